@@ -12,7 +12,7 @@ import { type Case, DisconnectStand } from './disconnects/stand.ts';
 /** Opens at the first failure. */
 const breaker = { 'qos/circuit-breaker': { interval: 60, timeout: 60, max_errors: 1 } };
 
-describe('a client that disconnects in the middle of a call', function () {
+describe('a client that disconnects during a call', function () {
   this.timeout(30_000);
   let server: Server;
   let url: string;
@@ -79,11 +79,11 @@ describe('a client that disconnects in the middle of a call', function () {
   /** By what is waited for: the path that does not respond meanwhile, and the case. */
   const cases: Readonly<Record<string, readonly [path: string, given: () => Case | Promise<Case>]>> = {
     'a backend': ['/', () => ({ endpoint: { backend: [backend('/')] } })],
-    'a backend in the middle of its response': [
+    'a backend that is sending its response': [
       '/rest',
       () => ({ endpoint: { output_encoding: 'no-op', backend: [backend('/rest', {}, { encoding: 'no-op' })] } }),
     ],
-    'a backend that has a part of the request': [
+    'a backend that received a part of the request': [
       '/',
       () => ({
         endpoint: { method: 'POST', output_encoding: 'no-op', backend: [backend('/', {}, { encoding: 'no-op' })] },
@@ -105,11 +105,11 @@ describe('a client that disconnects in the middle of a call', function () {
         },
       }),
     ],
-    'a backend whose responses are cached': [
+    'a backend with cached responses': [
       '/',
       () => ({ endpoint: { backend: [backend('/', { 'qos/http-cache': {} })] } }),
     ],
-    'a server of tokens': [
+    'a token server': [
       '/token',
       () => {
         const token_url = `${url}/token`;
@@ -118,7 +118,7 @@ describe('a client that disconnects in the middle of a call', function () {
         return { endpoint: { backend: [backend('/', { 'auth/client-credentials': credentials })] } };
       },
     ],
-    'a server of keys': [
+    'a key server': [
       '/keys',
       async () => {
         const ada = await makeSigner('RS256', 'ada');
@@ -161,7 +161,7 @@ describe('a client that disconnects in the middle of a call', function () {
     ],
   };
   for (const [what, [path, give]] of Object.entries(cases)) {
-    it(`does not count as a failure of ${what}: the next client is served`, async () => {
+    it(`does not count as a failure of ${what}, and the next client is served`, async () => {
       const given = await give();
       held = path;
       await stand.start(given);
@@ -176,7 +176,7 @@ describe('a client that disconnects in the middle of a call', function () {
   (withoutNats ? describe.skip : describe)(`and a broker${withoutNats ? `: ${withoutNats}` : ''}`, () => {
     const broker = (extra: object) => backend('/', extra, { host: ['nats://'], disable_host_sanitize: true });
 
-    it('does not count as a failure of publishing', async () => {
+    it('does not count as a failed publish', async () => {
       restore = setEnvironment({ NATS_SERVER_URL: nats!.address });
       const given = {
         endpoint: publish('events', {
@@ -195,7 +195,7 @@ describe('a client that disconnects in the middle of a call', function () {
       equal(await stand.ask(given), 200);
     });
 
-    it('does not count as a failure of a subscription', async () => {
+    it('does not count as a failed subscription', async () => {
       restore = setEnvironment({ NATS_SERVER_URL: nats!.address });
       const given = {
         endpoint: take('events', {

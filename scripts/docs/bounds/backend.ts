@@ -97,8 +97,8 @@ export const backendBounds: readonly Bound[] = [
     limit: '{MAX_MESSAGE_BYTES}',
     beyond: 'The stream ends with an error.',
     tests: [
-      'encoding/ndjson breaks off at a line over 1 MiB and says where',
-      'encoding/sse breaks off at a message over 1 MiB and says where',
+      'encoding/ndjson aborts at a line over 1 MiB and reports its position',
+      'encoding/sse aborts at a message over 1 MiB and reports its position',
     ],
   },
   {
@@ -106,7 +106,7 @@ export const backendBounds: readonly Bound[] = [
     from: 'plugins/encoding/lib/event-frames.ts',
     limit: '{MAX_FRAME_BYTES}',
     beyond: 'The stream ends with an error.',
-    tests: ['encoding/eventstream breaks off at a frame over 10 MiB before it has come'],
+    tests: ['encoding/eventstream aborts at the length of a frame over 10 MiB'],
   },
   {
     holds: 'Response of a model (`ai/llm`)',
@@ -136,7 +136,7 @@ export const backendBounds: readonly Bound[] = [
     from: 'plugins/clients/keys/key-set.ts',
     limit: '{MAX_KEYS} keys',
     beyond: 'The last ones are used.',
-    tests: ['a set of keys keeps the last 10,000 keys'],
+    tests: ['a JSON Web Key Set keeps the last 10,000 keys'],
   },
   {
     holds: 'Clocks of AWS hosts (`auth/aws-sigv4`)',

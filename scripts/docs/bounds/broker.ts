@@ -8,7 +8,7 @@ export const brokerBounds: readonly Bound[] = [
     limit: '{MAX_BYTES} and one message',
     beyond: 'No further messages are requested; without flow control, the oldest are dropped and counted.',
     tests: [
-      'room for messages is full of 64 MiB, however few they are',
+      'the message buffer of a broker client is full at 64 MiB, regardless of the count',
       'NATS behind a backend buffers at most 64 MiB of messages, and drops the oldest',
     ],
   },
@@ -17,7 +17,7 @@ export const brokerBounds: readonly Bound[] = [
     from: 'plugins/clients/amqp/subscription.ts',
     limit: '{FULL_BYTES} and one message',
     beyond: 'The broker gets messages back and hands over fewer at a time.',
-    tests: ['with RabbitMQ a channel of AMQP holds no more than 64 MiB and a message, and each message is done once'],
+    tests: ['with RabbitMQ an AMQP channel buffers at most 64 MiB and one message, and settles each message once'],
   },
   {
     holds: 'Published AMQP messages that are not confirmed',
@@ -32,7 +32,7 @@ export const brokerBounds: readonly Bound[] = [
     limit: '{LONGEST_BYTES}',
     beyond: 'The connection is closed and opened again.',
     tests: [
-      'a Kafka that does not work loses its consumers at once if it sends a response of gigabytes, which is not collected',
+      'a misbehaving Kafka broker is disconnected from the consumers immediately if it sends a response of gigabytes, which is not buffered',
     ],
   },
   {
@@ -81,7 +81,7 @@ export const brokerBounds: readonly Bound[] = [
     from: 'plugins/clients/broker/kept-link.ts',
     limit: '{MAX_REASONS} reasons',
     beyond: 'Further reasons are logged at DEBUG.',
-    tests: ['a link to a broker reports each reason of an outage once, and that it is over'],
+    tests: ['a broker connection logs each reason of an outage once, and the recovery'],
   },
   {
     holds: 'Commands that wait for Redis',

@@ -54,7 +54,7 @@ export const clientBounds: readonly Bound[] = [
     setting: 'service: governance/processors: quotas[].rejecter_cache',
     default: 'none',
     beyond: 'The oldest is dropped and asked for again.',
-    tests: ['callers that are rejected without a question are no more than so many: the oldest is forgotten'],
+    tests: ['callers that are rejected without a call to Redis are limited in number: the oldest is dropped'],
   },
   {
     holds: 'Cached responses (`qos/http-cache`)',
@@ -131,7 +131,7 @@ export const clientBounds: readonly Bound[] = [
     setting: 'service: router: max_payload',
     default: '4 MiB',
     beyond: 'The call ends with RESOURCE_EXHAUSTED.',
-    tests: ['the gRPC server before clients that misbehave refuses a message that is too large as soon as it says so'],
+    tests: ['the gRPC server with misbehaving clients rejects an oversized message at its length prefix'],
   },
   {
     holds: 'Known user agents (`security/bot-detector`)',

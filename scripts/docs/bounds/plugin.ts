@@ -65,7 +65,7 @@ export const pluginBounds: readonly Bound[] = [
     from: 'plugins/engines/lua/budget.ts',
     limit: '{MADE_LIMIT_BYTES}, and {CPU_LIMIT_MS} of processor time',
     beyond: 'The script ends with an error.',
-    tests: ['a hostile script is ended: a table of long strings joined'],
+    tests: ['a hostile Lua script is stopped: a table of long strings joined'],
   },
   {
     holds: 'Text rendered by a template',

@@ -5,7 +5,7 @@ import { type Case, DisconnectStand } from './stand.ts';
 
 /** `backend/amqp/*` whose clients disconnect. */
 export function disconnectSuite(broker: () => Broker): void {
-  describe('a client that disconnects in the middle of a call to RabbitMQ', () => {
+  describe('a client that disconnects during a call to RabbitMQ', () => {
     const stand = new DisconnectStand();
     let own: ChannelModel;
     let admin: Channel;
@@ -27,7 +27,7 @@ export function disconnectSuite(broker: () => Broker): void {
       },
     });
 
-    it('does not count as a failure of publishing', async () => {
+    it('does not count as a failed publish', async () => {
       const producer = { name: 'left', exchange: 'left', routing_key: 'Route' };
       const given: Case = {
         endpoint: { method: 'POST', backend: [backend('backend/amqp/producer', producer)] },
@@ -47,7 +47,7 @@ export function disconnectSuite(broker: () => Broker): void {
       stand.blamesNobody();
     });
 
-    it('does not count as a failure of consuming, and loses no message', async () => {
+    it('does not count as a failed consume, and loses no message', async () => {
       const consumer = { name: 'left-queue', exchange: 'left-messages', routing_key: ['#'] };
       const given: Case = { endpoint: { backend: [backend('backend/amqp/consumer', consumer)] } };
       await stand.start(given);

@@ -21,7 +21,7 @@ const title = `a client that disconnects in the middle of a call to Kafka${witho
     extra_config: { [component]: config, 'qos/circuit-breaker': { interval: 60, timeout: 60, max_errors: 1 } },
   });
 
-  it('does not count as a failure of publishing', async () => {
+  it('does not count as a failed publish', async () => {
     const writer = { writer: { topic: 'written', cluster: cluster() } };
     const given: Case = {
       endpoint: { method: 'POST', backend: [backend('backend/pubsub/publisher/kafka', writer)] },
@@ -41,7 +41,7 @@ const title = `a client that disconnects in the middle of a call to Kafka${witho
     stand.blamesNobody();
   });
 
-  it('does not count as a failure of reading, and loses no record', async () => {
+  it('does not count as a failed read, and loses no record', async () => {
     const reader = { reader: { topics: ['read'], cluster: cluster() } };
     const given: Case = { endpoint: { backend: [backend('backend/pubsub/subscriber/kafka', reader)] } };
     await stand.start(given);

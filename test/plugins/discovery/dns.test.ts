@@ -9,7 +9,7 @@ import { json, rememberingSinks, startBackend, startGateway, type TestBackend } 
 
 const NAME = '_http._tcp.api.test';
 
-describe('sd dns', () => {
+describe('service discovery with "sd": "dns"', () => {
   let names: TestNameServer;
   let a: TestBackend;
   let b: TestBackend;
@@ -71,32 +71,32 @@ describe('sd dns', () => {
     return counts;
   }
 
-  it('calls the target of the record that the first host names', async () => {
+  it('calls the target of the SRV record of the first host', async () => {
     await start();
     equal(await ask(), 'a');
     deepEqual(names.asked, [NAME]);
   });
 
-  it('takes the name also where hosts are sanitised', async () => {
+  it('looks up the host even with host sanitization enabled', async () => {
     await start([{ disable_host_sanitize: false }, { host: undefined }], { host: [NAME] });
     equal(await ask('/x0'), 'a');
     equal(await ask('/x1'), 'a');
   });
 
-  it('shares calls by weight among the lowest priority', async () => {
+  it('distributes calls by weight among the records with the lowest priority', async () => {
     const down = { name: 'localhost', port: 1, weight: 50, priority: 20 };
     names.zone.set(NAME, [record(a, 1), record(b, 2), down]);
     await start();
     deepEqual(await shares(30), { a: 10, b: 20 });
   });
 
-  it('shares calls equally among records that all have weight 0', async () => {
+  it('distributes calls equally among records that all have weight 0', async () => {
     names.zone.set(NAME, [record(a, 0), record(b, 0)]);
     await start();
     deepEqual(await shares(10), { a: 5, b: 5 });
   });
 
-  it('lets each of the concurrent calls pick its own host', async () => {
+  it('selects a host for each of the concurrent calls separately', async () => {
     // Each answers when both have been asked: an answer would cancel the call that has not got there yet.
     const waiting: ServerResponse[] = [];
     const asked = (response: ServerResponse) => {
@@ -116,7 +116,7 @@ describe('sd dns', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('starts without hosts when the look-up fails, says so, and serves once one works', async () => {
+  it('starts without hosts if the lookup fails, logs that, and serves once a lookup succeeds', async () => {
     names.zone.set(NAME, 'fails');
     const sinks = rememberingSinks();
     await start([{}], {}, { sinks });
@@ -130,19 +130,19 @@ describe('sd dns', () => {
     await until('b');
   });
 
-  it('starts without hosts when the name does not exist', async () => {
+  it('starts without hosts if the name does not exist', async () => {
     names.zone.delete(NAME);
     await start();
     equal(await ask(), '500 no hosts available');
   });
 
-  it('has no host if the record declares that the service is unavailable', async () => {
+  it('returns no hosts if the record declares that the service is unavailable', async () => {
     names.zone.set(NAME, [{ name: '', port: 0, weight: 0, priority: 0 }]);
     await start();
     equal(await ask(), '500 no hosts available');
   });
 
-  it('leaves the other backends of the endpoint alone when one has no host', async () => {
+  it("does not affect the endpoint's other backends if one has no hosts", async () => {
     names.zone.set(NAME, 'fails');
     gateway = await startGateway({
       version: 3,
@@ -153,7 +153,7 @@ describe('sd dns', () => {
     equal(headers['x-gateway-completed'], 'false');
   });
 
-  it('looks up again at every dns_cache_ttl, without traffic', async () => {
+  it('repeats the lookup every dns_cache_ttl, even without traffic', async () => {
     await start([{}], { dns_cache_ttl: '5s' });
     for (const [round, next] of [b, a, b].entries()) {
       names.zone.set(NAME, [record(next, 1)]);
@@ -166,7 +166,7 @@ describe('sd dns', () => {
     }
   });
 
-  it('looks up every 30 seconds by default, also for a dns_cache_ttl of 0', async () => {
+  it('repeats the lookup every 30 seconds by default, and for a dns_cache_ttl of 0', async () => {
     for (const service of [{}, { dns_cache_ttl: '0s' }]) {
       const before = names.asked.length;
       await start([{}], service);
@@ -180,14 +180,14 @@ describe('sd dns', () => {
     gateway = null;
   });
 
-  it('goes over to changed records', async () => {
+  it('switches to changed records', async () => {
     await start();
     names.zone.set(NAME, [record(b, 1)]);
     mock.timers.tick(30_000);
     await until('b');
   });
 
-  it('keeps the last hosts while look-ups fail, and warns once for one kind of failure', async () => {
+  it('keeps the last hosts while lookups fail, and logs each kind of failure once', async () => {
     const sinks = rememberingSinks();
     await start([{}], {}, { sinks, debug: true });
     names.zone.set(NAME, 'fails');
@@ -201,7 +201,7 @@ describe('sd dns', () => {
     equal(failures().filter((line) => line.includes('WARNING')).length, 1, sinks.lines.join(''));
   });
 
-  it('has no two look-ups of one backend at a time', async () => {
+  it('never runs two lookups of one backend concurrently', async () => {
     await start();
     names.zone.set(NAME, 'silent');
     mock.timers.tick(30_000);
@@ -212,7 +212,7 @@ describe('sd dns', () => {
     equal(await ask(), 'a');
   });
 
-  it('looks up once for every backend with dns, once for all with dns-shared', async () => {
+  it('looks up once for each backend with "dns", and once for all backends with "dns_shared"', async () => {
     await start([{}, {}, {}]);
     equal(names.asked.length, 3);
     await gateway!.close();
@@ -225,7 +225,7 @@ describe('sd dns', () => {
     equal(names.asked.length, 5);
   });
 
-  it('keeps its hosts over a reload, though no look-up works', async () => {
+  it('keeps its hosts across a reload even if lookups fail', async () => {
     await start([{}, { sd: 'dns-shared' }]);
     names.zone.set(NAME, 'fails');
     await gateway!.reload(config([{}, { sd: 'dns-shared' }], { dns_cache_ttl: '10s' }));
@@ -233,7 +233,7 @@ describe('sd dns', () => {
     equal(names.asked.length, 2);
   });
 
-  it('follows a changed dns_cache_ttl, and looks up no longer at the old one', async () => {
+  it('applies a changed dns_cache_ttl and drops the old one', async () => {
     await start([{}], { dns_cache_ttl: '5s' });
     await gateway!.reload(config([{}], { dns_cache_ttl: '60s' }));
     while (gateway!.status.draining > 0) await turn();
@@ -244,7 +244,7 @@ describe('sd dns', () => {
     while (names.asked.length < 2) await turn();
   });
 
-  it('does not begin its pause anew with a reload that leaves it alone', async () => {
+  it('does not restart its interval on a reload without changes', async () => {
     await start();
     mock.timers.tick(20_000);
     await gateway!.reload(config([{}], { name: 'other' }));
@@ -253,14 +253,14 @@ describe('sd dns', () => {
     while (names.asked.length < 2) await turn();
   });
 
-  it('looks up a name that a reload brings before it goes live', async () => {
+  it('looks up a new name of a reloaded configuration before activation', async () => {
     await start();
     names.zone.set('other.test', [record(b, 1)]);
     await gateway!.reload(config([{ host: ['other.test'] }]));
     equal(await ask(), 'b');
   });
 
-  it('looks up no longer when the gateway is closed', async () => {
+  it('stops lookups when the gateway closes', async () => {
     await start();
     await gateway!.close();
     gateway = null;

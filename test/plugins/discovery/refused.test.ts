@@ -8,7 +8,7 @@ import { standDiscovery } from '../../support/discovery.ts';
 import { startNameServer, type TestNameServer } from '../../support/dns.ts';
 import { startGateway } from '../../support/gateway.ts';
 
-describe('a discovery that a backend does not fit', () => {
+describe('the configuration of service discovery', () => {
   async function refusal(backend: object): Promise<string[]> {
     const config = { version: 3, endpoints: [{ endpoint: '/x', backend: [{ url_pattern: '/', ...backend }] }] };
     const errors: string[] = [];
@@ -22,7 +22,7 @@ describe('a discovery that a backend does not fit', () => {
 
   const at = '/endpoints/0/backend/0';
 
-  it('is rejected by name, with the nearest one as hint', async () => {
+  it('is rejected with an unknown "sd", and a similar one is suggested', async () => {
     deepEqual(await refusal({ host: ['http://a'], sd: 'statik' }), [`SD_UNKNOWN ${at}/sd did you mean "static"?`]);
     deepEqual(await refusal({ host: ['http://a'], sd: 'dns_shared' }), [
       `SD_UNKNOWN ${at}/sd did you mean "dns-shared"?`,
@@ -43,11 +43,11 @@ describe('a discovery that a backend does not fit', () => {
     const hosts: Readonly<Record<string, string>> = {
       'a port': 'api.test:8080',
       'a path': 'api.test/v1',
-      'an address': '10.0.0.1',
+      'an IPv4 address': '10.0.0.1',
       'an IPv6 address': '[::1]',
     };
     for (const [what, host] of Object.entries(hosts)) {
-      it(`refuses ${what} in a ${where} name`, async () => {
+      it(`is rejected with ${what} in a ${where} name`, async () => {
         const [error, ...others] = await refusal({ host: [host], sd: 'dns', disable_host_sanitize: !sanitised });
         equal(error!.startsWith(`SD_RECORD ${at}/host/0`), true, error);
         deepEqual(others, []);
@@ -55,24 +55,24 @@ describe('a discovery that a backend does not fit', () => {
     }
   }
 
-  it('refuses a placeholder in a name', async () => {
+  it('is rejected with a placeholder in the host name', async () => {
     const config = { host: ['{input_headers.X-A}.test'], sd: 'dns', disable_host_sanitize: true };
     equal((await refusal(config))[0]!.startsWith(`SD_RECORD ${at}/host/0`), true);
   });
 
-  it('suggests the name without its port', async () => {
+  it('suggests the host name without its port', async () => {
     deepEqual(await refusal({ host: ['api.test:80'], sd: 'dns' }), [
       `SD_RECORD ${at}/host/0 "api.test": SRV records provide the port`,
     ]);
   });
 
-  it('rejects https in the name next to another scheme, which would be used', async () => {
+  it('is rejected with https in the host and another sd_scheme', async () => {
     deepEqual(await refusal({ host: ['https://api.test'], sd: 'dns' }), [
       `SD_SCHEME ${at}/host/0 "sd_scheme": "https"`,
     ]);
   });
 
-  it('rejects an invalid sd_scheme', async () => {
+  it('is rejected with an invalid sd_scheme', async () => {
     for (const scheme of ['', 'https://', 'a b']) {
       deepEqual(await refusal({ host: ['api.test'], sd: 'dns', sd_scheme: scheme }), [
         `SCHEMA_PATTERN ${at}/sd_scheme https`,
@@ -81,7 +81,7 @@ describe('a discovery that a backend does not fit', () => {
   });
 });
 
-describe('a discovery', () => {
+describe('a DNS lookup', () => {
   let names: TestNameServer;
   beforeEach(async () => {
     names = await startNameServer();
@@ -89,7 +89,7 @@ describe('a discovery', () => {
   });
   afterEach(() => names.close());
 
-  it('puts sd_scheme before the hosts it finds', async () => {
+  it('adds sd_scheme to its hosts', async () => {
     for (const fields of [{ sd_scheme: 'https' }, { sd_scheme: 'https', host: ['https://_http._tcp.api.test'] }]) {
       const standing = await standDiscovery(dns, fields);
       await standing.warm();
@@ -98,7 +98,7 @@ describe('a discovery', () => {
     }
   });
 
-  it('has the same array while nothing changes', async () => {
+  it('returns the same array while nothing changes', async () => {
     const standing = await standDiscovery(dns);
     await standing.warm();
     const before = standing.list.current;
@@ -107,7 +107,7 @@ describe('a discovery', () => {
     await standing.close();
   });
 
-  it('waits for a silent name server no longer than it may', async () => {
+  it('waits for a silent name server no longer than its timeout', async () => {
     names.zone.set('_http._tcp.api.test', 'silent');
     const lines: string[] = [];
     const standing = await standDiscovery(shared, {}, remembering(lines));
@@ -120,7 +120,7 @@ describe('a discovery', () => {
     deepEqual(await standing.close(), { kept: 0, deferred: 0 });
   });
 
-  it('tells nothing of a look-up that its end cuts off', async () => {
+  it('logs nothing if it is cancelled', async () => {
     names.zone.set('_http._tcp.api.test', 'silent');
     const lines: string[] = [];
     const standing = await standDiscovery(dns, {}, remembering(lines));
@@ -131,7 +131,7 @@ describe('a discovery', () => {
     deepEqual(lines, []);
   });
 
-  it('warns of hosts that are not looked up and of a scheme that is not used', async () => {
+  it('causes a warning about hosts that are not looked up and an unused sd_scheme', async () => {
     const warned = async (plugin: typeof dns, fields: Partial<BackendConfig>): Promise<string[]> => {
       const standing = await standDiscovery(plugin, fields);
       const codes = standing.warnings.map(({ code, pointer }: ConfigError) => `${code} ${pointer}`);

@@ -19,12 +19,12 @@ function shares(records: readonly SrvRecord[]): Record<string, number> {
   return counts;
 }
 
-describe('the list made of SRV records', () => {
-  it('holds only the lowest priority', () => {
+describe('the host list from SRV records', () => {
+  it('contains only records with the lowest priority', () => {
     deepEqual(shares([record('c', 5, 20), record('a', 1), record('b', 2)]), { a: 1, b: 2 });
   });
 
-  it('gives every target as name and port', () => {
+  it('contains every target with its port', () => {
     deepEqual(spread([record('a.internal', 1, 10, 8080)]), ['a.internal:8080']);
   });
 
@@ -32,16 +32,16 @@ describe('the list made of SRV records', () => {
     deepEqual(shares([record('a', 10), record('b', 20), record('c', 40)]), { a: 1, b: 2, c: 4 });
   });
 
-  it('keeps weights that add up to 100 exactly', () => {
+  it('keeps weights with a sum of 100', () => {
     deepEqual(shares([record('a', 33), record('b', 67)]), { a: 33, b: 67 });
   });
 
-  it('scales weights that add up to more than 100, rounding down, before it divides them', () => {
+  it('scales weights with a sum above 100 down before it divides them', () => {
     deepEqual(shares([record('a', 600), record('b', 300), record('c', 150)]), { a: 57, b: 28, c: 14 });
     deepEqual(shares([record('a', 1000), record('b', 3000)]), { a: 1, b: 3 });
   });
 
-  it('loses a target whose weight is scaled to nothing', () => {
+  it('drops a target whose scaled weight is 0', () => {
     deepEqual(shares([record('a', 65_535), record('b', 1)]), { a: 1 });
   });
 
@@ -49,29 +49,29 @@ describe('the list made of SRV records', () => {
     deepEqual(shares([record('a', 5), record('b', 0)]), { a: 1 });
   });
 
-  it('takes weights that are all 0 for equal ones', () => {
+  it('treats weights that are all 0 as equal', () => {
     deepEqual(shares([record('a', 0), record('b', 0), record('c', 0)]), { a: 1, b: 1, c: 1 });
   });
 
-  it('scales to the number of records when there are more than 100', () => {
+  it('scales weights to the number of records if there are more than 100', () => {
     const records = Array.from({ length: 150 }, (_, at) => record(`h${at}`, 7));
     equal(spread(records).length, 150);
     const uneven = records.map((one, at) => ({ ...one, weight: at === 0 ? 151 : 1 }));
     deepEqual(shares(uneven), { h0: 1 });
   });
 
-  it('leaves out records without a target or a port', () => {
+  it('skips records without a target or a port', () => {
     deepEqual(shares([record('', 1, 1), record('a', 1, 1, 0), record('b/c', 1, 1), record('d', 1)]), { d: 1 });
   });
 
   it('is empty without records', () => deepEqual(spread([]), []));
 
-  it('has the same order for the same records in another order', () => {
+  it('does not depend on the order of the records', () => {
     const records = [record('b', 1), record('a', 1), record('a', 1, 10, 81), record('c', 2)];
     deepEqual(spread(records), spread(records.toReversed()));
   });
 
-  it('is mixed only beyond 100 entries, and then complete', () => {
+  it('is sampled only beyond 100 entries, and contains every target then', () => {
     const short = Array.from({ length: 100 }, (_, at) => `h${at}:80`);
     equal(mixed(short), short);
     const long = [...short, 'h100:80'];

@@ -7,7 +7,7 @@ const json = { ':event-type': 'chunk', ':content-type': 'application/json', ':me
 const plain = { ':event-type': 'chunk', ':content-type': 'text/plain' };
 
 describe('encoding/eventstream', () => {
-  it('rewrites JSON payloads and gives the frame its new lengths and checksums', () => {
+  it('rewrites JSON payloads and updates the lengths and checksums of the frame', () => {
     deepEqual(rewrite(plugin, [frame(json, '{"a": 1, "secret": 2}')], without('secret')), frame(json, '{"a":1}'));
   });
 
@@ -22,12 +22,12 @@ describe('encoding/eventstream', () => {
     for (const chunks of everyCut(stream)) deepEqual(rewrite(plugin, chunks, without('secret')), whole);
   });
 
-  it('reads a content type with parameters and in any case', () => {
+  it('recognizes a content type with parameters and in any letter case', () => {
     const headers = { ':content-type': 'Application/JSON; charset=utf-8' };
     deepEqual(rewrite(plugin, [frame(headers, '{"secret":1,"a":1}')], without('secret')), frame(headers, '{"a":1}'));
   });
 
-  it('finds the content type among headers of every type', () => {
+  it('reads the content type among headers of every type', () => {
     const sizes = [0, 0, 1, 2, 4, 8, 'sized', 'sized', 8, 16] as const;
     const headers = Buffer.concat([
       ...sizes.map((size, type) => header(`h${type}`, type, size === 'sized' ? sized('abc') : Buffer.alloc(size, 7))),
@@ -39,13 +39,13 @@ describe('encoding/eventstream', () => {
     );
   });
 
-  it('drops a frame that was rejected or has nothing left', () => {
+  it('drops a frame that was rejected or is empty after filtering', () => {
     const stream = [frame(json, '{"secret":1}'), frame(json, '{"a":1}')];
     deepEqual(rewrite(plugin, stream, without('secret')), frame(json, '{"a":1}'));
     equal(rewrite(plugin, stream, () => null).length, 0);
   });
 
-  it('hands a frame on as soon as it is complete', () => {
+  it('forwards a frame as soon as it is complete', () => {
     const out: number[] = [];
     const reader = plugin.encodings![0]!.messages!.open(same, (bytes) => out.push(bytes.length));
     const bytes = frame(json, '{"a":1}');
@@ -55,7 +55,7 @@ describe('encoding/eventstream', () => {
     deepEqual(out, [bytes.length]);
   });
 
-  it('breaks off at any changed byte, with the place of its frame', () => {
+  it('aborts at any changed byte and reports the frame', () => {
     const first = frame(plain, 'x');
     const second = frame(json, '{"a":1}');
     for (let at = 0; at < second.length; at++) {
@@ -65,7 +65,7 @@ describe('encoding/eventstream', () => {
     }
   });
 
-  it('breaks off at lengths that contradict one another', () => {
+  it('aborts at inconsistent lengths', () => {
     const tooShort = rawFrame(Buffer.alloc(0), '');
     const lying = rawFrame(Buffer.alloc(4), '');
     lying.writeUInt32BE(5, 4);
@@ -73,7 +73,7 @@ describe('encoding/eventstream', () => {
     deepEqual(rewrite(plugin, [tooShort]), tooShort);
   });
 
-  it('breaks off at headers that cannot be read', () => {
+  it('aborts at malformed headers', () => {
     for (const headers of [
       Buffer.from([5, 1]),
       header('x', 10, Buffer.alloc(0)),
@@ -85,7 +85,7 @@ describe('encoding/eventstream', () => {
     }
   });
 
-  it('breaks off at a frame that does not end', () => {
+  it('aborts at an incomplete frame', () => {
     const bytes = frame(json, '{"a":1}');
     throws(
       () => rewrite(plugin, [bytes, bytes.subarray(0, 5)]),
@@ -93,12 +93,12 @@ describe('encoding/eventstream', () => {
     );
   });
 
-  it('breaks off at a frame over 10 MiB before it has come', () => {
+  it('aborts at the length of a frame over 10 MiB', () => {
     const big = frame(plain, Buffer.alloc(10 * 1024 * 1024));
     throws(() => rewrite(plugin, [big.subarray(0, 12)]), /frame larger than 10485760 bytes at byte 0/);
   });
 
-  it('keeps the digits of long numbers', () => {
+  it('preserves the digits of long numbers', () => {
     const stream = frame(json, '{"n":9007199254740993}');
     deepEqual(rewrite(plugin, [stream], same), stream);
   });

@@ -26,42 +26,42 @@ function readWithin(heapMb: number, body: string): Promise<DataObject> {
 }
 
 /** What takes more than linear time here takes minutes. */
-describe('documents made to cost much', function () {
+describe('documents that are designed to be expensive', function () {
   this.timeout(20_000);
 
-  it('a feed costs each namespace once, however deeply elements that declare one are nested', async () => {
+  it('a feed resolves each namespace once, regardless of the nesting of declarations', async () => {
     const opened = numbered(4000, (at) => `<a xmlns:p${at}="urn:${at}">`).join('');
     const feed = await readWithin(96, `<rss><channel>${opened}${'</a>'.repeat(4000)}<title>T</title></channel></rss>`);
     equal(feed['title'], 'T');
   });
 
-  it('a prefix means what the nearest element around says, also behind elements that said otherwise', () => {
+  it('an XML prefix resolves to the innermost declaration around it', () => {
     const dc = 'http://purl.org/dc/elements/1.1/';
     const channel = `<x xmlns:d="urn:other"><d:title/></x><y xmlns:d="urn:third"/><d:title>T</d:title>`;
     equal(read(rss, `<rss xmlns:d="${dc}"><channel>${channel}</channel></rss>`)!['title'], 'T');
     equal(read(rss, `<rss><channel><x xmlns:d="${dc}"/><d:title>T</d:title></channel></rss>`)!['title'], '');
   });
 
-  it('a feed with a hundred thousand authors is read', () => {
+  it('a feed with a hundred thousand authors is parsed', () => {
     const authors = numbered(100_000, (at) => `<dc:creator>a${at}</dc:creator>`).join('');
     const feed = read(rss, `<rss><channel><item>${authors}</item></channel></rss>`)!;
     equal(((feed['items'] as DataObject[])[0]!['authors'] as unknown[]).length, 100_000);
   });
 
-  it('a feed with an author of a megabyte of signs is read', () => {
+  it('a feed with an author name of a megabyte of punctuation is parsed', () => {
     for (const text of ['@', '(', ' ', 'a@', '@(', '" ', ')', '\t(a@']) {
       const author = `x${text.repeat(MB / text.length)}`;
       ok(read(rss, `<rss><channel><managingEditor>${author}</managingEditor></channel></rss>`)!['author']);
     }
   });
 
-  it('an element of XML has a bounded number of attributes, and a document any', () => {
+  it('an XML element has a limited number of attributes, and a document any number', () => {
     const element = (count: number) => `<b ${numbered(count, (at) => `k${at}=""`).join(' ')}/>`;
     equal(((read(xml, `<a>${element(10_000).repeat(3)}</a>`)!['a'] as DataObject)['b'] as unknown[]).length, 3);
     throws(() => read(xml, `<a>${element(25_001)}</a>`), /an XML element has more than 25000 attributes/);
   });
 
-  it('attributes that would share a name get short names of their own', () => {
+  it('attributes with colliding names are written with short unique names', () => {
     const keys = numbered(
       20_000,
       (at) => `-${at.toString(2).replaceAll('0', '!').replaceAll('1', '"').padStart(15, '!')}`,
@@ -71,23 +71,23 @@ describe('documents made to cost much', function () {
     equal(Object.keys(read(xml, text)!['r'] as DataObject).length, 20_000);
   });
 
-  it('a long key over many members makes no text beyond the limit', () => {
+  it('a long key repeated in many members cannot exceed the output limit', () => {
     throws(() => write(xml, { r: { ['k'.repeat(MB)]: Array(1000).fill(1) } }), /text longer than 134217728 characters/);
   });
 
-  it('deep data with many members makes no text beyond the limit', () => {
+  it('deep data with many members cannot exceed the output limit', () => {
     let data: DataObject = { a: Array(100_000).fill(1) };
     for (let level = 0; level < 900; level++) data = { a: data };
     throws(() => write(yaml, data), /text longer than 134217728 characters/);
   });
 
-  it('the first error ends the parsing of YAML', () => {
+  it('YAML parsing ends at the first error', () => {
     for (const sign of ['}', ']', '{}', '? &a ', ',', '[}']) {
       throws(() => read(yaml, `a: [${sign.repeat(MB / sign.length)}`), /^Error: \d+:\d+: /);
     }
   });
 
-  it('a YAML number of a million hexadecimal or octal digits is rejected', () => {
+  it('a YAML number with a million hexadecimal or octal digits is rejected', () => {
     throws(() => read(yaml, `a: 0x${'f'.repeat(MB)}`), /is not a number in JSON/);
     throws(() => read(yaml, `a: 0o${'7'.repeat(MB)}`), /is not a number in JSON/);
     equal(JSON.stringify(read(yaml, `a: 0x${'f'.repeat(20)}`)), '{"a":1208925819614629174706175}');

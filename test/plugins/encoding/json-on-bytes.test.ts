@@ -65,8 +65,8 @@ const isJson = (text: string): boolean => {
   }
 };
 
-describe('JSON that is not decoded', () => {
-  it('is shaped like decoded data, by any rules', () => {
+describe('JSON manipulation on undecoded bytes', () => {
+  it('gives the same result as on decoded data, for any rules', () => {
     const roll = dice(1);
     let done = 0;
     for (let turn = 0; turn < 4000; turn++) {
@@ -83,7 +83,7 @@ describe('JSON that is not decoded', () => {
     ok(done > 1000, `${done} done on bytes`);
   });
 
-  it('is merged as decoded data are', () => {
+  it('merges responses like decoded data', () => {
     const roll = dice(2);
     for (let turn = 0; turn < 3000; turn++) {
       const texts = Array.from({ length: 1 + roll(4) }, () => objectText(roll, 1));
@@ -93,7 +93,7 @@ describe('JSON that is not decoded', () => {
     }
   });
 
-  it('is proven on the way: what is not valid JSON is not shaped', () => {
+  it('validates the JSON and rejects invalid documents', () => {
     const roll = dice(3);
     const shapes = Array.from({ length: 40 }, () => shapeJson(rulesOf(roll))).filter((shape) => shape !== null);
     const marks = [...'{}[]",:\\ 0e.-\u0001ä'];
@@ -111,32 +111,36 @@ describe('JSON that is not decoded', () => {
 
   for (const [what, rules, text] of [
     ['an escape in a key', { deny: ['a'] }, '{"\\u0061":1}'],
-    ['a key twice that is looked into', { allow: ['a.b'] }, '{"a":{"b":1},"a":{"c":1}}'],
-    ['a key to which another one is renamed', { mapping: { a: 'b' } }, '{"a":1,"b":2}'],
-    ['bytes that are no UTF-8', { deny: ['a'] }, Buffer.from([...Buffer.from('{"b":"'), 0xff, ...Buffer.from('"}')])],
-    ['another kind of value', { deny: ['a'] }, '[1]'],
+    ['a duplicate key that a rule addresses', { allow: ['a.b'] }, '{"a":{"b":1},"a":{"c":1}}'],
+    ['a key that is also the target of a renaming', { mapping: { a: 'b' } }, '{"a":1,"b":2}'],
+    [
+      'bytes that are not valid UTF-8',
+      { deny: ['a'] },
+      Buffer.from([...Buffer.from('{"b":"'), 0xff, ...Buffer.from('"}')]),
+    ],
+    ['a value of another type', { deny: ['a'] }, '[1]'],
   ] as const) {
-    it(`takes the decoded way with ${what}`, () => {
+    it(`falls back to decoding for ${what}`, () => {
       equal(shapeJson(rules as ShapeRules)!(Buffer.from(text as string), false), null);
     });
   }
 
-  it('takes the decoded way as a collection', () => {
+  it('falls back to decoding for a collection', () => {
     equal(shapeJson({ deny: ['a'] } as never)!(Buffer.from('{}'), true), null);
   });
 
   for (const [what, rules] of [
     ['with a target', { target: 'a' }],
-    ['with a path below another', { allow: ['a', 'a.b'] }],
-    ['with names that trade places', { mapping: { a: 'b', b: 'a' } }],
-    ['with a name that JSON escapes', { deny: ['a"'] }],
+    ['with a path nested in another one', { allow: ['a', 'a.b'] }],
+    ['with names that are swapped', { mapping: { a: 'b', b: 'a' } }],
+    ['with a name that JSON must escape', { deny: ['a"'] }],
   ] as const) {
-    it(`takes the decoded way ${what}`, () => {
+    it(`falls back to decoding ${what}`, () => {
       equal(shapeJson(rules as ShapeRules), null);
     });
   }
 
-  it('is merged decoded with an escape in a key or with very many keys', () => {
+  it('falls back to decoding in a merge if a key has an escape or there are very many keys', () => {
     const parts = (...texts: string[]) => texts.map((text) => Buffer.from(text));
     equal(mergeJson(parts('{"a":1}', '{"\\u0061":2}')), null);
     const many = JSON.stringify(Object.fromEntries(Array.from({ length: 257 }, (_, at) => [`k${at}`, at])));

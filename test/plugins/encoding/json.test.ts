@@ -19,12 +19,12 @@ for (const plugin of [json, fastJson]) {
       deepEqual(read(plugin, '[1,2]', true), { collection: [1, 2] });
     });
 
-    it('reads null as nothing', () => {
+    it('reads null as an empty body', () => {
       equal(read(plugin, 'null'), null);
       equal(read(plugin, 'null', true), null);
     });
 
-    it('fails on a value of another kind', () => {
+    it('rejects values of other types', () => {
       throws(() => read(plugin, '[1,2]'), /expected a JSON object, got an array/);
       throws(() => read(plugin, '{}', true), /expected a JSON array, got an object/);
       throws(() => read(plugin, '12345678901234567890'), /expected a JSON object, got a number/);
@@ -37,21 +37,21 @@ for (const plugin of [json, fastJson]) {
       throws(() => read(plugin, ' \n'), /^Error: EOF$/);
     });
 
-    it('fails on anything but white space behind the value', () => {
+    it('rejects characters after the value, except white space', () => {
       throws(() => read(plugin, '{} x'), SyntaxError);
       throws(() => read(plugin, '{}{}'), SyntaxError);
     });
 
-    it('keeps every digit of numbers that JavaScript cannot hold', () => {
+    it('preserves every digit of numbers beyond the range of JavaScript', () => {
       const body = '{"n":9007199254740993,"d":0.1234567890123456789,"e":1e400,"m":-9223372036854775808}';
       equal(write(plugin, read(plugin, body)), body);
     });
 
-    it('takes the last of repeated keys', () => {
+    it('uses the last of duplicate keys', () => {
       deepEqual(read(plugin, '{"a":1,"a":2}'), { a: 2 });
     });
 
-    it('takes the names of the prototype as plain keys', () => {
+    it('treats keys such as __proto__ as plain keys', () => {
       const data = read(plugin, '{"__proto__":{"x":1},"constructor":2}')!;
       deepEqual(Object.keys(data), ['__proto__', 'constructor']);
       equal(Object.getPrototypeOf(data), Object.prototype);
@@ -66,26 +66,26 @@ for (const plugin of [json, fastJson]) {
       deepEqual(read(plugin, '\ufeff{"a":1}'), { a: 1 });
     });
 
-    it('keeps the order of keys and writes nothing behind the value', () => {
+    it('preserves the order of keys and writes nothing after the value', () => {
       equal(write(plugin, { b: '<&>', a: [true, null] }), '{"b":"<&>","a":[true,null]}');
     });
 
-    it('writes no data as an empty object', () => {
+    it('writes absent data as an empty object', () => {
       equal(write(plugin, null), '{}');
       equal(write(plugin, {}), '{}');
     });
 
-    it('names its content type', () => {
+    it('sets its content type', () => {
       equal(contentType(plugin), 'application/json; charset=utf-8');
     });
 
-    it('fails cleanly on data nested too deeply to be written', () => {
+    it('fails cleanly on data that is nested too deeply to be written', () => {
       const data = read(plugin, '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000));
       equal(isObject(data), true);
       throws(() => write(plugin, data), /nested too deeply/);
     });
 
-    it('passes the bytes of an object', () => {
+    it('forwards the bytes of an object unchanged', () => {
       const bytes = Buffer.from('{"n":9007199254740993,"a":1,"a":"é"}');
       const passed = encodingOf(plugin).passes!(bytes, false)!;
       equal(passed.body, bytes);
@@ -95,25 +95,25 @@ for (const plugin of [json, fastJson]) {
   });
 }
 
-describe('bytes that no component reads, with json', () => {
-  it('pass without the white space around them', () => {
+describe('undecoded bytes with json encoding', () => {
+  it('are forwarded without surrounding white space', () => {
     equal(Buffer.from(pass(' \r\n{ "a" : 1 }\t\n')!.body).toString(), '{ "a" : 1 }');
   });
 
-  it('are known to be empty', () => {
+  it('are recognized as empty', () => {
     equal(pass('{ \n }')!.empty, true);
     equal(pass('{}')!.empty, true);
     equal(pass('{"":1}')!.empty, false);
   });
 
-  it('do not pass when something else would be written', () => {
+  it('are not forwarded unchanged if re-encoding would change them', () => {
     equal(pass('null'), null);
     equal(pass('\ufeff{}'), null);
     equal(pass(Buffer.from('{"a":"\xff"}', 'latin1')), null);
     equal(pass('[1]', true), null);
   });
 
-  it('fail as decoding them would', () => {
+  it('are rejected like in decoding', () => {
     throws(() => pass('[1]'), /expected a JSON object, got an array/);
     throws(() => pass(''), /EOF/);
     throws(() => pass('{"a":1'), SyntaxError);
@@ -122,14 +122,14 @@ describe('bytes that no component reads, with json', () => {
     throws(() => pass('{"a":'.repeat(10_001) + '1' + '}'.repeat(10_001)), /nested deeper/);
   });
 
-  it('pass when they are many', () => {
+  it('are forwarded even if they are large', () => {
     const body = JSON.stringify({ list: Array.from({ length: 200_000 }, (_, id) => ({ id, name: `n${id}` })) });
     equal(pass(body)!.body.length, body.length);
   });
 });
 
 describe('encoding/json-collection', () => {
-  it('writes the collection alone', () => {
+  it('writes only the collection', () => {
     equal(write(jsonCollection, { collection: [1, 2], other: 3 }), '[1,2]');
   });
 
@@ -144,33 +144,33 @@ describe('encoding/json-collection', () => {
     equal(write(jsonCollection, null), '[]');
   });
 
-  it('names the content type of JSON', () => {
+  it('sets the content type of JSON', () => {
     equal(contentType(jsonCollection), 'application/json; charset=utf-8');
   });
 
-  it('is for output only', () => {
+  it('is available for output only', () => {
     equal(encodingOf(jsonCollection).decode, undefined);
   });
 });
 
 describe('encoding/safejson', () => {
-  it('reads an object as it is', () => {
+  it('reads an object unchanged', () => {
     deepEqual(read(safejson, '{"a":1}'), { a: 1 });
   });
 
-  it('reads an array as a collection, asked for or not', () => {
+  it('reads an array as a collection, with or without is_collection', () => {
     deepEqual(read(safejson, '[1,2]'), { collection: [1, 2] });
     deepEqual(read(safejson, '[]', true), { collection: [] });
   });
 
-  it('reads a scalar as content', () => {
+  it('reads a scalar as "content"', () => {
     deepEqual(read(safejson, '"hi"'), { content: 'hi' });
     deepEqual(read(safejson, 'false'), { content: false });
     deepEqual(read(safejson, 'null'), { content: null });
     equal(write(json, read(safejson, '9007199254740993')), '{"content":9007199254740993}');
   });
 
-  it('fails on an empty or invalid body', () => {
+  it('rejects an empty or invalid body', () => {
     throws(() => read(safejson, ''), /EOF/);
     throws(() => read(safejson, '{'), SyntaxError);
     throws(() => read(safejson, '1 2'), SyntaxError);

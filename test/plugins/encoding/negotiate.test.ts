@@ -25,7 +25,7 @@ describe('encoding/negotiate', () => {
     ['', json],
     [',,;', json],
   ] as const) {
-    it(`answers Accept: ${JSON.stringify(accept)} with ${type}`, () => {
+    it(`responds to Accept: ${JSON.stringify(accept)} with ${type}`, () => {
       equal(contentType(plugin, accept), type);
     });
   }
@@ -35,14 +35,14 @@ describe('encoding/negotiate', () => {
     equal(write(plugin, { a: 1 }), '{"a":1}');
   });
 
-  it('writes what the chosen encoding writes', () => {
+  it('writes the output of the selected encoding', () => {
     equal(write(plugin, { u: { n: 'E' } }, 'text/plain'), 'u:\n  n: E\n');
     equal(write(plugin, { a: 1, b: [2, 3] }, 'application/xml'), '<doc><a>1</a><b>2</b><b>3</b></doc>');
     equal(write(plugin, null, 'application/xml'), '');
     equal(write(plugin, null), '{}');
   });
 
-  it('is for output only', () => {
+  it('is available for output only', () => {
     equal(encodingOf(plugin).decode, undefined);
   });
 });

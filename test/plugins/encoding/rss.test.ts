@@ -40,7 +40,7 @@ const rss = `<?xml version="1.0"?>
   <item><title>Second</title></item>
 </channel></rss>`;
 
-describe('reading RSS', () => {
+describe('the RSS decoder', () => {
   it('reads the feed', () => {
     const { items: list, ...feed } = read(plugin, rss)!;
     equal((list as unknown[]).length, 2);
@@ -84,15 +84,15 @@ describe('reading RSS', () => {
     });
   });
 
-  it('omits what an item does not have', () => {
+  it('omits fields that an item lacks', () => {
     deepEqual(items(rss)[1], { title: 'Second' });
   });
 
-  it('has empty texts and nulls for what the feed does not have', () => {
+  it('sets fields that the feed lacks to empty strings and null', () => {
     deepEqual(read(plugin, '<rss><channel/></rss>'), { ...empty, type: 'rss' });
   });
 
-  it('reads RSS 1.0, where items are next to the channel', () => {
+  it('reads RSS 1.0, where items are siblings of the channel', () => {
     const data = read(
       plugin,
       `<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/">
@@ -113,7 +113,7 @@ describe('reading RSS', () => {
     equal(read(plugin, rss, true)!['title'], 'News');
   });
 
-  it('takes the names of the prototype as plain names', () => {
+  it('treats names such as __proto__ as plain names', () => {
     const data = read(
       plugin,
       '<rss><channel><__proto__>x</__proto__><item><a:__proto__ __proto__="1"/></item></channel></rss>',
@@ -126,7 +126,7 @@ describe('reading RSS', () => {
   });
 });
 
-describe('reading Atom', () => {
+describe('the Atom decoder', () => {
   const atom = `<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="de"><title>T</title><subtitle>S</subtitle>
     <rights>R</rights><updated>2003-12-13T18:30:02Z</updated><author><name>A</name><email>a@x.org</email></author>
     <category term="t" label="L"/><logo>http://x.org/l.png</logo>
@@ -178,13 +178,13 @@ describe('reading Atom', () => {
     deepEqual(items(old), [{ published: '2003-12-13T08:29:29-04:00', publishedParsed: '2003-12-13T12:29:29Z' }]);
   });
 
-  it('has empty texts and nulls for what the feed does not have', () => {
+  it('sets fields that the feed lacks to empty strings and null', () => {
     deepEqual(read(plugin, '<feed/>'), { ...empty, type: 'atom' });
   });
 });
 
-describe('reading a JSON feed', () => {
-  it('reads feed and items', () => {
+describe('the JSON Feed decoder', () => {
+  it('reads the feed and its items', () => {
     const data = read(
       plugin,
       JSON.stringify({
@@ -239,14 +239,14 @@ describe('reading a JSON feed', () => {
     });
   });
 
-  it('fails on other JSON', () => {
+  it('rejects other JSON', () => {
     throws(() => read(plugin, '{"a":1}'), /not a feed/);
     throws(() => read(plugin, '{'), SyntaxError);
   });
 });
 
 describe('bodies other than feeds', () => {
-  it('fail', () => {
+  it('are rejected', () => {
     throws(() => read(plugin, ''), /EOF/);
     throws(() => read(plugin, '<html/>'), /not a feed: root element "html"/);
     throws(() => read(plugin, '<rss/>'), /RSS without a channel/);
@@ -254,7 +254,7 @@ describe('bodies other than feeds', () => {
     throws(() => read(plugin, '[1]'), Error);
   });
 
-  it('fail cleanly when nested too deeply', () => {
+  it('are rejected cleanly if they are nested too deeply', () => {
     const deep = '<b>'.repeat(10_000) + '</b>'.repeat(10_000);
     throws(() => read(plugin, `<rss><channel><item><title>${deep}</title></item></channel></rss>`), /nested/);
   });
@@ -285,7 +285,7 @@ describe('dates of feeds', () => {
   }
 });
 
-describe('people of feeds', () => {
+describe('authors of feeds', () => {
   for (const [text, name, email] of [
     ['me@x.org (Me)', 'Me', 'me@x.org'],
     ['Me You <me@x.org>', 'Me You', 'me@x.org'],

@@ -4,7 +4,7 @@ import { plugin } from '../../../plugins/encoding/string.ts';
 import { contentType, encodingOf, read, write } from './support.ts';
 
 describe('encoding/string', () => {
-  it('reads the whole body as content', () => {
+  it('reads the whole body as "content"', () => {
     deepEqual(read(plugin, ' h\u00e9 {"a":1}\n'), { content: ' h\u00e9 {"a":1}\n' });
   });
 
@@ -16,19 +16,19 @@ describe('encoding/string', () => {
     deepEqual(read(plugin, Buffer.from([0x61, 0xff])), { content: 'a\ufffd' });
   });
 
-  it('writes the content alone', () => {
+  it('writes only the content', () => {
     equal(write(plugin, { content: 'hi', other: 1 }), 'hi');
     equal(contentType(plugin), 'text/plain; charset=utf-8');
   });
 
-  it('writes an empty body if the content is not a text', () => {
+  it('writes an empty body if the content is not a string', () => {
     equal(write(plugin, { content: 1 }), '');
     equal(write(plugin, { content: { a: 'b' } }), '');
     equal(write(plugin, {}), '');
     equal(write(plugin, null), '');
   });
 
-  it('passes text that is valid UTF-8 and no other', () => {
+  it('forwards only valid UTF-8 unchanged', () => {
     const bytes = Buffer.from('h\u00e9');
     deepEqual(encodingOf(plugin).passes!(bytes, false), {
       contentType: 'text/plain; charset=utf-8',
@@ -40,7 +40,7 @@ describe('encoding/string', () => {
 });
 
 describe('encoding/no-op', () => {
-  it('is raw and reads nothing of the body', () => {
+  it('forwards bytes and never decodes the body', () => {
     equal(encodingOf(noOp).raw, true);
     deepEqual(read(noOp, '{"a":1}'), {});
     equal(encodingOf(noOp).encode, undefined);

@@ -4,12 +4,12 @@ import type { DataObject } from '#contract';
 import { plugin } from '../../../plugins/encoding/xml.ts';
 import { contentType, read, write } from './support.ts';
 
-describe('reading XML', () => {
-  it('makes attributes, children and repeated children keys', () => {
+describe('the XML decoder', () => {
+  it('converts attributes, children and repeated children to keys', () => {
     deepEqual(read(plugin, '<a t="1"><b>x</b><b>y</b></a>'), { a: { '-t': '1', b: ['x', 'y'] } });
   });
 
-  it('makes no list of a single child', () => {
+  it('converts a single child to a value, not a list', () => {
     deepEqual(read(plugin, '<a><b>x</b></a>'), { a: { b: 'x' } });
   });
 
@@ -22,17 +22,17 @@ describe('reading XML', () => {
     deepEqual(read(plugin, '<a>x<b/>y</a>'), { a: { b: '', '#text': 'xy' } });
   });
 
-  it('trims the white space of XML and no other', () => {
+  it('trims XML white space only', () => {
     deepEqual(read(plugin, '<a>\n\t \u00a0x\u00a0 \r\n</a>'), { a: '\u00a0x\u00a0' });
   });
 
-  it('makes empty elements empty text', () => {
+  it('converts empty elements to empty strings', () => {
     deepEqual(read(plugin, '<a/>'), { a: '' });
     deepEqual(read(plugin, '<a> </a>'), { a: '' });
     deepEqual(read(plugin, '<a><b></b></a>'), { a: { b: '' } });
   });
 
-  it('keeps all values text', () => {
+  it('converts all values to strings', () => {
     deepEqual(read(plugin, '<a><n>9007199254740993</n><t>true</t></a>'), { a: { n: '9007199254740993', t: 'true' } });
   });
 
@@ -42,13 +42,13 @@ describe('reading XML', () => {
     });
   });
 
-  it('reads entities, character references and CDATA sections', () => {
+  it('resolves entities, character references and CDATA sections', () => {
     deepEqual(read(plugin, '<a k="&lt;&#x41;">&amp;&#233;<![CDATA[<b>]]></a>'), {
       a: { '-k': '<A', '#text': '&é<b>' },
     });
   });
 
-  it('puts the object under the key collection when asked for', () => {
+  it('wraps the object in the key "collection" if is_collection is set', () => {
     deepEqual(read(plugin, '<a><b>1</b></a>', true), { collection: { a: { b: '1' } } });
   });
 
@@ -69,7 +69,7 @@ describe('reading XML', () => {
     deepEqual(read(plugin, japanese), { a: '日' });
   });
 
-  it('goes by the byte order mark', () => {
+  it('honors the byte order mark', () => {
     deepEqual(read(plugin, Buffer.from('\ufeff<a>é</a>')), { a: 'é' });
     deepEqual(read(plugin, Buffer.from('\ufeff<?xml version="1.0" encoding="utf-16"?><a>é</a>', 'utf16le')), {
       a: 'é',
@@ -77,23 +77,23 @@ describe('reading XML', () => {
     deepEqual(read(plugin, Buffer.from('\ufeff<a>é</a>', 'utf16le').swap16()), { a: 'é' });
   });
 
-  it('does not believe a declaration of UTF-16 in a text of single bytes', () => {
+  it('ignores a declaration of UTF-16 in single-byte text', () => {
     deepEqual(read(plugin, '<?xml version="1.0" encoding="UTF-16"?><a>é</a>'), { a: 'é' });
   });
 
-  it('fails on unknown charsets and on bytes that are not in theirs', () => {
+  it('rejects unknown charsets and bytes that are invalid in the charset', () => {
     throws(() => read(plugin, '<?xml version="1.0" encoding="nope"?><a/>'), /unsupported XML encoding "nope"/);
     throws(() => read(plugin, Buffer.from('<a>\xff</a>', 'latin1')), /invalid UTF-8/);
   });
 
-  it('fails without a root element', () => {
+  it('rejects documents without a root element', () => {
     throws(() => read(plugin, ''), /^Error: EOF$/);
     throws(() => read(plugin, ' \n'), /^Error: EOF$/);
     throws(() => read(plugin, '<!-- a -->'), /root/);
     throws(() => read(plugin, 'text'), /outside of root/);
   });
 
-  it('fails on what is not well formed', () => {
+  it('rejects malformed documents', () => {
     for (const text of [
       '<a>',
       '<a></b>',
@@ -110,43 +110,43 @@ describe('reading XML', () => {
     }
   });
 
-  it('never expands declared entities nor fetches external ones', () => {
+  it('never expands declared entities or fetches external ones', () => {
     const bomb = `<!DOCTYPE a [<!ENTITY x "ha">${'<!ENTITY y "&x;&x;&x;">'.repeat(20)}]>`;
     throws(() => read(plugin, `${bomb}<a>&y;</a>`), /undefined entity/);
     throws(() => read(plugin, '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'), /undefined entity/);
     deepEqual(read(plugin, `${bomb}<a>1</a>`), { a: '1' });
   });
 
-  it('takes the names of the prototype as plain names', () => {
+  it('treats names such as __proto__ as plain names', () => {
     throws(() => read(plugin, '<a>&toString;</a>'), /undefined entity/);
     throws(() => read(plugin, '<a>&__proto__;</a>'), /undefined entity/);
     const data = read(plugin, '<__proto__><__proto__>1</__proto__><__proto__/><constructor/></__proto__>')!;
     equal(JSON.stringify(data), '{"__proto__":{"__proto__":["1",""],"constructor":""}}');
   });
 
-  it('fails cleanly on nesting beyond 10,000 levels', () => {
+  it('rejects nesting beyond 10,000 levels cleanly', () => {
     throws(() => read(plugin, '<a>'.repeat(10_001) + '</a>'.repeat(10_001)), /nested deeper than 10000 levels/);
     doesNotThrow(() => read(plugin, '<a>'.repeat(10_000) + '</a>'.repeat(10_000)));
   });
 });
 
-describe('writing XML', () => {
-  it('puts several keys under doc and repeats the tag of a list', () => {
+describe('the XML encoder', () => {
+  it('wraps several keys in "doc" and repeats the tag for list items', () => {
     equal(write(plugin, { a: 1, b: [2, 3] }), '<doc><a>1</a><b>2</b><b>3</b></doc>');
   });
 
-  it('makes a single key the root', () => {
+  it('uses a single key as the root', () => {
     equal(write(plugin, { a: { c: 'x', b: true } }), '<a><b>true</b><c>x</c></a>');
     equal(write(plugin, { a: 'x' }), '<a>x</a>');
     equal(write(plugin, { a: [] }), '<a/>');
   });
 
-  it('puts a single list under doc, so that there is one root', () => {
+  it('wraps a single list in "doc" to write one root element', () => {
     equal(write(plugin, { a: [1, 2] }), '<doc><a>1</a><a>2</a></doc>');
     equal(write(plugin, { a: [{ b: 1 }, { b: 2 }] }), '<doc><a><b>1</b></a><a><b>2</b></a></doc>');
   });
 
-  it('puts a single attribute or text under doc', () => {
+  it('wraps a single attribute or text in "doc"', () => {
     equal(write(plugin, { '-a': 1 }), '<doc a="1"/>');
     equal(write(plugin, { '#text': 'x' }), '<doc>x</doc>');
   });
@@ -158,35 +158,35 @@ describe('writing XML', () => {
     );
   });
 
-  it('flattens lists in lists into the same tag', () => {
+  it('flattens nested lists into the same tag', () => {
     equal(write(plugin, { r: { a: [1, [2, [3]], []] } }), '<r><a>1</a><a>2</a><a>3</a></r>');
     equal(write(plugin, { r: { a: [[], []] } }), '<r><a/></r>');
   });
 
-  it('writes null, empty text, empty objects and empty lists as empty elements', () => {
+  it('writes null, empty strings, empty objects and empty lists as empty elements', () => {
     equal(write(plugin, { a: null, b: '', c: {}, d: [], e: [null, ''] }), '<doc><a/><b/><c/><d/><e/><e/></doc>');
   });
 
-  it('keeps the digits of numbers', () => {
+  it('preserves the digits of numbers', () => {
     equal(write(plugin, { n: JSON.rawJSON('9007199254740993') }), '<n>9007199254740993</n>');
     equal(write(plugin, { r: { '-n': JSON.rawJSON('1.10000000000000000001') } }), '<r n="1.10000000000000000001"/>');
   });
 
-  it('escapes the signs of XML', () => {
+  it('escapes XML special characters', () => {
     equal(write(plugin, { a: `&<>"'` }), '<a>&amp;&lt;&gt;&quot;&apos;</a>');
   });
 
-  it('keeps line ends and tabs of attributes, and carriage returns of text', () => {
+  it('preserves line ends and tabs in attributes, and carriage returns in text', () => {
     const data = { a: { '-k': 'x\n\ty\r', '#text': 'x\ry' } };
     deepEqual(read(plugin, write(plugin, data)), data);
   });
 
-  it('replaces what XML cannot hold', () => {
+  it('replaces characters that are invalid in XML', () => {
     equal(write(plugin, { a: '\0\x1b\ud800\uffff😀' }), '<a>\ufffd\ufffd\ufffd\ufffd😀</a>');
     equal(write(plugin, { r: { '-k': '\x01' } }), '<r k="\ufffd"/>');
   });
 
-  it('makes an XML name of every key', () => {
+  it('converts every key to a valid XML name', () => {
     equal(write(plugin, { '9 lives': 1 }), '<_9_lives>1</_9_lives>');
     equal(write(plugin, { '': 1 }), '<_>1</_>');
     equal(write(plugin, { 'a<b>&': 1 }), '<a_b__>1</a_b__>');
@@ -195,7 +195,7 @@ describe('writing XML', () => {
     equal(write(plugin, { '#text': { a: 1 } }), '<_text><a>1</a></_text>');
   });
 
-  it('gives attributes that would share a name different ones', () => {
+  it('writes attributes with colliding names under different names', () => {
     equal(write(plugin, { r: { '-a b': 1, '-a_b': 2 } }), '<r a_b="1" a_b_2="2"/>');
     equal(
       write(plugin, { r: { '-a b': 1, '-a!b': 2, '-a_b': 3, '-a_b_2': 4 } }),
@@ -203,12 +203,12 @@ describe('writing XML', () => {
     );
   });
 
-  it('writes empty data as an empty document and nothing as nothing', () => {
+  it('writes empty data as an empty document and absent data as an empty body', () => {
     equal(write(plugin, {}), '<doc/>');
     equal(write(plugin, null), '');
   });
 
-  it('names its content type', () => {
+  it('sets its content type', () => {
     equal(contentType(plugin), 'application/xml');
   });
 

@@ -4,7 +4,7 @@ import type { DataObject } from '#contract';
 import { plugin } from '../../../plugins/encoding/yaml.ts';
 import { contentType, read, write } from './support.ts';
 
-describe('reading YAML', () => {
+describe('the YAML decoder', () => {
   it('reads a mapping', () => {
     deepEqual(read(plugin, 'a: 1\nb:\n  - x\n  - {c: true, d: null, e: }\n'), {
       a: 1,
@@ -16,13 +16,13 @@ describe('reading YAML', () => {
     deepEqual(read(plugin, '- 1\n- 2\n', true), { collection: [1, 2] });
   });
 
-  it('fails on a value of another kind', () => {
+  it('rejects values of other types', () => {
     throws(() => read(plugin, '- 1'), /expected a YAML mapping/);
     throws(() => read(plugin, '12345678901234567890'), /expected a YAML mapping/);
     throws(() => read(plugin, 'a: 1', true), /expected a YAML sequence/);
   });
 
-  it('reads null as nothing and fails on an empty body', () => {
+  it('reads null as an empty body and rejects an empty body', () => {
     equal(read(plugin, 'null'), null);
     equal(read(plugin, '~', true), null);
     throws(() => read(plugin, ' \n'), /^Error: EOF$/);
@@ -32,24 +32,24 @@ describe('reading YAML', () => {
     deepEqual(read(plugin, '{"a": [1, "\\u00e9"]}'), { a: [1, 'é'] });
   });
 
-  it('turns keys into text as written', () => {
+  it('converts keys to strings as written', () => {
     deepEqual(read(plugin, '1: a\ntrue: b\n~: c\n0x10: d'), { 1: 'a', true: 'b', '~': 'c', '0x10': 'd' });
     throws(() => read(plugin, '{[1]: 2}'), /keys must be strings/);
   });
 
-  it('fails on repeated keys', () => {
+  it('rejects duplicate keys', () => {
     throws(() => read(plugin, 'a: 1\na: 2'), /^Error: 2:1: key "a" is repeated$/);
   });
 
-  it('reads the first document only', () => {
+  it('reads only the first document', () => {
     deepEqual(read(plugin, 'a: 1\n---\nb: ][\n'), { a: 1 });
   });
 
-  it('says where the text is broken', () => {
+  it('reports the position of an error', () => {
     throws(() => read(plugin, 'a: 1\nb: [1,\n'), /^Error: \d+:\d+: /);
   });
 
-  it('keeps every digit of numbers that JavaScript cannot hold', () => {
+  it('preserves every digit of numbers beyond the range of JavaScript', () => {
     const data = read(
       plugin,
       'a: 9007199254740993\nb: -0.12345678901234567890\nc: 1e400\nd: 0xffffffffffffffff\ne: +0012345678901234567890',
@@ -60,7 +60,7 @@ describe('reading YAML', () => {
     );
   });
 
-  it('reads the other spellings of numbers', () => {
+  it('reads numbers in other notations', () => {
     deepEqual(read(plugin, 'a: .5\nb: 5.\nc: +1\nd: 007\ne: 0o17\nf: -.5e1\nh: 0.0'), {
       a: 0.5,
       b: 5,
@@ -72,12 +72,12 @@ describe('reading YAML', () => {
     });
   });
 
-  it('fails on numbers that JSON does not have', () => {
+  it('rejects numbers that JSON does not support', () => {
     throws(() => read(plugin, 'a: .inf'), /1:4: \.inf is not a number in JSON/);
     throws(() => read(plugin, 'a: .NaN'), /not a number in JSON/);
   });
 
-  it('leaves dates, merge keys and unknown tags as plain data', () => {
+  it('treats dates, merge keys and unknown tags as plain data', () => {
     deepEqual(read(plugin, 'd: 2020-01-01\n<<: {a: 1}\nt: !x 1\nb: !!binary aGk=\ny: yes'), {
       d: '2020-01-01',
       '<<': { a: 1 },
@@ -87,22 +87,22 @@ describe('reading YAML', () => {
     });
   });
 
-  it('repeats what an alias names, each time on its own', () => {
+  it('copies the value of an anchor for each alias', () => {
     const data = read(plugin, 'a: &x {b: [1]}\nc: *x\n')!;
     deepEqual(data, { a: { b: [1] }, c: { b: [1] } });
     equal(data['a'] === data['c'], false);
   });
 
-  it('goes by the latest anchor of a name', () => {
+  it('resolves an alias to the latest anchor with its name', () => {
     deepEqual(read(plugin, 'a: &x 1\nb: *x\nc: &x 2\nd: *x'), { a: 1, b: 1, c: 2, d: 2 });
   });
 
-  it('fails on aliases of nothing and of themselves', () => {
+  it('rejects undefined and self-referencing aliases', () => {
     throws(() => read(plugin, 'a: *x'), /alias/i);
     throws(() => read(plugin, 'a: &x [*x]'), /1:8: alias \*x has no preceding anchor/);
   });
 
-  it('fails on an alias bomb before it grows', () => {
+  it('rejects exponentially growing aliases before they consume memory', () => {
     const lines = ['a: &a ["x","x","x","x","x","x","x","x","x"]'];
     for (let index = 1; index < 12; index++) {
       const [name, before] = [index, index - 1].map((at) => String.fromCharCode(97 + at));
@@ -113,12 +113,12 @@ describe('reading YAML', () => {
     throws(() => read(plugin, long), /aliases repeat too much/);
   });
 
-  it('takes the names of the prototype as plain keys', () => {
+  it('treats keys such as __proto__ as plain keys', () => {
     const data = read(plugin, '__proto__: {x: 1}\nconstructor: &__proto__ 2\ntoString: *__proto__\n')!;
     equal(JSON.stringify(data), '{"__proto__":{"x":1},"constructor":2,"toString":2}');
   });
 
-  it('fails cleanly on deep nesting', () => {
+  it('rejects deep nesting cleanly', () => {
     for (const text of ['['.repeat(50_000), `${'- '.repeat(50_000)}1`, '{a: '.repeat(50_000), '? '.repeat(50_000)]) {
       throws(() => read(plugin, text, true), /nested deeper than 256 levels/);
     }
@@ -126,14 +126,14 @@ describe('reading YAML', () => {
     equal(JSON.stringify(read(plugin, nested, true)), `{"collection":${nested}}`);
   });
 
-  it('finds keys of a large mapping in linear time', () => {
+  it('parses a large mapping in linear time', () => {
     const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: ${index}`);
     equal(Object.keys(read(plugin, keys.join('\n'))!).length, 20_000);
   });
 });
 
-describe('writing YAML', () => {
-  it('writes blocks with sorted keys and two spaces a level', () => {
+describe('the YAML encoder', () => {
+  it('writes blocks with sorted keys and two spaces for each level', () => {
     equal(write(plugin, { u: { n: 'E' } }), 'u:\n  n: E\n');
     equal(
       write(plugin, { b: [1, { d: 'x', c: [true] }, [2, [3]]], a: null }),
@@ -141,23 +141,23 @@ describe('writing YAML', () => {
     );
   });
 
-  it('writes no data as an empty mapping', () => {
+  it('writes absent data as an empty mapping', () => {
     equal(write(plugin, {}), '{}\n');
     equal(write(plugin, null), '{}\n');
   });
 
-  it('writes empty lists and objects in place', () => {
+  it('writes empty lists and objects inline', () => {
     equal(write(plugin, { a: [], b: {}, c: [[], {}] }), 'a: []\nb: {}\nc:\n  - []\n  - {}\n');
   });
 
-  it('keeps numbers numbers, with their digits', () => {
+  it('writes numbers as numbers and preserves their digits', () => {
     equal(
       write(plugin, { a: 1.5, b: JSON.rawJSON('9007199254740993'), c: -3, d: 1e21 }),
       'a: 1.5\nb: 9007199254740993\nc: -3\nd: 1e+21\n',
     );
   });
 
-  it('quotes texts that would be read as something else', () => {
+  it('quotes strings that would be read as another type', () => {
     for (const text of [
       '1',
       '-1.5',
@@ -200,7 +200,7 @@ describe('writing YAML', () => {
     }
   });
 
-  it('quotes keys only where they would be read as something else', () => {
+  it('quotes keys only if they would be read as something else', () => {
     const plain = [
       '$ref',
       '10.0.0.1',
@@ -262,7 +262,7 @@ describe('writing YAML', () => {
     }
   });
 
-  it('leaves ordinary texts plain', () => {
+  it('does not quote ordinary strings', () => {
     for (const text of [
       'E',
       'a b',
@@ -278,11 +278,11 @@ describe('writing YAML', () => {
     }
   });
 
-  it('writes line ends and control characters as escapes', () => {
+  it('escapes line ends and control characters', () => {
     equal(write(plugin, { k: 'a\n\tb\0\x7f\u2028\ud800' }), 'k: "a\\n\\tb\\u0000\\u007f\\u2028\\ud800"\n');
   });
 
-  it('names its content type', () => {
+  it('sets its content type', () => {
     equal(contentType(plugin), 'application/yaml; charset=utf-8');
   });
 
@@ -293,7 +293,7 @@ describe('writing YAML', () => {
     throws(() => write(plugin, { a: data }), /nested deeper than 1000 levels/);
   });
 
-  it('writes what a reader of YAML 1.2 and of YAML 1.1 reads back', () => {
+  it('writes documents that YAML 1.2 and YAML 1.1 parsers read back', () => {
     const signs = [
       'a',
       'b ',
@@ -354,12 +354,12 @@ describe('writing YAML', () => {
     }
   });
 
-  it('writes keys too long for one line so that they are read back', () => {
+  it('writes overlong keys in a form that parsers read back', () => {
     const data = { ['k'.repeat(3000)]: { ['l '.repeat(2000)]: [1], a: 2 }, b: { ['m'.repeat(2000)]: 'x' } };
     deepEqual(parse(write(plugin, data)), data);
   });
 
-  it('takes the names of the prototype as plain keys', () => {
+  it('treats keys such as __proto__ as plain keys', () => {
     equal(write(plugin, JSON.parse('{"__proto__":{"constructor":1}}')), '__proto__:\n  constructor: 1\n');
   });
 });

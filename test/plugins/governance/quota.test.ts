@@ -91,7 +91,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     return all;
   };
 
-  it('case 1: counts in all windows of the plan, and says what is left and when to come back', async () => {
+  it('counts requests in all windows of the tier, and returns remaining and retry headers', async () => {
     const gateway = await atA();
     const first = await ask(gateway);
     deepEqual(
@@ -112,13 +112,13 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     equal(backend.requests.length >= 3, true);
   });
 
-  it('case 2: has another counter for another rule', async () => {
+  it('counts separately for each rule', async () => {
     const gateway = await atA();
     await statuses(4, gateway);
     deepEqual(await statuses(2, gateway, 'free'), [200, 429]);
   });
 
-  it('case 3: rejects callers without a tier with 400, or accepts them uncounted', async () => {
+  it('rejects callers without a tier with 400, or accepts them uncounted', async () => {
     const asked = backend.requests.length;
     const refusing = await atA();
     deepEqual([await statuses(1, refusing, 'x'), backend.requests.length], [[400], asked]);
@@ -127,13 +127,13 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     deepEqual([statusCode, seen['x-quota-limit'], await redis.command('DBSIZE')], [200, undefined, 0]);
   });
 
-  it('case 4: rejects an unidentified caller with 400', async () => {
+  it('rejects unidentified callers with 400', async () => {
     const gateway = await atA();
     deepEqual(await statuses(1, gateway, 'gold', null), [400]);
     equal(await redis.command('DBSIZE'), 0);
   });
 
-  it('case 5: counts what the body of a response says, which may use more than is left', async () => {
+  it('counts a weight from the response body, which can exceed the remaining quota', async () => {
     body = { usage: { total: 6 } };
     const gateway = await atA({ weight_key: 'usage.total' });
     const [first, second, third] = [
@@ -151,14 +151,14 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     );
   });
 
-  it('case 6: outlives the gateway', async () => {
+  it('keeps its counters when the gateway restarts', async () => {
     const first = await atA();
     await statuses(3, first);
     await first.close();
     deepEqual(await statuses(1, await atA()), [429]);
   });
 
-  it('case 7: is shared by all its uses: at the root, at endpoints and at backends', async () => {
+  it('shares counters between uses at the root, at endpoints and at backends', async () => {
     const use = { [name]: quota };
     const gateway = await serve(root(), [endpoint('/a', use), endpoint('/b', use), endpoint('/c', {}, use)]);
     deepEqual(await statuses(1, gateway, 'free', 'u2', '/a'), [200]);
@@ -170,7 +170,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     deepEqual(await statuses(1, gateway, 'free', 'u3', '/b'), [429]);
   });
 
-  it('case 8: away: is rejected with 500, or passes', async () => {
+  it('while Redis is down: rejects with 500, or accepts', async () => {
     const server = { address: `127.0.0.1:${await freePort()}` };
     const sinks = rememberingSinks();
     const asked = backend.requests.length;
@@ -182,7 +182,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     deepEqual([statusCode, seen['x-quota-limit']], [200, undefined]);
   });
 
-  it('case 9: says nothing to clients where that is not wanted', async () => {
+  it('returns no headers if they are disabled', async () => {
     const gateway = await atA({ disable_quota_headers: true });
     for (const plan of ['free', 'free']) {
       const { headers: seen } = await ask(gateway, plan);
@@ -193,7 +193,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     }
   });
 
-  it('counts a refused request in no window', async () => {
+  it('does not count a rejected request in any window', async () => {
     const gateway = await atA();
     await statuses(6, gateway);
     const keys = ((await redis.command('KEYS', '*')) as string[]).sort();
@@ -204,7 +204,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     deepEqual(await redis.command('MGET', ...keys), ['3', '3']);
   });
 
-  it('restarts with every window, and keeps a counter an hour longer than its window', async () => {
+  it('resets with every window, and keeps a counter in Redis for an hour longer', async () => {
     const gateway = await atA();
     await statuses(3, gateway);
     const [key] = (await redis.command('KEYS', '*day*')) as string[];
@@ -217,7 +217,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     deepEqual((await ask(gateway)).headers['x-quota-remaining'], '"day";n=2, "month";n=96');
   });
 
-  it('tells the longest of the windows that have no room', async () => {
+  it('returns the longest of the exhausted windows in Retry-After', async () => {
     const limits = [
       { amount: 1, unit: 'hour' },
       { amount: 1, unit: 'day' },
@@ -228,7 +228,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     equal((await ask(gateway)).headers['retry-after'], String(12 * 3600));
   });
 
-  it('is one round trip for all limits of a rule', async () => {
+  it('needs one round trip for all limits of a rule', async () => {
     const gateway = await atA();
     await ask(gateway);
     await redis.command('CONFIG', 'RESETSTAT');
@@ -237,7 +237,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     equal(calls, '5');
   });
 
-  it('keeps who a caller is as a digest, where it says so or the name is long', async () => {
+  it("stores a caller's name as a digest if configured or if the name is long", async () => {
     const hashing = await atA({}, { hash_keys: true });
     await ask(hashing, 'gold', 'ada');
     const plain = await atA();
@@ -250,7 +250,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     );
   });
 
-  it('tells callers apart by address and by path variable, and cannot be made to mix them up', async () => {
+  it('identifies callers by address and path parameter, and keeps crafted names apart', async () => {
     const tiers = [
       { rule_name: 'free', tier_value: 'ip', strategy: 'ip' },
       { rule_name: 'free', tier_value_as: '*', strategy: 'param', key: 'id' },
@@ -262,14 +262,14 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     }
   });
 
-  it('takes an expression for a plan', async () => {
+  it('accepts an expression as the tier key', async () => {
     const tiers = [{ ...byHeader('free'), tier_value: "value.startsWith('f')", tier_value_as: 'policy' }];
     const gateway = await atA({ tiers });
     deepEqual(await statuses(2, gateway, 'fff'), [200, 429]);
     deepEqual(await statuses(1, gateway, 'ggg'), [400]);
   });
 
-  it('runs after the limits of an endpoint: requests rejected there consume nothing', async () => {
+  it("runs after the endpoint's rate limits: requests rejected there are not counted", async () => {
     const router = { 'qos/ratelimit/router': { max_rate: 1, capacity: 1, every: '10m' } };
     const gateway = await serve(root(), [endpoint('/a', { [name]: quota, ...router })]);
     deepEqual(await statuses(3, gateway), [200, 503, 503]);
@@ -285,7 +285,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     );
   });
 
-  it('at a backend is a failure of that backend, with 429 where it is the only one', async () => {
+  it('at a backend fails that backend, with 429 if it is the only one', async () => {
     const use = { [name]: quota };
     const both = {
       endpoint: '/both',
@@ -307,7 +307,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     const used = async () =>
       Number(await redis.command('GET', `sluice:quota:{api metered u1}:day:${Date.UTC(2026, 5, 17) / 1000}`));
 
-    it('counts 1, with a warning, where the response does not say it', async () => {
+    it('counts 1, with a warning, if the response does not contain the weight', async () => {
       const sinks = rememberingSinks();
       const gateway = await atA({ weight_key: 'usage.total' }, {}, {}, { sinks });
       for (const wrong of [
@@ -324,7 +324,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       ok(sinks.lines.some((line) => /WARN.*no weight at "usage.total"/.test(line)));
     });
 
-    it('takes parts of one, and nothing', async () => {
+    it('rounds fractional weights, and accepts 0', async () => {
       const gateway = await atA({ weight_key: 'n' });
       for (const n of [0.5, 0, 2.25]) {
         body = { n };
@@ -333,7 +333,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       equal(await used(), 2.75);
     });
 
-    it('takes it from a header where bytes pass', async () => {
+    it('reads the weight from a header with the no-op encoding', async () => {
       headers = { 'X-Used': '7' };
       const gateway = await serve(root(), [
         {
@@ -352,13 +352,13 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       equal(await redis.command('DBSIZE'), 0);
     });
 
-    it('counts what a backend says', async () => {
+    it("counts the weight of a backend's response", async () => {
       body = { n: 10 };
       const gateway = await serve(root(), [endpoint('/a', {}, { [name]: { ...quota, weight_key: 'n' } })]);
       deepEqual(await statuses(2, gateway, 'metered'), [200, 429]);
     });
 
-    it('counts the response of a client that disconnects while it is being counted', async () => {
+    it('counts the response of a client that disconnects meanwhile', async () => {
       const verdict = { retrySeconds: null, allowances: [] };
       const counted: unknown[] = [];
       let client: Call;
@@ -383,7 +383,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       await gate.close();
     });
 
-    it('gives the client its response though it cannot be counted', async () => {
+    it('returns the response even if its weight cannot be counted', async () => {
       body = { n: 1 };
       const sinks = rememberingSinks();
       const gateway = await atA({ weight_key: 'n' }, {}, { command_timeout: '3s' }, { sinks });
@@ -412,12 +412,12 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     });
   });
 
-  describe('that remembers who is rejected', () => {
+  describe('with remembered rejections', () => {
     const cache = { rejecter_cache: { N: 100, P: 0.01 } };
     const scripts = async () =>
       Number(/cmdstat_evalsha:calls=(\d+)/.exec(String(await redis.command('INFO', 'commandstats')))?.[1] ?? 0);
 
-    it('does not ask Redis again before the window is over', async () => {
+    it('does not query Redis again before the window ends', async () => {
       const gateway = await atA({}, cache);
       await statuses(2, gateway, 'free');
       await redis.command('CONFIG', 'RESETSTAT');
@@ -432,7 +432,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       equal(await scripts(), 1);
     });
 
-    it('forgets all callers after the cleanup interval', async () => {
+    it('drops all remembered callers after the cleanup interval', async () => {
       mock.timers.reset();
       mock.timers.enable({ apis: ['Date', 'setInterval'], now: NOON });
       const gateway = await atA({}, { rejecter_cache: { ...cache.rejecter_cache, cleanup_interval: '10s' } });
@@ -443,7 +443,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       deepEqual(await statuses(1, gateway, 'free'), [200]);
     });
 
-    it('refuses them while Redis is away, too', async () => {
+    it('rejects them even while Redis is down', async () => {
       const server = await startRedis();
       try {
         const gateway = await atA({}, cache, { address: server.address });
@@ -457,8 +457,8 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     });
   });
 
-  describe('during failures', () => {
-    it('away for longer than its attempts: no calls until a reload', async () => {
+  describe('during Redis failures', () => {
+    it('unreachable beyond the maximum attempts: makes no calls until a reload', async () => {
       const server = await startRedis();
       await server.stop();
       const sinks = rememberingSinks();
@@ -486,7 +486,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       }
     });
 
-    it('restarted: is rejected while it is away, then counts from the start', async () => {
+    it('restarted: rejects while Redis is down, then starts counting again', async () => {
       const server = await startRedis();
       try {
         const gateway = await atA({}, {}, { address: server.address, max_retry_backoff: '20ms' });
@@ -501,7 +501,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       }
     });
 
-    it('slow: waits once for command_timeout, then is rejected at once, or passes', async () => {
+    it('slow: waits once for command_timeout, then rejects or accepts immediately', async () => {
       const refusing = await atA({}, {}, { command_timeout: '3s' });
       const allowing = await atA({}, { on_failure_allow: true }, { command_timeout: '3s', client_name: 'allowing' });
       await ask(refusing, 'metered');
@@ -516,7 +516,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       }
     });
 
-    it('slow: clients that disconnect meanwhile are not failures of Redis, and others are counted afterwards', async () => {
+    it('slow: does not count disconnected clients as Redis failures, and counts later requests', async () => {
       const sinks = rememberingSinks();
       const gateway = await atA({}, { on_failure_max_retries: 1 }, {}, { sinks });
       const { port } = await gateway.listen();
@@ -541,7 +541,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       );
     });
 
-    it('full: is rejected with 500, or passes; nothing is counted', async () => {
+    it('out of memory: rejects with 500 or accepts, without counting', async () => {
       const server = await startRedis(['--maxmemory', '1', '--maxmemory-policy', 'noeviction']);
       try {
         deepEqual(await statuses(1, await atA({}, {}, { address: server.address })), [500]);
@@ -555,14 +555,14 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       }
     });
 
-    it('scripts flushed: not noticeable, and everything is counted once', async () => {
+    it('scripts flushed: counts everything once, unnoticed by clients', async () => {
       const gateway = await atA();
       await ask(gateway);
       await redis.command('SCRIPT', 'FLUSH');
       deepEqual(await statuses(3, gateway), [200, 200, 429]);
     });
 
-    it('a counter that is not a number: is rejected with 500; the key stays as it is', async () => {
+    it('a counter that is not a number: rejects with 500 and leaves the key unchanged', async () => {
       const gateway = await atA();
       await ask(gateway, 'free');
       const [key] = (await redis.command('KEYS', '*')) as string[];
@@ -572,7 +572,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     });
   });
 
-  it('is exact over two gateways with two workers each', async () => {
+  it('is exact for two gateways with two workers each', async () => {
     mock.timers.reset();
     const rules = [{ name: 'gold', limits: [{ amount: 40, unit: 'year' }] }, free, metered];
     const workers = { count: 2, program, args: [] };
@@ -597,7 +597,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     }
   });
 
-  describe('as it is configured', () => {
+  describe('in the configuration', () => {
     const use = (more: object) => ({ [name]: { ...quota, ...more } });
     const issues = async (extra: object, endpoints: object[], ...expected: [string, string][]) =>
       rejects(serve(extra, endpoints), ({ errors }) => {
@@ -610,24 +610,24 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     const at = '/endpoints/0/extra_config/governance~1quota';
     const processors = '/extra_config/governance~1processors/quotas/0';
 
-    it('names a quota and rules that are there', async () => {
+    it('must name existing quotas and rules', async () => {
       await issues(root(), [endpoint('/a', use({ quota_name: 'nope' }))], ['QUOTA_UNKNOWN', `${at}/quota_name`]);
       const tiers = [byHeader('gold'), byHeader('silver')];
       await issues(root(), [endpoint('/a', use({ tiers }))], ['QUOTA_RULE', `${at}/tiers/1/rule_name`]);
     });
-    it('says who a caller is', async () => {
+    it('must identify the caller', async () => {
       for (const tier of [{ key: '' }, { key: 'a b' }, { strategy: 'param', key: 'id' }]) {
         const tiers = [{ ...byHeader('gold'), ...tier }];
         await issues(root(), [endpoint('/a', use({ tiers }))], ['QUOTA_KEY', `${at}/tiers/0/key`]);
       }
     });
-    it('has a connection that is declared', () =>
+    it('must name a declared connection', () =>
       issues(
         root({ connection_name: 'nope' }),
         [endpoint('/a')],
         ['REDIS_CONNECTION', `${processors}/connection_name`],
       ));
-    it('has every name and every window once', async () => {
+    it('must not repeat a name or a window', async () => {
       await issues(root({ rules: [gold, gold] }), [endpoint('/a')], ['QUOTA_NAME', `${processors}/rules/1/name`]);
       const limits = [...gold.limits, { amount: 5, unit: 'day' }];
       await issues(
@@ -636,9 +636,9 @@ const NOON = Date.UTC(2026, 5, 17, 12);
         ['QUOTA_LIMITS', `${processors}/rules/0/limits/2/unit`],
       );
     });
-    it('needs data for a weight in it', () =>
+    it('needs decoded data for a weight in the body', () =>
       rejects(serve(root(), [{ ...endpoint('/a', use({ weight_key: 'n' })), output_encoding: 'no-op' }])));
-    it('warns of what has no effect on callers that are remembered', async () => {
+    it('warns about settings without effect on remembered rejections', async () => {
       const config = {
         quotas: [
           {
@@ -662,7 +662,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       ]);
       await gate.close();
     });
-    it('warns of a weight at the root', async () => {
+    it('warns about a weight at the root', async () => {
       const rules = new Map([['gold', {}]]);
       const offers = [offer(quotas, new Map([['api', { rules, settle: () => undefined }]]) as never)];
       const config = { ...quota, tiers: [byHeader('gold')], weight_key: 'n' };

@@ -22,12 +22,12 @@ describe('the windows of a quota', () => {
       deepEqual(of(unit, '2024-02-29T23:59:58.999Z'), [start, end]);
     });
   }
-  it('begin at their very beginning, a week on Monday', () => {
+  it('begin at their exact start, a week on Monday', () => {
     deepEqual(of('week', '2024-03-04T00:00:00.000Z')[0], '2024-03-04T00:00:00');
     deepEqual(of('week', '2024-03-03T23:59:59.999Z')[0], '2024-02-26T00:00:00');
     deepEqual(of('month', '2024-12-31T23:59:59.999Z'), ['2024-12-01T00:00:00', '2025-01-01T00:00:00']);
   });
-  it('always contain the requested moment', () => {
+  it('always contain the current time', () => {
     for (const unit of units) {
       for (let day = 0; day < 800; day++) {
         const now = Date.UTC(2023, 0, 1) + day * 86_400_000 + day * 7919;
@@ -38,26 +38,26 @@ describe('the windows of a quota', () => {
   });
 });
 
-describe('callers that are rejected without a question', () => {
-  it('are so until their window is over', () => {
+describe('callers that are rejected without a call to Redis', () => {
+  it('are rejected until their window ends', () => {
     const refused = new RefusedCallers<string>(10);
     refused.add('a', 500, 1000, 'x');
     deepEqual([refused.find('a', 999)?.value, refused.find('b', 999)], ['x', undefined]);
     deepEqual([refused.find('a', 1000), refused.size], [undefined, 0]);
   });
-  it('are counted again when the clock is set back to before the refusal', () => {
+  it('are counted again if the clock is set back before the rejection', () => {
     const refused = new RefusedCallers<string>(10);
     refused.add('a', 500, 1000, 'x');
     deepEqual([refused.find('a', 499), refused.size], [undefined, 0]);
   });
-  it('are no more than so many: the oldest is forgotten', () => {
+  it('are limited in number: the oldest is dropped', () => {
     const refused = new RefusedCallers<number>(3);
     for (let each = 0; each < 5; each++) refused.add(`c${each}`, 0, 1000, each);
     deepEqual([refused.size, refused.find('c1', 0), refused.find('c2', 0)?.value], [3, undefined, 2]);
     refused.clear();
     equal(refused.size, 0);
   });
-  it('may have any name', () => {
+  it('can have any name', () => {
     const refused = new RefusedCallers<number>(3);
     equal(refused.find('__proto__', 0), undefined);
     refused.add('__proto__', 0, 1, 7);
@@ -65,7 +65,7 @@ describe('callers that are rejected without a question', () => {
   });
 });
 
-describe('attempts after a failure', () => {
+describe('retries after a Redis failure', () => {
   const outage = (most: number, strategy: 'exponential' | 'linear' = 'exponential') => {
     const lines: string[] = [];
     const log = { ...silentLog, error: (line: unknown) => void lines.push(String(line)) };
@@ -82,23 +82,23 @@ describe('attempts after a failure', () => {
     }
     return made;
   };
-  it('are made at once, and any number of them, where none is said', () => {
+  it('are immediate and unlimited if no backoff is configured', () => {
     deepEqual(attempts(0, 'exponential', 4), [0, 1, 2, 3, 4]);
   });
-  it('wait twice as long each time, a minute at most', () => {
+  it('double their delay each time, up to a minute', () => {
     deepEqual(attempts(9, 'exponential', 400), [0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
   });
-  it('wait equally long with linear, and end after so many', () => {
+  it('wait a linear delay, and stop at the maximum number', () => {
     deepEqual(attempts(3, 'linear', 20), [0, 1, 2, 3]);
   });
-  it('are made by one request alone', () => {
+  it('are made by a single request at a time', () => {
     const { it } = outage(2);
     it.failed(0);
     deepEqual([it.mayTry(999), it.mayTry(1000), it.mayTry(1000)], [false, true, false]);
     it.succeeded();
     deepEqual([it.mayTry(1000), it.mayTry(1000)], [true, true]);
   });
-  it('end with a line in the log, and a late success changes nothing', () => {
+  it('end with a log line, and a late success changes nothing', () => {
     const { it, lines } = outage(1);
     it.failed(0);
     it.failed(0);

@@ -11,7 +11,7 @@ import { until } from '../../support/conditions.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { OLD, SHOP, startGrpc } from '../../support/grpc/server.ts';
 
-describe('catalog of grpc', () => {
+describe('the grpc catalog', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'sluice-grpc-'));
@@ -57,7 +57,7 @@ describe('catalog of grpc', () => {
     }
   };
 
-  it('searches directories at any depth, but for what begins with a dot', async () => {
+  it('searches directories at any depth, except hidden ones', async () => {
     mkdirSync(at('a/b.c'), { recursive: true });
     mkdirSync(at('..data'));
     cpSync(SHOP, at('a/b.c/shop.pb'));
@@ -66,12 +66,12 @@ describe('catalog of grpc', () => {
     deepEqual(await reported([folder]), []);
   });
 
-  it('takes a descriptor set by any name', async () => {
+  it('reads a descriptor set with any file name', async () => {
     cpSync(SHOP, at('shop.bin'));
     deepEqual(await reported([at('shop.bin')]), []);
   });
 
-  it('resolves imports across sets', async () => {
+  it('resolves imports across descriptor sets', async () => {
     const { file } = read();
     const service = file.find(({ name }) => name === 'shop.proto')!;
     const kinds = create(FileDescriptorSetSchema, {
@@ -87,7 +87,7 @@ describe('catalog of grpc', () => {
     match(String(others), /GRPC_CATALOG|^$/);
   });
 
-  it('takes the same file of two sets once, and the first of two definitions of a name', async () => {
+  it('reads a duplicate file once, and uses the first of two definitions of a name', async () => {
     cpSync(SHOP, at('again.pb'));
     deepEqual(await reported([SHOP, at('again.pb')]), []);
     const [wide] = read().file.filter(({ name }) => name === 'shop.proto');
@@ -100,24 +100,24 @@ describe('catalog of grpc', () => {
     );
   });
 
-  it('keeps files of one name apart that hold different things', async () => {
+  it('keeps different files with the same name apart', async () => {
     const set = read();
     const other = { ...set.file.at(-1)!, package: 'other', service: [], messageType: [], enumType: [], dependency: [] };
     deepEqual(await reported([SHOP, write('other.pb', { file: [other] as never })]), []);
   });
 
   for (const [what, make, expected] of [
-    ['a file that is not there', () => at('no.pb'), /^FILE_UNREADABLE|GRPC_CATALOG/],
-    ['a directory that is not there', () => at('no'), /^FILE_UNREADABLE|GRPC_CATALOG/],
-    ['a source', () => at('shop.proto'), /^GRPC_CATALOG_SOURCE: .*shop\.proto is a source/],
+    ['a file that does not exist', () => at('no.pb'), /^FILE_UNREADABLE|GRPC_CATALOG/],
+    ['a directory that does not exist', () => at('no'), /^FILE_UNREADABLE|GRPC_CATALOG/],
+    ['a proto source file', () => at('shop.proto'), /^GRPC_CATALOG_SOURCE: .*shop\.proto is a source/],
     ['an empty file', () => put('empty.pb', ''), /^GRPC_CATALOG_INVALID: .*contains no descriptors/],
-    ['a text', () => put('text.pb', 'syntax = "proto3";'), /^GRPC_CATALOG_INVALID/],
-    ['a set that broke off', () => put('cut.pb', readFileSync(SHOP).subarray(0, 2000)), /^GRPC_CATALOG_INVALID/],
+    ['a text file', () => put('text.pb', 'syntax = "proto3";'), /^GRPC_CATALOG_INVALID/],
+    ['a truncated descriptor set', () => put('cut.pb', readFileSync(SHOP).subarray(0, 2000)), /^GRPC_CATALOG_INVALID/],
   ] as const) {
     it(`is rejected for ${what}`, async () => match((await reported([make()]))[0]!, expected));
   }
 
-  it('is rejected for files that import one another', async () => {
+  it('is rejected for circular imports', async () => {
     const { file } = create(FileDescriptorSetSchema, {
       file: [
         { name: 'a.proto', dependency: ['b.proto'] },
@@ -130,11 +130,11 @@ describe('catalog of grpc', () => {
     );
   });
 
-  it('warns of a directory without any', async () => {
+  it('warns about a directory without descriptor sets', async () => {
     match((await reported([SHOP, folder]))[0]!, /^GRPC_CATALOG_FILES: no \.pb and no \.proto file/);
   });
 
-  it('is read anew by itself when a file in a directory comes, changes or goes', async () => {
+  it('is reloaded automatically when a file in a directory is added, changed or removed', async () => {
     const server = await startGrpc({ Find: (_call, answer) => answer(null, { id: 'x', note: 'new' }) });
     const set = read();
     const res = set.file.at(-1)!.messageType.find(({ name }) => name === 'Res')!;

@@ -12,7 +12,7 @@ import { SHOP, startGrpc } from '../../support/grpc/server.ts';
 
 const SOURCE = SHOP.replace(/pb$/, 'proto');
 
-describe('sources in a catalog of grpc', () => {
+describe('proto sources in the grpc catalog', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'sluice-grpc-'));
@@ -52,7 +52,7 @@ describe('sources in a catalog of grpc', () => {
       if (!isInstalled('protoc', 'protobuf-compiler')) this.skip();
     });
 
-    it('are compiled, with imports from the directory that is named', async () => {
+    it('are compiled, with imports from the configured directory', async () => {
       cpSync(SOURCE, join(folder, 'shop.proto'));
       put('common/money.proto', 'syntax = "proto3"; package common; message Money { int64 units = 1; }');
       put(
@@ -62,13 +62,13 @@ describe('sources in a catalog of grpc', () => {
       deepEqual(await reported([folder]), []);
     });
 
-    it('are compiled in addition to descriptor sets, unless one contains them', async () => {
+    it('are compiled in addition to descriptor sets, unless a set contains them', async () => {
       cpSync(SHOP, join(folder, 'shop.pb'));
       put('shop.proto', 'this is another version, which nobody looks at');
       deepEqual(await reported([folder]), []);
     });
 
-    it('are rejected with file, line and what the compiler says', async () => {
+    it('are rejected with the file, line and message of the compiler', async () => {
       cpSync(SHOP, join(folder, 'shop.pb'));
       put('a/broken.proto', 'syntax = "proto3";\nmessage Broken { strin name = 1; }\n');
       const [error, ...others] = await reported([folder]);
@@ -76,7 +76,7 @@ describe('sources in a catalog of grpc', () => {
       deepEqual(others, []);
     });
 
-    it('are compiled once it is installed', async () => {
+    it('are compiled once protoc is installed', async () => {
       cpSync(SOURCE, join(folder, 'shop.proto'));
       const path = process.env['PATH'];
       process.env['PATH'] = folder;
@@ -95,7 +95,7 @@ describe('sources in a catalog of grpc', () => {
       }
     });
 
-    it('are rejected with a line break in their name', async () => {
+    it('are rejected if their name contains a line break', async () => {
       cpSync(SHOP, join(folder, 'shop.pb'));
       put('a\n--version.proto', 'syntax = "proto3";');
       match(
@@ -104,14 +104,14 @@ describe('sources in a catalog of grpc', () => {
       );
     });
 
-    it('are never options of the compiler, with any name', async () => {
+    it('are never interpreted as compiler options, regardless of their name', async () => {
       cpSync(SHOP, join(folder, 'shop.pb'));
       put('--version.proto', 'syntax = "proto3"; message A {}');
       put('a b.proto', 'syntax = "proto3"; message B {}');
       deepEqual(await reported([folder]), []);
     });
 
-    it('are compiled anew by themselves when one is changed', async () => {
+    it('are recompiled automatically when one changes', async () => {
       const server = await startGrpc({ Find: (_call, answer) => answer(null, { id: 'x', note: 'new' }) });
       const source = (fields: string) =>
         `syntax = "proto3"; package shop; service Shop { rpc Find(Req) returns (Res); } message Req {} message Res {${fields}}`;
@@ -146,7 +146,7 @@ describe('sources in a catalog of grpc', () => {
     }
   });
 
-  it('are directories, not files', async () => {
+  it('must be directories, not files', async () => {
     equal((await reported([SOURCE])).length > 0, true);
     match((await reported([SOURCE]))[0]!, /^GRPC_CATALOG_SOURCE: .*shop\.proto is a source/);
   });

@@ -1,8 +1,8 @@
 import { deepEqual, equal, throws } from 'node:assert/strict';
 import { readAmqpAddress } from '../../../../plugins/clients/amqp/address.ts';
 
-describe('the address of a broker', () => {
-  it('has user, password, port, virtual host and times, each with a default', () => {
+describe('the URL of an AMQP broker', () => {
+  it('contains the user, password, port, virtual host and timeouts, each with a default', () => {
     deepEqual(readAmqpAddress('amqp://broker'), {
       isEncrypted: false,
       host: 'broker',
@@ -29,7 +29,7 @@ describe('the address of a broker', () => {
     equal(readAmqpAddress('amqp://broker/').vhost, '/');
   });
 
-  it('is rejected with the reason, and without its password', () => {
+  it('is rejected with the reason, without showing its password', () => {
     const refused: readonly (readonly [text: string, reason: RegExp])[] = [
       ['', /not a valid broker address/],
       ['http://ann:s3cret@broker/', /not a valid broker address/],

@@ -21,7 +21,7 @@ const flags = { durable: false, delete: false, exclusive: false };
 
 /** What all that speaks AMQP is made of. */
 export function channelSuite(broker: () => Broker): void {
-  describe('a channel of AMQP', () => {
+  describe('an AMQP channel', () => {
     let connection: AmqpConnection;
     let own: ChannelModel;
     let admin: Channel;
@@ -94,7 +94,7 @@ export function channelSuite(broker: () => Broker): void {
       await own.close();
     });
 
-    it('publishes, and is done once the broker has confirmed', async () => {
+    it("publishes a message and waits for the broker's confirmation", async () => {
       await admin.assertQueue('c1');
       const publisher = publishTo('ex-c1');
       await publisher.current(call);
@@ -103,7 +103,7 @@ export function channelSuite(broker: () => Broker): void {
       equal(((await admin.get('c1', { noAck: true })) as { content: Buffer }).content.toString(), 'hello');
     });
 
-    it('knows which of many messages no queue takes', async () => {
+    it('reports which of several messages could not be routed', async () => {
       const publisher = publishTo('ex-c2', true);
       await publisher.current(call);
       await admin.assertQueue('c2');
@@ -117,13 +117,13 @@ export function channelSuite(broker: () => Broker): void {
       await rejects(send(publisher, 'bad', 'x'), /no queue takes/);
     });
 
-    it('rejects a message that cannot be written, and continues', async () => {
+    it('rejects a message that cannot be serialized, and continues', async () => {
       const publisher = publishTo('ex-c3');
       await rejects(send(publisher, 'k'.repeat(256), 'x'), /cannot be sent: .*255/);
       await send(publisher, 'k', 'x');
     });
 
-    it('consumes, and receives an unsettled message again', async () => {
+    it('consumes messages, and receives an unacknowledged message again', async () => {
       const taken: Delivery[] = [];
       const consumer = consume('c4', taken, { prefetch: 2 });
       await consumer.current(call);
@@ -148,7 +148,7 @@ export function channelSuite(broker: () => Broker): void {
       );
     });
 
-    it('is opened again when the broker closes it, and nothing else is disturbed', async () => {
+    it('is reopened after the broker closes it, without affecting other channels', async () => {
       const other = publishTo('ex-c5');
       await other.current(call);
       const before = other.opened?.value;
@@ -161,7 +161,7 @@ export function channelSuite(broker: () => Broker): void {
       ok(lines.some((line) => line.includes('the broker has ended the consumer of "c5"')));
     });
 
-    it('says which declaration the broker refuses, and needs no other connection for it', async () => {
+    it('reports the declaration that the broker rejects, without opening another connection', async () => {
       await admin.assertExchange('ex-c6', 'fanout', { durable: false });
       const other = publishTo('ex-c5');
       await other.current(call);
@@ -173,7 +173,7 @@ export function channelSuite(broker: () => Broker): void {
       await until(() => publisher.opened !== null);
     });
 
-    it('says that a password is wrong, and not what it is', async () => {
+    it('reports that the password is wrong, but not the password', async () => {
       const { port } = broker().rabbit;
       await rejects(openLink(settings(`amqp://guest:s3cret@127.0.0.1:${port}/`), signal), ({ message }: Error) => {
         equal(message, 'the broker refuses the user name or the password');
@@ -185,7 +185,7 @@ export function channelSuite(broker: () => Broker): void {
       );
     });
 
-    it('is encrypted where the address says so, for who the certificate is for', async () => {
+    it("uses TLS for amqps URLs and verifies the broker's certificate", async () => {
       const { rabbit, authority } = broker();
       const ca = readFileSync(authority, 'utf8');
       const link = await openLink(settings(rabbit.tlsUrl, { ca }), signal);
@@ -193,7 +193,7 @@ export function channelSuite(broker: () => Broker): void {
       await rejects(openLink(settings(rabbit.tlsUrl, {}), signal), /self-signed|unable to (?:get|verify)/);
     });
 
-    it('reads no message that is too long, and the next one', async () => {
+    it('skips an oversized message and reads the next one', async () => {
       const link = await openLink(settings(), signal);
       const channel = await link.model.createChannel();
       limitMessages(channel, 200_000);
@@ -212,7 +212,7 @@ export function channelSuite(broker: () => Broker): void {
       await link.close();
     });
 
-    it('holds no more than 64 MiB and a message, and each message is done once', async () => {
+    it('buffers at most 64 MiB and one message, and settles each message once', async () => {
       const taken: Delivery[] = [];
       const consumer = consume('c9', taken);
       await consumer.current(call);
@@ -233,7 +233,7 @@ export function channelSuite(broker: () => Broker): void {
       equal(taken.length, 0);
     });
 
-    it('drops what is too much of a queue that goes with its consumer, and counts it', async () => {
+    it('drops and counts excess messages of an auto-delete queue', async () => {
       const taken: Delivery[] = [];
       let discarded = 0;
       const dropping = { isAutoDelete: true, autoAck: true, discarded: () => void discarded++ };
@@ -248,7 +248,7 @@ export function channelSuite(broker: () => Broker): void {
       equal(consumer.opened?.value, value);
     });
 
-    it('has the broker hold back what is done as soon as it is sent', async () => {
+    it('stops the broker from sending auto-acknowledged messages while its buffer is full', async () => {
       const taken: Delivery[] = [];
       const consumer = consume('c8', taken, { autoAck: true });
       const { value: subscription } = await consumer.current(call);

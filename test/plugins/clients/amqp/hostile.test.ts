@@ -12,7 +12,7 @@ import { installFailures } from '../../../../scripts/chaos/failures/install.ts';
 import { until } from '../../../support/conditions.ts';
 
 /** What is no broker, or one that does not work: a server over bare TCP. */
-describe('a broker that does not work', () => {
+describe('an AMQP client', () => {
   let server: Server;
   let sockets: Set<Socket>;
   let greet: (socket: Socket) => void;
@@ -44,12 +44,12 @@ describe('a broker that does not work', () => {
   });
   const { signal } = new AbortController();
 
-  it('accepts and stays silent: the connection fails after its timeout, and no socket is left', async () => {
+  it('fails after the timeout if the broker accepts the connection but stays silent, and closes the socket', async () => {
     await rejects(openLink(settings(), signal), /no connection within 100ms/);
     await until(() => sockets.size === 0);
   });
 
-  it('says a byte from time to time: the time is for the whole', async () => {
+  it('applies the timeout to the whole handshake if the broker sends single bytes', async () => {
     greet = (socket) => {
       const timer = setInterval(() => socket.write('A'), 20);
       socket.once('close', () => clearInterval(timer));
@@ -58,18 +58,18 @@ describe('a broker that does not work', () => {
     await until(() => sockets.size === 0);
   });
 
-  it('is something else: the reason says so', async () => {
+  it('reports a server that does not speak AMQP', async () => {
     greet = (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     await rejects(openLink(settings(), signal));
     await until(() => sockets.size === 0);
   });
 
-  it('ends the connection in the handshake', async () => {
+  it('fails if the broker closes the connection during the handshake', async () => {
     greet = (socket) => socket.end();
     await rejects(openLink(settings(), signal), /closed abruptly/);
   });
 
-  it('says more behind the handshake: that is the reason, and nothing is left', async () => {
+  it('reports unexpected data after the handshake as the reason, and closes the connection', async () => {
     const frame = (method: string) => Buffer.from(`010000${`0000000${method.length / 2}`.slice(-8)}${method}ce`, 'hex');
     const said = [
       Buffer.from('0100000000001c000a000a00090000000000000005504c41494e00000005656e5f5553ce', 'hex'),
@@ -81,13 +81,13 @@ describe('a broker that does not work', () => {
     await until(() => sockets.size === 0);
   });
 
-  it('promises a frame of gigabytes: nothing is collected', async () => {
+  it('rejects a frame of gigabytes without buffering it', async () => {
     greet = (socket) => socket.write(Buffer.from([1, 0, 0, 0x7f, 0xff, 0xff, 0xff, 1]));
     await rejects(openLink(settings('connection_timeout=5000'), signal), /exceeds/);
     await until(() => sockets.size === 0);
   });
 
-  it('is given up in the handshake by who closes it', async () => {
+  it('closes its connection during the handshake if its user closes it', async () => {
     const connection = new AmqpConnection(settings('connection_timeout=60000'));
     const refused = rejects(connection.link(), /closed/);
     await until(() => sockets.size === 1);
@@ -96,7 +96,7 @@ describe('a broker that does not work', () => {
     await until(() => sockets.size === 0);
   });
 
-  it('is called once for all its users, and again for the next', async () => {
+  it('shares one connection attempt between concurrent users', async () => {
     let asked = 0;
     greet = (socket) => {
       asked++;
@@ -110,7 +110,7 @@ describe('a broker that does not work', () => {
     await connection.close();
   });
 
-  it('holds a request no longer than its deadline, and none after the first attempt', async () => {
+  it('delays a request no longer than its deadline, and fails requests immediately after the first attempt', async () => {
     const lines: string[] = [];
     const note = (line: string | (() => string)) => void lines.push(String(line));
     const log = { ...silentLog, error: note } as typeof silentLog;
@@ -132,7 +132,7 @@ describe('a broker that does not work', () => {
     await Promise.all([channel.close(), connection.close()]);
   });
 
-  it('is not waited for by who closes a channel of it', async () => {
+  it('does not wait for a silent broker when its channel is closed', async () => {
     const connection = new AmqpConnection(settings('connection_timeout=60000'));
     const channel = keptChannel(connection, { open: async () => 'open' });
     channel.open(silentLog, { maxRetries: 0, strategy: 'linear' });
@@ -144,7 +144,7 @@ describe('a broker that does not work', () => {
     await until(() => sockets.size === 0);
   });
 
-  it('has a name that a silent name server does not tell: the attempt ends after its timeout, and when it is cancelled', async () => {
+  it('stops waiting for a silent name server after the timeout or on cancellation', async () => {
     const denied = new DeniedAddresses();
     const { port } = server.address() as { port: number };
     denied.deny({ address: '127.0.0.1', port });
@@ -161,7 +161,7 @@ describe('a broker that does not work', () => {
     equal(sockets.size, 0);
   });
 
-  it('does not lead to the admin port of the gateway itself', async () => {
+  it("never connects to the gateway's own admin port", async () => {
     const denied = new DeniedAddresses();
     const { port } = server.address() as { port: number };
     denied.deny({ address: '127.0.0.1', port });

@@ -8,7 +8,7 @@ import { Publisher } from '../../../../plugins/clients/amqp/publisher.ts';
 import { amqpDialect } from '../../../../scripts/fuzz/dialects.ts';
 import { startHostile } from '../../../../scripts/fuzz/hostile.ts';
 
-describe('confirmations of an AMQP broker', () => {
+describe('confirmations from an AMQP broker', () => {
   const settings = (port: number) => ({
     address: readAmqpAddress(`amqp://a:b@127.0.0.1:${port}/`),
     tls: null,
@@ -17,7 +17,7 @@ describe('confirmations of an AMQP broker', () => {
   const message = { routingKey: 'a', content: Buffer.from('x'), properties: {} };
 
   for (const multiple of ['00', '01']) {
-    it(`close the connection when they are for a message that was never sent (multiple: ${multiple})`, async () => {
+    it(`close the connection if they refer to a message that was never sent (multiple: ${multiple})`, async () => {
       const broker = await startHostile(amqpDialect);
       const link = await openLink(settings(broker.port), new AbortController().signal);
       const call = new Call(silentLog, 5_000);

@@ -46,12 +46,12 @@ describe('AWS credentials', () => {
   const handed = (id: string, end: string) =>
     JSON.stringify({ AccessKeyId: id, SecretAccessKey: 's', Token: 't', Expiration: end });
 
-  it('come from the environment first', async () => {
+  it('are read from the environment first', async () => {
     const environment = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_SESSION_TOKEN: 'c' };
     deepEqual(await chain(environment).get(), { accessKeyId: 'a', secretAccessKey: 'b', sessionToken: 'c' });
   });
 
-  it('come from the shared files, by the profile of the environment', async () => {
+  it('are read from the shared files, with the profile of the environment', async () => {
     writeFileSync(
       join(folder, 'credentials'),
       '[default]\naws_access_key_id = d1\naws_secret_access_key=d2\n\n[dev]\naws_access_key_id=v1\naws_secret_access_key = a=b\n',
@@ -73,7 +73,7 @@ describe('AWS credentials', () => {
     );
   });
 
-  it('come from the service of the container, with its token', async () => {
+  it('are requested from the container credentials endpoint with its token', async () => {
     const url = 'http://127.0.0.1:1/creds?a=1';
     const environment = { AWS_CONTAINER_CREDENTIALS_FULL_URI: url, AWS_CONTAINER_AUTHORIZATION_TOKEN: 'secret' };
     const { accessKeyId } = await chain(environment, () => [200, handed('k', '2026-01-01T01:00:00Z')]).get();
@@ -82,7 +82,7 @@ describe('AWS credentials', () => {
     equal(asked[1], 'GET http://169.254.170.2/v2/x ');
   });
 
-  it('come from the instance metadata, with a session token that protects against forged requests', async () => {
+  it('are requested from the instance metadata service with a session token (IMDSv2)', async () => {
     const environment = { AWS_EC2_METADATA_DISABLED: '', AWS_EC2_METADATA_SERVICE_ENDPOINT: 'http://127.0.0.1:1/' };
     const answer: Answer = ({ method, target }) => {
       if (method === 'PUT') return [200, 'tok'];
@@ -96,7 +96,7 @@ describe('AWS credentials', () => {
     );
   });
 
-  it('are fetched once for all who ask, and anew five minutes before they end', async () => {
+  it('are requested once for concurrent users, and again five minutes before they expire', async () => {
     let turn = 0;
     const found = chain({ AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://127.0.0.1:1/' }, () => [
       200,
@@ -110,7 +110,7 @@ describe('AWS credentials', () => {
     equal((await found.get()).accessKeyId, 'k2');
   });
 
-  it('stay until they end where no others can be had', async () => {
+  it('are used until they expire if they cannot be refreshed', async () => {
     let isDown = false;
     const end = Date.now() + 3_600_000;
     const found = chain({ AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://127.0.0.1:1/' }, () =>
@@ -139,7 +139,7 @@ describe('AWS credentials', () => {
     deepEqual(senders, ['of a configuration that is gone', 'of the one that serves']);
   });
 
-  it('are looked for again though the clock was set back by an hour after they were missed', async () => {
+  it('are looked up again after a failure even if the clock was set back by an hour', async () => {
     const found = chain({});
     await rejects(found.get(), { code: 'AWS_CREDENTIALS' });
     writeFileSync(join(folder, 'credentials'), '[default]\naws_access_key_id=a\naws_secret_access_key=b\n');
@@ -147,14 +147,14 @@ describe('AWS credentials', () => {
     equal((await found.get()).accessKeyId, 'a');
   });
 
-  it('and the region are not missed but fail where a shared file cannot be read for now', async () => {
+  it('and the region fail instead of being absent if a shared file is temporarily unreadable', async () => {
     symlinkSync('config', join(folder, 'config'));
     const failure = { code: 'AWS_CREDENTIALS', message: /^cannot read .*config$/ };
     await rejects(chain({}).get(), failure);
     await rejects(defaultRegion(files), failure);
   });
 
-  it('are missed with a code of their own, and looked for again a second later', async () => {
+  it('fail with an own error code if absent, and are looked up again a second later', async () => {
     const found = chain({});
     await rejects(found.get(), { code: 'AWS_CREDENTIALS' });
     writeFileSync(join(folder, 'credentials'), '[default]\naws_access_key_id=a\naws_secret_access_key=b\n');
@@ -164,12 +164,12 @@ describe('AWS credentials', () => {
   });
 
   for (const [what, given] of [
-    ['answers with an error', [500, '']],
-    ['answers with something else', [200, '<html>']],
-    ['answers with null', [200, 'null']],
-    ['does not answer', null],
+    ['responds with an error', [500, '']],
+    ['responds with other data', [200, '<html>']],
+    ['responds with null', [200, 'null']],
+    ['does not respond', null],
   ] as const) {
-    it(`fail where the service ${what}`, () =>
+    it(`fail if the service ${what}`, () =>
       rejects(
         chain({ AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://127.0.0.1:1/' }, () => given as never).get(),
         BackendError,

@@ -44,7 +44,7 @@ async function expected(request: Partial<Signed>, given: object = {}, where = sc
 }
 
 describe('AWS signatures', () => {
-  it('case 1 of auth/aws-sigv4: matches the published vector get-vanilla', () => {
+  it('match the published vector get-vanilla', () => {
     const { canonicalRequest, stringToSign, headers } = signAws(plain, credentials, scope, at);
     equal(
       canonicalRequest,
@@ -67,10 +67,10 @@ describe('AWS signatures', () => {
   });
 
   for (const [what, request, given, where] of [
-    ['a path with characters that are encoded', { target: '/functions/arn%3Aaws%3Af/a%20b/~x' }],
-    ['a path at its end', { target: '/a/b/' }],
-    ['parameters out of order', { target: '/?b=2&a=1&a=0&A=3&c' }],
-    ['parameters that are encoded', { target: '/?q=a%20b%2Fc&%C3%BC=1' }],
+    ['a path with encoded characters', { target: '/functions/arn%3Aaws%3Af/a%20b/~x' }],
+    ['a path with a trailing slash', { target: '/a/b/' }],
+    ['unsorted parameters', { target: '/?b=2&a=1&a=0&A=3&c' }],
+    ['encoded parameters', { target: '/?q=a%20b%2Fc&%C3%BC=1' }],
     ['headers with white space', { headers: [['X-Amz-Meta', '  a   b  ']] as const }],
     [
       'headers in any order and case',
@@ -84,19 +84,19 @@ describe('AWS signatures', () => {
     ['a body', { method: 'POST', body: Buffer.from('{}') }],
     ['temporary credentials', {}, { sessionToken: 'token==' }],
     ['another region and service', { target: '/x' }, {}, { region: 'eu-west-1', service: 'lambda' }],
-    ['s3, whose paths are taken as they are', { target: '/a%20b/c%2Bd' }, {}, { region: 'eu-west-1', service: 's3' }],
+    ['S3, with an unmodified path', { target: '/a%20b/c%2Bd' }, {}, { region: 'eu-west-1', service: 's3' }],
   ] as const) {
-    it(`matches the AWS signer for ${what}`, async () => {
+    it(`match the AWS SDK for ${what}`, async () => {
       equal(signatureOf(request, given, where), await expected(request, given, where));
     });
   }
 
-  it('signs the hash of exactly the bytes that are sent', () => {
+  it('contain the hash of exactly the bytes that are sent', () => {
     const { canonicalRequest } = signAws({ ...plain, method: 'POST', body: Buffer.from('{}') }, credentials, scope, at);
     match(canonicalRequest, /\n44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a$/);
   });
 
-  it('joins repeated headers, and takes a space that is written as +', () => {
+  it('join repeated headers, and treat + in a query as a space', () => {
     const headers = [
       ['X-Amz-A', '1'],
       ['x-amz-a', '2'],
@@ -106,7 +106,7 @@ describe('AWS signatures', () => {
     equal(spaced('/?a=b+c'), spaced('/?a=b%20c'));
   });
 
-  it('takes another key on another day, and never the one of others', () => {
+  it('use a signing key for each day and each credential', () => {
     const first = signatureOf({});
     signAws(plain, { ...credentials, secretAccessKey: 'other' }, scope, at);
     equal(signatureOf({}), first);

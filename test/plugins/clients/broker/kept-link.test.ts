@@ -8,7 +8,7 @@ import { KeptLink, type LinkOptions } from '../../../../plugins/clients/broker/k
 type Attempt = (lose: (error: Error) => void) => Promise<void>;
 
 /** What all clients of brokers are made of: a link that is made again, and messages that wait. */
-describe('a link to a broker', () => {
+describe('a broker connection', () => {
   let lines: string[];
   let attempts: Attempt[];
   let made: number;
@@ -46,7 +46,7 @@ describe('a link to a broker', () => {
     mock.timers.reset();
   });
 
-  it('reports each reason of an outage once, and that it is over', async () => {
+  it('logs each reason of an outage once, and the recovery', async () => {
     attempts = [refused, refused, () => Promise.reject(new Error('silent')), refused, works];
     const kept = link();
     kept.open(log());
@@ -67,7 +67,7 @@ describe('a link to a broker', () => {
     ['linear', 60_000],
     ['exponential', 60_000],
   ] as const) {
-    it(`is made again within ${mostMs / 1000} s when the broker returns after an hour, with ${strategy}`, async () => {
+    it(`is re-established within ${mostMs / 1000} s after an outage of an hour, with the strategy ${strategy}`, async () => {
       let lose = (_error: Error): void => {};
       attempts = [
         async (onLost) => {
@@ -91,7 +91,7 @@ describe('a link to a broker', () => {
     });
   }
 
-  it('is made again where it is lost in the moment that it is made', async () => {
+  it('is re-established if it fails immediately after it was established', async () => {
     attempts = [async (lose) => void Promise.resolve().then(() => lose(new Error('gone'))), works];
     const kept = link();
     kept.open(log());
@@ -102,7 +102,7 @@ describe('a link to a broker', () => {
     await kept.close();
   });
 
-  it('gives up after its attempts, and starts anew for the next user', async () => {
+  it('gives up after its maximum number of attempts, and starts again for the next user', async () => {
     attempts = [refused];
     const kept = link({ firstAttempts: 3, failure: () => new Error('none') });
     kept.open(log(), { maxRetries: 2, strategy: 'linear' });
@@ -118,7 +118,7 @@ describe('a link to a broker', () => {
     equal(made, 5);
   });
 
-  it('fails those who wait for a message when it is closed, and takes no more', async () => {
+  it('fails all waiting users when it is closed, and rejects new ones', async () => {
     const inbox = new Inbox<string>();
     const waiting = rejects(async () => inbox.take(call), /over/);
     deepEqual(inbox.close(new Error('over')), []);

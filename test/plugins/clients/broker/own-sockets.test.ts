@@ -22,7 +22,7 @@ describe('sockets of a client library', () => {
   });
   after(() => new Promise((resolve) => server.close(resolve)));
 
-  it('are closed also where it opens them once it has been given up', async () => {
+  it('are closed even if it opens them after the attempt was cancelled', async () => {
     const sockets = new OwnSockets(new DeniedAddresses());
     const looked = Promise.withResolvers<void>();
     let late: Socket | undefined;

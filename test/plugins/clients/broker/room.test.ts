@@ -1,11 +1,11 @@
 import { deepEqual } from 'node:assert/strict';
 import { Room } from '../../../../plugins/clients/broker/room.ts';
 
-describe('room for messages', () => {
+describe('the message buffer of a broker client', () => {
   const record = (bytes: number) => ({ payload: new Uint8Array(bytes), headers: [], accept() {} });
   const state = ({ isFull, isHalfEmpty }: Room) => [isFull, isHalfEmpty];
 
-  it('is full of so many, and has some again when half of them are done', () => {
+  it('is full at its maximum count, and accepts messages again once half of them are settled', () => {
     const room = new Room(4);
     const records = Array.from({ length: 4 }, () => record(1));
     for (const one of records.slice(1)) room.enter(one);
@@ -17,7 +17,7 @@ describe('room for messages', () => {
     deepEqual(state(room), [false, true]);
   });
 
-  it('is full of 64 MiB, however few they are', () => {
+  it('is full at 64 MiB, regardless of the count', () => {
     const room = new Room(100);
     const [one, other] = [record(40 * 1024 * 1024), record(24 * 1024 * 1024)];
     room.enter(one);

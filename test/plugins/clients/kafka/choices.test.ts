@@ -3,8 +3,8 @@ import { murmur2 } from '@platformatic/kafka';
 import { rangeAssigner } from '../../../../plugins/clients/kafka/consumer/assigner.ts';
 import { partitionerOf } from '../../../../plugins/clients/kafka/producer/partitioner.ts';
 
-describe('partitions of Kafka', () => {
-  it('are given out as ranges, the first members one more', () => {
+describe('Kafka partitions', () => {
+  it('are assigned to group members as ranges, with the remainder to the first members', () => {
     const topic = (partitionsCount: number) => ({ id: '', partitions: [], partitionsCount, lastUpdate: 0 });
     const metadata = {
       id: '',
@@ -34,7 +34,7 @@ describe('partitions of Kafka', () => {
     );
   });
 
-  it('are chosen by the hash that the Java client has', () => {
+  it('are selected by the same hash as in the Java client', () => {
     const choose = partitionerOf('standard', murmur2);
     // What org.apache.kafka.common.utils.Utils gives for these keys.
     for (const [key, hash] of [
@@ -46,13 +46,13 @@ describe('partitions of Kafka', () => {
     }
   });
 
-  it('are chosen by FNV-1a for sarama', () => {
+  it('are selected by FNV-1a with the sarama partitioner', () => {
     const choose = partitionerOf('sarama', murmur2);
     equal(choose([Buffer.from('a')])[0], Math.abs(0xe40c292c | 0));
     equal(choose([Buffer.from('foobar')])[0], Math.abs(0xbf9cf968 | 0));
   });
 
-  it('are chosen at random without a key', () => {
+  it('are selected at random for records without a key', () => {
     for (const name of ['standard', 'sarama', 'random'] as const) {
       const choose = partitionerOf(name, murmur2);
       ok(new Set(Array.from({ length: 50 }, () => choose([undefined])[0]! % 8)).size > 1);

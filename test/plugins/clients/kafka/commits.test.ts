@@ -3,7 +3,7 @@ import type { Consumer } from '@platformatic/kafka';
 import { Commits } from '../../../../plugins/clients/kafka/consumer/commits.ts';
 import { until } from '../../../support/conditions.ts';
 
-describe('commits of a group of Kafka', () => {
+describe('offset commits of a Kafka consumer group', () => {
   /** A client whose commits are answered one by one. */
   const clientOf = () => {
     const asked: string[] = [];
@@ -21,7 +21,7 @@ describe('commits of a group of Kafka', () => {
   };
   const both = [{ topic: 't', partitions: [0, 1] }];
 
-  it('continue over another client while a lost one does not respond', async () => {
+  it('continue with a new client while a lost one does not respond', async () => {
     const commits = new Commits();
     const lost = clientOf();
     await commits.begin(lost.client, both, new Map());
@@ -45,7 +45,7 @@ describe('commits of a group of Kafka', () => {
     await commits.finish(next.client);
   });
 
-  it('exclude partitions that other members own by now', async () => {
+  it('exclude partitions that were reassigned to other members', async () => {
     const commits = new Commits();
     const lost = clientOf();
     await commits.begin(lost.client, both, new Map());

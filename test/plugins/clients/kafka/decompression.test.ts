@@ -34,7 +34,7 @@ describe('the content of a Kafka batch', () => {
     });
   }
 
-  it('is rejected if its compression is not known', () => {
+  it('is rejected if its compression codec is unknown', () => {
     for (const mask of [5, 6, 7]) throws(() => all[mask]!(Buffer.from('a')), /unknown compression/);
   });
 });

@@ -21,7 +21,7 @@ const group: GroupSettings = {
 };
 
 /** What is no broker, or one that does not work: a server over bare TCP. */
-describe('a Kafka that does not work', () => {
+describe('a misbehaving Kafka broker', () => {
   let server: Server;
   let sockets: Set<Socket>;
   let lines: string[];
@@ -93,16 +93,16 @@ describe('a Kafka that does not work', () => {
     ['consumers', consume],
   ] as const) {
     for (const [what, bytes, reason] of [
-      ['a response shorter than any', '00000001ff', /does not speak the Kafka protocol: a response of 1 bytes/],
-      ['a response of no bytes', '0000000000000000', /does not speak the Kafka protocol: a response of 0 bytes/],
-      ['a length below nothing', 'ffffffffffffffffff', /does not speak the Kafka protocol: a response of -1 bytes/],
+      ['an undersized response', '00000001ff', /does not speak the Kafka protocol: a response of 1 bytes/],
+      ['an empty response', '0000000000000000', /does not speak the Kafka protocol: a response of 0 bytes/],
+      ['a negative length', 'ffffffffffffffffff', /does not speak the Kafka protocol: a response of -1 bytes/],
       [
-        'a response of gigabytes, which is not collected',
+        'a response of gigabytes, which is not buffered',
         '7fffffff00000001',
         /its response is too large: 2147483647 bytes/,
       ],
     ] as const) {
-      it(`loses its ${who} at once if it sends ${what}`, async () => {
+      it(`is disconnected from the ${who} immediately if it sends ${what}`, async () => {
         reply = (socket) => socket.write(Buffer.from(bytes, 'hex'));
         const { sent, close } = begin(60_000);
         await rejects(sent, ({ message }: Error) => {
@@ -115,7 +115,7 @@ describe('a Kafka that does not work', () => {
       });
     }
 
-    it(`loses its ${who} if it sends a length byte by byte that no response has`, async () => {
+    it(`is disconnected from the ${who} if it sends an impossible length byte by byte`, async () => {
       reply = (socket) => {
         for (const byte of [0, 0, 0, 2, 1]) socket.write(Buffer.from([byte]));
       };
@@ -124,7 +124,7 @@ describe('a Kafka that does not work', () => {
       await close();
     });
 
-    it(`does not hold ${who} beyond their time limit if it is silent`, async () => {
+    it(`delays ${who} no longer than their timeout if it is silent`, async () => {
       reply = () => {};
       const { sent, close } = begin(200);
       await rejects(sent, /no response|timed out/i);
@@ -132,7 +132,7 @@ describe('a Kafka that does not work', () => {
       await until(() => sockets.size === 0);
     });
 
-    it(`ends only the connection of ${who} by meaningless responses`, async () => {
+    it(`closes only the connection of ${who} with random responses`, async () => {
       let seed = 1;
       const random = () => {
         seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fff_ffff;
@@ -157,14 +157,18 @@ describe('a Kafka that does not work', () => {
 
   for (const [what, user, sent] of [
     [
-      'the token of OAUTHBEARER',
+      'an OAUTHBEARER token',
       { mechanism: 'OAUTHBEARER', user: '', password: 'T0', authorizationId: '' },
       'n,,\u0001auth=Bearer T0\u0001\u0001',
     ],
-    ['user and password', { mechanism: 'PLAIN', user: 'ada', password: 'x', authorizationId: '' }, '\0ada\0x'],
-    ['whom the user acts for', { mechanism: 'PLAIN', user: 'ada', password: 'x', authorizationId: 'o' }, 'o\0ada\0x'],
+    ['the user and password', { mechanism: 'PLAIN', user: 'ada', password: 'x', authorizationId: '' }, '\0ada\0x'],
+    [
+      'the authorization identity',
+      { mechanism: 'PLAIN', user: 'ada', password: 'x', authorizationId: 'o' },
+      'o\0ada\0x',
+    ],
   ] as const) {
-    it(`receives ${what}, and nothing after it has rejected that`, async () => {
+    it(`receives ${what}, and no further requests after it rejects them`, async () => {
       let told = '';
       reply = (socket, request) => {
         const key = request.readInt16BE(4);
@@ -185,7 +189,7 @@ describe('a Kafka that does not work', () => {
     });
   }
 
-  it('is not asked to renew a session of months again and again', async () => {
+  it('causes no loop of reauthentication with a session lifetime of months', async () => {
     const asked: number[] = [];
     const month = Buffer.alloc(8);
     month.writeBigInt64BE(30n * 86_400_000n * 12n);

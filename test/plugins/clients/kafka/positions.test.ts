@@ -1,11 +1,11 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { Positions } from '../../../../plugins/clients/kafka/consumer/positions.ts';
 
-describe('positions in partitions of Kafka', () => {
+describe('consumer offsets in Kafka partitions', () => {
   const at = 'orders:0';
   const taken = (positions: Positions, ...offsets: bigint[]) => offsets.map((offset) => positions.take(at, offset, 1n));
 
-  it('can be committed up to the first record that is not done', () => {
+  it('can be committed up to the first unprocessed record', () => {
     const positions = new Positions();
     taken(positions, 5n, 6n, 7n);
     equal(positions.done(at, 6n), undefined);
@@ -13,21 +13,21 @@ describe('positions in partitions of Kafka', () => {
     equal(positions.done(at, 7n), 8n);
   });
 
-  it('counts a record that is done twice once', () => {
+  it('count a record once that is settled twice', () => {
     const positions = new Positions();
     taken(positions, 5n);
     equal(positions.done(at, 5n), 6n);
     equal(positions.done(at, 5n), undefined);
   });
 
-  it('takes no record twice, whether or not it is done', () => {
+  it('skip records that were already received, settled or not', () => {
     const positions = new Positions();
     deepEqual(taken(positions, 5n, 6n), [true, true]);
     positions.done(at, 5n);
     deepEqual(taken(positions, 5n, 6n, 7n), [false, false, true]);
   });
 
-  it('takes records again that were given back', () => {
+  it('receive returned records again', () => {
     const positions = new Positions();
     taken(positions, 5n, 6n, 7n);
     positions.giveBack(at, 6n);
@@ -36,14 +36,14 @@ describe('positions in partitions of Kafka', () => {
     equal(positions.done(at, 6n), 7n);
   });
 
-  it('begins anew with a topic that was made anew', () => {
+  it('start over for a topic that was deleted and created again', () => {
     const positions = new Positions();
     positions.take(at, 50n, 1000n);
     equal(positions.take(at, 0n, 2000n), true);
     equal(positions.done(at, 0n), 1n);
   });
 
-  it('forgets partitions of others', () => {
+  it('drop partitions that were assigned to other members', () => {
     const positions = new Positions();
     taken(positions, 5n);
     positions.take('orders:1', 1n, 1n);

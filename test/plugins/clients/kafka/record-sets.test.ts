@@ -20,7 +20,7 @@ const FETCH = 1;
 /** Before there were tags: a set is a buffer. */
 const VERSION = 11;
 
-describe('batches of records of Kafka', () => {
+describe('Kafka record batches', () => {
   let kafka: Library;
   before(async () => {
     kafka = await loadKafka();
@@ -78,7 +78,7 @@ describe('batches of records of Kafka', () => {
   };
 
   for (const compression of ['none', 'gzip', 'snappy', 'lz4', 'zstd']) {
-    it(`are forwarded as they are with ${compression}`, () => {
+    it(`are parsed with ${compression} compression`, () => {
       const batches = fetch([batchOf(5, ['a', 'b'], compression), batchOf(7, ['', 'c'.repeat(300)], compression)]);
       deepEqual(seen(batches), ['5 a', '6 b', '7 ', `8 ${'c'.repeat(300)}`]);
       equal(next(batches), 9);
@@ -87,22 +87,22 @@ describe('batches of records of Kafka', () => {
 
   for (const [what, change] of [
     ['the length of a record', (batch) => batch.writeUInt8(0x7e, RECORDS)],
-    ['the length of a record, which is below nothing', (batch) => batch.writeUInt8(0x01, RECORDS)],
-    ['a number that does not end', (batch) => batch.fill(0xff, RECORDS)],
-    ['the number of records, of which there are fewer', (batch) => batch.writeInt32BE(4, COUNT)],
-    ['the number of records, of which there are more', (batch) => batch.writeInt32BE(2, COUNT)],
-    ['the number of records, which is gigantic', (batch) => batch.writeInt32BE(0x7fff_ffff, COUNT)],
-    ['the number of records, which is below nothing', (batch) => batch.writeInt32BE(-1, COUNT)],
+    ['a negative record length', (batch) => batch.writeUInt8(0x01, RECORDS)],
+    ['an endless variable-length integer', (batch) => batch.fill(0xff, RECORDS)],
+    ['a record count that is too high', (batch) => batch.writeInt32BE(4, COUNT)],
+    ['a record count that is too low', (batch) => batch.writeInt32BE(2, COUNT)],
+    ['a gigantic record count', (batch) => batch.writeInt32BE(0x7fff_ffff, COUNT)],
+    ['a negative record count', (batch) => batch.writeInt32BE(-1, COUNT)],
     ['the length of a value', (batch) => batch.writeUInt8(0x7e, RECORDS + 5)],
     ['the length of a key', (batch) => batch.writeUInt8(0x03, RECORDS + 4)],
     ['the number of headers', (batch) => batch.writeUInt8(0x7e, RECORDS + 7)],
-    ['the offset of a record, which is that of one before', (batch) => batch.writeUInt8(0, RECORDS + 8 + 3)],
-    ['the offset of a record, which is beyond its batch', (batch) => batch.writeUInt8(0x7e, RECORDS + 3)],
+    ['a duplicate record offset', (batch) => batch.writeUInt8(0, RECORDS + 8 + 3)],
+    ['a record offset outside its batch', (batch) => batch.writeUInt8(0x7e, RECORDS + 3)],
     ['the format', (batch) => batch.writeUInt8(1, MAGIC)],
-    ['the compression, which it has not', (batch) => batch.writeInt16BE(1, ATTRIBUTES)],
-    ['the compression, which is not known', (batch) => batch.writeInt16BE(7, ATTRIBUTES)],
+    ['a compression flag on uncompressed data', (batch) => batch.writeInt16BE(1, ATTRIBUTES)],
+    ['an unknown compression codec', (batch) => batch.writeInt16BE(7, ATTRIBUTES)],
   ] as [string, (batch: Buffer) => void][]) {
-    it(`that are wrong in ${what} are said to be, and what is around them is read`, () => {
+    it(`with an error in ${what} are reported as unreadable, and the batches around them are read`, () => {
       const batches = fetch([batchOf(5, ['a']), broken(6, change), batchOf(9, ['b'])]);
       const [first, wrong, last] = seen(batches);
       deepEqual([first, last], ['5 a', '9 b']);
@@ -113,14 +113,14 @@ describe('batches of records of Kafka', () => {
     });
   }
 
-  it('count as many records as they say, where that can be', () => {
+  it('have as many records as their header declares, if that is plausible', () => {
     const wrong = (batch: Buffer) => batch.writeUInt8(0x7e, RECORDS);
     deepEqual(seen(fetch([broken(6, wrong)])), ['6 to 8: 3 unreadable']);
     const lying = (batch: Buffer) => batch.writeInt32BE(0x7fff_ffff, COUNT);
     deepEqual(seen(fetch([broken(6, lying)])), ['6 to 8: 1 unreadable']);
   });
 
-  it('are passed by up to the end of what there is where they do not say where they end', () => {
+  it('with an invalid last offset are skipped up to the end of the response', () => {
     for (const delta of [-1, 0x7fff_ffff]) {
       const wrong = (batch: Buffer) => {
         batch.writeInt32BE(delta, LAST_DELTA);
@@ -132,7 +132,7 @@ describe('batches of records of Kafka', () => {
     }
   });
 
-  it('that are shorter than any, or have no length, are passed by with what follows', () => {
+  it('that are undersized or have an invalid length are skipped together with the rest of the response', () => {
     const short = batchOf(6, ['x']).subarray(0, 30);
     short.writeInt32BE(short.length - 12, LENGTH);
     deepEqual(seen(fetch([short, batchOf(7, ['b'])])), ['6 to 6: 1 unreadable', '7 b']);
@@ -143,20 +143,20 @@ describe('batches of records of Kafka', () => {
     }
   });
 
-  it('of which the broker has cut off the last one are read without that', () => {
+  it('are read without the last one if the broker truncated it', () => {
     const whole = batchOf(5, ['a']);
     deepEqual(seen(fetch([whole, batchOf(6, ['b']).subarray(0, 65)])), ['5 a']);
     deepEqual(seen(fetch([whole, batchOf(6, ['b']).subarray(0, 9)])), ['5 a']);
     deepEqual(seen(fetch([batchOf(5, ['a'], 'gzip'), batchOf(6, ['b']).subarray(0, 65)])), ['5 a']);
   });
 
-  it('that are long once decompressed are left to the next response from 64 MiB on', () => {
+  it('larger than 64 MiB after decompression are left to the next response', () => {
     const long = Buffer.alloc(40 * 1024 * 1024);
     const batches = fetch([0, 1, 2, 3].map((offset) => batchOf(offset, [long], 'zstd')));
     equal(next(batches), 2);
   });
 
-  it('that are too long once decompressed are reported one per response', () => {
+  it('that are too large after decompression are reported one per response', () => {
     const bomb = (offset: number) => {
       const data = zstdCompressSync(Buffer.alloc(70 * 1024 * 1024));
       const batch = Buffer.concat([batchOf(offset, ['a']).subarray(0, RECORDS), data]);
@@ -168,7 +168,7 @@ describe('batches of records of Kafka', () => {
     deepEqual(seen(fetch([bomb(4), batchOf(5, ['b'])])), ['4 to 4: 1 unreadable', '5 b']);
   });
 
-  describe('of transactions', () => {
+  describe('in transactions', () => {
     const of = (producer: number, firstOffset: number, values: string[]) =>
       broken(
         firstOffset,
@@ -197,23 +197,23 @@ describe('batches of records of Kafka', () => {
       return seen(read.filter(({ attributes }) => (attributes & 0b10_0000) === 0));
     };
 
-    it('are forwarded once they are committed, and not when they were aborted', () => {
+    it('are returned if the transaction was committed, and skipped if it was aborted', () => {
       const batches = [of(1, 0, ['a']), of(2, 1, ['b']), end(1, 2, 0), end(2, 3, 1), of(1, 4, ['c']), end(1, 5, 1)];
       deepEqual(shown(batches, [1, 0]), ['1 b', '4 c']);
       deepEqual(shown(batches), ['0 a', '1 b', '4 c']);
     });
 
-    it('are hidden if they were aborted, regardless of where the response begins and ends', () => {
+    it('of aborted transactions are skipped regardless of where the response begins and ends', () => {
       deepEqual(shown([of(1, 7, ['a']), of(2, 8, ['b'])], [1, 3]), ['8 b']);
       deepEqual(shown([of(1, 7, ['a']), batchOf(8, ['b'])], [1, 7]), ['8 b']);
     });
 
-    it('are hidden when several of one producer were aborted', () => {
+    it('are skipped if several transactions of one producer were aborted', () => {
       const batches = [of(1, 0, ['a']), end(1, 1, 0), of(1, 2, ['b']), end(1, 3, 1), of(1, 4, ['c']), end(1, 5, 0)];
       deepEqual(shown(batches, [1, 0], [1, 4]), ['2 b']);
     });
 
-    it('are read on where the broker has compacted their end away', () => {
+    it('are read if the broker compacted the end of the transaction away', () => {
       const empty = end(1, 1, 0).subarray(0, RECORDS);
       empty.writeInt32BE(RECORDS - 12, LENGTH);
       empty.writeInt32BE(0, COUNT);

@@ -2,23 +2,23 @@ import { equal } from 'node:assert/strict';
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { derOf } from '../../../../plugins/clients/keys/ecdsa-signature.ts';
 
-describe('signatures of elliptic curves in DER', () => {
+describe('an ECDSA signature in DER', () => {
   const bytes = (...values: number[]) => Uint8Array.of(...values);
   const asHex = (signature: Uint8Array) => Buffer.from(derOf(signature)).toString('hex');
 
-  it('writes each of the two numbers without its leading zeros', () => {
+  it('contains both integers without leading zeros', () => {
     equal(asHex(bytes(0, 0, 1, 0, 2, 3)), '3007020101' + '02020203');
   });
 
-  it('puts a zero before a number whose first bit is set, which would be negative otherwise', () => {
+  it('contains a zero byte before an integer whose first bit is set', () => {
     equal(asHex(bytes(0x80, 1, 0x7f, 0xff)), '3009' + '0203008001' + '02027fff');
   });
 
-  it('keeps one byte of a number that is zero', () => {
+  it('contains one byte for the integer zero', () => {
     equal(asHex(bytes(0, 0, 0, 0)), '3006' + '020100' + '020100');
   });
 
-  it('writes the length of a long one in two bytes', () => {
+  it('contains long lengths in two bytes', () => {
     equal(asHex(new Uint8Array(132).fill(0xff)).slice(0, 12), '30818a024300');
   });
 
@@ -27,7 +27,7 @@ describe('signatures of elliptic curves in DER', () => {
     ['P-384', 'sha384'],
     ['P-521', 'sha512'],
   ] as const) {
-    it(`is what OpenSSL verifies, on ${namedCurve}`, () => {
+    it(`is accepted by OpenSSL with the curve ${namedCurve}`, () => {
       const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve });
       for (let round = 0; round < 50; round++) {
         const data = Buffer.from(`data ${round}`);

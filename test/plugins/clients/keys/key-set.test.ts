@@ -3,8 +3,8 @@ import { KeySet } from '../../../../plugins/clients/keys/key-set.ts';
 
 const setOf = (...keys: object[]) => KeySet.parse(JSON.stringify({ keys }));
 
-describe('a set of keys', () => {
-  it('is looked through by every strategy, each with names of its own', () => {
+describe('a JSON Web Key Set', () => {
+  it('is indexed by every key identification strategy', () => {
     const set = setOf({ kty: 'oct', k: 'YQ', kid: 'a', x5t: 'b' }, { kty: 'oct', k: 'YQ', kid: 'b', x5t: 'a' });
     equal(set.find('kid', 'a')?.id('x5t'), 'b');
     equal(set.find('x5t', 'a')?.id('kid'), 'b');

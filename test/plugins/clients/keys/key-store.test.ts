@@ -26,7 +26,7 @@ describe('the copy of a key set in a worker', () => {
     return { store, tell: () => report(), close: () => closing.forEach((each) => void each()) };
   }
 
-  it('has what another worker downloaded when the news of it comes', async () => {
+  it('contains the keys that another worker downloaded once it is notified', async () => {
     const { store, tell: report, close } = openBusy(async () => BUSY);
     const refreshing = store.refresh('stale');
     await new Promise(setImmediate);
@@ -36,7 +36,7 @@ describe('the copy of a key set in a worker', () => {
     close();
   });
 
-  it('does not wait for news that came together with the answer', async () => {
+  it('does not wait for a notification that arrived with the response', async () => {
     let response: (value: number) => void = () => {};
     const {
       store,
@@ -60,7 +60,7 @@ describe('the copy of a key set in a worker', () => {
     await refreshing;
   });
 
-  it('waits no longer than its configuration lasts', async () => {
+  it('stops waiting when its configuration is replaced', async () => {
     const { store, close } = openBusy(async () => BUSY);
     let isOver = false;
     void store.refresh('stale')!.then(() => {

@@ -6,7 +6,7 @@ import { standardTls } from '../../../../plugins/clients/tls/client-tls.ts';
 import { until } from '../../../support/conditions.ts';
 
 /** What is no NATS server, or one that does not work: a server over bare TCP. */
-describe('a NATS that does not work', function () {
+describe('a misbehaving NATS server', function () {
   this.timeout(20_000);
   let server: Server;
   let sockets: Set<Socket>;
@@ -51,14 +51,14 @@ describe('a NATS that does not work', function () {
   };
 
   for (const [what, text] of [
-    ['another protocol', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
-    ['a message of no length', 'MSG a 1 -1\r\n'],
+    ['bytes of another protocol', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
+    ['a message without a length', 'MSG a 1 -1\r\n'],
     ['a message of terabytes', 'MSG a 1 9999999999999\r\n'],
-    ['a message without its parts', 'MSG a\r\n'],
-    ['headers that are longer than their message', 'HMSG a 1 9 3\r\nabc\r\n'],
-    ['what it says of itself in no JSON', 'INFO {"version"\r\n'],
+    ['a message without subject and ID', 'MSG a\r\n'],
+    ['headers longer than their message', 'HMSG a 1 9 3\r\nabc\r\n'],
+    ['server information that is not valid JSON', 'INFO {"version"\r\n'],
   ] as const) {
-    it(`is left at once when it sends ${what}, with the reason`, async () => {
+    it(`is disconnected immediately if it sends ${what}, and the reason is logged`, async () => {
       speak = (socket) => void setImmediate(() => socket.write(text));
       const { message } = await lossOf();
       match(message, /^the server does not speak the NATS protocol: "/);
@@ -66,7 +66,7 @@ describe('a NATS that does not work', function () {
     });
   }
 
-  it('is left at once when it sends another protocol before it is connected', async () => {
+  it('is disconnected if it sends another protocol before the connection is established', async () => {
     server.removeAllListeners('connection').on('connection', (socket: Socket) => {
       sockets.add(socket);
       socket.on('error', () => {}).once('close', () => sockets.delete(socket));
@@ -75,7 +75,7 @@ describe('a NATS that does not work', function () {
     match((await lossOf()).message, /^the server does not speak the NATS protocol: /);
   });
 
-  it('is left when a line of it has no end', async () => {
+  it('is disconnected if it sends an endless line', async () => {
     const sent = { bytes: 0 };
     speak = (socket) => {
       const send = () => {

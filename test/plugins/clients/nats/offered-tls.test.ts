@@ -35,19 +35,19 @@ const title = `TLS that a NATS server offers${withoutNats ? `: ${withoutNats}` :
     return openNats(settings, () => {}, new AbortController().signal);
   };
 
-  it('is for the address that was asked for', async () => {
+  it('verifies the certificate for the configured address', async () => {
     await serve('IP:127.0.0.1');
     const link = await open('127.0.0.1');
     equal(link.client.info?.tls_required, true);
     await link.close();
   });
 
-  it('is for the name that was asked for', async () => {
+  it('verifies the certificate for the configured host name', async () => {
     await serve('DNS:localhost');
     await (await open('localhost')).close();
   });
 
-  it('does not apply to an address whose settings have another name', async () => {
+  it('rejects a certificate for another name than the configured address', async () => {
     await serve('DNS:localhost');
     await rejects(open('127.0.0.1'), /IP: 127\.0\.0\.1 is not in the cert's list/);
   });

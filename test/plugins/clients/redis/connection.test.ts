@@ -88,7 +88,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     return self;
   }
 
-  it('sends nothing for a call that is over, and says why', async () => {
+  it('sends nothing for a call that has ended, and reports why', async () => {
     const connection = open(settings(redis.port));
     await run(connection);
     const call = new Call();
@@ -97,7 +97,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     equal(await redis.command('GET', 'n'), '1');
   });
 
-  it('lets commands wait for the first connection attempt, and no longer', async () => {
+  it('queues commands during the first connection attempt only', async () => {
     const connection = open(settings(redis.port));
     deepEqual(await Promise.all([run(connection), run(connection)]), [1, 2]);
     const away = open(settings(await freePort()));
@@ -107,7 +107,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     match(lines[0]!, /^ERROR \[Redis\] counters not connected: connect ECONNREFUSED/);
   });
 
-  it('sends the commands of one turn in one piece', async () => {
+  it('sends the commands of one event loop turn in one write', async () => {
     const between = await proxy();
     const connection = open(settings(between.port));
     await run(connection);
@@ -120,7 +120,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     equal(between.chunks - before, 1);
   });
 
-  it('teaches a server the script that it does not know, or has forgotten', async () => {
+  it('loads a script that the server does not know or has forgotten', async () => {
     const connection = open(settings(redis.port));
     await redis.command('SCRIPT', 'FLUSH');
     equal(await run(connection), 1);
@@ -129,14 +129,14 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     deepEqual(await Promise.all([run(connection), run(connection)]), [3, 4]);
   });
 
-  it('says what the server says against it', async () => {
+  it('reports error replies of the server', async () => {
     const connection = open(settings(redis.port));
     await redis.command('SET', 'n', 'text');
     await problem(run(connection), /redis counters: ERR value is not an integer/);
     deepEqual(lines, []);
   });
 
-  it('connects when the server comes, and again when it comes back', async () => {
+  it('connects once the server is up, and reconnects after a restart', async () => {
     const server = await startRedis();
     opened.push(server);
     await server.stop();
@@ -164,7 +164,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     );
   });
 
-  it('fails at once what waits for a connection that is lost', async () => {
+  it('fails waiting commands immediately when the connection is lost', async () => {
     const between = await proxy();
     const connection = open(settings(between.port));
     await run(connection);
@@ -180,7 +180,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     }
   });
 
-  it('waits for a silent server once, sends it nothing until it responds, and then continues', async () => {
+  it('times out once for a silent server, sends nothing until it responds, and then continues', async () => {
     const connection = open(settings(redis.port, { commandMs: 2000 }));
     await until(() => run(connection).then(Boolean, () => false));
     redis.pause();
@@ -194,7 +194,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     deepEqual(lines, ['ERROR [Redis] counters does not respond', 'INFO [Redis] counters responds again']);
   });
 
-  it('makes the connection anew when the server stays silent', async () => {
+  it('reconnects if the server stays silent', async () => {
     const between = await proxy();
     const connection = open(settings(between.port, { commandMs: 10, connectMs: 500 }));
     await until(() => run(connection).then(Boolean, () => false));
@@ -206,7 +206,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     await until(() => run(connection).then(Boolean, () => false));
   });
 
-  it('waits for half of what a call has left at most', async () => {
+  it("waits for at most half of the call's remaining time", async () => {
     const connection = open(settings(redis.port));
     await run(connection);
     redis.pause();
@@ -223,7 +223,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     deepEqual(lines, []);
   });
 
-  it('asks a silent server nothing more though no call can wait for as long as a command may', async () => {
+  it('stops sending to a silent server even if calls end before command_timeout', async () => {
     const connection = open(settings(redis.port, { commandMs: 60 }));
     await until(() => run(connection).then(Boolean, () => false));
     redis.pause();
@@ -241,7 +241,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     await until(() => run(connection).then(Boolean, () => false));
   });
 
-  it('does not wait for a call that was given up', async () => {
+  it('does not wait for a cancelled call', async () => {
     const connection = open(settings(redis.port));
     await run(connection);
     redis.pause();
@@ -276,12 +276,12 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     return (server.address() as { port: number }).port;
   }
 
-  it('gives up a server that takes the connection and says nothing', async () => {
+  it('abandons a server that accepts the connection but stays silent', async () => {
     const port = await serve();
     await problem(run(open(settings(port, { connectMs: 20 }))), /not connected: no response within 20ms/);
   });
 
-  it('waits for the first attempt for half of what a call has left at most, and as long as for a response', async () => {
+  it("waits for the first connection attempt for at most half of the call's remaining time and the command timeout", async () => {
     const port = await serve();
     const call = new Call(silentLog, 60);
     await problem(run(open(settings(port)), call), /not connected yet/);
@@ -296,7 +296,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     deepEqual(lines, []);
   });
 
-  it('is not silent while its server refuses commands, though one of them is always on its way', async () => {
+  it('does not treat a server that rejects commands as silent', async () => {
     let commands = 0;
     const port = await serve((socket, text) => {
       if (text.includes('PING')) return socket.write('+PONG\r\n');
@@ -320,7 +320,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     await Promise.allSettled(refused);
   });
 
-  it('says that a password is wrong', async () => {
+  it('reports a wrong password', async () => {
     const server = await startRedis(['--requirepass', 'secret']);
     opened.push(server);
     await problem(run(open(settings(server.port))), /not connected: NOAUTH/);
@@ -329,13 +329,13 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     ok(!lines.join().includes('secret'));
   });
 
-  it('says that the server is full', async () => {
+  it('reports that the server has too many clients', async () => {
     const server = await startRedis(['--maxmemory', '1', '--maxmemory-policy', 'noeviction']);
     opened.push(server);
     await problem(run(open(settings(server.port))), /OOM command not allowed/);
   });
 
-  it('is closed for good, at any time', async () => {
+  it('can be closed at any time, permanently', async () => {
     const first = open(settings(redis.port));
     const waiting = run(first);
     first.close();

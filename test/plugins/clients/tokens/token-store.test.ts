@@ -2,8 +2,8 @@ import { deepEqual } from 'node:assert/strict';
 import type { Site } from '#contract';
 import { TokenStore } from '../../../../plugins/clients/tokens/token-store.ts';
 
-describe('a token that two processes want at once', () => {
-  it('is requested once, even if permission arrives after the other process has ended', async () => {
+describe('a token that two processes need at the same time', () => {
+  it('is requested once, even if a process receives permission after the other one has finished', async () => {
     const asked: string[] = [];
     const issued: string[] = [];
     let learn: ((change: unknown) => void) | null = null;

@@ -13,7 +13,7 @@ describe('sluice export openapi', () => {
   const write = (endpoints: object[], more: object = {}) =>
     folder.write('gateway.json', { version: 3, endpoints, ...more });
 
-  it('writes a file that is the same each time', async () => {
+  it('writes the same file for the same configuration', async () => {
     const file = write([endpoint('/a')]);
     const [one, other] = [folder.path('one.json'), folder.path('other.json')];
     deepEqual(await sluice('export', 'openapi', '-c', file, '-o', one), { code: 0, out: '', err: `Wrote ${one}\n` });
@@ -22,13 +22,13 @@ describe('sluice export openapi', () => {
     equal(JSON.parse(folder.read('one.json')).openapi, '3.0.3');
   });
 
-  it('is also called openapi export, and writes to standard output', async () => {
+  it('is also available as "openapi export", and writes to standard output', async () => {
     const file = write([endpoint('/a')]);
     const { code, out } = await sluice('openapi', 'export', '-c', file, '-o', '-');
     deepEqual([code, Object.keys(JSON.parse(out).paths)], [0, ['/a']]);
   });
 
-  it('writes YAML, another version, and Swagger 2.0', async () => {
+  it('writes YAML, OpenAPI 3.1 and Swagger 2.0', async () => {
     const file = write([endpoint('/a')]);
     const text = async (...flags: string[]) => (await sluice('export', 'openapi', '-c', file, '-o', '-', ...flags)).out;
     equal(parse(await text('--yaml')).openapi, '3.0.3');
@@ -36,7 +36,7 @@ describe('sluice export openapi', () => {
     equal(JSON.parse(await text('--legacy')).swagger, '2.0');
   });
 
-  it('warns of omissions, and of an unknown audience', async () => {
+  it('warns about omissions and an unknown audience', async () => {
     const file = write([documented('/a', { query_definition: [{ name: 'page' }] })]);
     const { code, err } = await sluice('export', 'openapi', '-c', file, '-o', '-');
     equal(code, 0);
@@ -52,7 +52,7 @@ describe('sluice export openapi', () => {
     deepEqual(JSON.parse(out).paths['/a'].post.requestBody, { content: { '*/*': {} } });
   });
 
-  it('case 6: writes nothing for a configuration with errors, and lists all of them', async () => {
+  it('writes nothing for an invalid configuration, and lists all errors', async () => {
     const file = write([
       documented('/a', { operation_id: 'x' }),
       documented('/b', { operation_id: 'x', response_definition: { 200: { ref: 'Nope' } } }),
@@ -67,7 +67,7 @@ describe('sluice export openapi', () => {
     equal((await sluice('check', '-c', output)).code, 1);
   });
 
-  it('writes nothing that OpenAPI would not allow, and says where it would not', async () => {
+  it('writes no document that violates OpenAPI, and reports the location of the violation', async () => {
     const schemas = { components_schemas: { A: { type: 'object', properties: { a: { minLength: -1 } } } } };
     const file = write([endpoint('/a')], { extra_config: { [OPENAPI]: schemas } });
     const { code, err, out } = await sluice('export', 'openapi', '-c', file, '-o', '-');
@@ -75,7 +75,7 @@ describe('sluice export openapi', () => {
     match(err, /^ERROR the document would not be valid: \/components\/schemas\/A\/properties\/a\/minLength: /);
   });
 
-  it('says where it cannot write', async () => {
+  it('reports an output file that cannot be written', async () => {
     const file = write([endpoint('/a')]);
     const { code, err } = await sluice('export', 'openapi', '-c', file, '-o', folder.path('no/such/folder.json'));
     equal(code, 1);
@@ -90,7 +90,7 @@ describe('sluice export openapi', () => {
     match(err, /specify what to export: openapi or postman/);
   });
 
-  it('appears in the help under its only name', async () => {
+  it('appears in the help under its canonical name only', async () => {
     const { out } = await sluice('help');
     match(out, /^ {2}export openapi +Export .*\.$/m);
     equal(/openapi export/.test(out), false);

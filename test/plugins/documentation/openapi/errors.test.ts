@@ -16,52 +16,57 @@ function told(settings: object, service: object = {}): string[] {
 
 const broken = Buffer.from('{"type":').toString('base64');
 
-describe('check looks at documentation/openapi and', () => {
+describe('check of documentation/openapi', () => {
   for (const [sentence, settings, expected, service] of [
-    ['takes what is good', { response_definition: { 200: { ref: 'A' } } }, [], { components_schemas: { A: {} } }],
     [
-      'refuses a schema that is not valid base64',
+      'accepts a valid configuration',
+      { response_definition: { 200: { ref: 'A' } } },
+      [],
+      { components_schemas: { A: {} } },
+    ],
+    [
+      'rejects a schema that is not valid base64',
       { request_definition: [{ content_type: 'a/b', example_schema: '{]' }] },
       ['OPENAPI_SCHEMA /request_definition/0/example_schema'],
     ],
     [
-      'refuses base64 of what is not JSON',
+      'rejects base64 of invalid JSON',
       { response_definition: { 200: { example_schema: broken } } },
       ['OPENAPI_SCHEMA /response_definition/200/example_schema'],
     ],
     [
-      'refuses such a schema of the service',
+      'rejects base64 of invalid JSON at the root',
       {},
       ['OPENAPI_SCHEMA /components_schemas/A'],
       { components_schemas: { A: broken } },
     ],
     [
-      'refuses a ref that does not exist',
+      'rejects a ref that does not exist',
       { response_definition: { 200: { ref: 'constructor' } } },
       ['OPENAPI_REF /response_definition/200/ref'],
     ],
     [
-      'refuses a content type that stands twice',
+      'rejects a duplicate content type',
       { request_definition: [{ content_type: 'a/b' }, { content_type: 'a/b' }] },
       ['OPENAPI_CONTENT_TYPE /request_definition/1/content_type'],
     ],
     [
-      'refuses a sample beside a schema',
+      'rejects an example next to a schema',
       { response_definition: { 200: { example: 1, example_schema: {} } } },
       ['OPENAPI_EXAMPLE /response_definition/200/example'],
     ],
     [
-      'refuses a response that is not a valid status',
+      'rejects an invalid response status',
       { response_definition: { ok: {}, '@note': 'x' } },
       ['OPENAPI_STATUS /response_definition/ok'],
     ],
     [
-      'warns of a security scheme that nobody defines',
+      'warns about an undefined security scheme',
       { custom_security_schemes: { OAuth2: {} } },
       ['OPENAPI_SCHEME /custom_security_schemes/OAuth2'],
     ],
     [
-      'leaves what is of another form altogether to its schema',
+      'does not check fields of the wrong type',
       { request_definition: 5, response_definition: [], custom_security_schemes: 'x' },
       [],
     ],
@@ -69,7 +74,7 @@ describe('check looks at documentation/openapi and', () => {
     it(sentence, () => deepEqual(told(settings, service).sort(), [...expected].sort()));
   }
 
-  it('rejects a duplicate operation_id, and names both places', () => {
+  it('rejects a duplicate operation_id and reports both locations', () => {
     const { errors } = normalize({
       version: 3,
       endpoints: [documented('/a', { operation_id: 'x' }), documented('/b', { operation_id: 'x' })],

@@ -16,8 +16,8 @@ function parameters(operation: { parameters?: { name: string; in: string; requir
   return (operation.parameters ?? []).map(({ name, in: where, required }) => [name, where, required]);
 }
 
-describe('a document in OpenAPI of what is served', () => {
-  it('case 1: describes an endpoint without documentation', async () => {
+describe('the exported OpenAPI document', () => {
+  it('describes an endpoint without documentation', async () => {
     const document = describedAs(configOf([endpoint('/users/{id}')]));
     const { get } = document.paths['/users/{id}'];
     deepEqual(parameters(get), [['id', 'path', true]]);
@@ -26,14 +26,14 @@ describe('a document in OpenAPI of what is served', () => {
     await validate(document);
   });
 
-  it('is of version 3.0.3, or 3.1, and named as the service', () => {
+  it('has the version 3.0.3 or 3.1, and the name of the gateway', () => {
     const named = describedAs(configOf([], { name: 'shop' }));
     deepEqual([named.openapi, named.info], ['3.0.3', { title: 'shop', version: '1.0.0' }]);
     const unnamed = describedAs(configOf([]), { version: '3.1' });
     deepEqual([unnamed.openapi, unnamed.info.title], ['3.1.0', 'Untitled']);
   });
 
-  it('tells who is responsible and by which licence, which needs a name', () => {
+  it('contains the contact and the license, which needs a name', () => {
     const told = (settings: object) => describedAs(configOf([], { extra_config: { [OPENAPI]: settings } })).info;
     deepEqual(
       told({
@@ -58,7 +58,7 @@ describe('a document in OpenAPI of what is served', () => {
     deepEqual(told({ license_url: 'https://example.com/mit' }), { title: 'Untitled', version: '1.0.0' });
   });
 
-  it('makes a server of host, path and each scheme, where none is written', () => {
+  it('derives its server from host, base path and schemes by default', () => {
     const servers = (settings: object) => describedAs(configOf([], { extra_config: { [OPENAPI]: settings } })).servers;
     deepEqual(servers({ host: 'api.example.com', base_path: '/v1/', schemes: ['https', 'http'] }), [
       { url: 'https://api.example.com/v1' },
@@ -80,7 +80,7 @@ describe('a document in OpenAPI of what is served', () => {
     );
   });
 
-  it('has tags of the service and of each endpoint, in order', () => {
+  it('contains the tags of the root and of each endpoint, in order', () => {
     const settings = { tag_definition: [{ name: 'b', description: 'Second.' }, { name: 'a' }] };
     const document = describedAs(
       configOf([documented('/a', { tags: ['b', 'a'], summary: 'A', description: 'All.' })], {
@@ -92,19 +92,19 @@ describe('a document in OpenAPI of what is served', () => {
     deepEqual([tags, summary, description], [['b', 'a'], 'A', 'All.']);
   });
 
-  it('is the same each time, paths in the order of the endpoints', () => {
+  it('is reproducible, with paths in the order of the endpoints', () => {
     const config = configOf([endpoint('/b'), endpoint('/a'), endpoint('/b', { method: 'POST' })]);
     const text = JSON.stringify(describeApi(config).document);
     equal(text, JSON.stringify(describeApi(config).document));
     deepEqual(Object.keys(JSON.parse(text).paths), ['/b', '/a']);
   });
 
-  it('joins the methods of a path, in small letters', () => {
+  it('combines the methods of a path, in lowercase', () => {
     const { paths } = describedAs(configOf([endpoint('/a'), endpoint('/a', { method: 'DELETE' })]));
     deepEqual(Object.keys(paths['/a']), ['get', 'delete']);
   });
 
-  it('describes an endpoint for every method under each usual one without an endpoint of its own', async () => {
+  it('describes an endpoint for every method under each common method without its own endpoint', async () => {
     const document = describedAs(
       configOf([
         documented('/a/{id}', { operation_id: 'all' }, { method: 'ANY' }),
@@ -138,18 +138,18 @@ describe('a document in OpenAPI of what is served', () => {
     );
   });
 
-  it('puts paths together that differ only in the names of variables', () => {
+  it('combines paths that differ only in parameter names', () => {
     const { paths } = describedAs(configOf([endpoint('/u/{id}'), endpoint('/u/{name}', { method: 'PUT' })]));
     deepEqual(Object.keys(paths), ['/u/{id}']);
     deepEqual(parameters(paths['/u/{id}'].put), [['id', 'path', true]]);
   });
 
-  it('leaves out what the gateway answers itself', () => {
+  it('omits endpoints that the gateway answers itself', () => {
     const { paths } = describedAs(configOf([endpoint('/b'), endpoint('/__catchall')]));
     deepEqual(Object.keys(paths), ['/b']);
   });
 
-  it('case 2: is for an audience', () => {
+  it('can be limited to an audience', () => {
     const config = configOf([
       documented('/gold', { audience: ['gold'] }),
       documented('/both', { audience: ['gold', 'silver'] }),
@@ -161,7 +161,7 @@ describe('a document in OpenAPI of what is served', () => {
     deepEqual(paths(), ['/gold', '/both', '/all', '/silent']);
   });
 
-  it('is empty for an audience that no endpoint names, with a warning', () => {
+  it('is empty for an audience without endpoints, with a warning', () => {
     const { document, warnings } = describeApi(configOf([endpoint('/a')]), { audience: 'nobody' });
     deepEqual(document['paths'], {});
     deepEqual(
@@ -170,7 +170,7 @@ describe('a document in OpenAPI of what is served', () => {
     );
   });
 
-  it('writes a wildcard as a variable that says so', () => {
+  it('describes a wildcard as a path parameter with x-wildcard', () => {
     const document = describedAs(configOf([endpoint('/files/{kind}/*')]));
     const { get } = document.paths['/files/{kind}/{wildcard}'];
     deepEqual(
@@ -184,7 +184,7 @@ describe('a document in OpenAPI of what is served', () => {
 });
 
 describe('the parameters of an operation', () => {
-  it('are variables, query strings and headers, but for those that OpenAPI describes otherwise', () => {
+  it('are path parameters, query parameters and headers, except headers that OpenAPI describes elsewhere', () => {
     const one = endpoint('/u/{id}', {
       input_query_strings: ['page', '*'],
       input_headers: ['X-Trace', 'authorization', 'Content-Type', 'Accept'],
@@ -197,7 +197,7 @@ describe('the parameters of an operation', () => {
     match(operationOf(one).description, /All query parameters/);
   });
 
-  it('have what is written of them', () => {
+  it('contain their documented properties', () => {
     const one = documented(
       '/u/{id}',
       {
@@ -236,12 +236,12 @@ describe('the parameters of an operation', () => {
     ]);
   });
 
-  it('may have several examples', () => {
+  it('can have several examples', () => {
     const one = documented('/u/{id}', { param_definition: [{ name: 'id', examples: { one: 1, two: { value: 2 } } }] });
     deepEqual(operationOf(one).parameters[0].examples, { one: { value: 1 }, two: { value: 2 } });
   });
 
-  it('write float and date-time as formats', () => {
+  it('describe float and date-time as formats', () => {
     const one = documented(
       '/a',
       { query_definition: ['float', 'date-time'].map((type) => ({ name: type, type })) },
@@ -256,7 +256,7 @@ describe('the parameters of an operation', () => {
     );
   });
 
-  it('can be hidden, except those of the path; ineffective settings are reported', () => {
+  it('can be hidden, except path parameters, and settings without effect are reported', () => {
     const settings = {
       param_definition: [{ name: 'id', required: false, hide: true }, { name: 'nope' }],
       query_definition: [{ name: 'page', hide: true }],
@@ -277,14 +277,14 @@ describe('the parameters of an operation', () => {
   });
 });
 
-describe('the body of requests', () => {
+describe('the request body of an operation', () => {
   const schema = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } };
   const definitions = [
     { content_type: 'application/json', example: { name: 'Ada' }, description: 'Who.' },
     { content_type: 'application/xml', example_schema: { type: 'string' } },
   ];
 
-  it('is what the validator accepts, before the documented one', () => {
+  it("has the validator's schema in preference to the documented one", () => {
     const one = endpoint(
       '/a',
       { method: 'POST' },
@@ -305,7 +305,7 @@ describe('the body of requests', () => {
     });
   });
 
-  it('is what is written alone where validators are left out', () => {
+  it('has only the documented schema if validators are omitted', () => {
     const one = endpoint(
       '/a',
       { method: 'POST' },
@@ -323,7 +323,7 @@ describe('the body of requests', () => {
     });
   });
 
-  it('is of any kind for methods that have one, and of none for others', () => {
+  it('has any type for methods with a body, and is absent for others', () => {
     deepEqual(operationOf(endpoint('/a', { method: 'PUT' })).requestBody, { content: { '*/*': {} } });
     equal(operationOf(endpoint('/a')).requestBody, undefined);
     equal(operationOf(endpoint('/a', { method: 'DELETE' })).requestBody, undefined);
@@ -347,13 +347,13 @@ describe('the responses of an operation', () => {
     ['ndjson', ['application/x-ndjson']],
     ['negotiate', ['application/json', 'application/xml', 'application/yaml', 'text/plain']],
   ] as const) {
-    it(`are of ${types.join(', ')} with the output ${output}`, () => {
+    it(`have the content types ${types.join(', ')} with the output ${output}`, () => {
       const { responses } = operationOf(endpoint('/a', { output_encoding: output }));
       deepEqual(Object.keys(responses['200'].content), types);
     });
   }
 
-  it('case 4: are the documented ones, in addition to 200 and 500', () => {
+  it('are the documented ones in addition to 200 and 500', () => {
     const one = documented('/a', {
       response_definition: {
         404: { description: 'none', content_type: 'application/json', example: { e: 1 } },
@@ -365,7 +365,7 @@ describe('the responses of an operation', () => {
     deepEqual(Object.keys(responses), ['200', '404', '500']);
   });
 
-  it('take the place of those that are described unasked, and are called by their reason', () => {
+  it('replace generated ones with the same status, with the reason phrase as description', () => {
     const one = documented('/a', {
       response_definition: { 200: { ref: 'User' }, 204: {}, default: { example_schema: { type: 'string' } } },
     });
@@ -378,7 +378,7 @@ describe('the responses of an operation', () => {
     });
   });
 
-  it('of a WebSocket are 101 in the place of 200', () => {
+  it('of a WebSocket are 101 instead of 200', () => {
     const { document } = describeApi({
       ...configOf([]),
       endpoints: [{ ...configOf([endpoint('/a', { method: 'POST' })]).endpoints[0]!, extra_config: { websocket: {} } }],
@@ -387,13 +387,13 @@ describe('the responses of an operation', () => {
     deepEqual(Object.keys(get.responses), ['101', '500']);
   });
 
-  it('have the sample of the old form', () => {
+  it('contain the example of the legacy field', () => {
     deepEqual(operationOf(documented('/a', { example: { id: 1 } })).responses['200'].content, {
       'application/json': { example: { id: 1 } },
     });
   });
 
-  it('include those of components that may reject', () => {
+  it('include those of components that can reject requests', () => {
     const statuses = (components: object, method = 'POST') =>
       Object.keys(operationOf(endpoint('/a', { method }, components)).responses);
     const validator = { alg: 'HS256', jwk_local_path: 'samples/tokens/keys.json' };
@@ -402,7 +402,7 @@ describe('the responses of an operation', () => {
     deepEqual(statuses({ 'validation/json-schema': { type: 'object' } }), ['200', '400', '500']);
   });
 
-  it('are only the documented ones if configured, at the endpoint or for all', () => {
+  it('are only the documented ones if configured at the endpoint or the root', () => {
     const disabled = { disable_default_response_definitions: true };
     const { responses } = operationOf(documented('/a', { ...disabled, response_definition: { 201: {} } }));
     deepEqual(Object.keys(responses), ['201']);

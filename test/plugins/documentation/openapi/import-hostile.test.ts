@@ -20,7 +20,7 @@ describe('sluice import openapi', () => {
   const write = (name: string, content: unknown) => folder.write(`inside/${name}`, content);
   const importing = (...args: string[]) => sluice('import', 'openapi', ...base, '-o', '-', ...args);
 
-  it('writes a configuration that check takes, and that can be served', async () => {
+  it('writes a valid configuration that can be served', async () => {
     const file = write(
       'good.yaml',
       'openapi: 3.1.0\ninfo: {title: t, version: "1"}\npaths:\n  /a:\n    get:\n      responses: {200: {description: OK}}\n',
@@ -30,14 +30,14 @@ describe('sluice import openapi', () => {
     equal((await sluice('check', '-t', '-c', output)).code, 0);
   });
 
-  it('is also called openapi import, joins several documents and writes YAML', async () => {
+  it('is also available as "openapi import", merges several documents and writes YAML', async () => {
     const [one, other] = ['a', 'b'].map((name) => write(`${name}.json`, spec({ [`/${name}`]: { get: operation() } })));
     const { code, out } = await sluice('openapi', 'import', ...base, one!, other!, '--yaml', '-o', '-');
     equal(code, 0);
     match(out, /endpoint: \/a\n.*endpoint: \/b\n/s);
   });
 
-  it('writes gateway.json where no file is named, and replaces none', async () => {
+  it('writes gateway.json by default and never overwrites a file', async () => {
     const file = write('a.json', spec({ '/a': { get: operation() } }));
     const home = process.cwd();
     process.chdir(dirname(file));
@@ -52,7 +52,7 @@ describe('sluice import openapi', () => {
     }
   });
 
-  it('adds to a configuration in a file', async () => {
+  it('extends an existing configuration file', async () => {
     const file = write('a.json', spec({ '/a': { get: operation() }, '/b': { get: operation() } }));
     const existing = folder.write('mine.json', {
       version: 3,
@@ -64,7 +64,7 @@ describe('sluice import openapi', () => {
     equal((await importing(file, '-c', file)).code, 1);
   });
 
-  it('wants a document, and an address of HTTP', async () => {
+  it('requires a document and an HTTP URL', async () => {
     equal((await importing()).code, 2);
     equal((await sluice('import', 'openapi', 'x.json', '--base-host', 'ftp://x')).code, 2);
   });
@@ -72,9 +72,9 @@ describe('sluice import openapi', () => {
   for (const [sentence, content, message] of [
     ['broken JSON', '{"openapi":', /ERROR .*JSON/],
     ['broken YAML', 'openapi: [', /ERROR /],
-    ['what is no object', '[]', /is not an object/],
-    ['what is no document of OpenAPI', '{"a":1}', /is not a Swagger 2\.0, OpenAPI/],
-    ['a version that there is not', '{"openapi":"4.0.0"}', /is not a Swagger/],
+    ['data that is not an object', '[]', /is not an object/],
+    ['an object that is not an OpenAPI document', '{"a":1}', /is not a Swagger 2\.0, OpenAPI/],
+    ['an unknown version', '{"openapi":"4.0.0"}', /is not a Swagger/],
     [
       'deep nesting',
       `{"openapi":"3.0.0","paths":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`,
@@ -82,26 +82,26 @@ describe('sluice import openapi', () => {
     ],
     ['deep nesting in YAML', `openapi: 3.0.0\nx: ${'['.repeat(5000)}`, /nested deeper/],
     [
-      'aliases without end',
+      'exponentially growing YAML aliases',
       `a: &a [x]\n${Array.from({ length: 30 }, (_, n) => `a${n}: &a${n} [${`*a${n ? n - 1 : ''},`.repeat(10)}]`).join('\n')}`,
       /aliases repeat too much/,
     ],
   ] as const) {
-    it(`refuses ${sentence}`, async () => {
+    it(`rejects ${sentence}`, async () => {
       const { code, out, err } = await importing(write('bad.json', content));
       deepEqual([code, out], [1, '']);
       match(err, message);
     });
   }
 
-  it('refuses a document that is not there, and one that is too large', async () => {
+  it('rejects a missing or oversized document', async () => {
     match((await importing('nowhere.json')).err, /cannot read nowhere\.json: ENOENT/);
     const file = write('large.json', '');
     truncateSync(file, 65 * 1024 * 1024);
     match((await importing(file)).err, /is larger than 67108864 bytes/);
   });
 
-  it('reads other documents next to it, including circular references', async () => {
+  it('reads documents referenced next to it, including circular references', async () => {
     write('schemas.json', {
       User: {
         type: 'object',
@@ -130,12 +130,12 @@ describe('sluice import openapi', () => {
   });
 
   for (const [sentence, reference] of [
-    ['above its folder', '../secret.json'],
+    ["files above the document's folder", '../secret.json'],
     ['anywhere', '/etc/hostname'],
-    ['through a link', 'link.json'],
-    ['of another kind of address', 'file:///etc/hostname'],
+    ['files through symbolic links', 'link.json'],
+    ['URLs with other schemes', 'file:///etc/hostname'],
   ] as const) {
-    it(`reads nothing ${sentence}`, async () => {
+    it(`does not read ${sentence}`, async () => {
       folder.write('secret.json', { type: 'string' });
       try {
         symlinkSync(folder.path('secret.json'), folder.path('inside/link.json'));
@@ -152,7 +152,7 @@ describe('sluice import openapi', () => {
     });
   }
 
-  describe('with documents at an address', () => {
+  describe('with referenced documents at URLs', () => {
     let address: string;
     let asked: string[];
     const server = createServer((request, response) => {
@@ -186,7 +186,7 @@ describe('sluice import openapi', () => {
       await once(server, 'close');
     });
 
-    it('fetches nothing by default', async () => {
+    it('does not fetch them by default', async () => {
       const file = write('main.json', spec({ '/a': { $ref: `${address}/item.json` } }));
       for (const target of [file, `${address}/main.json`]) {
         const { code, err } = await importing(target);
@@ -196,7 +196,7 @@ describe('sluice import openapi', () => {
       deepEqual(asked, []);
     });
 
-    it('fetches them and what they refer to where it is', async () => {
+    it('fetches them and their own references if enabled', async () => {
       const { code, out } = await importing(`${address}/main.json`, '--remote');
       deepEqual([code, asked], [0, ['/main.json', '/user.json']]);
       const { 'documentation/openapi': settings } = JSON.parse(out).endpoints[0].extra_config;
@@ -208,13 +208,13 @@ describe('sluice import openapi', () => {
       );
     });
 
-    it('never reads files for a document that was fetched', async () => {
+    it('never reads local files for a fetched document', async () => {
       const { code, err } = await importing(`${address}/broken`, '--remote');
       equal(code, 1);
       match(err, /cannot fetch .*answered 500/);
     });
 
-    it('rejects an endless one', async () => {
+    it('rejects an endless document', async () => {
       const { code, err } = await importing(`${address}/endless`, '--remote');
       equal(code, 1);
       match(err, /larger than 67108864 bytes/);
@@ -222,8 +222,8 @@ describe('sluice import openapi', () => {
   });
 });
 
-describe('a hostile document', () => {
-  it('may have references in circles everywhere', () => {
+describe('a hostile OpenAPI document', () => {
+  it('can have circular references everywhere', () => {
     const { configuration } = imported(
       spec(
         {
@@ -260,7 +260,7 @@ describe('a hostile document', () => {
     );
   });
 
-  it('changes no prototype, regardless of the names of members', () => {
+  it('cannot modify an object prototype, regardless of member names', () => {
     const named =
       JSON.parse(`{"openapi":"3.0.0","info":{"title":"t"},"paths":{"/a":{"__proto__":{"polluted":1},"get":{"operationId":"__proto__","tags":["constructor"],
       "security":[{"__proto__":[]},{"toString":[]}],"parameters":[{"name":"__proto__","in":"query","schema":{"__proto__":{"x":1}}},{"name":"constructor","in":"path"}],
@@ -273,7 +273,7 @@ describe('a hostile document', () => {
     ok(Object.hasOwn(configuration.extra_config['documentation/openapi'].components_schemas, '__proto__'));
   });
 
-  it('may be wrong in every place', () => {
+  it('can be malformed anywhere without crashing the import', () => {
     const wrong = [null, 1, 'x', [], [1], { a: 1 }, [{ $ref: 5 }], { $ref: '#/nowhere' }];
     for (const value of wrong) {
       const item = {
@@ -306,7 +306,7 @@ describe('a hostile document', () => {
     }
   });
 
-  it('may hold thousands of schemas that refer to one another', () => {
+  it('can contain thousands of schemas that reference one another', () => {
     const schemas = Object.fromEntries(
       Array.from({ length: 3000 }, (_, n) => [
         `S${n}`,

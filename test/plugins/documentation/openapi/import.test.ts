@@ -4,8 +4,8 @@ import { imported, operation, spec } from './import-fixture.ts';
 
 const settingsOf = (holder: { extra_config: Record<string, object> }) => holder.extra_config[OPENAPI];
 
-describe('a configuration made of a document in OpenAPI', () => {
-  it('has an endpoint for each operation, over the same path of the backend', () => {
+describe('a configuration imported from OpenAPI', () => {
+  it('has an endpoint for each operation with the same backend path', () => {
     const { configuration, notes } = imported(spec({ '/users/{id}': { get: operation(), delete: operation() } }));
     deepEqual(notes, []);
     deepEqual(configuration.host, ['http://shop.internal:8080']);
@@ -20,7 +20,7 @@ describe('a configuration made of a document in OpenAPI', () => {
     deepEqual([configuration.version, configuration.name], [3, 'shop']);
   });
 
-  it('passes on the headers and query strings that are described, and what goes with bodies and tokens', () => {
+  it('forwards documented headers and query parameters, and those needed for bodies and tokens', () => {
     const item = {
       parameters: [{ name: 'X-Trace', in: 'header' }],
       post: operation({
@@ -44,7 +44,7 @@ describe('a configuration made of a document in OpenAPI', () => {
     ]);
   });
 
-  it('calls the first server, its variables filled in and its path in front', () => {
+  it("calls the document's first server with its variables resolved and its base path", () => {
     const server = {
       url: 'https://{region}.example.com/{base}/',
       variables: { region: { default: 'eu' }, base: { default: 'v1' } },
@@ -56,7 +56,7 @@ describe('a configuration made of a document in OpenAPI', () => {
     deepEqual(configuration.endpoints[0].backend, [{ url_pattern: '/v1/a' }]);
   });
 
-  it('calls the given address in its place, and keeps the path of the server', () => {
+  it('calls a given host instead, with the base path of the server', () => {
     const document = spec({ '/a': { get: operation() } }, { servers: [{ url: '/v1' }] });
     deepEqual(imported(document).configuration.endpoints[0].backend, [{ url_pattern: '/v1/a' }]);
     deepEqual(imported(document, { baseHost: undefined }).errors, [
@@ -64,7 +64,7 @@ describe('a configuration made of a document in OpenAPI', () => {
     ]);
   });
 
-  it('names the address at each backend that has another one', () => {
+  it('sets the host at each backend that has a different one', () => {
     const document = spec(
       { '/a': { get: operation() }, '/b': { get: operation({ servers: [{ url: 'http://b.example' }] }) } },
       { servers: [{ url: 'http://a.example' }] },
@@ -76,7 +76,7 @@ describe('a configuration made of a document in OpenAPI', () => {
     );
   });
 
-  it('puts a prefix before every path, and says output and timeout where they are given', () => {
+  it('adds a given prefix to every path, and a given output encoding and timeout', () => {
     const { configuration } = imported(spec({ '/a': { get: operation() } }), {
       prefix: '/shop',
       outputEncoding: 'xml',
@@ -87,7 +87,7 @@ describe('a configuration made of a document in OpenAPI', () => {
     deepEqual([configuration.output_encoding, configuration.timeout], ['xml', '9s']);
   });
 
-  it('keeps an array an array, and passes what is not valid JSON', () => {
+  it('returns arrays as arrays, and forwards other content types unchanged', () => {
     const answering = (content: object) => operation({ responses: { 200: { description: 'OK', content } } });
     const { configuration } = imported(
       spec(
@@ -111,7 +111,7 @@ describe('a configuration made of a document in OpenAPI', () => {
     );
   });
 
-  it('keeps the descriptions of the API and of each operation', () => {
+  it('keeps the descriptions of the API and its operations', () => {
     const document = spec(
       {
         '/users/{id}': {
@@ -175,7 +175,7 @@ describe('a configuration made of a document in OpenAPI', () => {
     });
   });
 
-  it('validates bodies by their schemas if requested, including referenced ones', () => {
+  it('validates bodies with their schemas if requested, including referenced ones', () => {
     const schema = { $ref: '#/components/schemas/Node' };
     const node = {
       type: 'object',
@@ -206,7 +206,7 @@ describe('a configuration made of a document in OpenAPI', () => {
     );
   });
 
-  it('skips what it cannot serve, and says so', () => {
+  it('skips unsupported operations and reports them', () => {
     const { configuration, notes } = imported(
       spec({
         '/a': { head: operation(), options: operation(), trace: operation(), get: operation() },
@@ -232,7 +232,7 @@ describe('a configuration made of a document in OpenAPI', () => {
     ]);
   });
 
-  it('gives the variable at one position one name', () => {
+  it('uses one name for the path parameter at a given position', () => {
     const { configuration, notes } = imported(
       spec({ '/u/{id}': { get: operation(), put: operation() }, '/u/{user.name}/x/{user.name}': { get: operation() } }),
     );
@@ -243,13 +243,13 @@ describe('a configuration made of a document in OpenAPI', () => {
     ]);
   });
 
-  it('allows variables inside words where there are some, and says so', () => {
+  it('enables placeholders inside path segments if needed, and reports that', () => {
     const { configuration, notes } = imported(spec({ '/file.{extension}': { get: operation() } }));
     equal(configuration.disable_rest, true);
     deepEqual(notes, ['placeholders are used inside path segments: disable_rest is set']);
   });
 
-  it('takes a wildcard that was exported for one', () => {
+  it('restores an exported wildcard', () => {
     const parameters = [{ name: 'wildcard', in: 'path', required: true, 'x-wildcard': true }];
     const { configuration } = imported(spec({ '/files/{wildcard}': { get: operation({ parameters }) } }));
     deepEqual(
@@ -258,7 +258,7 @@ describe('a configuration made of a document in OpenAPI', () => {
     );
   });
 
-  it('warns of cookies, of objects in the query and of a name that another operation has', () => {
+  it('warns about cookies, objects in the query and duplicate operation IDs', () => {
     const parameters = [
       { name: 'sid', in: 'cookie' },
       { name: 'filter', in: 'query', style: 'deepObject' },
@@ -281,7 +281,7 @@ describe('a configuration made of a document in OpenAPI', () => {
     );
   });
 
-  it('adds to a configuration, whose own endpoints stay', () => {
+  it('extends a configuration and keeps its endpoints', () => {
     const existing = {
       version: 3,
       name: 'mine',
@@ -298,7 +298,7 @@ describe('a configuration made of a document in OpenAPI', () => {
   });
 });
 
-describe('a configuration made of a document in Swagger 2.0', () => {
+describe('a configuration imported from Swagger 2.0', () => {
   const document = {
     swagger: '2.0',
     info: { title: 'old', version: '1.0.0' },
@@ -340,13 +340,13 @@ describe('a configuration made of a document in Swagger 2.0', () => {
     },
   };
 
-  it('calls its host over TLS where it can', () => {
+  it("calls the document's host over TLS if possible", () => {
     const { configuration } = imported(document, { baseHost: undefined });
     deepEqual(configuration.host, ['https://old.example.com']);
     equal(configuration.endpoints[0].backend[0].url_pattern, '/v1/users');
   });
 
-  it('keeps its parameters, bodies, forms, schemas and schemes', () => {
+  it('keeps parameters, bodies, forms, schemas and security schemes', () => {
     const { configuration } = imported(document);
     const [post, put] = configuration.endpoints.map(settingsOf);
     deepEqual(post, {

@@ -41,11 +41,11 @@ function parameters(document: object): Record<string, string[]> {
   );
 }
 
-describe('a document that becomes a configuration and a document again', function () {
+describe('an OpenAPI document imported and exported again', function () {
   this.timeout(60_000);
 
   for (const file of files) {
-    it(`of ${file} has the same routes, and is a good one`, async () => {
+    it(`from ${file} is valid and has the same routes`, async () => {
       const spec = await readSpec(`${folder}/${file}`, false);
       const { configuration } = imported(spec, { validate: true });
       const { config, errors } = normalize(configuration);
@@ -62,7 +62,7 @@ describe('a document that becomes a configuration and a document again', functio
   }
 
   for (const file of ['3.0/json/petstore.json', '3.0/json/uspto.json', '3.1/json/train-travel.json']) {
-    it(`of ${file} has the very same parameters`, async () => {
+    it(`from ${file} has the same parameters`, async () => {
       const spec = await readSpec(`${folder}/${file}`, false);
       const { config } = normalize(imported(spec).configuration);
       deepEqual(parameters(describedAs(config)), parameters(spec));
@@ -70,7 +70,7 @@ describe('a document that becomes a configuration and a document again', functio
   }
 
   for (const version of ['3.0', '3.1'] as const) {
-    it(`of a pet store becomes types of version ${version} that a client compiles against`, async () => {
+    it(`of a pet store compiles to client types with version ${version}`, async () => {
       const spec = await readSpec(`${folder}/3.0/json/petstore.json`, false);
       const { config } = normalize(imported(spec).configuration);
       const right = `

@@ -6,55 +6,47 @@ import { configOf, describedAs, endpoint, OPENAPI, validate } from '../fixture.t
 const in30 = (schema: unknown) => new Schemas('3.0', {}).add(schema as Data, 'Body');
 const in31 = (schema: unknown) => new Schemas('3.1', {}).add(schema as Data, 'Body');
 
-describe('a JSON Schema in a document of OpenAPI 3.0', () => {
+describe('a JSON Schema converted to OpenAPI 3.0', () => {
   for (const [sentence, written, expected] of [
-    ['says a constant as the only choice', { const: 1 }, { enum: [1] }],
-    ['says null as nullable', { type: ['string', 'null'] }, { type: 'string', nullable: true }],
+    ['converts const to enum', { const: 1 }, { enum: [1] }],
+    ['converts null to nullable', { type: ['string', 'null'] }, { type: 'string', nullable: true }],
     [
-      'says several types as a choice',
+      'converts several types to anyOf',
       { type: ['string', 'array'] },
       { anyOf: [{ type: 'string' }, { type: 'array', items: {} }] },
     ],
     ['keeps the first example', { examples: ['a', 'b'] }, { example: 'a' }],
+    ['drops $id and $schema', { $schema: 'x', $id: 'y', id: 'z', $comment: 'c', type: 'string' }, { type: 'string' }],
+    ['converts exclusive bounds to flags', { exclusiveMinimum: 1, minimum: 0 }, { minimum: 1, exclusiveMinimum: true }],
+    ['keeps the tighter bound', { exclusiveMaximum: 9, maximum: 5 }, { maximum: 5 }],
     [
-      'drops what only names the schema',
-      { $schema: 'x', $id: 'y', id: 'z', $comment: 'c', type: 'string' },
-      { type: 'string' },
-    ],
-    ['says exclusive bounds as flags', { exclusiveMinimum: 1, minimum: 0 }, { minimum: 1, exclusiveMinimum: true }],
-    ['keeps the bound that is tighter', { exclusiveMaximum: 9, maximum: 5 }, { maximum: 5 }],
-    [
-      'says a row of items as a choice',
+      'converts tuple items to anyOf',
       { items: [{ type: 'string' }, true] },
       { items: { anyOf: [{ type: 'string' }, {}] } },
     ],
     [
-      'says true and false as objects',
+      'converts true and false to objects',
       { properties: { a: true, b: false } },
       { properties: { a: {}, b: { not: {} } } },
     ],
     [
-      'says keys by pattern as further keys',
+      'converts patternProperties to additionalProperties',
       { patternProperties: { '^x': { type: 'string' } }, additionalProperties: false },
       { additionalProperties: { type: 'string' } },
     ],
+    ['drops unsupported keywords', { if: {}, else: {}, contains: {}, propertyNames: {}, 'x-own': 1 }, { 'x-own': 1 }],
+    ['drops empty lists where OpenAPI forbids them', { required: [], enum: [] }, {}],
     [
-      'drops keywords that there are not',
-      { if: {}, else: {}, contains: {}, propertyNames: {}, 'x-own': 1 },
-      { 'x-own': 1 },
-    ],
-    ['drops lists that must not be empty', { required: [], enum: [] }, {}],
-    [
-      'takes a property named $ref for one',
+      'treats a property named $ref as a property',
       { properties: { $ref: { const: 1 } } },
       { properties: { $ref: { enum: [1] } } },
     ],
-    ['follows nothing to other documents', { $ref: 'https://example.com/a.json' }, {}],
+    ['follows no references to other documents', { $ref: 'https://example.com/a.json' }, {}],
   ] as const) {
     it(sentence, () => deepEqual(in30(written), expected));
   }
 
-  it('puts what it refers to under names of their own, circles too', () => {
+  it('moves referenced schemas to named components, including circular ones', () => {
     const schemas = new Schemas('3.0', { Node: { type: 'string' } });
     const tree = {
       $ref: '#/definitions/Node',
@@ -74,7 +66,7 @@ describe('a JSON Schema in a document of OpenAPI 3.0', () => {
     });
   });
 
-  it('shares a name with the same schema of another body', () => {
+  it('shares a component with an equal schema of another body', () => {
     const schemas = new Schemas('3.0', {});
     const body = () => ({ $ref: '#/definitions/Id', definitions: { Id: { type: 'integer' } } });
     deepEqual(
@@ -84,7 +76,7 @@ describe('a JSON Schema in a document of OpenAPI 3.0', () => {
     deepEqual(Object.keys(schemas.named), ['Id']);
   });
 
-  it('may have properties that are called as what every object has', () => {
+  it('can have properties named like object members', () => {
     const schema = JSON.parse(
       '{"properties":{"__proto__":{"const":1},"constructor":{"$ref":"#/definitions/__proto__"}},"definitions":{"__proto__":{"type":"string"}}}',
     );
@@ -98,29 +90,33 @@ describe('a JSON Schema in a document of OpenAPI 3.0', () => {
   });
 });
 
-describe('a JSON Schema in a document of OpenAPI 3.1', () => {
+describe('a JSON Schema converted to OpenAPI 3.1', () => {
   for (const [sentence, written, expected] of [
     [
-      'says nullable as a type',
+      'converts nullable to a type',
       { type: 'string', nullable: true, enum: ['a'] },
       { type: ['string', 'null'], enum: ['a', null] },
     ],
-    ['says flags as exclusive bounds', { minimum: 1, exclusiveMinimum: true }, { exclusiveMinimum: 1 }],
-    ['says a row of items as such', { items: [true], additionalItems: false }, { prefixItems: [true], items: false }],
-    ['keeps what 3.0 has no word for', { if: { const: 1 }, else: false }, { if: { const: 1 }, else: false }],
+    ['converts flags to exclusive bounds', { minimum: 1, exclusiveMinimum: true }, { exclusiveMinimum: 1 }],
+    [
+      'converts tuple items to prefixItems',
+      { items: [true], additionalItems: false },
+      { prefixItems: [true], items: false },
+    ],
+    ['keeps keywords that 3.0 does not support', { if: { const: 1 }, else: false }, { if: { const: 1 }, else: false }],
   ] as const) {
     it(sentence, () => deepEqual(in31(written), expected));
   }
 });
 
-describe('the schemas of a service', () => {
+describe('the shared schemas of documentation/openapi', () => {
   const schemas = {
     User: { type: 'object', properties: { address: { $ref: '#/components/schemas/Address' } } },
     Address: Buffer.from('{"type":"object","properties":{"zip":{"const":1}}}').toString('base64'),
   };
   const config = configOf([endpoint('/a')], { extra_config: { [OPENAPI]: { components_schemas: schemas } } });
 
-  it('appear in the document by name, objects or base64', async () => {
+  it('appear in the document under their names, given as objects or base64', async () => {
     const document = describedAs(config);
     deepEqual(document.components.schemas, {
       User: { type: 'object', properties: { address: { $ref: '#/components/schemas/Address' } } },

@@ -10,10 +10,10 @@ function asked(components: object, service: object = {}, options = {}): [Documen
   return [document.paths['/a'].get.security, document.components?.securitySchemes];
 }
 
-describe('authentication in documents', () => {
+describe('authentication in OpenAPI documents', () => {
   it('is absent without authentication', () => deepEqual(asked({}), [undefined, undefined]));
 
-  it('is a bearer token for auth/validator, under the name that is configured', () => {
+  it('is a bearer token for auth/validator, under the configured name', () => {
     const bearer = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
     deepEqual(asked({ 'auth/validator': validator }), [[{ 'KrakenD-JWT': [] }], { 'KrakenD-JWT': bearer }]);
     deepEqual(asked({ 'auth/validator': validator }, { [OPENAPI]: { jwt_key: 'Token' } }), [
@@ -22,7 +22,7 @@ describe('authentication in documents', () => {
     ]);
   });
 
-  it('is a cookie, or another header, where the token is there', () => {
+  it('is a cookie or another header if the token is read from there', () => {
     deepEqual(asked({ 'auth/validator': { ...validator, cookie_key: 'jwt' } }), [
       [{ SESSIONID: [] }],
       { SESSIONID: { type: 'apiKey', in: 'cookie', name: 'jwt' } },
@@ -32,7 +32,7 @@ describe('authentication in documents', () => {
     });
   });
 
-  it('names roles and scopes', () => {
+  it('lists roles and scopes', () => {
     const demanding = {
       ...validator,
       roles: ['a', 'b'],
@@ -64,14 +64,14 @@ describe('authentication in documents', () => {
     equal(JSON.stringify(document).includes('very-secret'), false);
   });
 
-  it('case 3: is what the endpoint names of the schemes of the service', () => {
+  it("contains the root's security schemes that the endpoint references", () => {
     const scheme = { type: 'http', scheme: 'digest' };
     const service = { [OPENAPI]: { custom_security_schemes: { OAuth2: scheme } } };
     const own = { [OPENAPI]: { custom_security_schemes: { OAuth2: {} } } };
     deepEqual(asked(own, service), [[{ OAuth2: [] }], { OAuth2: scheme }]);
   });
 
-  it('says that clients need certificates: a scheme in 3.1, a note in 3.0', () => {
+  it('describes client certificates as a scheme in 3.1 and as a note in 3.0', () => {
     const tls = {
       keys: [{ public_key: 'test/corpus/files/shop.pem', private_key: 'test/corpus/files/shop.key' }],
       enable_mtls: true,

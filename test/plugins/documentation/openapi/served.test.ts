@@ -10,7 +10,7 @@ import { operation, spec } from './import-fixture.ts';
 
 const settings = (serve?: object) => ({ extra_config: { [OPENAPI]: { ...(serve && { serve }) } } });
 
-describe('a gateway that serves its document', () => {
+describe('a gateway that serves its OpenAPI document', () => {
   let gateway: Operations;
   before(async () => {
     gateway = await startGateway({
@@ -21,7 +21,7 @@ describe('a gateway that serves its document', () => {
   });
   after(() => gateway.close());
 
-  it('answers with the document below the path', async () => {
+  it('returns the document below the configured path', async () => {
     const { statusCode, headers, body } = await gateway.inject('/docs/openapi.json');
     deepEqual([statusCode, headers['content-type']], [200, 'application/json']);
     deepEqual(Object.keys(JSON.parse(body).paths), ['/a', '/b']);
@@ -38,7 +38,7 @@ describe('a gateway that serves its document', () => {
     equal(typeof heads[0]!['x-gateway'], 'string');
   });
 
-  it('answers with a page on which every text is text, and that runs nothing', async () => {
+  it('returns a page that escapes all texts and runs no scripts', async () => {
     const { headers, body } = await gateway.inject('/docs');
     match(String(headers['content-security-policy']), /^default-src 'none'/);
     match(body, /&lt;b&gt;bold&lt;\/b&gt;/);
@@ -60,14 +60,14 @@ describe('a gateway that serves its document', () => {
 });
 
 describe('documentation/openapi at an endpoint', () => {
-  it('never touches a request', async () => {
+  it('does not affect requests', async () => {
     const gate = await openHarness(plugin, 'endpoint', { audience: ['nobody'] });
     equal((await gate.send('GET /')).status, 200);
     deepEqual(Object.keys(gate.attached), []);
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('warns of settings for unknown parameters', async () => {
+  it('warns about settings for unknown parameters', async () => {
     const gate = await openHarness(
       plugin,
       'endpoint',
@@ -91,7 +91,7 @@ describe('sluice serve openapi', () => {
   });
   after(() => folder.remove());
 
-  it('serves what a document describes, with its page, until it is ended', async () => {
+  it("serves the gateway's document and its page until it is stopped", async () => {
     const file = folder.write('spec.json', spec({ '/a': { get: operation({ summary: 'All of it' }) } }));
     const running = startCommand({}, 'serve', 'openapi', file, '--base-host', 'http://127.0.0.1:9', '-p', '0');
     const [, port] = await running.printed(/on port (\d+)/);
@@ -101,7 +101,7 @@ describe('sluice serve openapi', () => {
     equal(await running.ended, 0);
   });
 
-  it('serves nothing for an unreadable document or an invalid port', async () => {
+  it('fails for an unreadable document or an invalid port', async () => {
     equal((await sluice('serve', 'openapi', folder.path('none.json'))).code, 1);
     equal((await sluice('openapi', 'serve', 'x.json', '-p', 'x')).code, 2);
   });

@@ -17,8 +17,8 @@ async function inSwagger(endpoints: object[], service: object = {}): Promise<[Do
   return [JSON.parse(JSON.stringify(document)), warnings];
 }
 
-describe('a document in Swagger 2.0', () => {
-  it('has host, path and schemes of their own', async () => {
+describe('an exported Swagger 2.0 document', () => {
+  it('has host, basePath and schemes', async () => {
     const [{ host, basePath, schemes }, warnings] = await inSwagger([], {
       host: 'api.example.com',
       base_path: '/v1',
@@ -29,7 +29,7 @@ describe('a document in Swagger 2.0', () => {
     deepEqual(told, ['Swagger 2.0 has one address: the first server is named']);
   });
 
-  it('has types next to the names of parameters, including bodies, and every header', async () => {
+  it('describes parameters with types, including bodies and headers', async () => {
     const schema = { type: 'object', properties: { a: { type: ['string', 'null'] } } };
     const one = endpoint(
       '/u/{id}',
@@ -54,7 +54,7 @@ describe('a document in Swagger 2.0', () => {
     );
   });
 
-  it('refers to definitions, and has samples by media type', async () => {
+  it('references definitions, and contains examples by media type', async () => {
     const one = documented('/a', {
       response_definition: { 200: { ref: 'User', example: { id: 1 } } },
     });
@@ -67,7 +67,7 @@ describe('a document in Swagger 2.0', () => {
     });
   });
 
-  it('has the schemes it knows, and warns of those it does not', async () => {
+  it('contains supported security schemes, and warns about others', async () => {
     const flow = { tokenUrl: 'https://id.example.com', scopes: { read: 'Read.' } };
     const [{ paths, securityDefinitions }, warnings] = await inSwagger(
       [

@@ -27,8 +27,8 @@ function outline(items: Document[]): unknown[] {
 const inFolder = (path: string, folder: string, more: object = {}) =>
   endpoint(path, {}, { [POSTMAN]: { folder, ...more } });
 
-describe('a collection for Postman', () => {
-  it('has an item for each usual method of an endpoint for every method', async () => {
+describe('a Postman collection', () => {
+  it('has an item for each common method of an endpoint for every method', async () => {
     const { item } = await collected([endpoint('/a', { method: 'ANY' }), endpoint('/a', { method: 'DELETE' })]);
     deepEqual(
       item.map(({ request }: Document) => request.method),
@@ -36,7 +36,7 @@ describe('a collection for Postman', () => {
     );
   });
 
-  it('case 1: has an item for an endpoint without documentation', async () => {
+  it('has an item for an endpoint without documentation', async () => {
     const { item } = await collected([endpoint('/users/{id}')]);
     const [{ name, request }] = item;
     equal(name, 'id');
@@ -50,7 +50,7 @@ describe('a collection for Postman', () => {
     });
   });
 
-  it('case 2: nests folders, and describes those that are declared', async () => {
+  it('nests folders and describes declared ones', async () => {
     const { item } = await collected([inFolder('/new', '/Books/New')], {
       folder: [{ name: '/Books', description: 'To read.' }],
     });
@@ -58,7 +58,7 @@ describe('a collection for Postman', () => {
     deepEqual([item[0].description, item[0].item[0].description], ['To read.', undefined]);
   });
 
-  it('has declared folders first, then those that are used, then what is in none', async () => {
+  it('lists declared folders first, then other folders, then items without a folder', async () => {
     const { item } = await collected(
       [
         endpoint('/z'),
@@ -72,7 +72,7 @@ describe('a collection for Postman', () => {
     deepEqual(outline(item), [{ A: [{ Deep: ['three'] }] }, { B: ['two'] }, { Used: ['one', 'one'] }, 'z']);
   });
 
-  it('is named, described and numbered, and has an identifier that follows from its name', async () => {
+  it('has a name, description, version and an ID derived from its name', async () => {
     const { info } = await collected([endpoint('/a')], { name: 'Shop', description: 'All.', version: '10.2.1' });
     deepEqual([info.name, info.description, info.version], ['Shop', 'All.', '10.2.1']);
     match(info._postman_id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -80,7 +80,7 @@ describe('a collection for Postman', () => {
     equal((await collected([endpoint('/a')])).info.name, 'Untitled');
   });
 
-  it('case 4: lists query strings and headers, switched off', async () => {
+  it('lists query parameters and headers as disabled', async () => {
     const { item } = await collected([
       endpoint('/a', { input_query_strings: ['page', '*'], input_headers: ['X-Trace', '*'] }),
     ]);
@@ -90,12 +90,12 @@ describe('a collection for Postman', () => {
     deepEqual(header, [{ key: 'X-Trace', value: '', disabled: true }]);
   });
 
-  it('case 5: is the same each time', () => {
+  it('is reproducible', () => {
     const config = configOf([endpoint('/a'), inFolder('/b', 'B')]);
     equal(JSON.stringify(collectionOf(config, true)), JSON.stringify(collectionOf(config, true)));
   });
 
-  it('case 6: has a body that its validator would accept', async () => {
+  it("contains a request body that matches the endpoint's validator", async () => {
     const schema = {
       type: 'object',
       required: ['name', 'other'],
@@ -128,7 +128,7 @@ describe('a collection for Postman', () => {
     });
   });
 
-  it('has in its body what references lead to, and null where that is meant', async () => {
+  it('resolves references in example bodies, and contains null only where it is intended', async () => {
     const schema = {
       properties: {
         user: { $ref: '#/definitions/user%20id' },
@@ -142,7 +142,7 @@ describe('a collection for Postman', () => {
     deepEqual(JSON.parse(item[0].request.body.raw), { user: 0, first: false, none: null, anchor: null });
   });
 
-  it('has a bounded body of a schema that holds itself', async () => {
+  it('contains a bounded example for a recursive schema', async () => {
     const schema = {
       properties: { a: { $ref: '#' }, b: { $ref: '#' }, c: { $ref: '#/definitions/x' } },
       definitions: { x: { $ref: '#/definitions/x' } },
@@ -151,7 +151,7 @@ describe('a collection for Postman', () => {
     ok(item[0].request.body.raw.length < 500_000);
   });
 
-  it('prefers the example that is written, and has no body for GET', async () => {
+  it('prefers a configured example, and contains no body for GET', async () => {
     const written = { request_definition: [{ content_type: 'application/json', example: { id: 7 } }] };
     const { item } = await collected([
       endpoint('/a', { method: 'PATCH' }, { 'validation/json-schema': { type: 'object' }, [OPENAPI]: written }),
@@ -163,7 +163,7 @@ describe('a collection for Postman', () => {
     equal(item[2].request.body.raw, '');
   });
 
-  it('uses variables for tokens, passwords and keys, and contains no secret', async () => {
+  it('uses variables for tokens, passwords and keys, and contains no secrets', async () => {
     const config = configOf([
       endpoint('/token', {}, { 'auth/validator': validator }),
       endpoint('/cookie', {}, { 'auth/validator': { ...validator, cookie_key: 'jwt' } }),
@@ -216,7 +216,7 @@ describe('a collection for Postman', () => {
     equal(JSON.stringify([item, environment]).includes('very-secret'), false);
   });
 
-  it('calls the port and scheme that are configured', async () => {
+  it('uses the configured port and scheme', async () => {
     const tls = { keys: [{ public_key: 'a.pem', private_key: 'a.key' }] };
     const { variable } = await collected([endpoint('/a')], {}, { port: 8443, tls });
     deepEqual(
@@ -238,7 +238,7 @@ describe('a collection for Postman', () => {
     ]);
   });
 
-  it('writes wildcards, and variables inside words, as variables', async () => {
+  it('represents wildcards and placeholders inside path segments as variables', async () => {
     const { item } = await collected([endpoint('/files/*'), endpoint('/{a}-{b}')], {}, { disable_rest: true });
     deepEqual(item[0].request.url.path, ['files', ':wildcard']);
     deepEqual(item[1].request.url.path, ['{{a}}-{{b}}']);

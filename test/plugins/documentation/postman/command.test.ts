@@ -39,20 +39,30 @@ describe('sluice export postman', () => {
     ['postman', 'export'],
     ['generate', 'postman'],
   ]) {
-    it(`is also called ${name.join(' ')}`, async () => {
+    it(`is also available as ${name.join(' ')}`, async () => {
       const { code, out } = await sluice(...name, '-c', write({ name: 'Shop' }), '-o', '-', '--internal');
       deepEqual([code, JSON.parse(out).item[0].name], [0, 'Internal']);
     });
   }
 
   for (const [sentence, settings, own, pointer] of [
-    ['case 3: a version with a letter', { version: 'v0.3.0' }, {}, '/extra_config/documentation~1postman/version'],
+    ['a version with a letter', { version: 'v0.3.0' }, {}, '/extra_config/documentation~1postman/version'],
     ['a folder without a name', { folder: [{}] }, {}, '/extra_config/documentation~1postman/folder/0'],
-    ['a folder of slashes', { folder: [{ name: '//' }] }, {}, '/extra_config/documentation~1postman/folder/0/name'],
-    ['an item in a folder of slashes', {}, { folder: '/' }, '/endpoints/0/extra_config/documentation~1postman/folder'],
-    ['a field that there is not', { nme: 'x' }, {}, '/extra_config/documentation~1postman/nme'],
+    [
+      'a folder name that consists of slashes',
+      { folder: [{ name: '//' }] },
+      {},
+      '/extra_config/documentation~1postman/folder/0/name',
+    ],
+    [
+      'an item in a folder named with slashes',
+      {},
+      { folder: '/' },
+      '/endpoints/0/extra_config/documentation~1postman/folder',
+    ],
+    ['an unknown field', { nme: 'x' }, {}, '/extra_config/documentation~1postman/nme'],
   ] as const) {
-    it(`refuses ${sentence}`, async () => {
+    it(`rejects ${sentence}`, async () => {
       const { code, err, out } = await sluice('export', 'postman', '-c', write(settings, own), '-o', '-');
       deepEqual([code, out], [1, '']);
       equal(err.includes(pointer), true, err);
@@ -60,12 +70,12 @@ describe('sluice export postman', () => {
   }
 
   for (const version of ['0.3.0', '10.2.1']) {
-    it(`takes the version ${version}`, async () => {
+    it(`accepts the version ${version}`, async () => {
       equal((await sluice('check', '-c', write({ version, '@note': 'x' }))).code, 0);
     });
   }
 
-  it('wants a configuration', async () => {
+  it('requires a configuration', async () => {
     const { code, err } = await sluice('export', 'postman');
     equal(code, 2);
     match(err, /sluice export postman -c FILE/);

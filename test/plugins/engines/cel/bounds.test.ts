@@ -7,20 +7,20 @@ const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 /** The most an evaluation may hold the process, in milliseconds of a processor, on a busy machine. */
 const HELD_MS = 250;
 
-describe('the bounds of a condition', () => {
+describe('the evaluation limits of a CEL expression', () => {
   const { list, long, text } = { list: numbers(60), long: numbers(100_000), text: 'a'.repeat(900_000) };
 
-  it('end three loops within one another', () => {
+  it('stop three nested loops', () => {
     const source = 'data.list.all(x, data.list.all(y, data.list.all(z, x + y + z >= 0)))';
     ok(cost(() => match(String(verdict(source, { list })), /too long|members/)) < HELD_MS);
   });
 
-  it('end them also where another operand would decide', () => {
+  it('stop them even if another operand would decide the result', () => {
     const loops = 'data.list.all(x, data.list.all(y, data.list.all(z, x + y + z >= 0)))';
     for (const source of [`${loops} || true`, `true && !(${loops})`]) equal(typeof verdict(source, { list }), 'string');
   });
 
-  it('end loops and comparisons over long lists', () => {
+  it('stop loops and comparisons over long lists', () => {
     for (const source of [
       'data.long.all(x, x >= 0)',
       'data.long == data.long',
@@ -31,34 +31,34 @@ describe('the bounds of a condition', () => {
     }
   });
 
-  it('let a list of thousands be gone through', () => {
+  it('allow one loop over a list of thousands of entries', () => {
     equal(verdict('data.list.map(x, x + 1).filter(x, x > 10).size() == 4990', { list: numbers(5000) }), true);
   });
 
-  it('end texts that grow with every turn', () => {
+  it('stop strings that grow with every iteration', () => {
     const source = 'data.list.all(x, (data.text + data.text).size() > 0)';
     match(String(verdict(source, { list, text })), /more than 1048576 characters/);
     const counted = 'data.list.all(x, data.list.all(y, data.text.size() > 0))';
     ok(cost(() => equal(typeof verdict(counted, { list, text }), 'string')) < HELD_MS);
   });
 
-  it('end patterns over long texts', () => {
+  it('stop pattern matches on long strings', () => {
     ok(cost(() => equal(typeof verdict("data.text.matches('(x+x+)+y|(.*a){20}$')", { text }), 'string')) < 400);
   });
 
-  it('end patterns that go over a long text again and again', () => {
+  it('stop pattern matches with excessive backtracking on a long string', () => {
     const source = "data.list.exists(x, data.text.matches('ab'))";
     const many = numbers(5000);
     ok(cost(() => match(String(verdict(source, { list: many, text })), /too long|members/)) < HELD_MS);
   });
 
-  it('are tighter where the call has less time', () => {
+  it('are tighter if the call has less time left', () => {
     const source = 'data.list.all(x, data.list.all(y, x + y >= 0))';
     equal(verdict(source, { list }, 1000), true);
     equal(verdict(source, { list }, 0), 'it took too long');
   });
 
-  it('hold for each evaluation anew', () => {
+  it('apply to each evaluation separately', () => {
     equal(typeof verdict('data.long.all(x, x >= 0)', { long }), 'string');
     equal(verdict('data.list.all(x, x >= 0)', { list }), true);
   });

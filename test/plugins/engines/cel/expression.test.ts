@@ -14,7 +14,7 @@ const holding: Readonly<Record<string, readonly string[]>> = {
     "'a' < 'b' && b'a' < b'b' && false < true",
   ],
   'conditions and choices': ['!false && (true || false)', "(number == 1 ? 'one' : 'other') == 'one'"],
-  'lists and objects that stand in it': [
+  'list and object literals': [
     "[1, 2][1] == 2 && {'a': 1}.a == 1 && {'a': 1}['a'] == 1 && [1] + [2] == [1, 2]",
     "2 in [1, 2] && 'a' in {'a': 1} && !('b' in {'a': 1})",
     '[1, [2]] == [1, [2]] && {"a": [1]} == {"a": [1.0]}',
@@ -39,7 +39,7 @@ const holding: Readonly<Record<string, readonly string[]>> = {
     "timestamp(253402300799) == timestamp('9999-12-31T23:59:59Z')",
     "timestamp(-62135596800) == timestamp('0001-01-01T00:00:00Z')",
   ],
-  'functions of texts': [
+  'string functions': [
     "size(text) == 4 && text.size() == 4 && size('aé😀') == 3 && size(b'abc') == 3",
     "text.contains('ex') && text.startsWith('te') && text.endsWith('xt') && 'a' + 'b' == 'ab'",
     "text.matches('e.t') && !text.matches('^x') && text.matches(r'^\\w+$')",
@@ -54,18 +54,18 @@ const holding: Readonly<Record<string, readonly string[]>> = {
     "duration('90m') == duration('1h30m') && duration('1m') < duration('1h') && duration('90s').getMinutes() == 1",
     "timestamp(60) == timestamp('1970-01-01T00:01:00Z') && int(timestamp('1970-01-01T00:01:00Z')) == 60",
   ],
-  'numbers of data, exactly': [
+  'exact numbers in data': [
     'data.whole == 5 && type(data.whole) == int && type(data.decimal) == double && data.decimal > 1',
     'data.huge == 9007199254740993 && data.huge != 9007199254740992 && type(data.huge) == int',
     'type(data.beyond) == double && data.beyond > 1e20',
   ],
-  'members that are null, or named like a part of the prototype': [
+  'null members and members such as __proto__': [
     "'nothing' in data && data.nothing == null",
     "!has(data.constructor) && !('__proto__' in data) && !has(data.object.toString)",
   ],
 };
 
-describe('a condition', () => {
+describe('a CEL expression', () => {
   const data = {
     'a-b': { 'c.d/e f': 1, in: '`' },
     list: [1, 2, 3],
@@ -77,12 +77,12 @@ describe('a condition', () => {
     beyond: JSON.rawJSON('123456789012345678901'),
   };
   for (const [what, sources] of Object.entries(holding)) {
-    it(`knows ${what}`, () => {
+    it(`supports ${what}`, () => {
       for (const source of sources) equal(verdict(source, data), true, source);
     });
   }
 
-  it("reads parts of a timestamp in UTC and in zones, regardless of the machine's zone", () => {
+  it('reads parts of a timestamp in UTC and in time zones, regardless of the system time zone', () => {
     const zone = process.env.TZ;
     try {
       process.env.TZ = 'Europe/Berlin';
@@ -98,18 +98,18 @@ describe('a condition', () => {
     }
   });
 
-  it('does sums with times', () => {
+  it('adds and subtracts timestamps and durations', () => {
     equal(verdict("timestamp(now) - timestamp('2024-03-30T02:30:00.250Z') == duration('24h')"), true);
     equal(verdict("timestamp(now) + duration('1s') > timestamp(now)"), true);
   });
 
-  it('uses the deciding side of && and ||, even if the other one fails', () => {
+  it('uses the deciding side of && and || even if the other one fails', () => {
     for (const source of ['false && 1 / 0 > 0', '1 / 0 > 0 && false']) equal(verdict(source), false, source);
     for (const source of ['true || 1 / 0 > 0', '1 / 0 > 0 || true']) equal(verdict(source), true, source);
     match(String(verdict('1 / 0 > 0 || false')), /divide by zero/);
   });
 
-  it('fails, and does not guess, where a value is not what it must be', () => {
+  it('fails instead of guessing if a value has the wrong type', () => {
     for (const source of [
       ...[
         "int('') == 0",
@@ -140,15 +140,15 @@ describe('a condition', () => {
     }
   });
 
-  it('has no integers beyond 64 bits, however long a text of digits is', () => {
+  it('rejects integers beyond 64 bits, regardless of the number of digits', () => {
     match(String(verdict(`int(data.text) > 0`, { text: '9'.repeat(1_000_000) })), /is not an integer/);
   });
 
-  it('reports the variables that it reads', () => {
+  it('lists the variables that it reads', () => {
     deepEqual([...compile("text == 'a' || params.all(text2, text2 == now)").reads], ['text', 'params', 'now']);
   });
 
-  it('lists the keys that it contains', () => {
+  it('lists the constant keys that it reads', () => {
     deepEqual(compile("lists['a-b'][0] == params.Id && data.a.b == 1").keys, [
       { variable: 'lists', key: 'a-b' },
       { variable: 'params', key: 'Id' },
@@ -201,7 +201,7 @@ const refused: readonly (readonly [source: string, ...said: (string | undefined)
   [`text == '${'a'.repeat(5000)}'`, 'CEL_SIZE'],
 ];
 
-describe('a condition that can never work', () => {
+describe('a CEL expression that can never succeed', () => {
   for (const [source, ...said] of refused) {
     it(`is rejected: ${source.length > 60 ? `${source.slice(0, 20)}… of ${source.length} characters` : source}`, () => {
       deepEqual(refusal(source).slice(0, said.length), said);

@@ -1,15 +1,15 @@
 import { deepEqual, equal, throws } from 'node:assert/strict';
 import { parseCsv, printCsv } from '../../../../plugins/engines/documents/csv.ts';
 
-describe('CSV', () => {
-  it('is a list of objects with the keys of the first line', () => {
+describe('the CSV parser', () => {
+  it('returns a list of objects with the keys of the first line', () => {
     deepEqual(parseCsv('id,name\n1,Ada\n2,Grace\n'), [
       { id: '1', name: 'Ada' },
       { id: '2', name: 'Grace' },
     ]);
   });
 
-  it('has line ends, commas and quotes in quotes', () => {
+  it('supports line ends, commas and quotes in quoted fields', () => {
     deepEqual(parseCsv('a,b\r\n"x, ""y""","1\r\n2"\r\n'), [{ a: 'x, "y"', b: '1\r\n2' }]);
   });
 
@@ -30,17 +30,17 @@ describe('CSV', () => {
     throws(() => parseCsv(`${','.repeat(1001)}\n`), /more than 1000 fields/);
   });
 
-  it('keeps names of the prototype as keys', () => {
+  it('treats keys such as __proto__ as plain keys', () => {
     equal(JSON.stringify(parseCsv('__proto__,constructor\n1,2')), '[{"__proto__":"1","constructor":"2"}]');
   });
 
-  it('reads long fields and what is never closed in linear time', () => {
+  it('reads long and unterminated fields in linear time', () => {
     const long = 'x""'.repeat(300_000);
     equal(parseCsv(`a\n"${long}"`)[0]!.a!.toString().length, 600_000);
     throws(() => parseCsv(`a\n"${long}`), /a quote/);
   });
 
-  it('is written with all keys in the order they are met', () => {
+  it('writes all keys in the order of first appearance', () => {
     equal(
       printCsv([
         { a: 1, b: null },
@@ -53,7 +53,7 @@ describe('CSV', () => {
     equal(printCsv([]), '');
   });
 
-  it('cannot be written from data that is not a table', () => {
+  it('rejects data that is not a table', () => {
     throws(() => printCsv({ a: 1 }), /a table is a list of rows/);
     throws(() => printCsv([{ a: 1 }, [1]]), /either all objects or all lists/);
     throws(() => printCsv([{ a: [1] }]), /neither an object nor a list/);

@@ -97,7 +97,7 @@ const scripts: Readonly<Record<string, string>> = {
     'local r = math.random(1, 6) print(r >= 1 and r <= 6, math.random() < 1, math.random(1), pcall(math.random, 0) == false)',
 };
 
-describe('Lua compared with Lua 5.1 of Debian (apt-get install lua5.1)', () => {
+describe('the Lua engine compared with Lua 5.1 (apt-get install lua5.1)', () => {
   let printed: readonly string[] = [];
 
   before(function () {
@@ -110,7 +110,7 @@ describe('Lua compared with Lua 5.1 of Debian (apt-get install lua5.1)', () => {
   });
 
   for (const [at, [what, script]] of Object.entries(scripts).entries()) {
-    it(`prints the same: ${what}`, async () => {
+    it(`prints the same output: ${what}`, async () => {
       const { printed: ours, failure } = await run(script);
       deepEqual([`${ours.join('\n')}\n`, failure], [printed[at], undefined]);
     });

@@ -3,38 +3,30 @@ import { run, value } from './fixture.ts';
 
 /** Expressions and what they print, as Lua 5.1 has it. */
 const expressions: readonly (readonly [what: string, expression: string, printed: string])[] = [
-  [
-    'numbers without a type of their own',
-    '7 / 2, 3, 6 / 2, 2 ^ 53, 1e15',
-    '3.5\t3\t3\t9007199254740992\t1000000000000000',
-  ],
+  ['integers and floats as one type', '7 / 2, 3, 6 / 2, 2 ^ 53, 1e15', '3.5\t3\t3\t9007199254740992\t1000000000000000'],
   [
     'products beyond 32 bits',
     "50000 * 50000, tonumber('50000') * tonumber('50000'), 2147483647 + 1",
     '2500000000\t2500000000\t2147483648',
   ],
   [
-    'whole numbers with all their digits, and 14 of others',
+    'integers with all digits and fractions with 14',
     "9007199254740991 .. '', -2 ^ 62, 2 ^ 63, 0.1 + 0.2, 1 / 3",
     '9007199254740991\t-4611686018427387904\t9.2233720368548e+18\t0.3\t0.33333333333333',
   ],
   ['hexadecimal numbers beyond 31 bits', "0xFFFFFFFF, tonumber('0xFFFFFFFF'), 0x10", '4294967295\t4294967295\t16'],
-  ['texts as numbers and back', "'10' + 5, 10 .. 20, #'abc'", '15\t1020\t3'],
+  ['conversion of strings to numbers and back', "'10' + 5, 10 .. 20, #'abc'", '15\t1020\t3'],
   ['unpack and select', "unpack({1, 2, 3}), select('#', 1, 2)", '1\t2'],
-  ['functions of tables', "table.concat({1, 2, 'c'}, ','), table.getn({1, 2})", '1,2,c\t2'],
+  ['table functions', "table.concat({1, 2, 'c'}, ','), table.getn({1, 2})", '1,2,c\t2'],
   [
-    'functions of texts',
+    'string functions',
     "('x'):upper(), ('abc'):sub(2), ('ab'):rep(2), ('abc'):reverse(), ('%d-%s'):format(3, 'a')",
     'X\tbc\tabab\tcba\t3-a',
   ],
-  [
-    'functions of numbers',
-    'math.floor(3.7), math.ceil(3.2), math.max(1, 5), math.pow(2, 3), math.abs(-1)',
-    '3\t4\t5\t8\t1',
-  ],
+  ['math functions', 'math.floor(3.7), math.ceil(3.2), math.max(1, 5), math.pow(2, 3), math.abs(-1)', '3\t4\t5\t8\t1'],
   ['the time', "os.time() > 1e9, type(os.clock()), os.date('%Y', 86400)", 'true\tnumber\t1970'],
   ['loadstring', "loadstring('return 1 + 1')(), (load(function() return nil end))()", '2'],
-  ['errors that are caught', "pcall(error, 'x'), select(2, pcall(error, 'x'))", 'false\tx'],
+  ['caught errors', "pcall(error, 'x'), select(2, pcall(error, 'x'))", 'false\tx'],
   [
     'coroutines',
     'coroutine.wrap(function() coroutine.yield(1) end)(), coroutine.status(coroutine.create(print))',
@@ -69,21 +61,21 @@ const patterns: readonly (readonly [expression: string, printed: string])[] = [
   ["('x'):rep(0) == '' and ('ab'):match('a-b')", 'ab'],
 ];
 
-describe('Lua', () => {
+describe('the Lua engine', () => {
   for (const [what, expression, printed] of expressions) {
-    it(`knows ${what}`, async () => equal(await value(expression), printed));
+    it(`supports ${what}`, async () => equal(await value(expression), printed));
   }
 
   for (const [expression, printed] of patterns) {
-    it(`matches as ${expression}`, async () => equal(await value(expression), printed));
+    it(`matches patterns as Lua does: ${expression}`, async () => equal(await value(expression), printed));
   }
 
-  it('goes through the matches of a pattern', async () => {
+  it('iterates over the matches of a pattern', async () => {
     const { printed } = await run("for k, v in ('a=1,b=2'):gmatch('(%w+)=(%w+)') do print(k, v) end");
     deepEqual(printed, ['a\t1', 'b\t2']);
   });
 
-  it('sorts numbers, texts and all ordered values, and keeps the order of equals', async () => {
+  it('sorts numbers, strings and all ordered values stably', async () => {
     const sorted = async (list: string, order = '') =>
       (await value(`(function() local t = ${list} table.sort(t${order}) return table.concat(t, ' ') end)()`)).split(
         ' ',
@@ -111,22 +103,22 @@ describe('Lua', () => {
     equal(await value('(function() local t = {} table.sort(t) return #t end)()'), '0');
   });
 
-  it('takes no text for a number that is longer than a kilobyte', async () => {
+  it('does not convert strings longer than a kilobyte to numbers', async () => {
     equal(await value("tonumber(('0'):rep(1023) .. '7'), tonumber(('0'):rep(1024) .. '7')"), '7\tnil');
     match(await value("(('0'):rep(1024) .. '7') + 1"), /attempt to perform arithmetic on a string value/);
   });
 
-  it('loads no source text of more than 256 KiB while it runs', async () => {
+  it('does not load source text larger than 256 KiB at run time', async () => {
     match(await value("loadstring(('a=1 '):rep(65537))"), /source text of more than 262144 bytes is not loaded/);
   });
 
-  it('says what is wrong with a pattern', async () => {
+  it('describes errors in patterns', async () => {
     for (const pattern of ['[a', '(a', 'a)', '%', '%1', '%f', '%b']) {
       match(await value(`('a'):match('${pattern}')`), /pattern|capture|missing/, pattern);
     }
   });
 
-  it('has table and the base library alone where the others are not asked for', async () => {
+  it('provides only the base and table libraries unless others are enabled', async () => {
     equal(
       await value('type(string), type(math), type(os), type(coroutine), type(table), type(pairs)', {}),
       'nil\tnil\tnil\tnil\ttable\tfunction',
@@ -138,11 +130,11 @@ describe('Lua', () => {
     match(await value("('a'):upper()", {}), /"allow_open_libs": true/);
   });
 
-  it('keeps bytes as they are', async () => {
+  it('preserves bytes in strings', async () => {
     equal(await value("#'é', ('\\255\\0a'):byte(1, -1)"), '2\t255\t0\t97');
   });
 
-  it('has helpers for JSON, base64, hashes and times', async () => {
+  it('provides functions for JSON, base64, hashes and times', async () => {
     equal(await value(`json.marshal(json.unmarshal('{"a":[1,2.5,{"b":null}]}'))`, {}), '{"a":[1,2.5,{"b":null}]}');
     equal(await value("base64.encode('hi'), base64.decode('aGk=')", {}), 'aGk=\thi');
     equal(await value("hash.md5('a'), hash.sha256('a'):sub(1, 8)"), '0cc175b9c0f1b6a831c399e269772661\tca978112');
@@ -157,7 +149,7 @@ describe('Lua', () => {
     match(await value("json.unmarshal('{')", {}), /no JSON/);
   });
 
-  it('has helpers for YAML', async () => {
+  it('provides functions for YAML', async () => {
     equal(
       await value("json.marshal(yaml.unmarshal('a: [1, 2.5]\\nb: {c: null}'))", {}),
       '{"a":[1,2.5],"b":{"c":null}}',
@@ -168,7 +160,7 @@ describe('Lua', () => {
     match(await value("yaml.unmarshal('a: [')", {}), /no YAML: 1:\d+/);
   });
 
-  it('has helpers for XML', async () => {
+  it('provides functions for XML', async () => {
     const document = '<user id="7"><tag>a</tag><tag>b</tag></user>';
     equal(await value(`json.marshal(xml.unmarshal('${document}'))`, {}), '{"user":{"-id":"7","tag":["a","b"]}}');
     equal(await value(`xml.marshal(xml.unmarshal('${document}'))`, {}), document);
@@ -177,7 +169,7 @@ describe('Lua', () => {
     match(await value('xml.marshal({1, 2})', {}), /cannot be written as XML: a document is a table/);
   });
 
-  it('has helpers for CSV', async () => {
+  it('provides functions for CSV', async () => {
     const text = 'id,name\\n1,"Ada, ""A"""\\n2,';
     equal(
       await value(`json.marshal(csv.unmarshal('${text}'))`, {}),
@@ -188,12 +180,12 @@ describe('Lua', () => {
     match(await value("csv.unmarshal('a,b\\n1')", {}), /no CSV: line 2: 1 fields, but the first line has 2/);
   });
 
-  it('reads no longer document than it can in its time', async () => {
+  it('parses documents no longer than its time limit allows', async () => {
     match(await value("yaml.unmarshal(('x'):rep(70000))"), /YAML of more than 65536 bytes is not read/);
     match(await value("xml.unmarshal(('x'):rep(600000))"), /XML of more than 524288 bytes is not read/);
   });
 
-  it('makes data of tables: objects of outer ones, lists of inner ones with whole numbers alone', async () => {
+  it('converts tables to data: outer tables to objects, inner ones with integer keys to lists', async () => {
     const stored = async (lua: string) =>
       value(`(function() local t = luaTable.new(); t:set('v', ${lua}); return json.marshal(t) end)()`, {});
     equal(await stored("{'a', 'b'}"), '{"v":{"1":"a","2":"b"}}');
@@ -206,7 +198,7 @@ describe('Lua', () => {
     match(await stored('0 / 0'), /not finite/);
   });
 
-  it('has lists that begin at 0 and grow with nulls', async () => {
+  it('provides lists that start at 0 and grow with nulls', async () => {
     const code = `local l = luaList.new(); l:set(2, 'c'); l:set(0, 'a'); l:del(1)
       local t = luaTable.new(); t:set('l', l); t:set('b', 1); t:del('b')
       print(json.marshal(t), l:len(), t:len(), t:keyExists('l'), t:keyExists('b'), t:keys():get(0), l:get(9), t:get('no') == nil)
@@ -214,14 +206,14 @@ describe('Lua', () => {
     deepEqual((await run(code, {})).printed, ['{"l":["a","c"]}\t2\t1\ttrue\tfalse\tl\tnil\ttrue', 'userdata']);
   });
 
-  it('has nothing beyond the ends of a list: set grows it behind its end alone, and del does nothing', async () => {
+  it('ignores accesses beyond the ends of a list, except set, which extends it', async () => {
     const code = `local l = luaList.new(); l:set(0, 'a'); l:set(-1, 'x'); l:del(-1); l:del(1); l:del(9)
       print(json.marshal(l), l:get(-1), l:get(1), l:get(0 / 0), l:get(0.5), select('#', l:get(5)))
       l:set(2, 'c') print(json.marshal(l))`;
     deepEqual((await run(code, {})).printed, ['["a"]\tnil\tnil\tnil\ta\t0', '["a",null,"c"]']);
   });
 
-  it('refuses data that would hold itself', async () => {
+  it('rejects cyclic data', async () => {
     const inner = 'local t, l = luaTable.new(), luaList.new(); l:set(0, t)';
     match((await run('local t = luaTable.new(); t:set("self", t)', {})).failure!, /data cannot contain itself/);
     match((await run(`${inner}; t:set('l', l)`, {})).failure!, /data cannot contain itself/);

@@ -4,7 +4,7 @@ import { ConfigErrors } from '../../../../kernel/contract/internal.ts';
 import { startGateway } from '../../../support/gateway.ts';
 import { SHOP } from '../../../support/grpc/server.ts';
 
-describe('the configuration of gRPC services', () => {
+describe('the configuration of grpc/server', () => {
   const backend = [{ host: ['http://127.0.0.1:1'], url_pattern: '/x' }];
   const find = { name: 'Find', backend };
   const at = '/extra_config/grpc/server/services';
@@ -27,7 +27,7 @@ describe('the configuration of gRPC services', () => {
   const codes = async (...given: Parameters<typeof reported>) =>
     (await reported(...given)).map(([code, pointer]) => `${code} ${pointer}`);
 
-  it('names services and methods of the catalog', async () => {
+  it('must name services and methods of the catalog', async () => {
     deepEqual(await reported([{ name: 'shop.Shops', methods: [find] }]), [
       ['GRPC_SERVICE', '/0/name', 'the catalog has no service shop.Shops'],
     ]);
@@ -37,13 +37,13 @@ describe('the configuration of gRPC services', () => {
     deepEqual(await reported([{ name: 'shop.Shop', methods: [find] }]), []);
   });
 
-  it('names unary methods alone', async () => {
+  it('must name unary methods only', async () => {
     deepEqual(await reported([{ name: 'shop.Shop', methods: [{ ...find, name: 'Watch' }] }]), [
       ['GRPC_METHOD', '/0/methods/0/name', '/shop.Shop/Watch streams, and only unary methods are published'],
     ]);
   });
 
-  it('names a method once, even if its service is listed twice', async () => {
+  it('must not repeat a method, even if its service is listed twice', async () => {
     const twice = [
       { name: 'shop.Shop', methods: [find] },
       { name: 'shop.Shop', methods: [{ ...find, name: 'Echo' }, find] },
@@ -51,14 +51,14 @@ describe('the configuration of gRPC services', () => {
     deepEqual(await codes(twice), ['GRPC_METHOD_TWICE /1/methods/1/name']);
   });
 
-  it('has a backend for each method', async () => {
+  it('needs a backend for each method', async () => {
     deepEqual(await codes([{ name: 'shop.Shop', methods: [{ name: 'Find', backend: [] }] }]), [
       'SCHEMA_RANGE /0/methods/0/backend',
     ]);
     deepEqual(await codes([{ name: 'shop.Shop', methods: [{ name: 'Find' }] }]), ['SCHEMA_REQUIRED /0/methods/0']);
   });
 
-  it('takes no key that it does not know, at any level, but comments', async () => {
+  it('rejects unknown keys at any level, except comments', async () => {
     const method = { ...find, '@comment': 'x', timeout: '1s' };
     const services = [{ name: 'shop.Shop', '#why': 1, kind: 'x', methods: [method] }];
     deepEqual(await codes(services, { port: 1 }), [
@@ -68,14 +68,14 @@ describe('the configuration of gRPC services', () => {
     ]);
   });
 
-  it('takes no component around a method but the validator of tokens', async () => {
+  it('rejects components at a method other than auth/validator', async () => {
     const extra_config = { 'qos/ratelimit/router': { max_rate: 1 } };
     deepEqual(await codes([{ name: 'shop.Shop', methods: [{ ...find, extra_config }] }]), [
       'PIPE_COMPONENT /0/methods/0/extra_config/qos~1ratelimit~1router',
     ]);
   });
 
-  it('gives names to all parameters that backends use', async () => {
+  it('must name all parameters that backends use', async () => {
     const method = {
       ...find,
       payload_params: { name: 'name' },
@@ -86,21 +86,21 @@ describe('the configuration of gRPC services', () => {
     ]);
   });
 
-  it('warns of a parameter from an unknown field', async () => {
+  it('warns about a parameter from an unknown field', async () => {
     const method = { ...find, payload_params: { 'where.latitude': 'a', 'where.lat': 'b' } };
     deepEqual(await codes([{ name: 'shop.Shop', methods: [method] }]), [
       'GRPC_FIELD /0/methods/0/payload_params/where.lat',
     ]);
   });
 
-  it('lets through only what is a name of metadata, each once', async () => {
+  it('accepts only valid metadata names as input_headers, each once', async () => {
     deepEqual(await codes([{ name: 'shop.Shop', methods: [{ ...find, input_headers: ['x y'] }] }]), [
       'SCHEMA_PATTERN /0/methods/0/input_headers/0',
     ]);
     deepEqual(await codes([{ name: 'shop.Shop', methods: [{ ...find, input_headers: ['*', 'x-a'] }] }]), []);
   });
 
-  it('checks backends of methods as those of endpoints', async () => {
+  it('checks backends of methods like those of endpoints', async () => {
     const wrong = [{ host: ['a b'], url_pattern: '/x' }];
     deepEqual(await codes([{ name: 'shop.Shop', methods: [{ ...find, backend: wrong }] }]), [
       'HOST_INVALID /0/methods/0/backend/0/host/0',

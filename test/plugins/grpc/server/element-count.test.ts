@@ -5,7 +5,7 @@ import { anyPack, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { ElementCounter } from '../../../../plugins/grpc/server/element-count.ts';
 import { SHOP } from '../../../support/grpc/server.ts';
 
-describe('the number of elements of a message', () => {
+describe('the element count of a gRPC message', () => {
   const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(SHOP)));
   const type = registry.getMessage('shop.Everything')!;
   const counter = new ElementCounter(registry);
@@ -21,12 +21,12 @@ describe('the number of elements of a message', () => {
     equal(count({ places: { 1: { latitude: 1, longitude: 2 } } }), 5);
   });
 
-  it('has sixteen packed numbers for one', () => {
+  it('counts sixteen packed numbers as one', () => {
     equal(count({ numbers: Array.from({ length: 160 }, () => 1) }), 11);
     equal(count({ numbers: Array.from({ length: 160 }, () => 100_000) }), 11);
   });
 
-  it('is that of what an Any holds, too, where its type is known', () => {
+  it('includes the content of an Any of a known type', () => {
     const held = create(type, { labels: { a: 'b' } });
     const packed = anyPack(type, held);
     // The field, the name and the value of the Any; an entry with key and value in it.
@@ -34,7 +34,7 @@ describe('the number of elements of a message', () => {
     equal(count({ packed: { ...packed, typeUrl: 'type.googleapis.com/none.Known' } }), 3);
   });
 
-  it('stops above the limit, and at malformed bytes', () => {
+  it('stops above the limit and at malformed bytes', () => {
     const labels = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`k${at}`, '']));
     equal(count({ labels }, 10), 11);
     for (const bytes of [

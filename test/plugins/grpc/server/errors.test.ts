@@ -5,7 +5,7 @@ import { callUnary } from '../../../support/grpc/caller.ts';
 import type { ShopClient } from '../../../support/grpc/server.ts';
 import { find, Stage } from './fixture.ts';
 
-describe('a call of a gRPC service of the gateway', () => {
+describe('a call to a gRPC service of the gateway', () => {
   const stage = new Stage();
   before(() => stage.open());
   after(() => stage.close());
@@ -18,7 +18,7 @@ describe('a call of a gRPC service of the gateway', () => {
     return [code, details];
   };
 
-  it('is UNIMPLEMENTED for methods and services that are not published, and for those that stream', async () => {
+  it('fails with UNIMPLEMENTED for unpublished and streaming methods', async () => {
     const client = await stage.start([find(stage.http('/x'))]);
     deepEqual((await callUnary(client, 'Echo')).code, status.UNIMPLEMENTED);
     const stream = (client as unknown as { Watch(request: object): NodeJS.EventEmitter }).Watch({});
@@ -29,12 +29,12 @@ describe('a call of a gRPC service of the gateway', () => {
     equal(code, status.UNIMPLEMENTED);
   });
 
-  it('is INTERNAL where its backends have failed, with no word of why', async () => {
+  it('fails with INTERNAL if its backends fail, without the reason', async () => {
     const client = await stage.start([find(stage.http('/status/500'))]);
     deepEqual(await said(client), [status.INTERNAL, 'internal']);
   });
 
-  it('has the status that corresponds to the HTTP status of its only backend', async () => {
+  it('fails with the gRPC status for the HTTP status of its only backend', async () => {
     const codes: Record<number, number> = {};
     const methods = { payload_params: { name: 'code' }, ...find(stage.http('/status/{code}')) };
     const client = await stage.start([methods]);
@@ -56,28 +56,28 @@ describe('a call of a gRPC service of the gateway', () => {
     });
   });
 
-  it('has such a status also where the backend tells its own', async () => {
+  it('does so even if return_error_code is set at the backend', async () => {
     const extra_config = { 'backend/http': { return_error_code: true } };
     const client = await stage.start([find(stage.http('/status/404', { extra_config }))]);
     equal((await ask(client)).code, status.NOT_FOUND);
   });
 
-  it('is INTERNAL where several backends have failed, however each has', async () => {
+  it('fails with INTERNAL if several backends fail, regardless of their statuses', async () => {
     const client = await stage.start([find(stage.http('/status/404'), stage.http('/status/404'))]);
     equal((await ask(client)).code, status.INTERNAL);
   });
 
-  it('has status and message of its one backend that speaks gRPC', async () => {
+  it('fails with the status and message of its only gRPC backend', async () => {
     const client = await stage.start([find(stage.grpc())]);
     deepEqual(await said(client, { name: 'none' }), [status.NOT_FOUND, 'no such thing']);
   });
 
-  it('says nothing of where backends are that it does not reach', async () => {
+  it('does not reveal the addresses of unreachable backends', async () => {
     const lost = { ...stage.grpc(), host: ['127.0.0.1:1'] };
     deepEqual(await said(await stage.start([find(lost)])), [status.UNAVAILABLE, 'unavailable']);
   });
 
-  it('says why it has failed where error messages are returned', async () => {
+  it('returns the reason if return_error_msg is set', async () => {
     const client = await stage.start([find(stage.http('/status/500'))], {
       extra_config: { router: { return_error_msg: true } },
     });
@@ -86,7 +86,7 @@ describe('a call of a gRPC service of the gateway', () => {
     match(details, /invalid status code/i);
   });
 
-  it('says no more than clients take', async () => {
+  it('limits the length of the error message', async () => {
     const client = await stage.start([{ name: 'Echo', backend: [stage.http('/huge')] }], {
       extra_config: { router: { return_error_msg: true } },
     });
@@ -94,12 +94,12 @@ describe('a call of a gRPC service of the gateway', () => {
     deepEqual([code, details.length], [status.INTERNAL, 1024]);
   });
 
-  it('is DEADLINE_EXCEEDED after the timeout of the service', async () => {
+  it('fails with DEADLINE_EXCEEDED after the endpoint timeout', async () => {
     const client = await stage.start([find(stage.http('/never'))], { timeout: '50ms' });
     equal((await ask(client)).code, status.DEADLINE_EXCEEDED);
   });
 
-  it('ends by the deadline of its client where that is sooner', async () => {
+  it("fails at the client's deadline if that is earlier", async () => {
     const client = await stage.start([find(stage.grpc())], { timeout: '60s' });
     const asked = Date.now();
     equal((await ask(client, { name: 'never' }, asked + 3000)).code, status.DEADLINE_EXCEEDED);
@@ -108,13 +108,13 @@ describe('a call of a gRPC service of the gateway', () => {
     await until(() => stage.gateway.status.calls === 0);
   });
 
-  it('is INTERNAL for data that fits no field, and the log names the field', async () => {
+  it('fails with INTERNAL for data that does not match a field, and logs the field', async () => {
     const client = await stage.start([find(stage.http('/typed'))]);
     deepEqual(await said(client), [status.INTERNAL, 'internal']);
     match(stage.sinks.lines.join(''), /ERROR.*shop\.Res: n is not/);
   });
 
-  it('is rejected by limits of the whole service with a status of gRPC', async () => {
+  it('is rejected by root rate limits with a gRPC status', async () => {
     const client = await stage.start([find(stage.http('/x'))], {
       extra_config: { 'qos/ratelimit/service': { max_rate: 1, capacity: 1, every: '10m' } },
     });

@@ -8,7 +8,7 @@ import type { ShopClient } from '../../../support/grpc/server.ts';
 import { forge } from '../../auth/fixture.ts';
 import { find, Stage } from './fixture.ts';
 
-describe('gRPC on the port of the gateway', () => {
+describe("gRPC services on the gateway's port", () => {
   const stage = new Stage();
   before(() => stage.open());
   after(() => stage.close());
@@ -18,7 +18,7 @@ describe('gRPC on the port of the gateway', () => {
     callUnary(client, 'Find', request, { metadata });
   const seen = () => stage.backend.requests.at(-1)!;
 
-  it('works next to HTTP/1.1', async () => {
+  it('work next to HTTP/1.1', async () => {
     const client = await stage.start([find(stage.http('/x'))]);
     const health = await fetch(`http://127.0.0.1:${stage.port}/__health`);
     equal(health.status, 200);
@@ -27,7 +27,7 @@ describe('gRPC on the port of the gateway', () => {
     deepEqual([code, value], [status.OK, { id: '/x' }]);
   });
 
-  it('hands fields of the message to backends as parameters', async () => {
+  it('send message fields to backends as parameters', async () => {
     const method = {
       ...find(stage.http('/items/{latitude}/{name}?raw={raw}')),
       payload_params: { 'where.latitude': 'latitude', name: 'name', raw: 'raw' },
@@ -37,14 +37,14 @@ describe('gRPC on the port of the gateway', () => {
     deepEqual(value, { id: '/items/7.5/a%2Fb%20%C3%BC?raw=' });
   });
 
-  it('refuses a call whose backend needs a field that is empty', async () => {
+  it("reject a call if a field that the backend's path requires is empty", async () => {
     const method = { ...find(stage.http('/items/{name}')), payload_params: { name: 'name' } };
     const before = stage.backend.requests.length;
     const { code } = await ask(await stage.start([method]));
     deepEqual([code, stage.backend.requests.length], [status.INVALID_ARGUMENT, before]);
   });
 
-  it('hands the message to backends of HTTP as JSON, with the names of its descriptor', async () => {
+  it('send the message to HTTP backends as JSON with the field names of the descriptor', async () => {
     const client = await stage.start([{ name: 'Echo', backend: [stage.http('/x', { method: 'POST' })] }]);
     await callUnary(client, 'Echo', {
       full_name: 'Ada',
@@ -62,32 +62,32 @@ describe('gRPC on the port of the gateway', () => {
     });
   });
 
-  it('sends a backend of HTTP that names no method a GET', async () => {
+  it('call an HTTP backend without a method with GET', async () => {
     await ask(await stage.start([find(stage.http('/x'))]), { name: 'a' });
     deepEqual([seen().method, String(seen().body)], ['GET', '']);
   });
 
-  it('passes the message on to a backend that speaks gRPC', async () => {
+  it('forward the message to a gRPC backend', async () => {
     const client = await stage.start([find(stage.grpc())]);
     const { code, value } = await ask(client, { name: 'bob', kinds: [1, 2], raw: Buffer.from([255]) });
     deepEqual([code, value], [status.OK, { id: 'bob', n: '7' }]);
     deepEqual(stage.upstream.calls.at(-1)!.request, { name: 'bob', kinds: [1, 2], raw: Buffer.from([255]) });
   });
 
-  it('encodes the message for one of several backends', async () => {
+  it('encode the message for one of several backends', async () => {
     const client = await stage.start([find(stage.grpc(), stage.http('/note'))]);
     const { value } = await ask(client, { name: 'bob', kinds: [1, 2], raw: Buffer.from([255]) });
     deepEqual(value, { id: 'bob', n: '7', note: 'other' });
     deepEqual(stage.upstream.calls.at(-1)!.request, { name: 'bob', kinds: [1, 2], raw: Buffer.from([255]) });
   });
 
-  it('encodes responses of backends under either name of a field, without unknown fields', async () => {
+  it('accept backend fields in snake_case and camelCase, and drop unknown ones', async () => {
     const client = await stage.start([{ name: 'Echo', backend: [stage.http('/camel')] }]);
     const { value } = await callUnary(client, 'Echo');
     deepEqual(value, { full_name: 'Ada', small: 3, kind: 1 });
   });
 
-  it('merges, shapes and groups as an endpoint does', async () => {
+  it('merge, filter and group responses like endpoints', async () => {
     const backends = [
       stage.http('/a', { mapping: { id: 'left' }, allow: ['id'] }),
       stage.http('/camel', { group: 'inner' }),
@@ -97,14 +97,14 @@ describe('gRPC on the port of the gateway', () => {
     deepEqual(value, { left: '/a', inner: { full_name: 'Ada', small: 3, kind: 1 } });
   });
 
-  it('lets through the metadata that is listed, in any letter case', async () => {
+  it('forward listed metadata, in any letter case', async () => {
     const client = await stage.start([{ ...find(stage.http('/x')), input_headers: ['X-My'] }]);
     await ask(client, {}, { 'x-my': '1', 'x-other': '2' });
     deepEqual([seen().headers['x-my'], seen().headers['x-other']], ['1', undefined]);
     equal(seen().rawHeaders.includes('X-My'), true);
   });
 
-  it('lets through all metadata, but nothing of gRPC itself', async () => {
+  it('forward all metadata except that of gRPC itself with "*"', async () => {
     const client = await stage.start([{ ...find(stage.http('/x', { method: 'POST' })), input_headers: ['*'] }]);
     await callUnary(client, 'Find', {}, { metadata: { 'x-my': '1' }, deadline: Date.now() + 60_000 });
     const { headers } = seen();
@@ -115,7 +115,7 @@ describe('gRPC on the port of the gateway', () => {
     );
   });
 
-  it('looks at tokens before it reads anything', async () => {
+  it('validate tokens before reading the message', async () => {
     const key = Buffer.from('a key of the test, long enough').toString('base64url');
     const keys = Buffer.from(JSON.stringify({ keys: [{ kty: 'oct', kid: 'k', k: key }] })).toString('base64');
     const { writeFileSync, mkdtempSync, rmSync } = await import('node:fs');
@@ -138,26 +138,26 @@ describe('gRPC on the port of the gateway', () => {
     }
   });
 
-  it('succeeds with what some backends have answered, and says that it is not all', async () => {
+  it('succeed with a partial response, marked as incomplete', async () => {
     const client = await stage.start([find(stage.http('/status/500'), stage.http('/note'))]);
     const { code, value, trailers } = await ask(client);
     deepEqual([code, value, trailers['x-gateway-completed']], [status.OK, { note: 'other' }, 'false']);
   });
 
-  it('says behind a whole answer that it is all, and who has given it', async () => {
+  it('send trailers with the completeness and the names of responding backends', async () => {
     const { trailers } = await ask(await stage.start([find(stage.http('/x'))]));
     equal(trailers['x-gateway-completed'], 'true');
     match(String(trailers['x-gateway']), /^Version \d/);
   });
 
-  it('takes messages that are compressed by gzip', async () => {
+  it('accept messages compressed with gzip', async () => {
     await stage.start([find(stage.grpc())]);
     const packing = stage.client(undefined, { 'grpc.default_compression_algorithm': 2 });
     const { code, value } = await ask(packing, { name: 'x'.repeat(5000) });
     deepEqual([code, value!['id']], [status.OK, 'x'.repeat(5000)]);
   });
 
-  it('is recognized by the content type among other requests over HTTP/2', async () => {
+  it('are distinguished from other HTTP/2 requests by content type', async () => {
     const endpoint = {
       endpoint: '/shop.Shop/{method}',
       method: 'POST',
@@ -169,7 +169,7 @@ describe('gRPC on the port of the gateway', () => {
     equal(response.json().id, '/of-http');
   });
 
-  it('is one of the protocols that TLS offers', async () => {
+  it('are offered over TLS with ALPN', async () => {
     const certificates = makeCertificates();
     const authority = certificates.authority('ca');
     const { certificate, privateKey } = certificates.issue('server', authority);
@@ -184,7 +184,7 @@ describe('gRPC on the port of the gateway', () => {
     }
   });
 
-  it('continues over a reload with the table that it began with, and then with the new one', async () => {
+  it('finish calls with their original configuration across a reload, and start new ones with the new one', async () => {
     const client = await stage.start([find(stage.http('/held'))]);
     const slow = ask(client);
     await until(() => stage.held.length === 1);
@@ -195,7 +195,7 @@ describe('gRPC on the port of the gateway', () => {
     equal((await callUnary(client, 'Echo')).code, status.OK);
   });
 
-  it('ends what it has begun when the gateway closes, and begins nothing more', async () => {
+  it('finish their calls when the gateway closes, and reject new ones', async () => {
     const client = await stage.start([find(stage.http('/held'))]);
     const slow = ask(client);
     await until(() => stage.held.length === 1);
@@ -206,7 +206,7 @@ describe('gRPC on the port of the gateway', () => {
     equal((await ask(client)).code, status.UNAVAILABLE);
   });
 
-  it('is logged in the access log with its path and the corresponding status', async () => {
+  it('are logged in the access log with their path and status', async () => {
     const client = await stage.start([
       find(stage.http('/status/404')),
       { name: 'Echo', backend: [stage.http('/camel')] },
@@ -219,7 +219,7 @@ describe('gRPC on the port of the gateway', () => {
     match(lines().find((line) => line.includes('/shop.Shop/Echo'))!, /\b200\b/);
   });
 
-  it('is among what is served', async () => {
+  it('are included in the list of routes', async () => {
     await stage.start([find(stage.grpc())]);
     const [route] = listRoutes(stage.gateway.serving);
     deepEqual(
@@ -228,7 +228,7 @@ describe('gRPC on the port of the gateway', () => {
     );
   });
 
-  it('cancels its backends with the call of its client', async () => {
+  it('cancel their backends when the client cancels the call', async () => {
     const client = await stage.start([find(stage.grpc())]);
     const cancelled = new Promise<number>((resolve) => {
       const call = client.Find({ name: 'never' }, new Metadata(), {}, (error) => resolve(error!.code));

@@ -18,7 +18,7 @@ function frame(message: Uint8Array, flag = 0): Buffer {
 /** `name: "a"` */
 const good = Buffer.from([10, 1, 97]);
 
-describe('the gRPC server before clients that misbehave', () => {
+describe('the gRPC server with misbehaving clients', () => {
   const stage = new Stage();
   const sessions: ClientHttp2Session[] = [];
   before(() => stage.open());
@@ -77,7 +77,7 @@ describe('the gRPC server before clients that misbehave', () => {
     await isServing();
   });
 
-  it('refuses a message that has no form in JSON, without a stack in the log', async () => {
+  it('rejects a message that cannot be converted to JSON, without a stack trace in the log', async () => {
     await stage.start([{ ...find(stage.http('/x')), name: 'Echo', payload_params: { full_name: 'name' } }]);
     const session = open();
     // A google.protobuf.Value without a kind.
@@ -89,7 +89,7 @@ describe('the gRPC server before clients that misbehave', () => {
     );
   });
 
-  it('refuses a message of more elements than max_elements', async () => {
+  it('rejects a message with more elements than max_elements', async () => {
     await stage.start([{ ...find(stage.http('/x')), name: 'Echo' }]);
     const session = open();
     const label = Buffer.from([0x5a, 4, 10, 0, 18, 0]);
@@ -102,13 +102,13 @@ describe('the gRPC server before clients that misbehave', () => {
     equal(await codeOf(session, labels(7000), { ':path': '/shop.Shop/Echo' }), status.OK);
   });
 
-  it('refuses any number of messages but one', async () => {
+  it('rejects a call with no message or with more than one', async () => {
     const session = await start();
     equal(await codeOf(session, Buffer.alloc(0)), status.UNIMPLEMENTED);
     equal(await codeOf(session, Buffer.concat([frame(good), frame(good)])), status.UNIMPLEMENTED);
   });
 
-  it('refuses a message that is too large as soon as it says so', async () => {
+  it('rejects an oversized message at its length prefix', async () => {
     const session = await start({ extra_config: { router: { max_payload: 1000 } } });
     const stream = begin(session);
     stream.write(Buffer.from([0, 0, 0, 4, 0]));
@@ -120,7 +120,7 @@ describe('the gRPC server before clients that misbehave', () => {
     );
   });
 
-  it('takes four mebibytes where nothing else is said', async () => {
+  it('accepts up to 4 MiB by default', async () => {
     const session = await start();
     const long = Buffer.from([0, 0, 0x40, 0, 1]);
     const stream = begin(session);
@@ -128,7 +128,7 @@ describe('the gRPC server before clients that misbehave', () => {
     equal((await answerTo(stream)).trailers['grpc-status'], String(status.RESOURCE_EXHAUSTED));
   });
 
-  it('inflates no more than a message may have', async () => {
+  it('does not decompress beyond the maximum message size', async () => {
     const session = await start();
     const gzip = { 'grpc-encoding': 'gzip' };
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
@@ -137,7 +137,7 @@ describe('the gRPC server before clients that misbehave', () => {
     equal(await codeOf(session, frame(gzipSync(good), 1), gzip), status.OK);
   });
 
-  it('names its compressions to a client that requests another one', async () => {
+  it('lists its compression codecs for a client that requests another one', async () => {
     const { headers, trailers } = await send(await start(), frame(good), { 'grpc-encoding': 'snappy' });
     deepEqual(
       [trailers['grpc-status'], headers['grpc-accept-encoding']],
@@ -145,7 +145,7 @@ describe('the gRPC server before clients that misbehave', () => {
     );
   });
 
-  it('compresses for who does so, from a kibibyte on', async () => {
+  it('compresses responses from 1 KiB on for clients that accept it', async () => {
     const session = await start({}, '/long');
     const plain = await send(session, frame(good), { 'grpc-accept-encoding': 'identity,gzip' });
     deepEqual([plain.headers['grpc-encoding'], plain.body[0]], [undefined, 0]);
@@ -154,7 +154,7 @@ describe('the gRPC server before clients that misbehave', () => {
     deepEqual(gunzipSync(packed.body.subarray(5)), plain.body.subarray(5));
   });
 
-  it('answers other content types as HTTP does', async () => {
+  it('treats other content types as HTTP requests', async () => {
     const session = await start();
     for (const type of ['application/json', 'application/grpc-web', 'application/grpc+json', '']) {
       const { headers } = await send(session, frame(good), { 'content-type': type });
@@ -174,14 +174,14 @@ describe('the gRPC server before clients that misbehave', () => {
     await over1.arrayBuffer();
   });
 
-  it('treats invalid timeouts as none', async () => {
+  it('ignores invalid timeouts', async () => {
     const session = await start();
     equal(await codeOf(session, frame(good), { 'grpc-timeout': '1' }), status.INTERNAL);
     equal(await codeOf(session, frame(good), { 'grpc-timeout': '99999999999S' }), status.INTERNAL);
     equal(await codeOf(session, frame(good), { 'grpc-timeout': '0m' }), status.DEADLINE_EXCEEDED);
   });
 
-  it('waits for a message no longer than for anything else', async () => {
+  it('applies the request timeouts to a message', async () => {
     const session = await start({ timeout: '50ms' });
     const stream = begin(session);
     stream.write(frame(good).subarray(0, 6));
@@ -189,7 +189,7 @@ describe('the gRPC server before clients that misbehave', () => {
     await until(() => stage.gateway.status.calls === 0);
   });
 
-  it('gives up what its client has given up', async () => {
+  it('cancels calls that the client cancels', async () => {
     const session = await start({}, '/held');
     const stream = begin(session);
     stream.end(frame(good));
@@ -198,7 +198,7 @@ describe('the gRPC server before clients that misbehave', () => {
     await until(() => stage.gateway.status.calls === 0);
   });
 
-  it('ends the connection of who opens calls only to reset them', async () => {
+  it('closes the connection of a client that opens calls only to reset them', async () => {
     const session = await start({}, '/held');
     const ended = new Promise<void>((resolve) => {
       session.once('close', resolve);
@@ -213,13 +213,13 @@ describe('the gRPC server before clients that misbehave', () => {
     equal((await callUnary(stage.client(), 'Echo')).code, status.UNIMPLEMENTED);
   });
 
-  it('has so many calls at once on a connection, and no more', async () => {
+  it('limits concurrent calls on a connection', async () => {
     const session = await start();
     const [settings] = (await once(session, 'remoteSettings')) as [{ maxConcurrentStreams: number }];
     equal(settings.maxConcurrentStreams, 250);
   });
 
-  it('refuses more metadata than headers may have', async () => {
+  it('limits metadata to the maximum size of headers', async () => {
     const session = await start({ max_header_bytes: 8192 });
     const { headers } = await send(session, frame(good), { 'x-much': 'x'.repeat(8500) }).catch(() => ({
       headers: { ':status': 431 },
@@ -228,7 +228,7 @@ describe('the gRPC server before clients that misbehave', () => {
     await isServing();
   });
 
-  it('serves HTTP/1.1 next to connections that begin like HTTP/2 and continue otherwise', async () => {
+  it('serves HTTP/1.1 next to connections that begin like HTTP/2 and continue differently', async () => {
     await start();
     for (const bytes of ['P', 'PR', 'PRI', 'PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n', 'PRIVATE / HTTP/1.1\r\n\r\n']) {
       const socket = connectTcp(stage.port, '127.0.0.1').on('error', () => {});

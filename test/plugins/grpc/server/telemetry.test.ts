@@ -48,7 +48,7 @@ describe('telemetry of gRPC services', () => {
     return { isMeasured: text.includes('/shop.Shop/Find') };
   };
 
-  it('measures and records calls as those of endpoints', async () => {
+  it('measures and traces calls like endpoints', async () => {
     const { isMeasured } = await ask({});
     equal(isMeasured, true);
     await until(() => receiver.spans.some(({ kind }) => kind === 'SPAN_KIND_SERVER'));
@@ -59,13 +59,13 @@ describe('telemetry of gRPC services', () => {
     );
   });
 
-  it('measures nothing where metrics are disabled', async () => {
+  it('records no metrics if they are disabled', async () => {
     const { isMeasured } = await ask({ disable_metrics: true });
     equal(isMeasured, false);
     await until(() => receiver.spans.length > 0);
   });
 
-  it('records nothing where traces are disabled', async () => {
+  it('records no traces if they are disabled', async () => {
     const { isMeasured } = await ask({ disable_traces: true });
     equal(isMeasured, true);
     await stage.gateway.close();

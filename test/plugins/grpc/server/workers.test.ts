@@ -15,7 +15,7 @@ describe('gRPC services of a gateway with workers', function () {
   after(() => stage.close());
   afterEach(() => stage.end());
 
-  it('are served by each of them, before and after a reload', async () => {
+  it('are served by every worker, before and after a reload', async () => {
     await stage.start([find(stage.http('/x'))], {}, { workers: { count: 2, program, args: [] } });
     const codes = async (method: string) => {
       const clients = Array.from({ length: 8 }, (_none, at) =>
