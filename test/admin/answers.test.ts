@@ -3,14 +3,14 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
-describe('every answer of the admin API', () => {
+describe('a response of the admin API', () => {
   let one: TestAdmin;
   before(async () => {
     one = await openAdmin();
   });
   after(() => one.close());
 
-  it('has a number of its own, is not to be stored, and tells the revision', async () => {
+  it('has a request id, forbids storage and names the active revision', async () => {
     const { headers } = await one.ask('/v1/status');
     match(String(headers['x-request-id']), /^[\da-f-]{36}$/);
     equal(headers['cache-control'], 'no-store');
@@ -18,30 +18,30 @@ describe('every answer of the admin API', () => {
     equal(headers['gateway-revision'], '1');
   });
 
-  it('does so as a refusal, too', async () => {
+  it('has these headers on a rejection, too', async () => {
     const { headers } = await one.ask('/v1/status', { headers: { host: 'evil.test' } });
     match(String(headers['x-request-id']), /^[\da-f-]{36}$/);
     equal(headers['gateway-revision'], '1');
   });
 
-  it('names no product', async () => {
+  it('does not name the server software', async () => {
     const { headers } = await one.ask('/v1/status');
     equal(headers['server'], undefined);
     equal(headers['x-powered-by'], undefined);
   });
 
-  it('takes over the number the client gave', async () => {
+  it('repeats the request id that the client sent', async () => {
     const { headers, body } = await one.ask('/v1/nothing', { headers: { 'x-request-id': 'mine-1' } });
     equal(headers['x-request-id'], 'mine-1');
     equal(body.requestId, 'mine-1');
   });
 
-  it('takes over no number that is a text', async () => {
+  it('has a request id of its own if the one of the client is malformed', async () => {
     const { headers } = await one.ask('/live', { headers: { 'x-request-id': 'a "b"' } });
     match(String(headers['x-request-id']), /^[\da-f-]{36}$/);
   });
 
-  it('is a problem document where something is wrong', async () => {
+  it('is a problem document if the request fails', async () => {
     const { status, headers, body } = await one.ask('/v1/nothing');
     equal(status, 404);
     equal(headers['content-type'], 'application/problem+json');
@@ -56,25 +56,25 @@ describe('every answer of the admin API', () => {
     });
   });
 
-  it('names the methods of a path that lacks the one that was used', async () => {
+  it('lists the allowed methods of a path with 405 if the method is wrong', async () => {
     const { status, headers, body } = await one.ask('/v1/config', { method: 'DELETE' });
     equal(status, 405);
     equal(headers['allow'], 'GET, HEAD, OPTIONS, PATCH, PUT');
     equal(body.type, 'urn:gateway:problem:method-not-allowed');
   });
 
-  it('is a 405 for probes without a token', async () => {
+  it('is 405 for a wrong method on a probe, even without a token', async () => {
     equal((await one.ask('/live', { method: 'POST', token: null })).status, 405);
   });
 
-  it('to OPTIONS is empty and names the methods', async () => {
+  it('to OPTIONS is empty and lists the methods', async () => {
     const { status, headers, text } = await one.ask('/v1/reload', { method: 'OPTIONS', token: null });
     equal(status, 204);
     equal(headers['allow'], 'OPTIONS, POST');
     equal(text, '');
   });
 
-  it('to OPTIONS names the media types that PATCH and POST take', async () => {
+  it('to OPTIONS lists the media types that PATCH and POST accept', async () => {
     const options = async (path: string) => (await one.ask(path, { method: 'OPTIONS', token: null })).headers;
     const config = await options('/v1/config');
     equal(config['accept-patch'], 'application/merge-patch+json, application/json-patch+json');
@@ -87,7 +87,7 @@ describe('every answer of the admin API', () => {
     equal((await one.ask('/v1/nothing', { method: 'OPTIONS', token: null })).status, 404);
   });
 
-  it('to HEAD is that to GET, without its body', async () => {
+  it('to HEAD equals the response to GET without its body', async () => {
     const [head, get] = [await one.ask('/v1/config', { method: 'HEAD' }), await one.ask('/v1/config')];
     equal(head.status, 200);
     equal(head.text, '');
@@ -95,7 +95,7 @@ describe('every answer of the admin API', () => {
     equal(head.headers['etag'], get.headers['etag']);
   });
 
-  it('is 400 where a query parameter is not known', async () => {
+  it('is 400 for an unknown query parameter', async () => {
     const { status, body } = await one.ask('/v1/reload?dryrun=true', { method: 'POST' });
     equal(status, 400);
     match(body.detail, /dryrun/);
@@ -105,24 +105,24 @@ describe('every answer of the admin API', () => {
     equal((await one.ask('/v1/reload?force=true&force=false', { method: 'POST' })).status, 400);
   });
 
-  it('is 400 where a query parameter has a wrong value', async () => {
+  it('is 400 for an invalid value of a query parameter', async () => {
     for (const query of ['force=yes', 'wait=-1', 'wait=601', 'guard=soon', 'guard_calls=1.5', 'guard_p99=0']) {
       equal((await one.ask(`/v1/reload?${query}`, { method: 'POST' })).status, 400, query);
     }
   });
 
-  it('is 404 for an invalid number', async () => {
+  it('is 404 for an id in the path that is not a valid number', async () => {
     for (const path of ['/v1/revisions/x', '/v1/revisions/0', '/v1/revisions/1e3', '/v1/attempts/-1']) {
       equal((await one.ask(path)).status, 404, path);
     }
   });
 
-  it('continues after an invalid path', async () => {
+  it('is 404 for a path with invalid escapes, and the next request succeeds', async () => {
     equal((await one.ask('/v1/revisions/%zz')).status, 404);
     equal((await one.ask('/live')).status, 200);
   });
 
-  it('is 400 to bytes that are not a request', async () => {
+  it('is 400 for bytes that are not an HTTP request', async () => {
     const [host, port] = one.admin.address!.split(':');
     const socket = connect(Number(port), host);
     socket.end('nonsense\r\n\r\n');
@@ -133,14 +133,14 @@ describe('every answer of the admin API', () => {
     equal((await one.ask('/live', { headers: { 'x-long': 'x'.repeat(17_000) } })).status, 431);
   });
 
-  it('changes nothing when it answers GET or HEAD', async () => {
+  it('to GET or HEAD changes nothing', async () => {
     await one.ask('/v1/config?form=source');
     await one.ask('/v1/reload', { method: 'HEAD' });
     equal(one.gateway.status.revision, 1);
   });
 });
 
-describe('the audit log', () => {
+describe('the audit log of the admin API', () => {
   let one: TestAdmin;
   beforeEach(async () => {
     one = await openAdmin();
@@ -149,7 +149,7 @@ describe('the audit log', () => {
 
   const reported = () => one.lines.filter((line) => line.includes('token=')).map((line) => line.trim());
 
-  it('has a line for a change: who, from where, what, and what came of it', async () => {
+  it('has a line for each change, with token, address, request and result', async () => {
     await one.ask('/v1/config?message=hidden', { method: 'PUT', body: config('/b') });
     match(
       reported().join('|'),
@@ -162,12 +162,12 @@ describe('the audit log', () => {
     match(reported().join('|'), /PUT \/v1\/config status=422 result=refused revision=1$/);
   });
 
-  it('has a line for what operates the process', async () => {
+  it('has a line for each operation on the process, such as a drain', async () => {
     await one.ask('/v1/drain', { method: 'POST' });
     match(reported().join('|'), /POST \/v1\/drain status=202 result=done revision=1$/);
   });
 
-  it('has none for looking', async () => {
+  it('has no line for requests that only read', async () => {
     await one.ask('/v1/config');
     await one.ask('/v1/check', { method: 'POST' });
     equal(reported().length, 0);

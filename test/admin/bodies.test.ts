@@ -15,23 +15,23 @@ describe('a configuration sent to the admin API', () => {
     'version: 3\nendpoints:\n  - endpoint: /a\n    backend:\n      - host: ["http://b"]\n        url_pattern: /\n';
   const toml = `version = 3\n[[endpoints]]\nendpoint = "/a"\n[[endpoints.backend]]\nhost = ["http://b"]\nurl_pattern = "/"\n`;
 
-  it('may be JSON', async () => equal((await send(JSON.stringify(config()))).status, 200));
+  it('can be JSON', async () => equal((await send(JSON.stringify(config()))).status, 200));
 
-  it('may be YAML', async () => equal((await send(yaml, as('application/yaml'))).status, 200));
+  it('can be YAML', async () => equal((await send(yaml, as('application/yaml'))).status, 200));
 
-  it('may be TOML', async () => equal((await send(toml, as('application/toml'))).status, 200));
+  it('can be TOML', async () => equal((await send(toml, as('application/toml'))).status, 200));
 
-  it('may tell its type in any letter case, and that it is UTF-8', async () => {
+  it('accepts a Content-Type in any letter case, with UTF-8 as its charset', async () => {
     equal((await send(JSON.stringify(config()), as('Application/JSON; charset="UTF-8"'))).status, 200);
   });
 
-  it('may be nothing else', async () => {
+  it('is rejected with 415 for any other media type', async () => {
     const { status, body } = await send('x', as('text/plain'));
     equal(status, 415);
     equal(body.type, 'urn:gateway:problem:unsupported-media-type');
   });
 
-  it('that is empty is reported as an error at its first position, also to a PUT and a PATCH', async () => {
+  it('that is empty is reported as an error at line 1, column 1, for every operation with a body', async () => {
     const calls = [
       one.ask('/v1/config', { method: 'PUT' }),
       one.ask('/v1/config/diff', { method: 'POST' }),
@@ -46,22 +46,23 @@ describe('a configuration sent to the admin API', () => {
     }
   });
 
-  it('must tell its type', async () => equal((await send('{}', as(''))).status, 415));
+  it('needs a Content-Type', async () => equal((await send('{}', as(''))).status, 415));
 
-  it('is not to be in another character set', async () => {
+  it('is rejected in another character set', async () => {
     equal((await send('{}', as('application/json; charset=latin1'))).status, 415);
   });
 
-  it('is not to be compressed', async () => equal((await send('{}', { 'content-encoding': 'gzip' })).status, 415));
+  it('is rejected if it is compressed', async () =>
+    equal((await send('{}', { 'content-encoding': 'gzip' })).status, 415));
 
-  it('must be UTF-8, and a wrong byte is placed', async () => {
+  it('must be UTF-8; the error has the place of the invalid byte', async () => {
     const { status, body } = await send(Buffer.from('{\n  "name": "\xff"}', 'latin1'));
     equal(status, 400);
     equal(body.type, 'urn:gateway:problem:syntax');
     deepEqual([body.errors[0].line, body.errors[0].column], [2, 12]);
   });
 
-  it('must be complete JSON, and the error is placed', async () => {
+  it('must be complete JSON; the error has its place', async () => {
     const { status, body } = await send('{\n  "version": 3,\n    x\n}');
     equal(status, 400);
     equal(body.type, 'urn:gateway:problem:syntax');
@@ -69,19 +70,19 @@ describe('a configuration sent to the admin API', () => {
     deepEqual([line, column, code], [3, 5, 'CONFIG_SYNTAX']);
   });
 
-  it('must not have a key twice', async () => {
+  it('must not contain a key twice', async () => {
     const { status, body } = await send('{"version": 3, "version": 3}');
     equal(status, 400);
     equal(body.errors[0].code, 'CONFIG_DUPLICATE_KEY');
   });
 
-  it('is too large above max_body, by its length', async () => {
+  it('is rejected if its Content-Length exceeds max_body', async () => {
     const { status, body } = await send(JSON.stringify({ ...config(), name: 'x'.repeat(3000) }));
     equal(status, 413);
     equal(body.type, 'urn:gateway:problem:payload-too-large');
   });
 
-  it('is too large above max_body, as chunks', async () => {
+  it('is rejected if its chunks exceed max_body', async () => {
     const response = await fetch(`http://${one.admin.address}/v1/check`, {
       method: 'POST',
       headers: { authorization: 'Bearer the-token-of-tests', 'content-type': 'application/json' },
@@ -91,11 +92,11 @@ describe('a configuration sent to the admin API', () => {
     equal(response.status, 413);
   });
 
-  it('is needed to be compared', async () => {
+  it('is required for a comparison', async () => {
     equal((await one.ask('/v1/config/diff', { method: 'POST' })).status, 400);
   });
 
-  describe('as a form', () => {
+  describe('as a multipart form', () => {
     const boundary = 'b0undary';
     const section = (name: string, content: string, type = 'application/json') =>
       `--${boundary}\r\nContent-Disposition: form-data; name="${name}"; filename="${name}"\r\n` +
@@ -103,26 +104,26 @@ describe('a configuration sent to the admin API', () => {
     const form = (...segments: string[]) =>
       send(`${segments.join('')}--${boundary}--\r\n`, as(`multipart/form-data; boundary=${boundary}`));
 
-    it('is its only file', async () =>
+    it('is the only file of the form', async () =>
       equal((await form(section('gateway.json', JSON.stringify(config())))).status, 200));
 
-    it('is read as its name tells when its type tells nothing', async () => {
+    it('is read by the suffix of its file name if its media type is generic', async () => {
       equal((await form(section('gateway.yaml', yaml, 'application/octet-stream'))).status, 200);
     });
 
-    it('is rejected with more files, by their names', async () => {
+    it('is rejected if the form has several files; the error names them', async () => {
       const { status, body } = await form(section('gateway.json', '{}'), section('limits.json', '{}'));
       equal(status, 400);
       match(body.detail, /"limits\.json" cannot be included/);
     });
 
-    it('is rejected when it is of no known type', async () => {
+    it('is rejected if its media type is unknown', async () => {
       equal((await form(section('gateway.xml', '<a/>', 'text/xml'))).status, 415);
     });
 
-    it('is rejected without a file', async () => equal((await form()).status, 400));
+    it('is rejected if the form has no file', async () => equal((await form()).status, 400));
 
-    it('is rejected when it is broken', async () => {
+    it('is rejected if the form is malformed', async () => {
       equal((await send('nonsense', as(`multipart/form-data; boundary=${boundary}`))).status, 400);
     });
   });

@@ -4,7 +4,7 @@ import { GatewayError } from '../../kernel/contract/internal.ts';
 import type { GatewayOptions } from '../../kernel/sluice.ts';
 import { type Ask, config, openAdmin, type TestAdmin } from './support.ts';
 
-describe('changing the configuration over the admin API', () => {
+describe('a configuration change over the admin API', () => {
   let one: TestAdmin;
   beforeEach(async () => {
     one = await openAdmin();
@@ -33,7 +33,7 @@ describe('changing the configuration over the admin API', () => {
     one.gateway.join({ prepare: () => Promise.reject(error) });
   }
 
-  it('reports its result', async () => {
+  it('is applied, and the response has its result, revision and changes', async () => {
     const { status, headers, body } = await put(config('/a', '/b'));
     equal(status, 200);
     equal(headers['gateway-revision'], '2');
@@ -56,36 +56,36 @@ describe('changing the configuration over the admin API', () => {
     });
   });
 
-  it('serves it from then on', async () => {
+  it('is what the next request is served by', async () => {
     await put(config('/b'));
     equal((await one.gateway.inject('/b')).statusCode, 500);
     equal((await one.gateway.inject('/a')).statusCode, 404);
   });
 
-  it('leaves everything as it is when nothing is different', async () => {
+  it('without a difference keeps the revision and its ETag', async () => {
     const before = (await one.ask('/v1/config')).headers['etag'];
     const { status, headers, body } = await put(config());
     deepEqual([status, body.result, body.revision, headers['etag']], [200, 'unchanged', 1, before]);
   });
 
-  it('makes a new revision of the same when forced', async () => {
+  it('without a difference makes a new revision if forced', async () => {
     const { body } = await put(config(), '?force=true');
     deepEqual([body.result, body.revision], ['applied', 2]);
   });
 
-  it('does everything but the swap in a dry run', async () => {
+  it('runs every step except the swap in a dry run', async () => {
     const { headers, body } = await put(config('/b'), '?dry_run=true');
     deepEqual([body.result, body.revision, body.changes.added], ['dry_run', 1, ['GET /b']]);
     match(String(headers['etag']), /^"1-/);
     equal((await one.gateway.inject('/b')).statusCode, 404);
   });
 
-  it('takes back what it showed', async () => {
+  it('with the configuration that the API returned changes nothing', async () => {
     const { text } = await one.ask('/v1/config');
     equal((await one.ask('/v1/config', { method: 'PUT', body: text })).body.result, 'unchanged');
   });
 
-  it('needs a body', async () => equal((await one.ask('/v1/config', { method: 'PUT' })).status, 400));
+  it('is rejected without a body', async () => equal((await one.ask('/v1/config', { method: 'PUT' })).status, 400));
 
   it('is rejected with every error, and the old configuration continues to serve', async () => {
     const { status, headers, body } = await put(config('/user/{a}', '/user/{b}/x'));
@@ -95,20 +95,20 @@ describe('changing the configuration over the admin API', () => {
     equal(one.gateway.status.revision, 1);
   });
 
-  it('notes who asked for it, and why', async () => {
+  it('records the token that made it and its message', async () => {
     await put(config('/b'), '?message=for%20the%20launch');
     const [newest] = one.gateway.revisions.list();
     deepEqual([newest!.actor, newest!.message, newest!.source], ['environment', 'for the launch', 'api']);
   });
 
-  describe('from a known state', () => {
-    it('continues if the tag names the active revision', async () => {
+  describe('with If-Match', () => {
+    it('is applied if the tag names the active revision', async () => {
       const { headers } = await one.ask('/v1/config');
       equal((await put(config('/b'), '', { 'if-match': `"x", ${headers['etag']}` })).status, 200);
       equal((await put(config('/c'), '', { 'if-match': '*' })).status, 200);
     });
 
-    it('is rejected if it does not, with the present tag', async () => {
+    it('is rejected if the tag names another revision; the response has the current tag', async () => {
       const { headers: old } = await one.ask('/v1/config');
       const { headers: present } = await put(config('/b'));
       const { status, headers, body } = await put(config('/c'), '', { 'if-match': old['etag']! });
@@ -118,12 +118,12 @@ describe('changing the configuration over the admin API', () => {
       equal(one.gateway.status.revision, 2);
     });
 
-    it('takes no weak tag', async () => {
+    it('is rejected for a weak tag', async () => {
       const { headers } = await one.ask('/v1/config');
       equal((await put(config('/b'), '', { 'if-match': `W/${headers['etag']}` })).status, 412);
     });
 
-    it('lets one of two through that begin with the same tag', async () => {
+    it('is applied for only one of two concurrent requests with the same tag', async () => {
       const { headers } = await one.ask('/v1/config');
       const sent = ['/b', '/c'].map((path) => put(config(path), '', { 'if-match': headers['etag']! }));
       const statuses = (await Promise.all(sent)).map(({ status }) => status).sort();
@@ -131,7 +131,7 @@ describe('changing the configuration over the admin API', () => {
       equal(one.gateway.status.revision, 2);
     });
 
-    it('is needed where the configuration says so', async () => {
+    it('is the only form accepted if require_if_match is set', async () => {
       await one.gateway.reload({ ...config(), extra_config: { 'admin/api': { require_if_match: true } } });
       const { status, body } = await put(config('/b'));
       equal(status, 428);
@@ -141,7 +141,7 @@ describe('changing the configuration over the admin API', () => {
   });
 
   describe('while another change is applied', () => {
-    it('waits for its turn', async () => {
+    it('waits for that change', async () => {
       const { began, release } = hold();
       const first = put(config('/b'));
       await began;
@@ -150,7 +150,7 @@ describe('changing the configuration over the admin API', () => {
       deepEqual([(await first).body.revision, (await second).body.revision], [2, 3]);
     });
 
-    it('is rejected when it is not to wait', async () => {
+    it('is rejected at once with wait=0', async () => {
       const { began, release } = hold();
       const first = put(config('/b'));
       await began;
@@ -162,7 +162,7 @@ describe('changing the configuration over the admin API', () => {
       equal((await first).status, 200);
     });
 
-    it('is rejected when its patience ends', async () => {
+    it('is rejected when its wait time is over', async () => {
       const { began, release } = hold();
       const first = put(config('/b'));
       await began;
@@ -172,8 +172,8 @@ describe('changing the configuration over the admin API', () => {
     });
   });
 
-  describe('without waiting for it', () => {
-    it('returns the address of the result', async () => {
+  describe('with Prefer: respond-async', () => {
+    it('returns 202 with the address of its result', async () => {
       const { began, release } = hold();
       const response = await put(config('/b'), '', { prefer: 'respond-async' });
       await began;
@@ -188,11 +188,11 @@ describe('changing the configuration over the admin API', () => {
       equal((await one.ask('/v1/attempts/2')).body.result, 'applied');
     });
 
-    it('reports at once that it is stale', async () => {
+    it('is rejected at once if its tag is stale', async () => {
       equal((await put(config('/b'), '', { prefer: 'respond-async', 'if-match': '"0-0"' })).status, 412);
     });
 
-    it('keeps the reason for a refusal', async () => {
+    it('stores the reason for a rejection', async () => {
       const failed = Promise.withResolvers<void>();
       one.gateway.events.subscribe({ types: ['reload.failed'] }, () => failed.resolve());
       const { status, headers } = await put({ version: 3, endpoints: 1 }, '', { prefer: 'wait=5, respond-async' });
@@ -203,8 +203,8 @@ describe('changing the configuration over the admin API', () => {
     });
   });
 
-  describe('that fails at last', () => {
-    it('is 424 when its port is taken, placed at the port, and the old port serves on', async () => {
+  describe('that fails in its last steps', () => {
+    it('is answered 424 at the pointer of a port that is in use, and the old port continues to serve', async () => {
       const [own, taken] = [createServer(), createServer()];
       for (const server of [own, taken]) await new Promise<void>((resolve) => void server.listen(0, resolve));
       const [ownPort, takenPort] = [own, taken].map((server) => (server.address() as AddressInfo).port);
@@ -222,7 +222,7 @@ describe('changing the configuration over the admin API', () => {
       await two.close();
     });
 
-    it('is 504 if not all processes were ready in time', async () => {
+    it('is answered 504 if not all processes were ready in time', async () => {
       fail(new GatewayError('PREPARE_TIMEOUT', 'worker 3 was not ready in time'));
       const { status, body } = await put(config('/b'));
       equal(status, 504);
@@ -233,7 +233,7 @@ describe('changing the configuration over the admin API', () => {
       equal(one.gateway.status.revision, 1);
     });
 
-    it('is 500 for an internal fault, whose details are only logged', async () => {
+    it('is answered 500 for an internal error; its details are only logged', async () => {
       fail(new TypeError('the secret cause'));
       const { status, text, body } = await put(config('/b'));
       equal(status, 500);
@@ -244,7 +244,7 @@ describe('changing the configuration over the admin API', () => {
       equal((await one.ask(`/v1/attempts/${body.attempt}`)).body.problem.detail, body.detail);
     });
 
-    it('is 409 when the gateway ends', async () => {
+    it('is answered 409 if the gateway stops meanwhile', async () => {
       await one.gateway.close();
       const { status, body } = await put(config('/b'));
       equal(status, 409);
@@ -252,7 +252,7 @@ describe('changing the configuration over the admin API', () => {
     });
   });
 
-  it('is switched off by disable_write, but for a reload', async () => {
+  it('is rejected under disable_write, except for a reload', async () => {
     await one.gateway.reload({ ...config(), extra_config: { 'admin/api': { disable_write: true } } });
     const refused = [
       await put(config('/b')),
@@ -266,7 +266,7 @@ describe('changing the configuration over the admin API', () => {
     equal((await one.ask('/v1/check', { method: 'POST', body: config() })).status, 200);
   });
 
-  it('is watched over when asked to be', async () => {
+  it('is guarded if the request has guard parameters', async () => {
     const { body, headers } = await put(config('/b'), '?guard=60s&guard_errors=1&guard_p99=3&guard_calls=7');
     const { guard } = body;
     deepEqual(
@@ -285,14 +285,14 @@ describe('changing the configuration over the admin API', () => {
     deepEqual((await one.ask('/v1/status')).body.guard, guard);
   });
 
-  it('is watched over also when it serves already, but not for long', async () => {
+  it('is guarded for a shorter time if its configuration serves already', async () => {
     await put(config('/b'));
     const { body, headers } = await put(config('/b'), '?guard=60s');
     deepEqual([body.result, body.guard.state, body.guard.revision], ['unchanged', 'watching', 2]);
     equal(headers.location, `/v1/attempts/${body.attempt}`);
   });
 
-  it('is not watched over otherwise', async () => {
+  it('is not guarded without guard parameters', async () => {
     const { body, headers } = await put(config('/b'));
     deepEqual([body.guard, headers.location], [null, undefined]);
     equal((await one.ask('/v1/status')).body.guard, null);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
-describe('checking over the admin API', () => {
+describe('a check over the admin API', () => {
   let directory: string;
   let file: string;
   let one: TestAdmin;
@@ -23,7 +23,7 @@ describe('checking over the admin API', () => {
   const codesOf = ({ body }: { body: { errors: { code: string; pointer: string }[] } }) =>
     body.errors.map(({ pointer }) => pointer).sort();
 
-  it('describes the result of a change', async () => {
+  it('returns the changes that applying would make', async () => {
     const { status, body } = await check(config('/a', '/b'));
     equal(status, 200);
     equal(body.valid, true);
@@ -32,25 +32,25 @@ describe('checking over the admin API', () => {
     deepEqual(body.audit, []);
   });
 
-  it('tells the hash that the configuration has once it serves', async () => {
+  it('returns the hash that the configuration would have when applied', async () => {
     const { body } = await check(config('/hash'));
     const applied = await one.ask('/v1/config?dry_run=true', { method: 'PUT', body: config('/hash') });
     equal(body.hash, applied.body.hash);
   });
 
-  it('counts the components it uses', async () => {
+  it('lists the components in use', async () => {
     const { body } = await check({ ...config(), extra_config: { 'security/http': { frame_deny: true } } });
     deepEqual(body.namespaces, { 'security/http': 1 });
   });
 
-  it('places every error', async () => {
+  it('returns each error with its pointer', async () => {
     const response = await check({ version: 3, endpoints: [{ endpoint: 'a', backend: [] }] });
     equal(response.status, 422);
     equal(response.body.type, 'urn:gateway:problem:validation');
     deepEqual(codesOf(response), ['/endpoints/0/backend', '/endpoints/0/endpoint']);
   });
 
-  it('tells routes that collide as such, both of them', async () => {
+  it('reports colliding routes with the places of both', async () => {
     const response = await check(config('/user/{a}', '/user/{b}/x'));
     equal(response.status, 422);
     equal(response.body.type, 'urn:gateway:problem:routes');
@@ -58,17 +58,17 @@ describe('checking over the admin API', () => {
     deepEqual([pointer, related[0].pointer], ['/endpoints/1/endpoint', '/endpoints/0/endpoint']);
   });
 
-  it('writes codes with a dot', async () => {
+  it('writes error codes with a dot for the underscore', async () => {
     const { body } = await check({ ...config(), timeout: true });
     equal(body.errors[0].code, 'DURATION_INVALID');
   });
 
-  it('shows no secret that is wrong', async () => {
+  it('does not show the value of an invalid secret', async () => {
     const { text } = await check({ ...config(), extra_config: { 'admin/api': { tokens: [{ id: 'hidden-id' }] } } });
     ok(!text.includes('hidden-id'), text);
   });
 
-  it('tells at most 200 errors, and how many more there are', async () => {
+  it('lists at most 200 errors, and the number of the others', async () => {
     const endpoints = Array.from({ length: 205 }, (_, index) => ({
       ...config().endpoints[0],
       endpoint: `bad${index}`,
@@ -78,7 +78,7 @@ describe('checking over the admin API', () => {
     equal(body.errorsTruncated, 5);
   });
 
-  it('without a body looks at the file on disk', async () => {
+  it('without a body checks the file on disk', async () => {
     equal((await check()).status, 200);
     writeFileSync(file, '{');
     const { status, body } = await check();
@@ -87,7 +87,7 @@ describe('checking over the admin API', () => {
     writeFileSync(file, JSON.stringify(config()));
   });
 
-  it('tells when the file is not there', async () => {
+  it('reports a missing file', async () => {
     rmSync(file);
     const { status, body } = await check();
     equal(status, 424);
@@ -95,7 +95,7 @@ describe('checking over the admin API', () => {
     writeFileSync(file, JSON.stringify(config()));
   });
 
-  it('examines as far as requested', async () => {
+  it('goes as far as its level parameter', async () => {
     const wrongType = { ...config(), timeout: true };
     equal((await check(wrongType, '?level=syntax')).status, 200);
     equal((await check(wrongType, '?level=schema')).status, 422);
@@ -107,21 +107,21 @@ describe('checking over the admin API', () => {
     equal((await check(wrongFile, '?level=full')).status, 422);
   });
 
-  it('does not know other levels', async () => equal((await check(config(), '?level=deep')).status, 400));
+  it('rejects unknown levels', async () => equal((await check(config(), '?level=deep')).status, 400));
 
-  it('recommends what would make it better, when asked', async () => {
+  it('adds recommendations of the audit on request', async () => {
     const { body } = await check(config(), '?audit=true');
     ok(body.audit.length > 0);
     ok('rule' in body.audit[0]);
   });
 
-  it('warns of what is odd', async () => {
+  it('includes warnings', async () => {
     const { body } = await check({ ...config(), extra_config: { router: { forwarded_by_client_ip: true } } });
     equal(body.warnings[0].pointer, '/extra_config/router/forwarded_by_client_ip');
     equal(body.warnings[0].severity, 'warning');
   });
 
-  it('continues while a change is applied, and changes nothing', async () => {
+  it('responds while a change is being applied, and changes nothing', async () => {
     const release = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
     const participant = {

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { createFolder, type Folder, sluice } from '../kernel/cli/command.ts';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
-describe('an error in a configuration', () => {
+describe('an error of the configuration file', () => {
   let folder: Folder;
   let file: string;
   let admin: TestAdmin;
@@ -16,7 +16,7 @@ describe('an error in a configuration', () => {
     folder.remove();
   });
 
-  it('has one code and one place for command, API, status, attempts and log', async () => {
+  it('has the same code and place in command, API, status, attempts and log', async () => {
     folder.write('gateway.json', { ...config(), timeout: 'soon', prot: 1 });
     const [{ out }, checked, reloaded] = [
       await sluice('check', '-c', file, '--format', 'json'),
@@ -46,7 +46,7 @@ describe('an error in a configuration', () => {
     }
   });
 
-  it('is not a bad request if the file itself is gone', async () => {
+  it('is answered 424, not 400, if the file is missing', async () => {
     folder.remove();
     const { status, body } = await admin.ask('/v1/reload', { method: 'POST' });
     deepEqual([status, body.errors[0].code], [424, 'CONFIG_READ']);

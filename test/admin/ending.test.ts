@@ -8,7 +8,7 @@ import { startBackend, type TestBackend } from '../support/gateway.ts';
 import { openStream } from '../support/stream-client.ts';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
-describe('the admin API of a gateway that ends', () => {
+describe('the admin API of a gateway that is stopping', () => {
   let backend: TestBackend;
   let one: TestAdmin;
   let held: ServerResponse;
@@ -43,24 +43,24 @@ describe('the admin API of a gateway that ends', () => {
     'taking clients again': () => one.ask('/v1/resume', { method: 'POST' }),
   };
   for (const [what, call] of Object.entries(drainingCalls)) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       const { status, body } = await call();
       deepEqual([status, body.type], [409, 'urn:gateway:problem:draining']);
     });
   }
 
-  it('says that it is not ready, and that it drains', async () => {
+  it('reports that the gateway is not ready, and that it is draining', async () => {
     equal((await one.ask('/ready')).status, 503);
     equal((await one.ask('/v1/status')).body.state, 'draining');
   });
 
-  it('still answers', async () => {
+  it('still answers reads', async () => {
     for (const path of ['/live', '/metrics', '/v1/config', '/v1/routes', '/v1/plugins', '/v1/workers', '/v1/audit']) {
       equal((await one.ask(path)).status, 200, path);
     }
   });
 
-  it('still checks, also when all requests have ended', async () => {
+  it('still checks configurations, even after the last request has ended', async () => {
     const check = async () => (await one.ask('/v1/check', { method: 'POST', body: config('/b') })).status;
     equal(await check(), 200);
     held.end('{}');
@@ -68,13 +68,13 @@ describe('the admin API of a gateway that ends', () => {
     equal(await check(), 200);
   });
 
-  it('takes another stop for the same', async () => {
+  it('accepts a second stop request', async () => {
     equal((await one.ask('/v1/stop', { method: 'POST' })).status, 202);
   });
 });
 
-describe('connections to an admin port that closes', () => {
-  it('do not delay it without requests', async () => {
+describe('connections to an admin port that is closing', () => {
+  it('do not delay the close if they are idle', async () => {
     const one = await openAdmin();
     const [host, port] = one.admin.address!.split(':') as [string, string];
     const agent = new Agent({ keepAlive: true });
@@ -90,7 +90,7 @@ describe('connections to an admin port that closes', () => {
     silent.destroy();
   });
 
-  it('hear the answer to what they asked before', async () => {
+  it('receive the responses to their pending requests', async () => {
     const one = await openAdmin();
     let isPrepared = false;
     const { promise: released, resolve: release } = Promise.withResolvers<void>();

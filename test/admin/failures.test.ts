@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { createFailureCounter } from '../../admin/guards/failures.ts';
 
-describe('failed attempts of an address', () => {
+describe('the counter of failed logins', () => {
   const counterAt = () => {
     const clock = { now: 0 };
     return { clock, counter: createFailureCounter(() => clock.now) };
@@ -10,13 +10,13 @@ describe('failed attempts of an address', () => {
     for (let failure = 0; failure < 10; failure++) counter.add(address);
   };
 
-  it('let it try nine times', () => {
+  it('allows nine failures of an address', () => {
     const { counter } = counterAt();
     for (let failure = 0; failure < 9; failure++) counter.add('a');
     equal(counter.waitSeconds('a'), 0);
   });
 
-  it('shut it out for the rest of the minute', () => {
+  it('locks the address out for the rest of the minute after the tenth', () => {
     const { clock, counter } = counterAt();
     counter.add('a');
     clock.now = 15_000;
@@ -24,20 +24,20 @@ describe('failed attempts of an address', () => {
     equal(counter.waitSeconds('a'), 45);
   });
 
-  it('are forgotten after a minute', () => {
+  it('forgets failures after a minute', () => {
     const { clock, counter } = counterAt();
     failTen(counter, 'a');
     clock.now = 60_000;
     equal(counter.waitSeconds('a'), 0);
   });
 
-  it('do not count for another address', () => {
+  it('counts each address separately', () => {
     const { counter } = counterAt();
     failTen(counter, 'a');
     equal(counter.waitSeconds('b'), 0);
   });
 
-  it('are remembered of ten thousand addresses', () => {
+  it('remembers at most ten thousand addresses', () => {
     const { counter } = counterAt();
     failTen(counter, 'first');
     failTen(counter, 'second');

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { until } from '../support/conditions.ts';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
-describe('the admin API and the file of the configuration', () => {
+describe('the admin API with a configuration from a file', () => {
   let directory: string;
   let file: string;
   let one: TestAdmin;
@@ -37,25 +37,25 @@ describe('the admin API and the file of the configuration', () => {
   const onDisk = () => JSON.parse(readFileSync(file, 'utf8'));
 
   describe('on a reload', () => {
-    it('reads it again', async () => {
+    it('reads the file again', async () => {
       writeFileSync(file, JSON.stringify(config('/b')));
       const { status, body } = await reload();
       deepEqual([status, body.result, body.revision], [200, 'applied', 2]);
       equal(one.gateway.revisions.list()[0]!.source, 'file');
     });
 
-    it('leaves everything as it is when it says the same', async () => {
+    it('changes nothing if the file means the same', async () => {
       writeFileSync(file, JSON.stringify(config(), null, 4));
       deepEqual((await reload()).body.result, 'unchanged');
     });
 
-    it('puts it in the place of what came over the API', async () => {
+    it('replaces a configuration that was applied over the API by the file', async () => {
       await put(config('/b'));
       const { body } = await reload();
       deepEqual([body.result, body.changes.removed], ['applied', ['GET /b']]);
     });
 
-    it('names file, line and column of an error', async () => {
+    it('reports file, line and column of an error', async () => {
       writeFileSync(file, '{\n  "version": 3,\n  "timeout": 7\n}');
       const { status, body } = await reload();
       equal(status, 422);
@@ -63,15 +63,15 @@ describe('the admin API and the file of the configuration', () => {
       deepEqual([where, line, column], [file, 3, 14]);
     });
 
-    it('answers at once for a file that is cut off', async () => {
+    it('responds at once for a truncated file', async () => {
       writeFileSync(file, '{"version": 3, "endpo');
       const { status, body } = await reload();
       deepEqual([status, body.type, body.phase], [400, 'urn:gateway:problem:syntax', 'read']);
     });
 
-    it('heeds If-Match', async () => equal((await reload('', { 'if-match': '"7-abc"' })).status, 412));
+    it('respects If-Match', async () => equal((await reload('', { 'if-match': '"7-abc"' })).status, 412));
 
-    it('does everything but the swap in a dry run', async () => {
+    it('runs every step except the swap in a dry run', async () => {
       writeFileSync(file, JSON.stringify(config('/b')));
       equal((await reload('?dry_run=true')).body.result, 'dry_run');
       equal(one.gateway.status.revision, 1);
@@ -79,13 +79,13 @@ describe('the admin API and the file of the configuration', () => {
   });
 
   describe('on a change', () => {
-    it('leaves it alone', async () => {
+    it('leaves the file unchanged by default', async () => {
       await put(config('/b'));
       deepEqual(onDisk(), config());
       equal((await one.ask('/v1/status')).body.drift, true);
     });
 
-    it('keeps nothing in the history when it is not to', async () => {
+    it('with persist=none adds no revision to the history', async () => {
       equal((await put(config('/b'), '?persist=none')).body.revision, 2);
       deepEqual(
         one.gateway.revisions.list().map(({ number }) => number),
@@ -93,7 +93,7 @@ describe('the admin API and the file of the configuration', () => {
       );
     });
 
-    it('writes it when asked, byte by byte as it came', async () => {
+    it('with persist=file writes the body to the file unchanged', async () => {
       const text = JSON.stringify(config('/b'), null, 3);
       const { status, body } = await put(text, '?persist=file');
       deepEqual([status, body.result], [200, 'applied']);
@@ -102,13 +102,13 @@ describe('the admin API and the file of the configuration', () => {
       equal((await reload()).body.result, 'unchanged');
     });
 
-    it('writes it also when that is what serves already', async () => {
+    it('with persist=file writes the file even if the configuration serves already', async () => {
       await put(config('/b'));
       equal((await put(config('/b'), '?persist=file')).body.result, 'unchanged');
       deepEqual(onDisk(), config('/b'));
     });
 
-    it('writes that also for a client that does not wait', async () => {
+    it('with persist=file and respond-async writes the file even if the configuration serves already', async () => {
       await put(config('/b'));
       const done = Promise.withResolvers<void>();
       one.gateway.events.subscribe({ types: ['reload.succeeded'] }, () => done.resolve());
@@ -117,14 +117,14 @@ describe('the admin API and the file of the configuration', () => {
       deepEqual(onDisk(), config('/b'));
     });
 
-    it('does not write that in a dry run', async () => {
+    it('with persist=file and dry_run writes nothing if the configuration serves already', async () => {
       await put(config('/b'));
       equal((await put(config('/b'), '?persist=file&dry_run=true')).body.result, 'unchanged');
       deepEqual(onDisk(), config());
       deepEqual(readdirSync(directory), ['gateway.json']);
     });
 
-    it('is rejected in all processes if the file cannot be replaced at the last moment', async () => {
+    it('is rejected in all processes if the file cannot be replaced in the last step', async () => {
       let aborted = 0;
       one.gateway.join({
         prepare: async () => ({
@@ -143,13 +143,13 @@ describe('the admin API and the file of the configuration', () => {
       equal((await one.ask('/v1/revisions')).body.revisions.length, 1);
     });
 
-    it('keeps its mode', async () => {
+    it('keeps the permissions of the file', async () => {
       chmodSync(file, 0o640);
       await put(config('/b'), '?persist=file');
       equal(statSync(file).mode & 0o777, 0o640);
     });
 
-    it('writes nothing in a dry run, or for a configuration that is rejected', async () => {
+    it('writes nothing in a dry run, or for a rejected configuration', async () => {
       await put(config('/b'), '?persist=file&dry_run=true');
       await put({ version: 3, endpoints: 1 }, '?persist=file');
       await put({ ...config('/b'), extra_config: { 'admin/api': { listen: 'nowhere' } } }, '?persist=file');
@@ -157,14 +157,14 @@ describe('the admin API and the file of the configuration', () => {
       deepEqual(readdirSync(directory), ['gateway.json']);
     });
 
-    it("rejects a format other than the file's", async () => {
+    it("rejects a body in a format other than the file's", async () => {
       const yaml = 'version: 3\nendpoints: []\n';
       const { status, body } = await put(yaml, '?persist=file', { 'content-type': 'application/yaml' });
       equal(status, 400);
       match(body.detail, /gateway\.json is json, the body is yaml/);
     });
 
-    it('does not write over what has been saved since it was loaded', async () => {
+    it('does not overwrite a file that was edited since it was loaded', async () => {
       const saved = JSON.stringify(config('/mine'));
       writeFileSync(file, saved);
       const { status, body } = await put(config('/b'), '?persist=file');
@@ -175,7 +175,7 @@ describe('the admin API and the file of the configuration', () => {
       equal((await put(config('/c'), '?persist=file')).status, 200);
     });
 
-    it('does not write over what is saved while it is applied', async () => {
+    it('does not overwrite a file that is edited while the change is applied', async () => {
       const saved = JSON.stringify(config('/mine'));
       const leave = one.gateway.join({
         prepare: async () => ({ precommit: async () => writeFileSync(file, saved), commit() {}, abort() {} }),
@@ -186,7 +186,7 @@ describe('the admin API and the file of the configuration', () => {
       deepEqual(readdirSync(directory), ['gateway.json']);
     });
 
-    it('is rejected when the file cannot be written, and what served serves on', async () => {
+    it('is rejected if the file cannot be written, and the old configuration continues to serve', async () => {
       rmSync(directory, { recursive: true });
       const { status, body } = await put(config('/b'), '?persist=file');
       deepEqual([status, body.type, body.errors[0].code], [424, 'urn:gateway:problem:warmup', 'CONFIG_WRITE']);
@@ -194,10 +194,11 @@ describe('the admin API and the file of the configuration', () => {
       mkdirSync(directory);
     });
 
-    it('knows no other way to keep it', async () => equal((await put(config(), '?persist=disk')).status, 400));
+    it('is rejected with an unknown value of persist', async () =>
+      equal((await put(config(), '?persist=disk')).status, 400));
   });
 
-  it('is not taken for a change when it was written by the API', async () => {
+  it('does not trigger another change when it writes the watched file', async () => {
     await one.gateway.watch();
     await put(config('/b'), '?persist=file');
     const attempts = one.gateway.attempts.list.length;
@@ -211,8 +212,8 @@ describe('the admin API and the file of the configuration', () => {
   });
 });
 
-describe('a configuration that could not be written to its file', () => {
-  it('is applied when another program writes it there', async () => {
+describe('a configuration that could not be persisted to the file', () => {
+  it('is applied when another program writes it to the file', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'sluice-files-'));
     const file = join(directory, 'gateway.json');
     writeFileSync(file, JSON.stringify(config()));
@@ -240,8 +241,8 @@ describe('a configuration that could not be written to its file', () => {
   });
 });
 
-describe('a configuration that came from no file', () => {
-  it('cannot be written to one', async () => {
+describe('a configuration that was not loaded from a file', () => {
+  it('is rejected with persist=file', async () => {
     const one = await openAdmin();
     const { status, body } = await one.ask('/v1/config?persist=file', { method: 'PUT', body: config('/b') });
     equal(status, 400);

@@ -37,7 +37,7 @@ describe('a flood of wrong tokens from one address', function () {
   const flood = () =>
     Promise.all(Array.from({ length: FLOOD }, (_, n) => call(adminPort(), '/v1/status', `wrong-${n}`)));
 
-  it('receives ten rejections, then the time to retry', async () => {
+  it('is answered 401 ten times, then 429 with Retry-After', async () => {
     const responses = await flood();
     const counts = Map.groupBy(responses, ({ status }) => status);
     deepEqual([...counts].map(([status, { length }]) => [status, length]).sort(), [
@@ -47,7 +47,7 @@ describe('a flood of wrong tokens from one address', function () {
     ok(counts.get(429)!.every(({ retryAfter }) => Number(retryAfter) > 0 && Number(retryAfter) <= 60));
   });
 
-  it('blocks no client with a valid token', async () => {
+  it('does not block clients with a valid token from that address', async () => {
     const flooding = flood();
     const own = new Agent({ keepAlive: true });
     for (let time = 0; time < 20; time++) {
@@ -59,14 +59,14 @@ describe('a flood of wrong tokens from one address', function () {
   });
 
   // Elsewhere the loopback has a single address.
-  (process.platform === 'linux' ? it : it.skip)('says nothing about another address', async () => {
+  (process.platform === 'linux' ? it : it.skip)('does not affect other addresses', async () => {
     await flood();
     const elsewhere = { localAddress: '127.0.0.2', agent: false } as const;
     equal((await call(adminPort(), '/v1/status', 'wrong', elsewhere)).status, 401);
     equal((await call(adminPort(), '/v1/status', TOKEN, elsewhere)).status, 200);
   });
 
-  it('is not noticed by those who call the gateway', async () => {
+  it('does not affect requests to the gateway', async () => {
     const port = one.gateway.processes.port!;
     const own = new Agent({ keepAlive: true });
     let isFlooding = true;
@@ -79,7 +79,7 @@ describe('a flood of wrong tokens from one address', function () {
     deepEqual([...new Set(statuses)], [200]);
   });
 
-  it('fills no log', async () => {
+  it('is logged once', async () => {
     await flood();
     equal(one.lines.filter((line) => line.includes('wrong token')).length, 1);
   });

@@ -11,20 +11,20 @@ describe('access to the admin API', () => {
   let one: TestAdmin;
   afterEach(() => one.close());
 
-  describe('by address', () => {
-    it('is open to all, unless the configuration names addresses', async () => {
+  describe('by client address', () => {
+    it('is allowed from all addresses by default', async () => {
       one = await openAdmin();
       equal((await one.ask('/live')).status, 200);
     });
 
-    it('is denied outside the networks it names', async () => {
+    it('is rejected from outside the configured networks', async () => {
       one = await openAdmin(withAdmin({ allowed_ips: ['10.0.0.0/8'] }));
       const { status, body } = await one.ask('/live');
       equal(status, 403);
       equal(body.type, 'urn:gateway:problem:forbidden');
     });
 
-    it('follows a reload at once', async () => {
+    it('follows a reload immediately', async () => {
       one = await openAdmin(withAdmin({ allowed_ips: ['127.0.0.1'] }));
       equal((await one.ask('/live')).status, 200);
       await one.gateway.reload(withAdmin({ allowed_ips: ['10.0.0.1'] }));
@@ -32,59 +32,62 @@ describe('access to the admin API', () => {
     });
   });
 
-  describe('by host', () => {
+  describe('by Host header', () => {
     beforeEach(async () => {
       one = await openAdmin(withAdmin({ allowed_hosts: ['Admin.internal:9180'] }));
     });
 
     const withHost = (host: string) => one.ask('/live', { headers: { host } });
 
-    it('refuses a name that is not its own, before it looks at the token', async () => {
+    it('is rejected for a foreign host name, before the token is checked', async () => {
       const { status, body } = await withHost('evil.test');
       equal(status, 421);
       equal(body.type, 'urn:gateway:problem:misdirected-request');
     });
 
-    it('answers under every name of the loopback address, with its port', async () => {
+    it('is accepted under every name of the loopback address, with its port', async () => {
       const [, port] = one.admin.address!.split(':');
       for (const name of ['localhost', '127.0.0.1', '[::1]', 'LOCALHOST']) {
         equal((await withHost(`${name}:${port}`)).status, 200, name);
       }
     });
 
-    it('refuses its own name with another port', async () => equal((await withHost('localhost:1')).status, 421));
+    it('is rejected for its own host name with another port', async () =>
+      equal((await withHost('localhost:1')).status, 421));
 
-    it('refuses its own name without a port', async () => equal((await withHost('localhost')).status, 421));
+    it('is rejected for its own host name without a port', async () =>
+      equal((await withHost('localhost')).status, 421));
 
-    it('accepts its configured names in any letter case', async () => {
+    it('is accepted for configured host names in any letter case', async () => {
       equal((await withHost('admin.INTERNAL:9180')).status, 200);
     });
   });
 
-  describe('by page', () => {
+  describe('from web pages', () => {
     beforeEach(async () => {
       one = await openAdmin(withAdmin({ allowed_origins: ['https://console.test', 'null'] }));
     });
 
     const from = (headers: Record<string, string>) => one.ask('/v1/status', { headers });
 
-    it('refuses a page that is not allowed, though the token is right', async () => {
+    it('is rejected for an origin that is not allowed, even with a valid token', async () => {
       const { status, body } = await from({ origin: 'http://evil.test' });
       equal(status, 403);
       equal(body.type, 'urn:gateway:problem:origin');
     });
 
-    it('refuses the origin null, though it is listed', async () => equal((await from({ origin: 'null' })).status, 403));
+    it('is rejected for the origin null, even if it is listed', async () =>
+      equal((await from({ origin: 'null' })).status, 403));
 
-    it('refuses what another site sends without an origin', async () => {
+    it('is rejected for a cross-site request without an Origin', async () => {
       equal((await from({ 'sec-fetch-site': 'cross-site' })).status, 403);
     });
 
-    it('rejects requests without the required header', async () => {
+    it('is rejected without the required header', async () => {
       equal((await from({ origin: 'https://console.test', 'sec-fetch-mode': 'no-cors' })).status, 403);
     });
 
-    it('answers an allowed page so that it can read the answer', async () => {
+    it('returns CORS headers to an allowed origin', async () => {
       const { status, headers } = await from({ origin: 'https://console.test', 'sec-fetch-site': 'cross-site' });
       equal(status, 200);
       equal(headers['access-control-allow-origin'], 'https://console.test');
@@ -92,7 +95,7 @@ describe('access to the admin API', () => {
       match(String(headers['access-control-expose-headers']), /ETag/);
     });
 
-    it('tells an allowed page, before its request, what it may send', async () => {
+    it('answers the preflight of an allowed origin with methods and headers', async () => {
       const headers = { origin: 'https://console.test', 'access-control-request-method': 'PUT' };
       const preflight = await one.ask('/v1/config', { method: 'OPTIONS', token: null, headers });
       equal(preflight.status, 204);
@@ -100,14 +103,14 @@ describe('access to the admin API', () => {
       match(String(preflight.headers['access-control-allow-headers']), /If-Match/);
     });
 
-    it('tells no other client anything of that', async () => {
+    it('returns no CORS headers without an Origin', async () => {
       const { headers } = await one.ask('/v1/config', { method: 'OPTIONS', token: null });
       equal(headers['access-control-allow-origin'], undefined);
       equal(headers['access-control-allow-methods'], undefined);
     });
   });
 
-  it('refuses to speak another protocol', async () => {
+  it('is rejected for a protocol upgrade', async () => {
     one = await openAdmin();
     const headers = { connection: 'upgrade', upgrade: 'websocket' };
     equal((await one.ask('/v1/status', { headers })).status, 400);
@@ -123,38 +126,39 @@ describe('access to the admin API', () => {
       one = await openAdmin(withAdmin({ tokens }), { token: undefined });
     });
 
-    it('is required', async () => {
+    it('is rejected without one', async () => {
       const { status, headers, body } = await one.ask('/v1/status', { token: null });
       equal(status, 401);
       equal(headers['www-authenticate'], 'Bearer');
       equal(body.type, 'urn:gateway:problem:unauthorized');
     });
 
-    it('refuses a wrong one', async () => equal((await one.ask('/v1/status', { token: 'x' })).status, 401));
+    it('is rejected for a wrong one', async () => equal((await one.ask('/v1/status', { token: 'x' })).status, 401));
 
-    it('refuses one in another scheme', async () => {
+    it('is rejected for another authentication scheme', async () => {
       equal((await one.ask('/v1/status', { token: null, headers: { authorization: 'Basic r' } })).status, 401);
     });
 
-    it('takes one that has the scope', async () => equal((await one.ask('/v1/status', { token: 'r' })).status, 200));
+    it('is accepted for a token with the required scope', async () =>
+      equal((await one.ask('/v1/status', { token: 'r' })).status, 200));
 
-    it('refuses one that lacks the scope, by name', async () => {
+    it('is rejected for a token without the required scope, which the error names', async () => {
       const { status, body } = await one.ask('/v1/reload', { method: 'POST', token: 'r' });
       equal(status, 403);
       equal(body.type, 'urn:gateway:problem:insufficient-scope');
       match(body.detail, /reader lacks the scope write/);
     });
 
-    it('does not take the right to write for the right to read', async () => {
+    it('is rejected for a read with only the scope write', async () => {
       equal((await one.ask('/v1/status', { token: 'w' })).status, 403);
     });
 
-    it('forgets tokens that a reload took away', async () => {
+    it('is rejected for a token that a reload removed', async () => {
       await one.gateway.reload(withAdmin({ tokens: tokens.slice(1) }));
       equal((await one.ask('/v1/status', { token: 'r' })).status, 401);
     });
 
-    it('is not asked for what probes look at', async () => {
+    it('needs no token for probes and metrics', async () => {
       for (const path of ['/live', '/ready', '/metrics'])
         equal((await one.ask(path, { token: null })).status, 200, path);
     });
@@ -164,7 +168,7 @@ describe('access to the admin API', () => {
       equal((await one.ask('/v1/config', { method: 'DELETE', token: null })).status, 401);
     });
 
-    it('turns wrong ones of an address away after ten', async () => {
+    it('is rejected with 429 after ten wrong tokens from one address', async () => {
       for (let failure = 0; failure < 10; failure++) {
         equal((await one.ask('/v1/status', { token: 'x' })).status, 401);
       }
@@ -175,12 +179,12 @@ describe('access to the admin API', () => {
       ok(wait > 50 && wait <= 60, String(wait));
     });
 
-    it('lets a right one of that address in', async () => {
+    it('is accepted for a valid token from an address that sent wrong ones', async () => {
       for (let failure = 0; failure < 12; failure++) await one.ask('/v1/status', { token: 'x' });
       equal((await one.ask('/v1/status', { token: 'r' })).status, 200);
     });
 
-    it('tells the log once that it does', async () => {
+    it('logs once that an address sends too many wrong tokens', async () => {
       for (let failure = 0; failure < 12; failure++) await one.ask('/v1/status', { token: 'x' });
       equal(one.lines.filter((line) => line.includes('too many wrong tokens')).length, 1);
     });

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
-describe('the history over the admin API', () => {
+describe('the revision history over the admin API', () => {
   let one: TestAdmin;
   /** Revisions 1 to 4: /a, /b, /c, /d. */
   beforeEach(async () => {
@@ -15,7 +15,7 @@ describe('the history over the admin API', () => {
   const rollback = (number: number, query = '', headers = {}) =>
     one.ask(`/v1/revisions/${number}/rollback${query}`, { method: 'POST', headers });
 
-  it('lists what has served, newest first, and says what serves', async () => {
+  it('lists the applied revisions, newest first, and marks the active one', async () => {
     const { body } = await one.ask('/v1/revisions');
     deepEqual(numbers(body), [4, 3, 2, 1]);
     deepEqual(
@@ -26,39 +26,39 @@ describe('the history over the admin API', () => {
     equal('content' in body.revisions[0], false);
   });
 
-  it('is returned in pages', async () => {
+  it('is returned in pages with a cursor', async () => {
     const first = (await one.ask('/v1/revisions?limit=3')).body;
     deepEqual(numbers(first), [4, 3, 2]);
     const second = (await one.ask(`/v1/revisions?limit=3&cursor=${first.cursor}`)).body;
     deepEqual([numbers(second), second.cursor], [[1], null]);
   });
 
-  it('continues where a page ended, even with newer entries', async () => {
+  it('continues where the last page ended, even after newer revisions', async () => {
     const first = (await one.ask('/v1/revisions?limit=2')).body;
     await put('/e');
     deepEqual(numbers((await one.ask(`/v1/revisions?limit=2&cursor=${first.cursor}`)).body), [2, 1]);
   });
 
-  it('has pages of 1 to 500', async () => {
+  it('accepts page sizes from 1 to 500', async () => {
     for (const limit of ['0', '501', 'x', '1.5']) {
       equal((await one.ask(`/v1/revisions?limit=${limit}`)).status, 400, limit);
     }
     equal((await one.ask('/v1/revisions?cursor=none')).status, 400);
   });
 
-  it('shows one revision', async () => {
+  it('returns one revision', async () => {
     const { body } = await one.ask('/v1/revisions/2');
     deepEqual([body.number, body.source, body.result, body.active, body.pinned], [2, 'api', 'applied', false, false]);
   });
 
-  it('shows its configuration when asked', async () => {
+  it('returns the configuration of a revision on request', async () => {
     const { body } = await one.ask('/v1/revisions/2?content=true');
     deepEqual(JSON.parse(body.content), config('/b'));
     const listed = (await one.ask('/v1/revisions?content=true&limit=1')).body.revisions[0];
     deepEqual(JSON.parse(listed.content), config('/d'));
   });
 
-  it('is 404 for a revision there never was, 410 for one that is gone', async () => {
+  it('answers 404 for an unknown revision, 410 for a removed one', async () => {
     await one.gateway.reload({ ...config('/e'), extra_config: { 'admin/api': { revisions: 1 } } });
     for (const [path, method] of [
       ['', 'GET'],
@@ -72,8 +72,8 @@ describe('the history over the admin API', () => {
     }
   });
 
-  describe('rolled back', () => {
-    it('applies a revision again, as a new one', async () => {
+  describe('on rollback', () => {
+    it('applies an older revision as a new one', async () => {
       const { status, headers, body } = await rollback(2);
       const { body: second } = await one.ask('/v1/revisions/2');
       deepEqual([status, body.revision, body.hash], [200, 5, second.hash]);
@@ -82,35 +82,35 @@ describe('the history over the admin API', () => {
       deepEqual([newest.source, newest.message, newest.actor], ['rollback', 'back to revision 2', 'environment']);
     });
 
-    it('takes another message', async () => {
+    it('records the given message', async () => {
       await rollback(2, '?message=too%20early');
       equal((await one.ask('/v1/revisions/5')).body.message, 'too early');
     });
 
-    it('heeds If-Match', async () => equal((await rollback(2, '', { 'if-match': '"2-0"' })).status, 412));
+    it('respects If-Match', async () => equal((await rollback(2, '', { 'if-match': '"2-0"' })).status, 412));
 
-    it('can be tried without doing it', async () => {
+    it('changes nothing in a dry run', async () => {
       equal((await rollback(2, '?dry_run=true')).body.result, 'dry_run');
       equal(one.gateway.status.revision, 4);
     });
   });
 
-  describe('pinned', () => {
+  describe('with a pinned revision', () => {
     const pin = (method: 'PUT' | 'DELETE') => one.ask('/v1/revisions/2/pin', { method });
 
-    it('is never pruned', async () => {
+    it('never removes it', async () => {
       equal((await pin('PUT')).status, 204);
       await one.gateway.reload({ ...config('/e'), extra_config: { 'admin/api': { revisions: 1 } } });
       deepEqual(numbers((await one.ask('/v1/revisions')).body), [5, 2]);
     });
 
-    it('only from the state that is named', async () => {
+    it('rejects a pin with a stale If-Match', async () => {
       const headers = { 'if-match': '"1-0"' };
       equal((await one.ask('/v1/revisions/2/pin', { method: 'PUT', headers })).status, 412);
       equal((await one.ask('/v1/revisions/2')).body.pinned, false);
     });
 
-    it('until it is let go', async () => {
+    it('removes it again once it is unpinned', async () => {
       await pin('PUT');
       equal((await pin('DELETE')).status, 204);
       await one.gateway.reload({ ...config('/e'), extra_config: { 'admin/api': { revisions: 1 } } });
@@ -118,10 +118,10 @@ describe('the history over the admin API', () => {
     });
   });
 
-  describe('compared', () => {
+  describe('on comparison', () => {
     const compare = (from: number, to: number) => one.ask(`/v1/revisions/${from}/diff/${to}`);
 
-    it('shows how two revisions differ, and where', async () => {
+    it('returns the differences between two revisions, with pointers', async () => {
       const { body } = await compare(1, 2);
       deepEqual(body.endpoints, {
         added: [{ method: 'GET', endpoint: '/b' }],
@@ -131,14 +131,14 @@ describe('the history over the admin API', () => {
       deepEqual([body.equal, body.summary], [false, { added: 1, changed: 0, removed: 1 }]);
     });
 
-    it('shows no difference between a revision and itself', async () => {
+    it('returns no differences between a revision and itself', async () => {
       const { body } = await compare(2, 2);
       deepEqual([body.equal, body.changes, body.patch], [true, [], []]);
     });
   });
 
   describe('of attempts', () => {
-    it('has those that failed, with the reason', async () => {
+    it('includes failed attempts with their reason', async () => {
       await one.ask('/v1/config', { method: 'PUT', body: { version: 3, endpoints: 1 } });
       const { body } = await one.ask('/v1/attempts?limit=1');
       const [{ id, result, trigger, actor, problem }] = body.attempts;
@@ -147,17 +147,17 @@ describe('the history over the admin API', () => {
       deepEqual((await one.ask('/v1/attempts/5')).body, body.attempts[0]);
     });
 
-    it('has those that succeeded, with their phases', async () => {
+    it('includes successful attempts with their phases', async () => {
       const { body } = await one.ask('/v1/attempts/2');
       deepEqual([body.result, body.problem], ['applied', null]);
       equal(typeof body.phases.validate, 'number');
     });
 
-    it('has none there never was', async () => equal((await one.ask('/v1/attempts/77')).status, 404));
+    it('answers 404 for an unknown attempt', async () => equal((await one.ask('/v1/attempts/77')).status, 404));
   });
 });
 
-describe('a configuration compared with the one that serves', () => {
+describe('a configuration compared with the active one over the admin API', () => {
   let one: TestAdmin;
   beforeEach(async () => {
     one = await openAdmin(config('/a', '/b'));
@@ -166,12 +166,12 @@ describe('a configuration compared with the one that serves', () => {
 
   const compare = (body: object, query = '') => one.ask(`/v1/config/diff${query}`, { method: 'POST', body });
 
-  it('is equal for any order of its endpoints', async () => {
+  it('is equal regardless of the order of its endpoints', async () => {
     const { body } = await compare(config('/b', '/a'));
     deepEqual([body.equal, body.changes, body.streamsAffected], [true, [], 0]);
   });
 
-  it('shows the changes, their places, and their effect', async () => {
+  it('returns its changes, their pointers and their effect', async () => {
     const text = JSON.stringify({ ...config('/a', '/b'), port: 9999 }, null, 1);
     const { body } = await one.ask('/v1/config/diff', { method: 'POST', body: text });
     const [change] = body.changes;
@@ -183,7 +183,7 @@ describe('a configuration compared with the one that serves', () => {
     deepEqual(body.patch, [{ op: 'replace', path: '/port', value: 9999 }]);
   });
 
-  it('may be compared with a revision instead', async () => {
+  it('can be compared with a revision instead', async () => {
     await one.ask('/v1/config', { method: 'PUT', body: config('/c') });
     equal((await compare(config('/a', '/b'), '?against=1')).body.equal, true);
     equal((await compare(config('/a', '/b'))).body.equal, false);
@@ -195,7 +195,7 @@ describe('a configuration compared with the one that serves', () => {
     deepEqual([status, body.errors[0].pointer], [422, '/endpoints']);
   });
 
-  it('is built only when asked', async () => {
+  it('is built only with level=full', async () => {
     const tls = { certificate: '/none.pem', private_key: '/none.key' };
     const wrong = { ...config(), extra_config: { 'admin/api': { tls } } };
     equal((await compare(wrong)).status, 200);

@@ -3,7 +3,7 @@ import type Koa from 'koa';
 import { createIdempotency } from '../../admin/idempotency.ts';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
-describe('a change sent twice with one key', () => {
+describe('a change sent twice with one idempotency key', () => {
   let one: TestAdmin;
   beforeEach(async () => {
     one = await openAdmin();
@@ -13,7 +13,7 @@ describe('a change sent twice with one key', () => {
   const put = (body: object, key = 'k', query = '?force=true', headers = {}) =>
     one.ask(`/v1/config${query}`, { method: 'PUT', body, headers: { 'idempotency-key': key, ...headers } });
 
-  it('is made once, and answered alike', async () => {
+  it('is applied once, with the same response for both', async () => {
     const [first, second] = [await put(config('/b')), await put(config('/b'))];
     deepEqual(second.body, first.body);
     const { 'idempotent-replayed': replayed, date: _second, 'x-request-id': _other, ...headers } = second.headers;
@@ -24,7 +24,7 @@ describe('a change sent twice with one key', () => {
     equal(one.gateway.status.revision, 2);
   });
 
-  it('is made once, though both come at the same time', async () => {
+  it('is applied once, even if both arrive at the same time', async () => {
     const [first, second] = await Promise.all([put(config('/b')), put(config('/b'))]);
     deepEqual(second.body, first.body);
     equal(one.gateway.status.revision, 2);
@@ -43,13 +43,13 @@ describe('a change sent twice with one key', () => {
     equal(one.gateway.attempts.list.length, 2);
   });
 
-  it('is made twice with two keys', async () => {
+  it('is applied twice if the keys differ', async () => {
     await put(config('/b'), 'one');
     await put(config('/b'), 'two');
     equal(one.gateway.status.revision, 3);
   });
 
-  it('must be the same', async () => {
+  it('is rejected if the two requests differ', async () => {
     await put(config('/b'));
     const { status, body } = await put(config('/c'));
     deepEqual([status, body.type], [422, 'urn:gateway:problem:idempotency-key-reused']);
@@ -57,7 +57,7 @@ describe('a change sent twice with one key', () => {
     equal((await put(config('/b'), 'k', '?dry_run=true')).status, 422);
   });
 
-  it('may be tried again when it was not tried', async () => {
+  it('is applied when repeated if the first was rejected before it began', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
     one.gateway.join({
@@ -75,10 +75,10 @@ describe('a change sent twice with one key', () => {
     equal((await put(config('/b'), 'k', '?wait=0')).status, 200);
   });
 
-  it('rejects a key that is too long', async () => equal((await put(config('/b'), 'k'.repeat(256))).status, 400));
+  it('is rejected if the key is too long', async () => equal((await put(config('/b'), 'k'.repeat(256))).status, 400));
 });
 
-describe('results that are remembered', () => {
+describe('stored results of idempotent requests', () => {
   /** As much of a context as is looked at. */
   const contextOf = (key: string) => {
     const reported: Record<string, string> = {};
@@ -105,7 +105,7 @@ describe('results that are remembered', () => {
     return { clock, send, runs: () => runs };
   };
 
-  it('are so for ten minutes', async () => {
+  it('are kept for ten minutes', async () => {
     const { clock, send, runs } = counted();
     await send('k');
     clock.now = 599_999;
@@ -116,14 +116,14 @@ describe('results that are remembered', () => {
     equal(runs(), 2);
   });
 
-  it('are those of one token', async () => {
+  it('are kept separately for each token', async () => {
     const { send, runs } = counted();
     await send('k', 'one');
     await send('k', 'two');
     equal(runs(), 2);
   });
 
-  it('are a thousand or so, the oldest going first', async () => {
+  it('are limited to about a thousand; the oldest are dropped first', async () => {
     const { send, runs } = counted();
     for (let key = 0; key < 1002; key++) await send(String(key));
     await send('1001');

@@ -52,7 +52,7 @@ describe('the admin API over the Model Context Protocol', () => {
   };
   const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
 
-  it('shows each token the tools that it allows', async () => {
+  it('lists only the tools that the scopes of the token allow', async () => {
     const read = await names(await connect('reader'));
     ok(read.includes('getStatus') && read.includes('getConfig') && read.includes('getMetrics'));
     ok(!read.includes('getEvents') && !read.includes('proposeConfig') && !read.includes('applyConfig'));
@@ -66,7 +66,7 @@ describe('the admin API over the Model Context Protocol', () => {
     );
   });
 
-  it('wants a token, and pages of its own, as everything does at that port', async () => {
+  it('requires a token and an allowed origin, like every operation of the admin port', async () => {
     const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     equal((await one.ask('/v1/mcp', { method: 'POST', body, token: null })).status, 401);
     const token = 'token-of-reader';
@@ -77,7 +77,7 @@ describe('the admin API over the Model Context Protocol', () => {
     equal((await one.ask('/v1/mcp', { method: 'POST', body: [body], token })).body.error.code, -32600);
   });
 
-  it('reads everything that the admin API reads', async () => {
+  it('reads everything that the admin API can read', async () => {
     const client = await connect('reader');
     const needed: Record<string, Record<string, unknown>> = {
       getRoutesMatch: { method: 'GET', path: '/a' },
@@ -95,7 +95,7 @@ describe('the admin API over the Model Context Protocol', () => {
     match((await call(client, 'getMetrics')).text, /^# HELP/m);
   });
 
-  it('reports errors of arguments, and never a secret', async () => {
+  it('reports invalid arguments without repeating secrets', async () => {
     const client = await connect('writer');
     const { text } = await call(client, 'getConfig', { form: 'source' });
     ok(text.includes('"***"') && !text.includes('very-secret'));
@@ -105,7 +105,7 @@ describe('the admin API over the Model Context Protocol', () => {
     equal((await call(client, 'getStatus', { ['__proto__x']: 1 })).isError, true);
   });
 
-  it('proposes without a change, and applies what was proposed, once', async () => {
+  it('applies a proposal only when asked to, once', async () => {
     const proposer = await connect('proposer');
     // As it was shown: a secret in clear would be told as changed.
     const changed = JSON.parse(JSON.stringify(withTokens('/a', '/b')).replace('very-secret', '***'));
@@ -134,7 +134,7 @@ describe('the admin API over the Model Context Protocol', () => {
     equal((await call(writer, 'applyConfig', { ...args, etag: '*' })).isError, true);
   });
 
-  it('keeps secrets that a proposal shows masked', async () => {
+  it('keeps the secrets of a proposal that contains them masked', async () => {
     const writer = await connect('writer');
     const source = JSON.parse((await call(writer, 'getConfig', { form: 'source' })).text);
     const { data } = await call(writer, 'proposeConfig', { config: source });
@@ -142,7 +142,7 @@ describe('the admin API over the Model Context Protocol', () => {
     equal((await call(writer, 'applyConfig', { config: source, etag: data.etag })).data.result, 'unchanged');
   });
 
-  it('reports where a proposal has its errors', async () => {
+  it('reports the places of errors in a proposal', async () => {
     const { isError, data } = await call(await connect('proposer'), 'proposeConfig', {
       config: { version: 3, prot: 1 },
     });

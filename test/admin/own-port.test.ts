@@ -6,7 +6,7 @@ import { openAdmin, type TestAdmin } from './support.ts';
 
 const program = fileURLToPath(new URL('../support/worker.ts', import.meta.url));
 
-describe('the admin port as a backend', function () {
+describe("a request from a backend to the gateway's own admin port", function () {
   this.timeout(60_000);
   let one: TestAdmin | null = null;
   let backend: TestBackend | null = null;
@@ -56,7 +56,7 @@ describe('the admin port as a backend', function () {
     );
   });
 
-  it('is rejected as written, where check could not know its address', async () => {
+  it('is rejected at request time if check could not know the admin address', async () => {
     one = await openAdmin();
     await one.gateway.reload(over(`http://${one.admin.address}`));
     equal((await one.gateway.inject('/a')).statusCode, 500);
@@ -65,13 +65,13 @@ describe('the admin port as a backend', function () {
     equal((await one.gateway.inject('/a')).statusCode, 500);
   });
 
-  it('is rejected by the check where the configuration says both', async () => {
+  it('is rejected by check if the configuration contains both addresses', async () => {
     one = await openAdmin();
     const settings = { extra_config: { 'admin/api': { listen: '127.0.0.1:7000' } } };
     await rejects(one.gateway.reload(over('http://localhost:7000', settings)), /ADMIN_BACKEND|is the admin port/);
   });
 
-  it('is rejected at a new address, and no more at one that it has left', async () => {
+  it('is rejected at the new address after a change, and no longer at the old one once it is closed', async () => {
     const [first, second] = [await freePort(), await freePort()];
     const listen = (port: number) => ({ extra_config: { 'admin/api': { listen: `127.0.0.1:${port}` } } });
     const { url } = await redirecting();
@@ -90,7 +90,7 @@ describe('the admin port as a backend', function () {
     }
   });
 
-  it('is rejected by workers, also by one that has come in the place of another', async () => {
+  it('is rejected by workers, including a replaced worker', async () => {
     const { url } = await redirecting();
     one = await openAdmin(over(url), { gateway: { workers: { count: 2, program, args: [] } } });
     const { gateway, admin } = one;

@@ -3,7 +3,7 @@ import { partsOf } from '../support/gateway.ts';
 import { holdChange } from '../support/held-change.ts';
 import { type Ask, config, openAdmin, type TestAdmin } from './support.ts';
 
-describe('patching the configuration that serves', () => {
+describe('a PATCH of the active configuration', () => {
   let one: TestAdmin;
   let etag: string;
   beforeEach(async () => {
@@ -17,14 +17,14 @@ describe('patching the configuration that serves', () => {
   const merge = 'application/merge-patch+json';
   const operations = 'application/json-patch+json';
 
-  it('merges', async () => {
+  it('applies a merge patch', async () => {
     const { status, body } = await patch(merge, { name: null, timeout: '3s' });
     equal(status, 200);
     equal(body.result, 'applied');
     deepEqual((await one.ask('/v1/config?form=source')).body, { ...config(), timeout: '3s' });
   });
 
-  it('runs operations', async () => {
+  it('applies the operations of a JSON patch', async () => {
     const list = [
       { op: 'test', path: '/name', value: 'old' },
       { op: 'add', path: '/endpoints/-', value: config('/b').endpoints[0] },
@@ -33,7 +33,7 @@ describe('patching the configuration that serves', () => {
     deepEqual((await one.ask('/v1/config?form=source')).body, { ...config('/a', '/b'), name: 'old' });
   });
 
-  it('runs all of them or none', async () => {
+  it('applies all operations or none', async () => {
     const list = [
       { op: 'replace', path: '/name', value: 'new' },
       { op: 'test', path: '/timeout', value: '1s' },
@@ -44,13 +44,13 @@ describe('patching the configuration that serves', () => {
     equal(one.gateway.status.revision, 1);
   });
 
-  it('needs to know what it changes', async () => {
+  it('requires If-Match', async () => {
     const { status, body } = await patch(merge, { name: 'x' }, {});
     deepEqual([status, body.type], [428, 'urn:gateway:problem:precondition-required']);
     equal((await patch(merge, { name: 'x' }, { 'if-match': '"9-0"' })).status, 412);
   });
 
-  it('changes what the changes before it have made', async () => {
+  it('builds on the changes applied before it', async () => {
     const held = holdChange(partsOf(one.gateway).control);
     const first = patch(merge, { name: 'new' }, { 'if-match': '*' });
     await held.reached;
@@ -61,12 +61,12 @@ describe('patching the configuration that serves', () => {
     deepEqual((await one.ask('/v1/config?form=source')).body, { ...config(), name: 'new', timeout: '3s' });
   });
 
-  it('takes no configuration for a patch, and names what it takes', async () => {
+  it('rejects the media type of a whole configuration and lists the accepted types', async () => {
     const { status, headers } = await patch('application/json', {});
     deepEqual([status, headers['accept-patch']], [415, 'application/merge-patch+json, application/json-patch+json']);
   });
 
-  it('is in conflict with what serves when a test fails, and may be tried again under its key', async () => {
+  it('is answered 409 if a test operation fails, and can be retried with the same idempotency key', async () => {
     const test = (value: unknown) => [
       { op: 'test', path: '/version', value },
       { op: 'add', path: '/name', value: 'new' },
@@ -80,27 +80,27 @@ describe('patching the configuration that serves', () => {
     equal((await patch(operations, test(3), key)).status, 200);
   });
 
-  it('is wrong when it tests what is not there', async () => {
+  it('is answered 400 if a test operation refers to a missing value', async () => {
     equal((await patch(operations, [{ op: 'test', path: '/none', value: 1 }])).status, 400);
   });
 
-  it('takes no patch that has a key twice', async () => {
+  it('rejects a patch that contains a key twice', async () => {
     const body = '{"name": "a", "name": "b"}';
     const headers = { 'content-type': merge, 'if-match': etag };
     equal((await one.ask('/v1/config', { method: 'PATCH', body, headers })).status, 400);
   });
 
-  it('is rejected when no object is left', async () => {
+  it('is rejected if the result is not an object', async () => {
     equal((await patch(merge, ['x'])).status, 400);
     equal((await patch(operations, [{ op: 'remove', path: '' }])).status, 400);
   });
 
-  it('is rejected when no valid configuration is left', async () => {
+  it('is rejected if the result is not a valid configuration', async () => {
     const { status, body } = await patch(merge, { endpoints: 'none' });
     deepEqual([status, body.errors[0].pointer], [422, '/endpoints']);
   });
 
-  it('keeps numbers exact', async () => {
+  it('keeps the exact digits of numbers', async () => {
     const big = '{"endpoints":null,"@note":12345678901234567890}';
     const headers = { 'content-type': merge, 'if-match': etag };
     await one.ask('/v1/config', { method: 'PATCH', body: big, headers });

@@ -7,7 +7,7 @@ import { config, openAdmin, type TestAdmin } from './support.ts';
 const merge = 'application/merge-patch+json';
 const operations = 'application/json-patch+json';
 
-describe('patching the file of the configuration', () => {
+describe('a PATCH with persist=file', () => {
   let directory: string;
   let one: TestAdmin | null;
   beforeEach(() => {
@@ -41,7 +41,7 @@ describe('patching the file of the configuration', () => {
     equal((await one!.ask('/v1/status')).body.drift, false);
   });
 
-  it('keeps those of YAML and TOML', async () => {
+  it('keeps layout and comments of YAML and TOML', async () => {
     const texts = {
       'gateway.yaml':
         'version: 3 # why\nendpoints:\n  - endpoint: /a # one\n    backend:\n      - url_pattern: /\n        host: ["http://127.0.0.1:9"]\n',
@@ -67,14 +67,14 @@ describe('patching the file of the configuration', () => {
     one = null;
   });
 
-  it('also writes what was changed before without being kept in the file', async () => {
+  it('also writes earlier changes that were not persisted', async () => {
     const file = await open('gateway.json', JSON.stringify(config(), null, 2));
     await one!.ask('/v1/config', { method: 'PUT', body: config('/x') });
     equal((await change('PATCH', { timeout: '4s' }, merge)).status, 200);
     deepEqual(JSON.parse(readFileSync(file, 'utf8')), { ...config('/x'), timeout: '4s' });
   });
 
-  it('refuses what the text cannot say, and leaves it', async () => {
+  it('is rejected if the file cannot express the change, and leaves the file unchanged', async () => {
     const text =
       'version: 3\nendpoints:\n  - &x {endpoint: /a, backend: [{url_pattern: /, host: ["http://127.0.0.1:9"]}]}\n  - {<<: *x, endpoint: /b}\n';
     const file = await open('gateway.yaml', text);
@@ -87,7 +87,7 @@ describe('patching the file of the configuration', () => {
     deepEqual([readFileSync(file, 'utf8'), one!.gateway.status.revision], [text, 1]);
   });
 
-  describe('that is made of other things', () => {
+  describe('to a file with other sources', () => {
     const set = (values: Record<string, string>) => {
       const before = Object.keys(values).map((name) => [name, process.env[name]] as const);
       Object.assign(process.env, values);
@@ -99,7 +99,7 @@ describe('patching the file of the configuration', () => {
       };
     };
 
-    it('leaves a template alone', async () => {
+    it('is rejected for a template, and leaves it unchanged', async () => {
       mkdirSync(join(directory, 'settings'));
       writeFileSync(join(directory, 'settings', 'env.json'), '{"timeout": "2s"}');
       const restore = set({ FC_ENABLE: '1', FC_SETTINGS: join(directory, 'settings') });
@@ -120,7 +120,7 @@ describe('patching the file of the configuration', () => {
       }
     });
 
-    it('leaves a file alone whose secrets are filled in', async () => {
+    it('is rejected for a file with interpolated secrets, and leaves it unchanged', async () => {
       writeFileSync(join(directory, 'secret.txt'), 'TOP-SECRET-FROM-FILE');
       const restore = set({ GATEWAY_ENV_INTERPOLATION: '1' });
       try {

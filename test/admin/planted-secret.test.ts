@@ -66,7 +66,7 @@ const template = {
   ],
 };
 
-describe('a secret of the environment', () => {
+describe('a secret from an environment variable', () => {
   let directory: string;
   let one: TestAdmin | undefined;
   beforeEach(async () => {
@@ -86,7 +86,7 @@ describe('a secret of the environment', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it('is shown by no operation and no line of the log, in any place', async () => {
+  it('is not shown by any operation or log line, in any field', async () => {
     for (const path of ['/a', '/b', '/c', '/nowhere']) await one!.gateway.inject(path);
     const shownBy: string[] = [];
     const read = async (path: string) => {
@@ -108,19 +108,19 @@ describe('a secret of the environment', () => {
     );
   });
 
-  it('is visible with the scope for secrets', async () => {
+  it('is shown to a token with the scope for secrets', async () => {
     ok((await one!.ask('/v1/config?reveal=true', { token: 'writer' })).text.includes(SECRET));
   });
 });
 
-describe('a secret in the query of a backend', () => {
+describe('a secret in the query of url_pattern', () => {
   const given = (pattern: string) => {
     const [first] = config().endpoints;
     const backend = { ...first!.backend[0], url_pattern: pattern };
     return { ...config(), endpoints: [{ ...first, endpoint: '/q/{id}', backend: [backend] }] };
   };
 
-  it('is masked by every operation, and kept where *** comes back', async () => {
+  it('is masked by every operation, and kept when *** is sent back', async () => {
     const one = await openAdmin(given('/x?api_key=very-secret&access_token=very-secret&id={id}'));
     try {
       const { body } = await one.ask('/v1/config?form=source');
@@ -134,7 +134,7 @@ describe('a secret in the query of a backend', () => {
     }
   });
 
-  it('is shown if it is only a reference', async () => {
+  it('is shown if it is only a placeholder', async () => {
     const one = await openAdmin(given('/x?token={id}&tokens=2'));
     try {
       ok((await one.ask('/v1/config')).text.includes('/x?token={id}&tokens=2'));
@@ -144,7 +144,7 @@ describe('a secret in the query of a backend', () => {
   });
 });
 
-describe('a secret in clear that no field is named for', () => {
+describe('a clear-text secret in a field that is not marked as secret', () => {
   const secret = 'planted-s3cret';
   const credentials = { client_id: 'c', client_secret: '$X', token_url: 'http://127.0.0.1:9/' };
   const query = `{ user(token: "${secret}") { id } }`;
@@ -163,7 +163,7 @@ describe('a secret in clear that no field is named for', () => {
     ],
   ];
   for (const [what, components, kept] of places) {
-    it(`is masked by every operation in ${what}, and kept where *** comes back`, async () => {
+    it(`is masked by every operation in ${what}, and kept when *** is sent back`, async () => {
       const [first] = config().endpoints;
       const given = (extra: object) => ({
         ...config(),
@@ -199,8 +199,8 @@ describe('a secret in clear that no field is named for', () => {
   }
 });
 
-describe('a header with credentials', () => {
-  it('is masked in what a component is given, and kept where *** comes back', async () => {
+describe('a credential header in the settings of a component', () => {
+  it('is masked as a value, and kept when *** is sent back', async () => {
     const modifier = { 'header.Modifier': { scope: ['request'], name: 'Authorization', value: 'Basic very-secret' } };
     const [first] = config().endpoints;
     const given = {
@@ -223,7 +223,7 @@ describe('a header with credentials', () => {
     }
   });
 
-  it('is masked where its value alone is read, compared or refused', async () => {
+  it('is masked in a single value, a comparison and an error', async () => {
     const [first] = config().endpoints;
     const withHeader = (value: unknown) => ({
       ...config(),

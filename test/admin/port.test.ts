@@ -35,26 +35,26 @@ describe('the admin port', () => {
     one = null;
   });
 
-  describe('at the start', () => {
-    it('is where the configuration says', async () => {
+  describe('at startup', () => {
+    it('opens at the configured address', async () => {
       const port = await freePort();
       one = await openAdmin(withAdmin({ listen: `localhost:${port}` }), { listen: undefined });
       equal(one.admin.address, `localhost:${port}`);
       equal((await one.ask('/live')).status, 200);
     });
 
-    it('is rather where the command line says', async () => {
+    it('opens at the address of the command line, which takes precedence', async () => {
       one = await openAdmin(withAdmin({ listen: '127.0.0.1:1' }));
       match(one.admin.address!, /^127\.0\.0\.1:\d+$/);
       equal((await one.ask('/live')).status, 200);
     });
 
-    it('may be off', async () => {
+    it('can be disabled', async () => {
       one = await openAdmin(config(), { listen: 'off' });
       equal(one.admin.address, null);
     });
 
-    it('may be on IPv6', async function () {
+    it('can be on IPv6', async function () {
       const server = createServer();
       const hasIpv6 = await new Promise((resolve) => {
         server.once('error', () => resolve(false));
@@ -66,7 +66,7 @@ describe('the admin port', () => {
       equal((await one.ask('/live')).status, 200);
     });
 
-    it('refuses the start where it is taken and was asked for', async () => {
+    it('stops the startup if its requested address is in use', async () => {
       const server = await occupy({ port: 0, host: '127.0.0.1' });
       const listen = `127.0.0.1:${portOf(server)}`;
       const taken = {
@@ -84,13 +84,13 @@ describe('the admin port', () => {
       }
     });
 
-    it('refuses the start where others could reach it without TLS', async () => {
+    it('stops the startup if it would be reachable from other machines without TLS', async () => {
       for (const listen of ['0.0.0.0:0', '[::]:0', ':0', 'admin.test:0']) {
         await rejects(openAdmin(config(), { listen }), { code: 'ADMIN_LISTEN', message: /without TLS/ }, listen);
       }
     });
 
-    it('is omitted if it was not explicitly configured', async () => {
+    it('stays closed if the default address is in use', async () => {
       const server = createServer();
       // Whoever has the port: it is taken.
       await new Promise<void>((resolve) => {
@@ -107,7 +107,7 @@ describe('the admin port', () => {
       if (server.listening) await free(server);
     });
 
-    it('leaves nothing behind when it is closed', async () => {
+    it('releases its address on close', async () => {
       one = await openAdmin();
       const { address } = one.admin;
       await one.admin.close();
@@ -117,7 +117,7 @@ describe('the admin port', () => {
   });
 
   describe('on a reload', () => {
-    it('opens the new address before it answers on the old one', async () => {
+    it('opens at the new address before the response on the old one is sent', async () => {
       const [from, to] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
       one = await openAdmin(withAdmin({ listen: from }), { listen: undefined });
       const body = withAdmin({ listen: to });
@@ -128,7 +128,7 @@ describe('the admin port', () => {
       equal((await askAt(from, '/live')).status, 200);
     });
 
-    it('refuses an address that is taken, at its place, and stays', async () => {
+    it('rejects an address that is in use, at its pointer, and stays open', async () => {
       const server = await occupy({ port: 0, host: '127.0.0.1' });
       const from = `127.0.0.1:${await freePort()}`;
       one = await openAdmin(withAdmin({ listen: from }), { listen: undefined });
@@ -143,7 +143,7 @@ describe('the admin port', () => {
       await free(server);
     });
 
-    it('keeps a free port with port 0, and with its number', async () => {
+    it('keeps its free port if it is configured as 0 or by its number', async () => {
       one = await openAdmin(withAdmin({ listen: '127.0.0.1:0' }), { listen: undefined });
       const { address } = one.admin;
       const bodies = [{ listen: '127.0.0.1:0', revisions: 7 }, { listen: address }, { listen: '127.0.0.1:0' }];
@@ -154,7 +154,7 @@ describe('the admin port', () => {
       equal((await one.ask('/live')).status, 200);
     });
 
-    it('opens nothing for good in a dry run', async () => {
+    it('leaves nothing open after a dry run', async () => {
       const [from, to] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
       one = await openAdmin(withAdmin({ listen: from }), { listen: undefined });
       const body = withAdmin({ listen: to });
@@ -163,7 +163,7 @@ describe('the admin port', () => {
       equal((await one.ask('/live')).status, 200);
     });
 
-    it('rejects an address that is invalid, or open to others', async () => {
+    it('rejects an address that is invalid, or reachable without TLS', async () => {
       one = await openAdmin();
       for (const listen of ['nowhere', '0.0.0.0:9180']) {
         const { status, body } = await one.ask('/v1/config', { method: 'PUT', body: withAdmin({ listen }) });
@@ -171,7 +171,7 @@ describe('the admin port', () => {
       }
     });
 
-    it('takes an old address again that it has just left', async () => {
+    it('can return to its previous address while that is still being closed', async () => {
       const [from, to] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
       one = await openAdmin(withAdmin({ listen: from }), { listen: undefined });
       await one.gateway.reload(withAdmin({ listen: to }));
@@ -239,20 +239,20 @@ describe('the admin port as a socket file', () => {
     return one;
   };
 
-  it('is for its user alone', async () => {
+  it('is accessible only to its own user', async () => {
     const { admin } = await open();
     equal(admin.address, `unix:${path}`);
     equal(statSync(path).mode & 0o777, 0o600);
   });
 
-  it('requires no host and no origin, but a token', async () => {
+  it('requires a token but no Host or Origin', async () => {
     const { ask } = await open();
     const headers = { host: 'evil.test', origin: 'http://evil.test' };
     equal((await ask('/v1/status', { headers })).status, 200);
     equal((await ask('/v1/status', { headers, token: null })).status, 401);
   });
 
-  it('replaces one without a listener', async () => {
+  it('replaces a stale socket file without a listener', async () => {
     const { spawnSync } = await import('node:child_process');
     const script = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
     spawnSync(process.execPath, ['-e', script]);
@@ -260,20 +260,20 @@ describe('the admin port as a socket file', () => {
     equal((await (await open()).ask('/live')).status, 200);
   });
 
-  it('keeps one with a listener', async () => {
+  it('is rejected if the socket file has a listener', async () => {
     const server = await occupy({ path });
     await rejects(open(), { code: 'ADMIN_LISTEN', message: /address already in use/ });
     ok(existsSync(path));
     await free(server);
   });
 
-  it('leaves any other file alone', async () => {
+  it('is rejected if the path is any other file', async () => {
     writeFileSync(path, 'mine');
     await rejects(open(), { code: 'ADMIN_LISTEN' });
     equal(statSync(path).size, 4);
   });
 
-  it('is gone when it is closed', async () => {
+  it('removes its file on close', async () => {
     const { admin } = await open();
     await admin.close();
     ok(!existsSync(path));
@@ -318,18 +318,18 @@ describe('the admin port with TLS', () => {
     });
   }
 
-  it('speaks it, and may then be where others can reach it', async () => {
+  it('serves HTTPS, and may then be reachable from other machines', async () => {
     one = await openAdmin(tls(server), { listen: '0.0.0.0:0' });
     deepEqual(await speak(one.admin.address!), { subject: 'server', answer: 'HTTP/1.1 200 OK' });
   });
 
-  it('shows a renewed certificate after a reload', async () => {
+  it('presents a renewed certificate after a reload', async () => {
     one = await openAdmin(tls(server));
     await one.gateway.reload(tls(certificates.issue('renewed', authority)));
     equal((await speak(one.admin.address!)).subject, 'renewed');
   });
 
-  it('can be switched on without another port', async () => {
+  it('can be switched to TLS without another port', async () => {
     one = await openAdmin(config());
     equal((await one.ask('/live')).status, 200);
     await one.gateway.reload(tls(server));
@@ -343,7 +343,7 @@ describe('the admin port with TLS', () => {
     equal((await speak(one.admin.address!, own)).answer, 'HTTP/1.1 200 OK');
   });
 
-  it('refuses files that cannot be read or used, at their place', async () => {
+  it('rejects certificate files that cannot be read or used, at their pointers', async () => {
     one = await openAdmin(tls(server));
     const { admin, gateway } = one;
     const missing = await gateway.reload(tls({ ...server, certificate: '/none.pem' })).catch((error) => error);

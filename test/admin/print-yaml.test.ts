@@ -6,14 +6,14 @@ import { ConfigText, readSnapshot } from '../../kernel/index.ts';
 describe('data printed as YAML', () => {
   const readBack = async (data: Data) => (await readSnapshot(new ConfigText(printYaml(data), 'yaml'))).data;
 
-  it('has an entry a line', () => {
+  it('has one entry per line', () => {
     equal(
       printYaml({ a: { b: [1, { c: 'x', d: [] }] }, e: {} }),
       'a:\n  b:\n    - 1\n    - c: x\n      d: []\ne: {}\n',
     );
   });
 
-  it('quotes keys that would be something else', () => {
+  it('quotes keys that would mean something else', () => {
     equal(printYaml({ yes: 1, '1': 2, 'a: b': 3, '': 4 }), '"1": 2\n"yes": 1\n"a: b": 3\n"": 4\n');
   });
 
@@ -22,7 +22,7 @@ describe('data printed as YAML', () => {
     equal(printYaml([]), '[]\n');
   });
 
-  it('means the same when it is read again', async () => {
+  it('has the same meaning when parsed', async () => {
     const data = {
       text: 'no\n"quotes" # and\ttabs: {} \u2028 \u00e9',
       list: [[1, [2, []]], [{ deep: [{ deeper: null }] }], true, -0.5, 1e21],

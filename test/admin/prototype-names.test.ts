@@ -3,7 +3,7 @@ import { holding, PROTOTYPE_NAMES } from '../support/prototype-names.ts';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
 for (const name of PROTOTYPE_NAMES) {
-  describe(`the name ${name}, to the admin API`, () => {
+  describe(`the name ${name}, sent to the admin API`, () => {
     let admin: TestAdmin;
     before(async () => {
       const { version, endpoints } = config();
@@ -13,14 +13,14 @@ for (const name of PROTOTYPE_NAMES) {
     });
     after(() => admin.close());
 
-    it('is not a query parameter', async () => {
+    it('does no harm as a query parameter', async () => {
       for (const path of ['/v1/config', '/v1/status', '/v1/routes', '/v1/revisions']) {
         const { status } = await admin.ask(`${path}?${name}=1`);
         ok(status < 500, `${path} ${status}`);
       }
     });
 
-    it('is nothing that a parameter could mean', async () => {
+    it('is rejected as the value of a parameter', async () => {
       for (const path of [
         `/v1/config?form=${name}`,
         `/v1/config?pointer=/${name}`,
@@ -38,7 +38,7 @@ for (const name of PROTOTYPE_NAMES) {
       }
     });
 
-    it('is a key like any other to a JSON patch', async () => {
+    it('is an ordinary key in a JSON patch', async () => {
       const current = (await admin.ask('/v1/config')).headers.etag!;
       const patch = (body: object, type: string) =>
         admin.ask('/v1/config?dry_run', {
@@ -60,7 +60,7 @@ for (const name of PROTOTYPE_NAMES) {
       equal(op.status, 400);
     });
 
-    it('is a key like any other of what is shown without its secrets, and taken back', async () => {
+    it('is an ordinary key in a masked configuration, also when that is sent back', async () => {
       for (const form of ['source', 'effective']) {
         const { text, headers } = await admin.ask(`/v1/config?form=${form}`);
         doesNotMatch(text, /hunter2/);

@@ -104,7 +104,7 @@ describe('the reach of an admin token', () => {
   };
 
   for (const scope of ['read', 'check', 'ops', 'secrets'] as const) {
-    it(`evaluates no plugin, opens no file, calls no address and shows no environment for "${scope}", with any operation`, async () => {
+    it(`evaluates no plugin, opens no file, calls no address and reveals no environment variable for "${scope}", with any operation`, async () => {
       const file = join(directory, 'file.lua');
       const path = folder();
       for (const plugin of [{ folder: path }, { packages: [path] }, { folder: join(directory, 'nowhere') }]) {
@@ -122,7 +122,7 @@ describe('the reach of an admin token', () => {
     });
   }
 
-  it('answers 403 to every operation of another scope', async () => {
+  it('answers 403 to operations of another scope', async () => {
     for (const scope of scopes) {
       for (const { method, path, scope: needed, openOnLoopback } of operations) {
         if (needed === null || openOnLoopback || untried.has(`${method} ${path}`)) continue;
@@ -134,7 +134,7 @@ describe('the reach of an admin token', () => {
     }
   });
 
-  it('says what was not looked at, and that plugins are not loaded', async () => {
+  it('lists files that were not read, and reports plugins that are not loaded', async () => {
     const file = join(directory, 'file.lua');
     const { body: refused } = await ask('check', 'POST', '/v1/check', grasping({ folder: folder() }, file));
     deepEqual([refused.errors[0].code, refused.errors[0].pointer], ['PLUGIN_NOT_SERVED', '/plugin']);
@@ -144,14 +144,14 @@ describe('the reach of an admin token', () => {
     deepEqual([status, body.unread], [200, [file]]);
   });
 
-  it('lets a token that may apply a configuration check it with its plugins and files', async () => {
+  it('lets a token with the scope write check a configuration with its plugins and files', async () => {
     const { status, body } = await ask('write', 'POST', '/v1/check', { ...config(), plugin: { folder: folder() } });
     deepEqual([status, body.unread, existsSync(markOf())], [200, [], true]);
     const { plugin: _, ...rest } = grasping({}, join(directory, 'file.lua'));
     equal((await ask('write', 'POST', '/v1/check', rest)).status, 422);
   });
 
-  it('checks with the plugins that serve', async () => {
+  it('checks configurations with the active plugins', async () => {
     const path = folder();
     writeFileSync(
       join(path, 'x.mjs'),

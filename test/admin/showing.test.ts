@@ -15,7 +15,7 @@ const secretive = (data: object = { password: KEY, database: DATABASE, alg: 'HS2
 /** Where the data stands in the first endpoint. */
 const DATA = '/endpoints/0/extra_config/proxy/static/data';
 
-describe('the configuration, as the admin API shows it', () => {
+describe('the configuration returned by the admin API', () => {
   let one: TestAdmin;
   beforeEach(async () => {
     one = await openAdmin(secretive());
@@ -25,32 +25,32 @@ describe('the configuration, as the admin API shows it', () => {
   const show = (query = '', ask: Ask = {}) => one.ask(`/v1/config${query}`, ask);
   const put = (body: object, query = '') => one.ask(`/v1/config${query}`, { method: 'PUT', body });
 
-  it('has all defaults written out', async () => {
+  it('contains all defaults', async () => {
     const { status, body } = await show();
     equal(status, 200);
     deepEqual([body.timeout, body.endpoints[0].endpoint, body.endpoints[0].method], ['2s', '/a', 'GET']);
   });
 
-  it('is as it was written, when asked', async () => {
+  it('is the source if requested', async () => {
     const { body } = await show('?form=source');
     deepEqual(Object.keys(body), ['version', 'endpoints']);
     deepEqual((await show('?form=rendered')).body, body);
   });
 
-  it('is a part of it, when asked', async () => {
+  it('is the value at a pointer if requested', async () => {
     equal((await show('?form=source&pointer=/endpoints/1/endpoint')).text, '"/a"');
     equal((await show(`?form=source&pointer=${DATA}/alg`)).text, '"HS256"');
   });
 
-  it('is 404 for a missing value', async () => {
+  it('is answered 404 for a missing value', async () => {
     for (const pointer of ['/none', '/endpoints/7', '/endpoints/length', '/__proto__', '/version/x']) {
       equal((await show(`?pointer=${pointer}`)).status, 404, pointer);
     }
   });
 
-  it('is 400 for an invalid pointer', async () => equal((await show('?pointer=endpoints')).status, 400));
+  it('is answered 400 for an invalid pointer', async () => equal((await show('?pointer=endpoints')).status, 400));
 
-  it('is YAML, when asked', async () => {
+  it('is YAML if requested', async () => {
     const { headers, text } = await show('?form=source', { headers: { accept: 'application/yaml' } });
     equal(headers['content-type'], 'application/yaml');
     match(text, /^version: 3\nendpoints:\n {2}- endpoint: \/z\n {4}backend:\n[\s\S]* {12}password: "\*\*\*"\n/);
@@ -62,7 +62,7 @@ describe('the configuration, as the admin API shows it', () => {
     equal((await one.ask('/v1/config', { method: 'PUT', body: text, headers })).body.result, 'unchanged');
   });
 
-  it('is not sent again to a client that has it', async () => {
+  it('is answered 304 to a client that has it', async () => {
     const { headers } = await show();
     const again = await show('', { headers: { 'if-none-match': `"0", W/${headers['etag']}` } });
     deepEqual([again.status, again.text, again.headers['etag']], [304, '', headers['etag']]);
@@ -70,8 +70,8 @@ describe('the configuration, as the admin API shows it', () => {
     equal((await show('', { headers: { 'if-none-match': headers['etag']! } })).status, 200);
   });
 
-  describe('keeps secrets', () => {
-    it('behind ***', async () => {
+  describe('with secrets', () => {
+    it('shows *** in their place', async () => {
       for (const query of ['', '?form=source', '?pointer=/endpoints/1', `?form=source&pointer=${DATA}`]) {
         const { text } = await show(query);
         ok(text.includes('***'), query);
@@ -79,15 +79,15 @@ describe('the configuration, as the admin API shows it', () => {
       }
     });
 
-    it('even if exactly that value is requested', async () => {
+    it('shows *** even if exactly that value is requested', async () => {
       equal((await show(`?form=source&pointer=${DATA}/password`)).text, '"***"');
     });
 
-    it('but shows them with the required scope, on request', async () => {
+    it('shows them to a token with the required scope, on request', async () => {
       equal((await show(`?form=source&pointer=${DATA}/password&reveal=true`)).text, `"${KEY}"`);
     });
 
-    it('and refuses to show them to others', async () => {
+    it('rejects a request to show them without that scope', async () => {
       const other = await openAdmin(
         {
           ...config(),
@@ -100,7 +100,7 @@ describe('the configuration, as the admin API shows it', () => {
       await other.close();
     });
 
-    it('in what a change differs in', async () => {
+    it('masks them in a comparison', async () => {
       const changed = secretive({ password: 'another', database: DATABASE, alg: 'HS256' });
       const { body, text } = await one.ask('/v1/config/diff', { method: 'POST', body: changed });
       ok(!text.includes(KEY) && !text.includes('another'), text);
@@ -108,7 +108,7 @@ describe('the configuration, as the admin API shows it', () => {
       deepEqual([change.op, change.from, change.to], ['replace', '***', '***']);
     });
 
-    it('also those that only the schema of a component reveals', async () => {
+    it('masks those that only the schema of a component marks', async () => {
       const client = { 'backend/http/client': { proxy_address: 'http://proxy.internal:3128' } };
       const backend = [{ host: ['http://b'], url_pattern: '/', extra_config: client }];
       equal((await put({ ...config(), endpoints: [{ endpoint: '/a', backend }] })).status, 200);
@@ -121,30 +121,30 @@ describe('the configuration, as the admin API shows it', () => {
       deepEqual(revealed.body.endpoints[0].backend[0].extra_config, client);
     });
 
-    it('in the history', async () => {
+    it('masks them in the history', async () => {
       const { body } = await one.ask('/v1/revisions/1?content=true');
       ok(!body.content.includes(KEY) && body.content.includes('***'));
       ok((await one.ask('/v1/revisions/1?content=true&reveal=true')).body.content.includes(KEY));
     });
   });
 
-  describe('treats *** as the current value', () => {
+  describe('sent back with *** for secrets', () => {
     const current = (pointer: string) => show(`?form=source&reveal=true&pointer=${pointer}`);
 
-    it('as it was shown', async () => {
+    it('keeps the secrets', async () => {
       for (const query of ['', '?form=source']) {
         const { body } = await show(query);
         equal((await put(body)).body.result, 'unchanged', query);
       }
     });
 
-    it('among other changes', async () => {
+    it('keeps the secrets next to other changes', async () => {
       const { body } = await show('?form=source');
       equal((await put({ ...body, timeout: '7s' })).body.result, 'applied');
       deepEqual((await current(DATA)).body, { password: KEY, database: DATABASE, alg: 'HS256' });
     });
 
-    it('when endpoints have moved', async () => {
+    it('keeps the secrets of endpoints that were moved', async () => {
       const { body } = await show('?form=source');
       const fresh = config('/new').endpoints[0];
       await put({ ...body, endpoints: [fresh, ...body.endpoints.toReversed()] });
@@ -152,7 +152,7 @@ describe('the configuration, as the admin API shows it', () => {
       equal((await current(DATA.replace('/0/', '/2/'))).body.password, KEY);
     });
 
-    it('and nothing else for it', async () => {
+    it('keeps *** as text in any other field', async () => {
       const { body } = await show('?form=source');
       const [first, second] = body.endpoints;
       const data = { password: '***', alg: '***', token: '***' };
@@ -162,7 +162,7 @@ describe('the configuration, as the admin API shows it', () => {
       deepEqual((await current(DATA)).body, { password: KEY, alg: '***', token: '***' });
     });
 
-    it('in a patch, too', async () => {
+    it('keeps the secrets in a patch', async () => {
       const body = [
         { op: 'add', path: '/name', value: 'new' },
         { op: 'replace', path: `${DATA}/password`, value: '***' },
@@ -174,8 +174,8 @@ describe('the configuration, as the admin API shows it', () => {
   });
 });
 
-describe('a configuration as it was written', () => {
-  it('is shown with its comments to who may see all of it', async () => {
+describe('the source text of a configuration', () => {
+  it('is returned with its comments only to tokens that may see secrets', async () => {
     const one = await openAdmin();
     const text = '# the reason\nversion: 3\n';
     await one.ask('/v1/config', { method: 'PUT', body: text, headers: { 'content-type': 'application/yaml' } });

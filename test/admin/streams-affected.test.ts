@@ -14,7 +14,7 @@ const setups: Readonly<Record<string, GatewayOptions>> = {
 };
 
 for (const [name, gatewayOptions] of Object.entries(setups)) {
-  describe(`the streams ${name} that a change would end`, function () {
+  describe(`the number of streams ${name} that a change would end`, function () {
     this.timeout(30_000);
     let backend: TestBackend;
     let one: TestAdmin;
@@ -57,11 +57,11 @@ for (const [name, gatewayOptions] of Object.entries(setups)) {
     const affected = async (body: object): Promise<number> =>
       (await one.ask('/v1/config/diff', { method: 'POST', body })).body.streamsAffected;
 
-    it('include those of its endpoints', () => until(async () => (await affected(config('2h'))) === 3));
+    it('includes the streams of its endpoints', () => until(async () => (await affected(config('2h'))) === 3));
 
-    it('exclude those of others', async () => equal(await affected(config('1h', '3s')), 0));
+    it('excludes the streams of other endpoints', async () => equal(await affected(config('1h', '3s')), 0));
 
-    it('are also those that began under a configuration before', async () => {
+    it('includes streams that began under an earlier configuration', async () => {
       await one.ask('/v1/config', { method: 'PUT', body: config('1h', '3s') });
       await until(async () => (await affected(config('2h', '3s'))) === 3);
     });

@@ -25,7 +25,7 @@ describe('tokens of the admin API', () => {
 
   const status = async (token: string) => (await one.ask('/v1/status', { token })).status;
 
-  describe('when none is given', () => {
+  describe('if none are configured', () => {
     beforeEach(async () => {
       one = await openAdmin(config(), { token: undefined });
     });
@@ -33,7 +33,7 @@ describe('tokens of the admin API', () => {
 
     const file = () => adminTokenFile(one.stateDirectory, one.admin.address!);
 
-    it('are one that is in a file for its user alone', async () => {
+    it('are one generated token in a file that only its user can read', async () => {
       equal(statSync(file()).mode & 0o777, 0o600);
       equal(await status(readFileSync(file(), 'utf8').trim()), 200);
     });
@@ -56,14 +56,14 @@ describe('tokens of the admin API', () => {
       one = await openAdmin(config(), { token: undefined, stateDirectory, listen });
     };
 
-    it('are the same one at the next start at the same address', async () => {
+    it('stay the same at the next start at the same address', async () => {
       const first = read();
       await restart();
       equal(read(), first);
       equal(await status(first), 200);
     });
 
-    it('are another one at the next start when the file was deleted', async () => {
+    it('are generated again at the next start if the file was deleted', async () => {
       const first = read();
       const path = file();
       await restart(() => rmSync(path));
@@ -83,7 +83,7 @@ describe('tokens of the admin API', () => {
         },
       ],
     ] as const) {
-      it(`are another one at the next start when the file ${what}`, async () => {
+      it(`are generated again at the next start if the file ${what}`, async () => {
         const first = read();
         const path = file();
         await restart(() => spoil(path));
@@ -95,7 +95,7 @@ describe('tokens of the admin API', () => {
       });
     }
 
-    it('are not valid once their file is deleted, and are another one after the next reload', async () => {
+    it('become invalid when their file is deleted, and are generated again by the next reload', async () => {
       const first = read();
       rmSync(file());
       equal(await status(first), 401);
@@ -119,7 +119,7 @@ describe('tokens of the admin API', () => {
       equal(await status(first), 200);
     });
 
-    it('are replaced by those of a reload', async () => {
+    it('are replaced by those that a reload configures', async () => {
       const own = readFileSync(file(), 'utf8').trim();
       await one.gateway.reload({ ...config(), extra_config: { 'admin/api': { tokens: [entry('t', 'new', 'read')] } } });
       equal(await status(own), 401);
@@ -127,12 +127,12 @@ describe('tokens of the admin API', () => {
     });
   });
 
-  it('need no file when they are given', async () => {
+  it('are not written to a file if they are configured', async () => {
     one = await openAdmin();
     equal(readdirSync(one.stateDirectory).length, 0);
   });
 
-  it('get a file when a reload takes the others away', async () => {
+  it('are generated when a reload removes the configured ones', async () => {
     const tokens = [entry('t', 'old', 'read')];
     one = await openAdmin({ ...config(), extra_config: { 'admin/api': { tokens } } }, { token: undefined });
     const file = adminTokenFile(one.stateDirectory, one.admin.address!);
@@ -142,13 +142,13 @@ describe('tokens of the admin API', () => {
     equal(await status('old'), 401);
   });
 
-  it('of the environment take precedence over those of the configuration', async () => {
+  it('from the environment take precedence over those of the configuration', async () => {
     one = await openAdmin({ ...config(), extra_config: { 'admin/api': { tokens: [entry('t', 'x', 'read')] } } });
     equal(await status('the-token-of-tests'), 200);
     equal(await status('x'), 401);
   });
 
-  it('that cannot be stored are logged, and the gateway serves', async () => {
+  it('that cannot be stored are logged as a problem, and the gateway serves', async () => {
     one = await openAdmin(config(), { token: undefined, stateDirectory: '/dev/null/state' });
     equal((await one.ask('/live')).status, 200);
     match(
@@ -157,7 +157,7 @@ describe('tokens of the admin API', () => {
     );
   });
 
-  describe('in a file', () => {
+  describe('from a file', () => {
     let file: string;
     const open = async (text: string | null) => {
       const other = await openAdmin();
@@ -174,26 +174,26 @@ describe('tokens of the admin API', () => {
       };
     };
 
-    it('may be one with every scope', async () => {
+    it('can be one token with every scope', async () => {
       await open('plain\n');
       equal(await status('plain'), 200);
       equal(await status('the-token-of-tests'), 401);
     });
 
-    it('may be a list', async () => {
+    it('can be a list', async () => {
       await open(JSON.stringify([entry('reader', 'r', 'read'), entry('writer', 'w', 'write')]));
       equal(await status('r'), 200);
       equal(await status('w'), 403);
     });
 
-    it('count anew as soon as it changes', async () => {
+    it('are replaced as soon as the file changes', async () => {
       await open('one');
       writeFileSync(file, 'another');
       equal(await status('one'), 401);
       equal(await status('another'), 200);
     });
 
-    it('are all rejected while it is missing, empty or invalid, which is logged', async () => {
+    it('are all rejected while the file is missing, empty or invalid, which is logged', async () => {
       await open('one');
       for (const text of [null, '', '[{"id": "x"}]', '[']) {
         if (text === null) rmSync(file);
@@ -205,7 +205,7 @@ describe('tokens of the admin API', () => {
       equal(await status('one'), 200);
     });
 
-    it('are validated at the start', async () => {
+    it('are validated at startup', async () => {
       await open(null);
       match(one.lines.join('\n'), /ERROR: \[ADMIN\] no token is valid: .*ENOENT/);
     });

@@ -14,8 +14,8 @@ import { type Stand, type StandName, stands } from './stands.ts';
 const document = describeAdmin([...changing, ...reading], 'http://127.0.0.1:9180');
 const description = readDescription(document);
 
-describe('the description of the admin API', () => {
-  it('tells the parameters of every path, and no others', () => {
+describe('the OpenAPI document of the admin API', () => {
+  it('lists exactly the parameters that occur in each path', () => {
     for (const [name, { parameters = [] }] of description.operations) {
       const reported = parameters.filter((one) => one.in === 'path');
       ok(
@@ -30,7 +30,7 @@ describe('the description of the admin API', () => {
     }
   });
 
-  it('tells every parameter once', () => {
+  it('lists each parameter once', () => {
     for (const [name, { parameters = [] }] of description.operations) {
       equal(new Set(parameters.map((one) => `${one.in} ${one.name}`)).size, parameters.length, name);
     }
@@ -70,7 +70,7 @@ const unreachable: Readonly<Record<string, readonly number[]>> = {
   'GET /v1/revisions/{from}/diff/{to}': [422],
 };
 
-describe('every answer of the admin API', function () {
+describe('the responses of the admin API', function () {
   this.timeout(180_000);
   const shared = new Map<StandName, Promise<Stand>>();
   const given = new Map<string, Set<number>>();
@@ -113,23 +113,23 @@ describe('every answer of the admin API', function () {
     }
   };
 
-  it('is called for', () =>
+  it('are obtained by a call for each documented status', () =>
     deepEqual([...description.operations.keys()].sort(), [...Object.keys(calls), 'GET /v1/events'].sort()));
 
   for (const [name, byStatus] of Object.entries(calls)) {
-    it(`to ${name} is as described`, async () => {
+    it(`to ${name} match the document`, async () => {
       for (const [status, each] of Object.entries(byStatus)) {
         for (const call of [each].flat() as Call[]) await make(name, call, Number(status));
       }
     });
 
-    it(`that refuses ${name} is as described`, async () => {
+    it(`that reject ${name} match the document`, async () => {
       const [{ path, ask = {} }] = [Object.values(byStatus)[0]].flat() as [Call];
       await refuse(name, path, ask);
     });
   }
 
-  it('to GET /v1/events is as described', async () => {
+  it('to GET /v1/events match the document', async () => {
     const name = 'GET /v1/events';
     const { one, close } = await stands.plain();
     const port = Number(one.admin.address!.split(':')[1]);
@@ -141,14 +141,14 @@ describe('every answer of the admin API', function () {
     await close();
   });
 
-  it('to GET /live of a loop that is late is as described', () => {
+  it('to GET /live match the document while the event loop is blocked', () => {
     const ctx = {} as Koa.Context;
     live.handle(ctx, { operating: { loopLag: { ms: 6_000 } } } as Admin);
     const headers = { 'content-type': 'application/json' };
     note('GET /live', { status: ctx.status, headers, text: JSON.stringify(ctx.body) }, 503);
   });
 
-  it('has been given with every status that is described, but those of faults of ours', () => {
+  it('cover every documented status except internal errors', () => {
     for (const [name, { responses }] of description.operations) {
       const wanted = Object.keys(responses).map(Number);
       const exempt = new Set([500, ...(unreachable[name] ?? [])]);

@@ -25,7 +25,7 @@ function* schemasIn(value: unknown, path = '#', isSchema = false): Generator<[pa
   }
 }
 
-describe('the description of the admin API, for those who make clients from it', function () {
+describe('the OpenAPI document of the admin API, for client generators', function () {
   this.timeout(60_000);
 
   it('passes every recommended rule of redocly', async () => {
@@ -37,7 +37,7 @@ describe('the description of the admin API, for those who make clients from it',
     );
   });
 
-  it('becomes types that compile in strict mode, tell results and problems apart, and refuse a wrong client', async () => {
+  it('becomes types that compile in strict mode, separate results from problems, and reject a wrong client', async () => {
     const right = `
       import type { components, paths } from './api.ts';
       type Answers = paths['/v1/config']['put']['responses'];
@@ -61,7 +61,7 @@ describe('the description of the admin API, for those who make clients from it',
     ]);
   });
 
-  it('has every object under a name and refers to it', () => {
+  it('declares every object under a name and refers to it', () => {
     const inline = [...schemasIn(document)].filter(([path, schema]) => {
       const isKind = /^#\/components\/schemas\/\w+Problem\/allOf\/1$/.test(path);
       return 'properties' in schema && !isKind && !/^#\/components\/schemas\/\w+$/.test(path);
@@ -72,14 +72,14 @@ describe('the description of the admin API, for those who make clients from it',
     }
   });
 
-  it('says of every object whether it may have members that are not named', () => {
+  it('says for every object whether it may have further members', () => {
     const silent = [...schemasIn(document)].filter(
       ([, schema]) => 'type' in schema && schema.type === 'object' && !('additionalProperties' in schema),
     );
     deepEqual(silent, []);
   });
 
-  it('tells a success of every operation', () => {
+  it('has a success response for every operation', () => {
     for (const [path, methods] of Object.entries(document.paths)) {
       for (const [method, { responses }] of Object.entries(methods)) {
         ok(
@@ -90,7 +90,7 @@ describe('the description of the admin API, for those who make clients from it',
     }
   });
 
-  it('names the address it was asked at', async () => {
+  it('has the address of the request as its server', async () => {
     const { admin, ask, close } = await openAdmin();
     const { address } = admin;
     const { body } = await ask('/v1/admin-openapi');
@@ -99,15 +99,15 @@ describe('the description of the admin API, for those who make clients from it',
   });
 });
 
-describe('named schemas', () => {
-  it('are defined once, however often they are used', () => {
+describe('named schemas of the admin API', () => {
+  it('are defined once, even if used repeatedly', () => {
     const inner = objectOf('Inner', { a: text });
     const { schemas, refer } = createComponents();
     deepEqual(refer(objectOf('Outer', { one: inner, two: inner })), { $ref: '#/components/schemas/Outer' });
     deepEqual(Object.keys(schemas).sort(), ['Inner', 'Outer']);
   });
 
-  it('do not share a name', () => {
+  it('have unique names', () => {
     const { refer } = createComponents();
     refer(objectOf('Same', { a: text }));
     let message = '';

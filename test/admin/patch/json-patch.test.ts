@@ -7,7 +7,12 @@ const good: readonly (readonly [string, Data, Data, Data])[] = [
   ['adds a member', { foo: 'bar' }, [{ op: 'add', path: '/baz', value: 'qux' }], { foo: 'bar', baz: 'qux' }],
   ['adds an entry', { foo: ['a', 'c'] }, [{ op: 'add', path: '/foo/1', value: 'b' }], { foo: ['a', 'b', 'c'] }],
   ['adds an entry at the end', ['a'], [{ op: 'add', path: '/1', value: 'b' }], ['a', 'b']],
-  ['adds an entry behind all', { foo: ['a'] }, [{ op: 'add', path: '/foo/-', value: ['b'] }], { foo: ['a', ['b']] }],
+  [
+    'adds an entry after the last one',
+    { foo: ['a'] },
+    [{ op: 'add', path: '/foo/-', value: ['b'] }],
+    { foo: ['a', ['b']] },
+  ],
   ['adds over a member', { foo: 1 }, [{ op: 'add', path: '/foo', value: 2 }], { foo: 2 }],
   ['adds null', { foo: 1 }, [{ op: 'add', path: '/foo', value: null }], { foo: null }],
   ['adds under the empty name', {}, [{ op: 'add', path: '/', value: 1 }], { '': 1 }],
@@ -27,7 +32,7 @@ const good: readonly (readonly [string, Data, Data, Data])[] = [
     { a: { b: [1, 'x'] } },
   ],
   [
-    'tests whatever the order of members',
+    'compares objects regardless of the order of members',
     { a: 1, b: 2 },
     [{ op: 'test', path: '', value: { b: 2, a: 1 } }],
     { a: 1, b: 2 },
@@ -59,12 +64,12 @@ const bad: readonly (readonly [string, Data, Data])[] = [
   ['adds where nothing holds it', {}, [{ op: 'add', path: '/a/b', value: 1 }]],
   ['adds behind the end', [1], [{ op: 'add', path: '/2', value: 1 }]],
   ['adds at a position with a leading zero', [1, 2], [{ op: 'add', path: '/01', value: 1 }]],
-  ['removes what is not there', {}, [{ op: 'remove', path: '/a' }]],
+  ['removes a missing value', {}, [{ op: 'remove', path: '/a' }]],
   ['removes what only the prototype has', {}, [{ op: 'remove', path: '/constructor' }]],
   ['removes behind the end', [1], [{ op: 'remove', path: '/-' }]],
-  ['replaces what is not there', {}, [{ op: 'replace', path: '/a', value: 1 }]],
+  ['replaces a missing value', {}, [{ op: 'replace', path: '/a', value: 1 }]],
   ['moves a value into itself', { a: { b: 1 } }, [{ op: 'move', from: '/a', path: '/a/b/c' }]],
-  ['moves what is not there', {}, [{ op: 'move', from: '/a', path: '/b' }]],
+  ['moves a missing value', {}, [{ op: 'move', from: '/a', path: '/b' }]],
   ['copies from nowhere', { a: 1 }, [{ op: 'copy', path: '/b' }]],
   ['tests another value', { a: 1 }, [{ op: 'test', path: '/a', value: '1' }]],
   ['tests an entry of a text', { a: 'bc' }, [{ op: 'test', path: '/a/0', value: 'b' }]],
@@ -80,7 +85,7 @@ describe('a JSON patch', () => {
     it(`is rejected when it ${why}`, () => throws(() => jsonPatch(document, patch), PatchError));
   }
 
-  it('says which test failed', () => {
+  it('reports which test failed', () => {
     const patch = [{ op: 'test', path: '/a', value: 2 }];
     throws(() => jsonPatch({ a: 1 }, patch), /test failed: the value at \/a differs/);
   });
@@ -93,7 +98,7 @@ describe('a JSON patch', () => {
     throws(() => jsonPatch({}, patch), { index: 1, message: 'operation 1: "b" does not exist' });
   });
 
-  it('changes neither the document nor itself', () => {
+  it('modifies neither the document nor itself', () => {
     const document = { a: [1] };
     const patch: Data = [
       { op: 'add', path: '/b', value: { c: [] } },
@@ -104,7 +109,7 @@ describe('a JSON patch', () => {
     deepEqual(patch[0], { op: 'add', path: '/b', value: { c: [] } });
   });
 
-  it('copies so that the two can differ', () => {
+  it('copies values deeply', () => {
     const patch: Data = [
       { op: 'copy', from: '/a', path: '/b' },
       { op: 'add', path: '/b/-', value: 2 },
@@ -112,7 +117,7 @@ describe('a JSON patch', () => {
     deepEqual(jsonPatch({ a: [1] }, patch), { a: [1], b: [1, 2] });
   });
 
-  it('takes __proto__ for a key like any other', () => {
+  it('treats __proto__ as an ordinary key', () => {
     const result = jsonPatch({}, [{ op: 'add', path: '/__proto__', value: { polluted: true } }]);
     equal(JSON.stringify(result), '{"__proto__":{"polluted":true}}');
     equal(Object.getPrototypeOf(result), Object.prototype);

@@ -27,19 +27,19 @@ const cases: readonly (readonly [Data, Data, Data])[] = [
 
 describe('a JSON merge patch', () => {
   for (const [target, patch, result] of cases) {
-    it(`makes ${JSON.stringify(result)} of ${JSON.stringify(target)} by ${JSON.stringify(patch)}`, () => {
+    it(`turns ${JSON.stringify(target)} into ${JSON.stringify(result)} with ${JSON.stringify(patch)}`, () => {
       deepEqual(mergePatch(target, patch), result);
     });
   }
 
-  it('changes neither of the two', () => {
+  it('modifies neither the document nor itself', () => {
     const target = { a: { b: 1 } };
     const patch = { a: { c: 2 } };
     mergePatch(target, patch);
     deepEqual([target, patch], [{ a: { b: 1 } }, { a: { c: 2 } }]);
   });
 
-  it('takes __proto__ for a key like any other', () => {
+  it('treats __proto__ as an ordinary key', () => {
     const result = mergePatch({ a: 1 }, JSON.parse('{"__proto__": {"polluted": true}, "constructor": null}'));
     equal(JSON.stringify(result), '{"a":1,"__proto__":{"polluted":true}}');
     equal(Object.getPrototypeOf(result), Object.prototype);

@@ -56,7 +56,7 @@ describe('GET /v1/events', () => {
     deepEqual(reported(following.bytes), [{ id, event: 'worker.up', data: { worker: 3, pid: 7 } }]);
   });
 
-  it('tells only what was asked for', async () => {
+  it('sends only the requested types', async () => {
     const following = await open('?types=reload.*,worker.down');
     gateway.events.emit('worker.up', { worker: 1, pid: 7 });
     gateway.events.emit('worker.down', { worker: 1, pid: 7, reason: 'SIGKILL' });
@@ -69,7 +69,7 @@ describe('GET /v1/events', () => {
   });
 
   for (const types of ['reload.*,guard.failed', '*', 'r*']) {
-    it(`takes types=${types}`, async () => {
+    it(`accepts types=${types}`, async () => {
       await open(`?types=${types}`);
     });
   }
@@ -90,7 +90,7 @@ describe('GET /v1/events', () => {
     });
   }
 
-  it('begins after the last event a client knows', async () => {
+  it('begins after the last event that the client received', async () => {
     const first = gateway.events.emit('worker.up', { worker: 1, pid: 7 });
     gateway.events.emit('worker.up', { worker: 2, pid: 8 });
     const following = await open('', { 'Last-Event-ID': String(first) });
@@ -118,7 +118,7 @@ describe('GET /v1/events', () => {
     deepEqual([data.result, data.revision, data.previous, data.warnings], ['applied', 2, 1, []]);
   });
 
-  it('keeps the connection alive while nothing happens', async () => {
+  it('keeps an idle connection alive with comments', async () => {
     const following = await open();
     await following.until(':\n\n');
     admin.timers.advance(15_000);
@@ -130,7 +130,7 @@ describe('GET /v1/events', () => {
     ['is withdrawn', null],
     ['loses the scope read', { id: 'a', scopes: ['check'] as const }],
   ] as const) {
-    it(`ends in order with the next heartbeat after its token ${what}`, async () => {
+    it(`ends normally with the next heartbeat after its token ${what}`, async () => {
       let caller: Caller | null = { id: 'a', scopes: ['read'] };
       await admin.close();
       admin = await openReading(gateway, () => caller);
@@ -144,14 +144,14 @@ describe('GET /v1/events', () => {
     });
   }
 
-  it('ends in order when the admin port closes', async () => {
+  it('ends normally when the admin port closes', async () => {
     const following = await open();
     await following.until(':');
     admin.end();
     equal(await following.ended(), true);
   });
 
-  it('is no longer sent once the client has disconnected', async () => {
+  it('stops sending once the client has disconnected', async () => {
     let reported = 0;
     const data = {
       toJSON() {
@@ -172,7 +172,7 @@ describe('GET /v1/events', () => {
     equal(reported, before);
   });
 
-  it('cuts off who does not read', async () => {
+  it('closes the connection of a client that does not read', async () => {
     const socket = connect(admin.port, '127.0.0.1');
     socket.write('GET /v1/events HTTP/1.1\r\nHost: a\r\n\r\n');
     await new Promise((resolve) => socket.once('readable', resolve));
@@ -197,7 +197,7 @@ describe('GET /v1/events', () => {
   });
 });
 
-describe('events of components and the watcher', () => {
+describe('events of components and of the file watcher', () => {
   const heard = (gateway: Operations, type: string): GatewayEvent[] => {
     const events: GatewayEvent[] = [];
     gateway.events.subscribe({ types: [type] }, (event) => events.push(event));

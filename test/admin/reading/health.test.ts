@@ -27,48 +27,48 @@ describe('GET /live and GET /ready', () => {
     await backend.close();
   });
 
-  it('lives while its loop turns', async () => {
+  it('reports live while the event loop runs', async () => {
     const { status, body } = await admin.ask('/live');
     deepEqual([status, body], [200, { status: 'ok' }]);
   });
 
-  it('is not ready before it listens', async () => {
+  it('reports not ready before the gateway listens', async () => {
     const { status, body } = await admin.ask('/ready');
     deepEqual([status, body], [503, { status: 'error', reasons: ['not listening'] }]);
   });
 
-  it('is ready once it listens', async () => {
+  it('reports ready once the gateway listens', async () => {
     await gateway.listen();
     const { status, body } = await admin.ask('/ready');
     deepEqual([status, body], [200, { status: 'ok' }]);
   });
 
-  it('stays ready after a refused configuration', async () => {
+  it('reports ready after a rejected configuration', async () => {
     await gateway.listen();
     await gateway.reload({ version: 3, endpoints: 7 }).catch(() => {});
     equal((await admin.ask('/ready')).status, 200);
   });
 
-  it('is not ready while it drains', async () => {
+  it('reports not ready while the gateway drains', async () => {
     await gateway.listen();
     await admin.send('POST', '/v1/drain');
     const { status, body } = await admin.ask('/ready');
     deepEqual([status, body], [503, { status: 'error', reasons: ['draining'] }]);
   });
 
-  it('is not ready while it closes', async () => {
+  it('reports not ready while the gateway closes', async () => {
     await gateway.listen();
     await gateway.close();
     equal((await admin.ask('/ready')).status, 503);
   });
 });
 
-describe('GET /live of a loop that hardly turns', () => {
+describe('GET /live with a slow event loop', () => {
   for (const [ms, status] of [
     [5_000, 200],
     [5_001, 503],
   ] as const) {
-    it(`answers ${status} when it is ${ms} ms late`, () => {
+    it(`answers ${status} if the loop is ${ms} ms late`, () => {
       const ctx = {} as Koa.Context;
       live.handle(ctx, { operating: { loopLag: { ms } } } as Admin);
       equal(ctx.status, status);
@@ -77,7 +77,7 @@ describe('GET /live of a loop that hardly turns', () => {
 });
 
 describe('GET /ready of a gateway with workers', () => {
-  it('is ready once a worker serves, and shows no configuration before', async () => {
+  it('reports ready once a worker serves, and no configuration before that', async () => {
     const gateway = await startGateway(
       { endpoints: [] },
       { workers: { count: 1, program: fileURLToPath(new URL('../../support/worker.ts', import.meta.url)), args: [] } },
@@ -116,7 +116,7 @@ describe('the lag of the event loop', () => {
     };
   }
 
-  it('is nothing while timers run in time', () => {
+  it('is zero while timers run on time', () => {
     const loop = blockable();
     const lag = watchLoopLag(loop.timers);
     loop.pass(500);
@@ -139,7 +139,7 @@ describe('the lag of the event loop', () => {
     equal(lag.ms, 6_000);
   });
 
-  it('is forgotten with the next timer in time', () => {
+  it('is reset by the next timer that runs on time', () => {
     const loop = blockable();
     const lag = watchLoopLag(loop.timers);
     loop.pass(6_500);

@@ -22,7 +22,7 @@ describe('the text format of Prometheus', () => {
     equal(write({}, 1, 'a\\b\n"c"')[0], '# HELP m a\\\\b\\n"c"');
   });
 
-  it('writes no braces without labels', () => {
+  it('omits braces for a metric without labels', () => {
     equal(write({})[2], 'm 1');
   });
 
@@ -30,7 +30,7 @@ describe('the text format of Prometheus', () => {
     deepEqual([write({}, Number.POSITIVE_INFINITY)[2], write({}, Number.NEGATIVE_INFINITY)[2]], ['m +Inf', 'm -Inf']);
   });
 
-  it('leaves a metric without values out', () => {
+  it('omits metrics without values', () => {
     equal(writeExposition([{ name: 'm', type: 'gauge', help: 'Help.', samples: [] }]), '');
   });
 });
@@ -77,11 +77,11 @@ describe('GET /metrics', () => {
     equal((await admin.ask('/metrics')).headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
   });
 
-  it('counts the start, which was before the port was open', async () => {
+  it('counts the first start, which precedes the opening of the port', async () => {
     equal(await value('gateway_config_reloads_total{result="applied",trigger="start"}'), 1);
   });
 
-  it('counts changes by result and by what asked for them', async () => {
+  it('counts changes by result and trigger', async () => {
     await gateway.reload(config('/b'));
     await gateway.reload(config('/b'));
     await gateway.reload({ version: 3, endpoints: 7 }).catch(() => {});
@@ -94,32 +94,32 @@ describe('GET /metrics', () => {
     );
   });
 
-  it('shows that the last change failed, until one succeeds', async () => {
+  it('shows a failed change until one succeeds', async () => {
     await gateway.reload({ version: 3, endpoints: 7 }).catch(() => {});
     equal(await value('gateway_config_last_reload_successful'), 0);
     await gateway.reload(config('/b'));
     equal(await value('gateway_config_last_reload_successful'), 1);
   });
 
-  it('takes no notice of a dry run', async () => {
+  it('ignores dry runs', async () => {
     await gateway.apply({ trigger: 'api', source: { version: 3, endpoints: 7 }, dryRun: true }).catch(() => {});
     const all = await series();
     equal(all.get('gateway_config_last_reload_successful'), 1);
     equal(all.get('gateway_config_reloads_total{result="failed",trigger="api"}'), undefined);
   });
 
-  it('tells when a change last succeeded, which a failure does not change', async () => {
+  it('shows the time of the last successful change', async () => {
     const before = await value('gateway_config_last_reload_success_timestamp_seconds');
     ok(Math.abs(before! - gateway.startedAt / 1000) < 60);
     await gateway.reload({ version: 3, endpoints: 7 }).catch(() => {});
     equal(await value('gateway_config_last_reload_success_timestamp_seconds'), before);
   });
 
-  it('shows the duration of each step', async () => {
+  it('shows the duration of each step of a change', async () => {
     ok((await value('gateway_config_reload_duration_seconds{phase="build"}'))! >= 0);
   });
 
-  it('names the configuration that serves', async () => {
+  it('shows the active configuration', async () => {
     const { hash } = gateway.status;
     equal(await value(`gateway_config_info{revision="1",hash="${hash}"}`), 1);
   });
@@ -147,7 +147,7 @@ describe('GET /metrics', () => {
     await losing.close();
   });
 
-  it('says nothing of an endpoint that was never called', async () => {
+  it('omits endpoints that were never called', async () => {
     equal(await value('gateway_endpoint_requests_total{method="GET",endpoint="/a"}'), undefined);
   });
 
@@ -168,7 +168,7 @@ describe('GET /metrics', () => {
     );
   });
 
-  it('puts every latency into the buckets it does not exceed', async () => {
+  it('counts every latency in all buckets above it', async () => {
     const { traffic } = gateway.serving.compiled.routes[0]!;
     for (const latencyMs of [0.5, 3, 3, 700, 900_000]) traffic.record(latencyMs, 200);
     const all = await series();
@@ -181,13 +181,13 @@ describe('GET /metrics', () => {
     equal(all.get('gateway_endpoint_duration_seconds_count{method="GET",endpoint="/a"}'), 5);
   });
 
-  it('adds latencies up exactly', async () => {
+  it('adds up latencies exactly', async () => {
     const { traffic } = gateway.serving.compiled.routes[0]!;
     for (const latencyMs of [0.25, 9.75, 1_000]) traffic.record(latencyMs, 200);
     equal(await value('gateway_endpoint_duration_seconds_sum{method="GET",endpoint="/a"}'), 1.01);
   });
 
-  it('counts the answers of an endpoint and of each of its backends by the class of their status', async () => {
+  it('counts the responses of endpoints and backends by status class', async () => {
     const host = [backend.url];
     const failing = { host, url_pattern: '/bad' };
     const unreachable = { host: ['http://127.0.0.1:1'], url_pattern: '/gone' };
@@ -212,7 +212,7 @@ describe('GET /metrics', () => {
     );
   });
 
-  it('keeps the counts of a backend over a reload that leaves it, and forgets one that is gone', async () => {
+  it('keeps the counts of a backend over a reload, and drops those of a removed backend', async () => {
     await call('/a');
     const other = { host: [backend.url], url_pattern: '/bad' };
     await gateway.reload({
@@ -228,7 +228,7 @@ describe('GET /metrics', () => {
     deepEqual([await value(name('/', '2xx')), await value(name('/bad', '5xx'))], [2, undefined]);
   });
 
-  it('counts a client that disconnected before the response separately', async () => {
+  it('counts client disconnects separately', async () => {
     const silent = await startBackend(() => {});
     await gateway.reload({
       version: 3,
@@ -246,14 +246,14 @@ describe('GET /metrics', () => {
     await silent.close();
   });
 
-  it('forgets an endpoint that is gone', async () => {
+  it('drops the series of a removed endpoint', async () => {
     await call('/a');
     await gateway.reload(config('/b'));
     const { text } = await admin.ask('/metrics');
     equal(text.includes('endpoint="/a"'), false);
   });
 
-  it('tells help and type once for each metric', async () => {
+  it('prints help and type once per metric', async () => {
     await call('/a');
     const { text } = await admin.ask('/metrics');
     const types = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);

@@ -4,7 +4,7 @@ import { reading } from '../../../admin/operations/reading.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { openReading, type ReadingPort } from './support.ts';
 
-describe('descriptions in OpenAPI', () => {
+describe('OpenAPI documents of the admin API', () => {
   let gateway: Operations;
   let admin: ReadingPort;
 
@@ -36,40 +36,40 @@ describe('descriptions in OpenAPI', () => {
     await gateway.close();
   });
 
-  describe('of the served API', () => {
+  describe("for the gateway's own API", () => {
     const document = async () => (await admin.ask('/v1/openapi')).body;
 
-    it('is of version 3.1, and names the service', async () => {
+    it('are version 3.1 and have the name of the service', async () => {
       const { openapi, info } = await document();
       deepEqual([openapi, info], ['3.1.0', { title: 'shop', version: '1.0.0' }]);
     });
 
-    it('has every endpoint but the catch-all', async () => {
+    it('contain every endpoint except the catch-all', async () => {
       deepEqual(Object.keys((await document()).paths), ['/users/{id}', '/feed', '/raw/{wildcard}', '/a-b', '/a/b']);
     });
 
-    it('is for the requested audience', async () => {
+    it('contain only the endpoints of the requested audience', async () => {
       deepEqual(Object.keys((await admin.ask('/v1/openapi?audience=partners')).body.paths), ['/a-b']);
     });
   });
 
-  describe('of the admin API', () => {
+  describe('for the admin API', () => {
     const document = async () => (await admin.ask('/v1/admin-openapi')).body;
 
-    it('describes every operation', async () => {
+    it('contain every operation', async () => {
       const { paths } = await document();
       const described = Object.values(paths).flatMap((path) => Object.keys(path as object));
       equal(described.length, reading.length);
     });
 
-    it('gives every operation a unique name', async () => {
+    it('have a unique name for every operation', async () => {
       const paths = Object.values((await document()).paths) as Record<string, { operationId: string }>[];
       const ids = paths.flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
       equal(new Set(ids).size, reading.length);
       ok(ids.includes('getSchemaByNamespace'));
     });
 
-    it('tells the scope that is needed', async () => {
+    it('state the required scope', async () => {
       const { paths } = await document();
       deepEqual(
         ['/live', '/metrics', '/v1/status'].map((path) => paths[path].get.security),
@@ -77,7 +77,7 @@ describe('descriptions in OpenAPI', () => {
       );
     });
 
-    it('tells parameters, bodies and answers', async () => {
+    it('describe parameters, bodies and responses', async () => {
       const { paths, components } = await document();
       const schemaOf = ({ content }: { content: Record<string, { schema: { $ref: string } }> }) =>
         components.schemas[content['application/json']!.schema.$ref.split('/').at(-1)!];
@@ -87,7 +87,7 @@ describe('descriptions in OpenAPI', () => {
       deepEqual(Object.keys(paths['/v1/drain'].post.responses), ['202', '400', '401', '403', '421', '429', '500']);
     });
 
-    it('refers to nothing it does not hold', async () => {
+    it('contain everything that they refer to', async () => {
       const results = await document();
       for (const [, name, kind] of JSON.stringify(results).matchAll(/"\$ref":"#\/components\/((\w+)\/\w+)"/g)) {
         ok(results.components[kind!][name!.split('/')[1]!], name);
@@ -96,8 +96,8 @@ describe('descriptions in OpenAPI', () => {
   });
 });
 
-describe('operations that answer an object', () => {
-  it('answer exactly the members that are described', async () => {
+describe('admin operations that return an object', () => {
+  it('return exactly the documented members', async () => {
     const gateway = await startGateway({
       endpoints: [{ endpoint: '/a', backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }] }],
     });

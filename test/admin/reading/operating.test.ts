@@ -5,7 +5,7 @@ import { json, rememberingSinks, startBackend, startGateway, type TestBackend } 
 import { eventually } from '../../support/stream-client.ts';
 import { openReading, type ReadingPort } from './support.ts';
 
-describe('operating the process', () => {
+describe('process operations of the admin API', () => {
   const sinks = rememberingSinks();
   let release: () => void;
   let backend: TestBackend;
@@ -43,53 +43,53 @@ describe('operating the process', () => {
   });
 
   describe('/v1/logging', () => {
-    it('tells the configured level', async () => {
+    it('returns the configured level', async () => {
       deepEqual((await admin.ask('/v1/logging')).body, { level: 'ERROR', namespaces: {}, ttl: null });
     });
 
-    it('sets another one for a while', async () => {
+    it('sets another level for a while', async () => {
       const { body } = await admin.send('PUT', '/v1/logging', { level: 'DEBUG', ttl: '5m' });
       deepEqual(body, { level: 'DEBUG', namespaces: {}, ttl: '300s' });
       gateway.log.debug('seen');
       match(sinks.lines.join(''), /seen/);
     });
 
-    it('shows when it ends', async () => {
+    it('shows when a temporary level ends', async () => {
       await admin.send('PUT', '/v1/logging', { level: 'DEBUG', ttl: '5m' });
       admin.timers.advance(60_000);
       equal((await admin.ask('/v1/logging')).body.ttl, '240s');
     });
 
-    it('goes back when the time is over', async () => {
+    it('restores the configured level when the time is over', async () => {
       await admin.send('PUT', '/v1/logging', { level: 'DEBUG', ttl: '5m' });
       admin.timers.advance(300_000);
       deepEqual((await admin.ask('/v1/logging')).body, { level: 'ERROR', namespaces: {}, ttl: null });
     });
 
-    it('lasts ten minutes by default', async () => {
+    it('keeps a temporary level for ten minutes by default', async () => {
       equal((await admin.send('PUT', '/v1/logging', { level: 'DEBUG' })).body.ttl, '600s');
     });
 
-    it('survives a reload', async () => {
+    it('keeps a temporary level over a reload', async () => {
       await admin.send('PUT', '/v1/logging', { level: 'DEBUG' });
       await gateway.reload({ ...config(), name: 'other' });
       gateway.log.debug('seen');
       match(sinks.lines.join(''), /seen/);
     });
 
-    it('goes back to what the latest configuration says', async () => {
+    it('restores the level of the latest configuration', async () => {
       await admin.send('PUT', '/v1/logging', { level: 'DEBUG' });
       await gateway.reload(config('WARNING'));
       admin.timers.advance(600_000);
       equal((await admin.ask('/v1/logging')).body.level, 'WARNING');
     });
 
-    it('ends at once with a time of nothing', async () => {
+    it('ends a temporary level at once with a ttl of 0', async () => {
       await admin.send('PUT', '/v1/logging', { level: 'DEBUG' });
       equal((await admin.send('PUT', '/v1/logging', { level: 'DEBUG', ttl: '0s' })).body.level, 'ERROR');
     });
 
-    it('is not cut short by the end of an earlier one', async () => {
+    it('does not end a temporary level when an earlier one expires', async () => {
       await admin.send('PUT', '/v1/logging', { level: 'DEBUG', ttl: '1m' });
       await admin.send('PUT', '/v1/logging', { level: 'INFO', ttl: '5m' });
       admin.timers.advance(60_000);
@@ -105,7 +105,7 @@ describe('operating the process', () => {
       [{ level: 'DEBUG', colour: 'red' }, /colour/],
       [['DEBUG'], /object/],
     ] as const) {
-      it(`refuses ${JSON.stringify(body)}`, async () => {
+      it(`rejects ${JSON.stringify(body)}`, async () => {
         const { status, body: problem } = await admin.send('PUT', '/v1/logging', body);
         equal(status, 400);
         match(problem.detail, why);
@@ -116,13 +116,13 @@ describe('operating the process', () => {
   describe('/v1/drain and /v1/resume', () => {
     const connectionOf = async () => (await fetch(`http://127.0.0.1:${port}/none`)).headers.get('connection');
 
-    it('closes connections after their answer', async () => {
+    it('close connections after their response', async () => {
       const { status, text } = await admin.send('POST', '/v1/drain');
       deepEqual([status, text], [202, '']);
       equal(await connectionOf(), 'close');
     });
 
-    it('closes them on a port that a reload has opened meanwhile', async () => {
+    it('close connections on a port that a reload opened meanwhile', async () => {
       const other = await startGateway({ endpoints: [] });
       const its = await openReading(other);
       await other.listen();
@@ -134,14 +134,14 @@ describe('operating the process', () => {
       await other.close();
     });
 
-    it('keeps them again after a resume', async () => {
+    it('keep connections open again after a resume', async () => {
       await admin.send('POST', '/v1/drain');
       equal((await admin.send('POST', '/v1/resume')).status, 202);
       equal((await admin.ask('/ready')).status, 200);
       equal(await connectionOf(), 'keep-alive');
     });
 
-    it('reports that it began, with the calls in flight', async () => {
+    it('report the start of a drain, with the requests in flight', async () => {
       const events = reported();
       const call = fetch(`http://127.0.0.1:${port}/a`);
       await eventually(() => backend.requests.length === 1);
@@ -151,7 +151,7 @@ describe('operating the process', () => {
       await (await call).text();
     });
 
-    it('reports that it ended once no calls are in flight', async () => {
+    it('report the end of a drain when no requests are in flight', async () => {
       const events = reported();
       const call = fetch(`http://127.0.0.1:${port}/a`);
       await eventually(() => backend.requests.length === 1);
@@ -165,14 +165,14 @@ describe('operating the process', () => {
       deepEqual([events[1]!.type, events[1]!.data], ['drain.finished', { result: 'idle' }]);
     });
 
-    it('reports that it was aborted', async () => {
+    it('report that a drain was canceled', async () => {
       const events = reported();
       await admin.send('POST', '/v1/drain');
       await admin.send('POST', '/v1/resume');
       deepEqual(events[1]!.data, { result: 'resumed' });
     });
 
-    it('tells nothing twice', async () => {
+    it('report a repeated drain or resume only once', async () => {
       const events = reported();
       await admin.send('POST', '/v1/drain');
       await admin.send('POST', '/v1/drain');
@@ -187,7 +187,7 @@ describe('operating the process', () => {
     });
   });
 
-  describe('a replaced configuration that still has a request', () => {
+  describe('a replaced configuration with a pending request', () => {
     let call: Promise<Response>;
 
     beforeEach(async () => {
@@ -201,7 +201,7 @@ describe('operating the process', () => {
       await (await call).text();
     });
 
-    it('is listed behind the one that serves', async () => {
+    it('is listed after the active one', async () => {
       const { generations } = (await admin.ask('/v1/generations')).body;
       deepEqual(
         generations.map(({ ageMs: _, ...rest }: { ageMs: number }) => rest),
@@ -212,7 +212,7 @@ describe('operating the process', () => {
       );
     });
 
-    it('is older than the one that serves', async () => {
+    it('has a higher age than the active one', async () => {
       const [current, draining] = (await admin.ask('/v1/generations')).body.generations;
       equal(draining.ageMs >= current.ageMs, true);
     });
@@ -223,20 +223,20 @@ describe('operating the process', () => {
       match(text, /^gateway_generation_requests\{revision="1"\} 1$/m);
     });
 
-    it('has instances of its plugins', async () => {
+    it('counts among the instances of its plugins', async () => {
       const { plugins } = (await admin.ask('/v1/plugins')).body;
       equal(plugins.find(({ name }: { name: string }) => name === 'telemetry/logging').instances, 2);
     });
   });
 
   describe('/v1/stop', () => {
-    it('asks the process to end, after it has answered', async () => {
+    it('stops the process after the response', async () => {
       const { status, text } = await admin.send('POST', '/v1/stop');
       deepEqual([status, text], [202, '']);
       await eventually(() => admin.stops === 1);
     });
 
-    it('is no longer ready', async () => {
+    it('reports not ready from then on', async () => {
       await admin.send('POST', '/v1/stop');
       equal((await admin.ask('/ready')).status, 503);
     });

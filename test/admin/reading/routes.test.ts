@@ -7,7 +7,7 @@ import { silentSinks } from '../../../kernel/testing/index.ts';
 import { openGateway } from '../../support/gateway.ts';
 import { openReading, type ReadingPort } from './support.ts';
 
-describe('published routes', () => {
+describe('information about routes over the admin API', () => {
   let home: string;
   let gateway: Operations;
   let admin: ReadingPort;
@@ -43,7 +43,7 @@ describe('published routes', () => {
     (await admin.ask(`/v1/routes${query}`)).body.routes.map(({ id }: { id: string }) => id);
 
   describe('GET /v1/routes', () => {
-    it('tells everything about an endpoint', async () => {
+    it('returns all properties of an endpoint', async () => {
       const { backends, line, column, file, ...route } = (await admin.ask('/v1/routes')).body.routes[0];
       deepEqual(route, {
         id: 'GET /users',
@@ -60,12 +60,12 @@ describe('published routes', () => {
       deepEqual(backends[0].namespaces, ['qos/circuit-breaker', 'backend/http/client']);
     });
 
-    it('tells the lines of backends', async () => {
+    it('returns the line of each backend in the file', async () => {
       const [first, second] = (await admin.ask('/v1/routes')).body.routes;
       ok(first.backends[0].line > first.line && first.backends[0].line < second.line);
     });
 
-    it('counts calls and failures', async () => {
+    it('returns the numbers of calls and failures', async () => {
       await gateway.inject('/users');
       await gateway.inject('/users');
       const { calls, errors } = (await admin.ask('/v1/routes')).body.routes[0].counters;
@@ -79,22 +79,22 @@ describe('published routes', () => {
       ['?namespace=qos/circuit-breaker', ['GET /users']],
       ['?prefix=/users&method=POST', []],
     ] as const) {
-      it(`lists ${results.length} of three for ${query}`, async () => {
+      it(`returns ${results.length} of three endpoints for ${query}`, async () => {
         deepEqual(await ids(query), results);
       });
     }
 
-    it('pages', async () => {
+    it('returns pages with a cursor', async () => {
       const { routes, cursor } = (await admin.ask('/v1/routes?limit=2')).body;
       equal(routes.length, 2);
       deepEqual(await ids(`?limit=2&cursor=${encodeURIComponent(cursor)}`), ['POST /orders']);
     });
 
-    it('has no cursor on the last page', async () => {
+    it('returns no cursor on the last page', async () => {
       equal((await admin.ask('/v1/routes')).body.cursor, null);
     });
 
-    it('refuses a limit that is too large', async () => {
+    it('rejects a limit that is too large', async () => {
       equal((await admin.ask('/v1/routes?limit=501')).status, 400);
     });
   });
@@ -102,29 +102,29 @@ describe('published routes', () => {
   describe('GET /v1/routes/match', () => {
     const matched = async (query: string) => (await admin.ask(`/v1/routes/match?${query}`)).body;
 
-    it('finds the endpoint, its parameters and its place', async () => {
+    it('returns the endpoint, its parameters and its place', async () => {
       const { match: results } = await matched('path=/users/7');
       deepEqual([results.kind, results.route.id, results.params], ['route', 'GET /users/{id}', { id: '7' }]);
       ok(results.route.line > 1);
     });
 
-    it('lists the allowed methods', async () => {
+    it('returns the allowed methods', async () => {
       const { match: results } = await matched('method=GET&path=/orders');
       deepEqual([results.status, results.allow], [405, ['POST']]);
     });
 
-    it('shows the target of a redirect', async () => {
+    it('returns the target of a redirect', async () => {
       const { match: results } = await matched('path=/users/');
       deepEqual([results.kind, results.location], ['redirect', '/users']);
     });
 
-    it('shows that nothing matches, and similar routes', async () => {
+    it('reports that no endpoint matches, and similar routes', async () => {
       const { match: results, nearMisses } = await matched('path=/user');
       equal(results.status, 404);
       equal(nearMisses[0].route.id, 'GET /users');
     });
 
-    it('needs a path', async () => {
+    it('requires a path', async () => {
       const { status, body } = await admin.ask('/v1/routes/match?method=GET');
       equal(status, 400);
       match(body.detail, /path is missing/);
@@ -135,7 +135,7 @@ describe('published routes', () => {
     const plugin = async (name: string) =>
       (await admin.ask('/v1/plugins')).body.plugins.find((one: { name: string }) => one.name === name);
 
-    it('shows where a component is used, by pointer and line', async () => {
+    it('returns where a component is used, by pointer and line', async () => {
       const { places } = await plugin('qos/circuit-breaker');
       deepEqual(
         places.map(({ pointer }: { pointer: string }) => pointer),
@@ -144,30 +144,30 @@ describe('published routes', () => {
       ok(places[0].line > 1);
     });
 
-    it('shows where an encoding is used', async () => {
+    it('returns where an encoding is used', async () => {
       const { places } = await plugin('encoding/no-op');
       equal(places[0].pointer, '/endpoints/2/output_encoding');
     });
 
-    it('shows the backends of a protocol even if it is not named', async () => {
+    it('returns the backends of a protocol, even if they do not name it', async () => {
       equal((await plugin('backend/http/client')).places.length, 3);
     });
 
-    it('lists what is not used, too', async () => {
+    it('includes plugins that are not used', async () => {
       const { places, instances, calls } = await plugin('encoding/xml');
       deepEqual([places, instances, calls], [[], 0, 0]);
     });
 
-    it('names all its namespaces', async () => {
+    it('lists all namespaces of a plugin', async () => {
       const { namespaces } = await plugin('qos/circuit-breaker');
       deepEqual(namespaces, ['qos/circuit-breaker', 'github.com/devopsfaith/krakend-circuitbreaker/gobreaker']);
     });
 
-    it('counts one instance a place while one configuration is alive', async () => {
+    it('counts one instance per place while one configuration is active', async () => {
       equal((await plugin('backend/http/client')).instances, 3);
     });
 
-    it('counts the calls of the endpoints that use it', async () => {
+    it('counts the calls of the endpoints that use a plugin', async () => {
       const before = await plugin('qos/circuit-breaker');
       const service = await plugin('security/http');
       await gateway.inject('/users');
@@ -178,20 +178,20 @@ describe('published routes', () => {
   });
 
   describe('GET /v1/schema', () => {
-    it('is the schema of the whole configuration', async () => {
+    it('returns the schema of the whole configuration', async () => {
       const { $id, definitions } = (await admin.ask('/v1/schema')).body;
       match($id, /^urn:sluice:schema:/);
       ok(definitions['backend.qos.circuit-breaker']);
     });
 
     for (const written of ['qos/circuit-breaker/http', 'qos%2Fcircuit-breaker%2Fhttp']) {
-      it(`is that of one component for ${written}`, async () => {
+      it(`returns the schema of one component for ${written}`, async () => {
         const { body } = await admin.ask(`/v1/schema/${written}`);
         ok(body.properties.valid_status_codes);
       });
     }
 
-    it('guesses what was meant', async () => {
+    it('suggests the nearest name for an unknown component', async () => {
       const { status, body } = await admin.ask('/v1/schema/qos/circuit-braker');
       equal(status, 404);
       match(body.detail, /did you mean qos\/circuit-breaker\?/);
@@ -199,7 +199,7 @@ describe('published routes', () => {
   });
 
   describe('GET /v1/audit', () => {
-    it('recommends, with places', async () => {
+    it('returns recommendations with their places', async () => {
       const { recommendations, stats } = (await admin.ask('/v1/audit')).body;
       equal(stats.endpoints, 3);
       const noTls = recommendations.find(({ rule }: { rule: string }) => rule === '2.1.2');
@@ -209,7 +209,7 @@ describe('published routes', () => {
   });
 
   describe('GET /v1/workers and /v1/generations', () => {
-    it('lists one process without workers', async () => {
+    it('return one process for a gateway without workers', async () => {
       const { workers } = (await admin.ask('/v1/workers')).body;
       const { uptimeMs, requests, loopLagMs, rssBytes, heapUsedBytes, ...rest } = workers[0];
       ok(uptimeMs >= 0 && requests > 0 && loopLagMs >= 0 && rssBytes > heapUsedBytes && heapUsedBytes > 0);
@@ -217,7 +217,7 @@ describe('published routes', () => {
       deepEqual(rest, { id: 1, pid: process.pid, state: 'up', revision: 1, hash, lostLines: 0 });
     });
 
-    it('lists the configuration that serves', async () => {
+    it('return the active configuration', async () => {
       const { generations } = (await admin.ask('/v1/generations')).body;
       const { ageMs, ...rest } = generations[0];
       ok(ageMs >= 0);

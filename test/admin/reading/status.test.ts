@@ -40,7 +40,7 @@ describe('GET /v1/status', () => {
     await rm(home, { recursive: true });
   });
 
-  it('tells everything about what serves', async () => {
+  it('returns all properties of the active configuration', async () => {
     const { startedAt, hash, lastReload, ...rest } = await status();
     equal(startedAt, new Date(gateway.startedAt).toISOString());
     equal(hash, gateway.status.hash);
@@ -65,13 +65,13 @@ describe('GET /v1/status', () => {
     });
   });
 
-  it('shows the number of watched files', async () => {
+  it('returns the number of watched files', async () => {
     await gateway.watch();
     const { enabled, files } = (await status()).watch;
     deepEqual([enabled, files], [true, 1]);
   });
 
-  it('tells why the last change was rejected, with the places', async () => {
+  it('returns why the last change was rejected, with places', async () => {
     await write({ version: 3, endpoints: [{ endpoint: 'a', backend: [{ url_pattern: '/' }] }] });
     await gateway.reload().catch(() => {});
     const { result, problem } = (await status()).lastReload;
@@ -79,12 +79,12 @@ describe('GET /v1/status', () => {
     deepEqual([problem.errors[0].pointer, problem.errors[0].line], ['/endpoints/0/endpoint', 1]);
   });
 
-  it('passes over dry runs', async () => {
+  it('ignores dry runs', async () => {
     await gateway.apply({ trigger: 'api', source: { version: 3, endpoints: 7 }, dryRun: true }).catch(() => {});
     equal((await status()).lastReload.attempt, 1);
   });
 
-  it('shows that it drains', async () => {
+  it('reports a drain', async () => {
     await admin.send('POST', '/v1/drain');
     equal((await status()).state, 'draining');
   });
@@ -94,28 +94,28 @@ describe('GET /v1/status', () => {
     equal((await status()).source, 'api');
   });
 
-  it('has drifted after a change that was not written to the file', async () => {
+  it('reports drift after a change that was not written to the file', async () => {
     await gateway.reload(new ConfigText(JSON.stringify(config('/b')), 'json'));
     equal((await status()).drift, true);
   });
 
-  it('has drifted while the file holds what was rejected', async () => {
+  it('reports drift while the file contains a rejected configuration', async () => {
     await write('{');
     await gateway.reload().catch(() => {});
     equal((await status()).drift, true);
   });
 
-  it('has drifted while the file is missing', async () => {
+  it('reports drift while the file is missing', async () => {
     await rm(file);
     equal((await status()).drift, true);
   });
 
-  it('has not drifted when only the layout of the file changed', async () => {
+  it('reports no drift if only the layout of the file changed', async () => {
     await write(JSON.stringify(config(), null, 4));
     equal((await status()).drift, false);
   });
 
-  it('has not drifted after the file was applied again', async () => {
+  it('reports no drift after the file was applied again', async () => {
     await write(config('/b'));
     await gateway.reload();
     equal((await status()).drift, false);
@@ -123,7 +123,7 @@ describe('GET /v1/status', () => {
 });
 
 describe('GET /v1/status of a gateway without a file', () => {
-  it('names none, and never drifts', async () => {
+  it('names no file, and never reports drift', async () => {
     const gateway = await startGateway({ endpoints: [] });
     const admin = await openReading(gateway);
     const { sourceFile, drift } = (await admin.ask('/v1/status')).body;
@@ -134,7 +134,7 @@ describe('GET /v1/status of a gateway without a file', () => {
 });
 
 describe('GET /v1/status of a gateway that resumed its last good configuration', () => {
-  it('is degraded', async () => {
+  it('reports the state degraded', async () => {
     const home = await mkdtemp(join(tmpdir(), 'status-'));
     const options = { port: 0, sinks: silentSinks, revisionDirectory: home };
     const first = await openGateway({ version: 3, endpoints: [] }, options);

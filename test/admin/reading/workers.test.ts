@@ -30,7 +30,7 @@ describe('the admin operations of a gateway with workers', () => {
     await backend.close();
   });
 
-  it('list every worker with what it serves', async () => {
+  it('list every worker with its active configuration', async () => {
     const { workers } = (await admin.ask('/v1/workers')).body;
     deepEqual(
       workers.map(({ id, state, revision, hash }: Record<string, unknown>) => [id, state, revision, hash]),
@@ -39,12 +39,12 @@ describe('the admin operations of a gateway with workers', () => {
     equal(new Set(workers.map(({ pid }: { pid: number }) => pid)).size, 2);
   });
 
-  it('show that all workers serve the same', async () => {
+  it('show that all workers serve the same configuration', async () => {
     const { workers, converged, state } = (await admin.ask('/v1/status')).body;
     deepEqual([workers, converged, state], [2, true, 'serving']);
   });
 
-  it('put the configurations of all workers together', async () => {
+  it('combine the configurations of all workers', async () => {
     const { generations } = (await admin.ask('/v1/generations')).body;
     const { ageMs, ...rest } = generations[0];
     ok(ageMs >= 0);
@@ -57,7 +57,7 @@ describe('the admin operations of a gateway with workers', () => {
     ok(text.includes('gateway_generations{state="current"} 1\n'));
   });
 
-  it('tell the memory of every worker', async () => {
+  it('return the memory of every worker', async () => {
     const { text } = await admin.ask('/metrics');
     for (const name of ['resident', 'heap']) {
       for (const worker of [1, 2]) {
@@ -67,7 +67,7 @@ describe('the admin operations of a gateway with workers', () => {
     }
   });
 
-  it('tell when a circuit breaker of a worker changes', async () => {
+  it("report changes of a worker's circuit breaker", async () => {
     const events: GatewayEvent[] = [];
     const unsubscribe = gateway.events.subscribe({ types: ['breaker.changed'] }, (event) => events.push(event));
     await eventuallyCalled(() => events.length > 0);
