@@ -4,7 +4,7 @@ import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
 
-describe('the sample of caching', () => {
+describe('the sample "caching"', () => {
   let backend: TestBackend;
   let gateway: Operations;
 
@@ -18,25 +18,25 @@ describe('the sample of caching', () => {
     await backend.close();
   });
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/caching/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  it('calls the upstream once for two endpoints with one store', async () => {
+  it('calls the upstream once for two endpoints with a shared cache', async () => {
     for (let turn = 0; turn < 2; turn++) deepEqual((await gateway.inject('/users/1')).json(), { id: 1, name: 'Ada' });
     equal((await gateway.inject('/profiles/1')).json().profile.email, 'ada@example.test');
     equal(backend.requests.length, 1);
   });
 
-  it('gives what it keeps with its age', async () => {
+  it('adds the Age header to cached responses', async () => {
     const before = backend.requests.length;
     equal((await gateway.inject('/raw/1')).headers['age'], undefined);
     equal((await gateway.inject('/raw/1')).headers['age'], '0');
     equal(backend.requests.length, before + 1);
   });
 
-  it('gives a part of what it keeps', async () => {
+  it('returns a range of a cached response', async () => {
     await gateway.inject('/raw/2');
     const before = backend.requests.length;
     const { statusCode, headers, body } = await gateway.inject({ url: '/raw/2', headers: { range: 'bytes=0-9' } });

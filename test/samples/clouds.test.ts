@@ -8,7 +8,7 @@ import { TestPubSub } from '../support/pubsub.ts';
 import { TestServiceBus } from '../support/service-bus.ts';
 import { handedOver } from './handed-over.ts';
 
-describe('the sample of queues of clouds', function () {
+describe('the sample "clouds"', function () {
   // The clients are large.
   this.timeout(180_000);
   const google = new TestPubSub();
@@ -34,13 +34,13 @@ describe('the sample of queues of clouds', function () {
     await azure.stop();
   });
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/clouds/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
   for (const cloud of ['google', 'azure']) {
-    it(`hands an order of ${cloud} to a request that waits for it`, async () => {
+    it(`delivers an order through ${cloud} to a request that waits for it`, async () => {
       deepEqual(await handedOver(gateway, `/${cloud}/orders`, `/${cloud}/orders/next`), { order: { id: 7 } });
     });
   }

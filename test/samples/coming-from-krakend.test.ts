@@ -59,14 +59,14 @@ describe('the guide for users of KrakenD', () => {
     equal(commands.length, 6);
   });
 
-  it('ports a module that sets a header', async () => {
+  it('ports a KrakenD module that sets a header', async () => {
     const { statusCode, headers } = await (await serve('ported.json')).inject('/users/1');
     deepEqual([statusCode, headers['x-team']], [200, 'payments']);
     const { out } = await sluice('plugin', 'check', 'plugins');
     ok(out.includes('OK'), out);
   });
 
-  it('has settings for the headers and the methods of KrakenD', async () => {
+  it("contains the settings for headers and methods like KrakenD's", async () => {
     const compatible = await serve('compatible.json');
     const { headers } = await compatible.inject('/users/1');
     deepEqual([headers['x-krakend-completed'], headers['x-gateway-completed']], ['true', undefined]);
@@ -78,7 +78,7 @@ describe('the guide for users of KrakenD', () => {
     equal((await plain.inject({ method: 'HEAD', url: '/users/1' })).statusCode, 200);
   });
 
-  it('reports rejected settings', async () => {
+  it('shows which settings are rejected', async () => {
     const fails = async (config: object) => {
       writeFileSync('refused.json', JSON.stringify(config));
       const { code, out, err } = await sluice('check', 'refused.json');

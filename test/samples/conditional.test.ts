@@ -4,7 +4,7 @@ import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
 import { startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
 
-describe('the sample of conditional backends', () => {
+describe('the sample "conditional"', () => {
   let backend: TestBackend;
   let gateway: Operations;
 
@@ -18,12 +18,12 @@ describe('the sample of conditional backends', () => {
     await backend.close();
   });
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/conditional/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  it('calls what fits, else the fallback', async () => {
+  it('calls the backend whose condition is true, or the fallback', async () => {
     const get = async (headers: Record<string, string>) =>
       JSON.parse((await gateway.inject({ url: '/prices/1', headers })).body);
     deepEqual(await get({}), { path: '/echo/all/1' });

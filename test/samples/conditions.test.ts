@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { sluice } from '../kernel/cli/command.ts';
 import { serveSample } from './serve.ts';
 
-describe('the sample of conditions', () => {
+describe('the sample "conditions"', () => {
   let sample: Awaited<ReturnType<typeof serveSample>>;
 
   before(async () => {
@@ -12,12 +12,12 @@ describe('the sample of conditions', () => {
 
   const statusOf = async (url: string) => (await sample.gateway.inject(url)).statusCode;
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/conditions/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  it('takes numbers only, and keeps one company to itself', async () => {
+  it('accepts only numbers as ids, and hides one company from others', async () => {
     deepEqual(await Promise.all(['/users/1', '/users/2', '/users/one'].map(statusOf)), [200, 403, 404]);
   });
 
@@ -30,7 +30,7 @@ describe('the sample of conditions', () => {
     deepEqual(await partsFor({ 'x-kind': 'full' }), [['user', 'cart'], 'true']);
   });
 
-  it('is closed on Sundays', async () => {
+  it('rejects requests on Sundays', async () => {
     const isSunday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'Europe/Paris' }).format() === 'Sunday';
     const { statusCode } = await sample.gateway.inject({ method: 'POST', url: '/orders', payload: { article: 'pen' } });
     equal(statusCode, isSunday ? 503 : 200);

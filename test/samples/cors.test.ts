@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { sluice } from '../kernel/cli/command.ts';
 import { serveSample } from './serve.ts';
 
-describe('the sample of CORS', () => {
+describe('the sample "cors"', () => {
   let sample: Awaited<ReturnType<typeof serveSample>>;
 
   before(async () => {
@@ -12,18 +12,18 @@ describe('the sample of CORS', () => {
 
   const from = (origin: string) => ({ origin });
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/cors/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  it('lets pages of the shop read users', async () => {
+  it('allows pages of the shop to read users', async () => {
     const { headers } = await sample.gateway.inject({ url: '/users/1', headers: from('https://www.shop.example') });
     equal(headers['access-control-allow-origin'], 'https://www.shop.example');
     equal(headers['access-control-allow-credentials'], 'true');
   });
 
-  it('tells them that they may place orders', async () => {
+  it('allows pages of the shop to place orders, in a preflight', async () => {
     const { statusCode, headers } = await sample.gateway.inject({
       method: 'OPTIONS',
       url: '/orders',
@@ -39,7 +39,7 @@ describe('the sample of CORS', () => {
     );
   });
 
-  it('lets any page read open data, and nothing else', async () => {
+  it('allows any page to read public data, and nothing else', async () => {
     const open = await sample.gateway.inject({ url: '/public/companies/7', headers: from('https://anybody.example') });
     deepEqual([open.headers['access-control-allow-origin'], open.json().city], ['*', 'London']);
     const closed = await sample.gateway.inject({ url: '/users/1', headers: from('https://anybody.example') });

@@ -18,7 +18,7 @@ type Words = readonly string[];
 /** A part of a manifest. */
 type Part = { readonly [key: string]: Part } & readonly Part[];
 
-describe('the samples of a deployment', () => {
+describe('the sample "deployment"', () => {
   const guide = read('README.md');
   const configuration = JSON.parse(read('gateway.json'));
   const waitSeconds = Number.parseInt(configuration.max_shutdown_wait_time, 10);
@@ -40,23 +40,23 @@ describe('the samples of a deployment', () => {
     equal((await gateway.inject(path)).statusCode, 200, path);
   };
 
-  it('have a configuration without a finding', async () => {
+  it('has a configuration that passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/deployment/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  describe('the image', () => {
+  describe('with its container image', () => {
     const dockerfile = read('Dockerfile').replaceAll('\\\n', '');
     const instructions = (name: string): string[] =>
       Array.from(dockerfile.matchAll(new RegExp(`^${name} (.*)$`, 'gm')), ([, rest]) => rest!);
 
-    it("runs as a user that is not root, in a stage without the package manager's files", () => {
+    it('runs without root, and without the files of the package manager', () => {
       equal(instructions('FROM').length, 2);
       deepEqual(instructions('USER'), ['1000:1000']);
       ok(dockerfile.lastIndexOf('npm install') < dockerfile.lastIndexOf('FROM '));
     });
 
-    it('starts the gateway over the configuration and the port that it has', async () => {
+    it('starts the gateway with the included configuration and the exposed port', async () => {
       deepEqual(instructions('ENTRYPOINT'), ['["sluice"]']);
       const [command] = instructions('CMD');
       await demandCommand(JSON.parse(command!));
@@ -64,7 +64,7 @@ describe('the samples of a deployment', () => {
       deepEqual(instructions('COPY').slice(-1), ['gateway.json /etc/sluice/gateway.json']);
     });
 
-    it('is healthy when the gateway is ready', async () => {
+    it('becomes healthy when the gateway is ready', async () => {
       const [check] = /(?<=CMD ).*/.exec(instructions('HEALTHCHECK')[0]!)!;
       const { port } = await gateway.listen({ port: 0, host: '127.0.0.1' });
       const [program, ...args] = JSON.parse(check.replace(`:${configuration.port}/`, `:${port}/`));
@@ -76,7 +76,7 @@ describe('the samples of a deployment', () => {
       equal(outcome.code, 1);
     });
 
-    it('is built and run as the guide says', () => {
+    it('builds and runs the image as the guide shows', () => {
       match(guide, /npm pack --pack-destination samples\/deployment\n/);
       deepEqual(instructions('COPY')[0], 'sluice-*.tgz ./');
       match(guide, new RegExp(`--publish ${configuration.port}:${configuration.port} `));
@@ -88,11 +88,11 @@ describe('the samples of a deployment', () => {
     });
   });
 
-  describe('the unit', () => {
+  describe('with its systemd unit', () => {
     const unit = read('sluice.service');
     const setting = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)![1]!;
 
-    it('starts and reloads the gateway where the guide installs it', async () => {
+    it('starts and reloads the gateway at the path of the guide', async () => {
       const [prefix] = /--prefix (\S+)/.exec(guide)!.slice(1);
       for (const name of ['ExecStart', 'ExecReload']) {
         const [program, ...args] = setting(name).split(' ');
@@ -102,7 +102,7 @@ describe('the samples of a deployment', () => {
       match(guide, /samples\/deployment\/gateway\.json \/etc\/sluice\/gateway\.json\n/);
     });
 
-    it('waits longer for the gateway than the gateway does for requests', () => {
+    it('allows more time to stop than the gateway waits for requests', () => {
       ok(Number.parseInt(setting('TimeoutStopSec'), 10) > waitSeconds);
     });
 
@@ -123,7 +123,7 @@ describe('the samples of a deployment', () => {
     });
   });
 
-  describe('the manifests', () => {
+  describe('with its Kubernetes manifests', () => {
     const parts = parseAllDocuments(read('kubernetes.yaml')).map((document) => {
       deepEqual(document.errors, []);
       return document.toJS() as Part;
@@ -132,18 +132,18 @@ describe('the samples of a deployment', () => {
     const pod = ofKind('Deployment')['spec']!['template']!['spec']!;
     const container = pod['containers']![0]!;
 
-    it('configure the gateway as the other samples do', () => {
+    it('configures the gateway like the other samples', () => {
       deepEqual(JSON.parse(ofKind('ConfigMap')['data']!['gateway.json'] as unknown as string), configuration);
     });
 
-    it('start it over the mounted directory, so that a change of the ConfigMap reaches it', async () => {
+    it('mounts a directory, so that a change of the ConfigMap reaches the gateway', async () => {
       await demandCommand(container['args'] as unknown as Words);
       const mounts = container['volumeMounts'] as unknown as { name: string; mountPath: string; subPath?: string }[];
       const { mountPath, subPath } = mounts.find(({ name }) => name === 'configuration')!;
       deepEqual([mountPath, subPath], ['/etc/sluice', undefined]);
     });
 
-    it('probe paths that the gateway has, on its port', async () => {
+    it('probes existing paths on the port of the gateway', async () => {
       for (const name of ['startupProbe', 'readinessProbe', 'livenessProbe']) {
         const { path, port } = container[name]!['httpGet'] as unknown as { path: string; port: string };
         equal(port, 'http');
@@ -153,20 +153,20 @@ describe('the samples of a deployment', () => {
       equal(ofKind('Service')['spec']!['ports']![0]!['targetPort'], 'http');
     });
 
-    it('leave time for the pause before the end and for requests in flight', () => {
+    it('allows enough time for the pause before shutdown and for pending requests', () => {
       const [program, seconds] = container['lifecycle']!['preStop']!['exec']!['command'] as unknown as [string, string];
       equal(program, 'sleep');
       ok(Number(pod['terminationGracePeriodSeconds']) >= Number(seconds) + waitSeconds);
     });
 
-    it('run it without root, with a file system that it cannot change', () => {
+    it('runs the gateway without root, with a read-only file system', () => {
       const { readOnlyRootFilesystem, allowPrivilegeEscalation } = container['securityContext']!;
       deepEqual([readOnlyRootFilesystem, allowPrivilegeEscalation], [true, false]);
       equal(pod['securityContext']!['runAsNonRoot'], true);
       equal(`${pod['securityContext']!['runAsUser']}:${pod['securityContext']!['runAsGroup']}`, '1000:1000');
     });
 
-    it('select the pods that they make', () => {
+    it('selects the pods that it creates', () => {
       const { labels } = ofKind('Deployment')['spec']!['template']!['metadata']!;
       for (const kind of ['Deployment', 'PodDisruptionBudget'])
         deepEqual(ofKind(kind)['spec']!['selector']!['matchLabels'], labels);

@@ -7,7 +7,7 @@ import { json, startBackend, startGateway, type TestBackend } from '../support/g
 
 const file = 'samples/documents/gateway.json';
 
-describe('the sample of documents', () => {
+describe('the sample "documents"', () => {
   let folder: Folder;
   let backend: TestBackend;
   let gateway: Operations;
@@ -25,18 +25,18 @@ describe('the sample of documents', () => {
   const document = async (...flags: string[]) =>
     JSON.parse((await sluice('export', 'openapi', '-c', file, '-o', '-', ...flags)).out);
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-t', '-c', file);
     deepEqual([code, err], [0, '']);
   });
 
-  it('is a good document in every version, and one for readers', async () => {
+  it('exports valid OpenAPI documents in every version, also for one audience', async () => {
     for (const flags of [[], ['--openapi-version', '3.1'], ['--legacy']]) await validate(await document(...flags));
     deepEqual(Object.keys((await document()).paths['/books']), ['get', 'post']);
     deepEqual(Object.keys((await document('-a', 'readers')).paths['/books']), ['get']);
   });
 
-  it('is a collection', async () => {
+  it('exports a Postman collection', async () => {
     const { out } = await sluice('export', 'postman', '-c', file, '-o', '-');
     deepEqual(
       JSON.parse(out).item[0].item.map(({ name }: { name: string }) => name),
@@ -44,14 +44,14 @@ describe('the sample of documents', () => {
     );
   });
 
-  it('serves its page and its document', async () => {
+  it('serves its documentation page and its document', async () => {
     match((await gateway.inject('/docs')).body, /Books, page by page/);
     deepEqual(Object.keys((await gateway.inject('/docs/openapi.json')).json().paths['/books']), ['get']);
     deepEqual((await gateway.inject('/books?page=2&secret=1')).json(), [{ isbn: '1', title: 'One' }]);
     equal(backend.requests.at(-1)!.target, '/books?page=2');
   });
 
-  it('makes a configuration of a document that serves, and refuses bodies that it does not describe', async () => {
+  it('generates a working configuration from an OpenAPI document, which rejects undocumented bodies', async () => {
     const output = folder.path('gateway.json');
     const { code, err } = await sluice(
       'import',

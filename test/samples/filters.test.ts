@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict';
 import { sluice } from '../kernel/cli/command.ts';
 import { serveSample } from './serve.ts';
 
-describe('the sample of filters', () => {
+describe('the sample "filters"', () => {
   let sample: Awaited<ReturnType<typeof serveSample>>;
 
   before(async () => {
@@ -13,14 +13,14 @@ describe('the sample of filters', () => {
   const statusOf = async (url: string, headers: Record<string, string> = {}) =>
     (await sample.gateway.inject({ url, headers })).statusCode;
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/filters/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
   const agreed = { cookie: 'consent=yes', 'x-tenant': 'shop' };
 
-  it('is for those who have agreed and name their tenant, and keeps a user to itself', async () => {
+  it('requires consent and a tenant, and hides one user', async () => {
     deepEqual(
       [
         await statusOf('/users/1', agreed),
@@ -32,13 +32,13 @@ describe('the sample of filters', () => {
     );
   });
 
-  it('has other names for a path, and hides a mail', async () => {
+  it('rewrites a path, and removes an email address', async () => {
     for (const url of ['/me', '/u-1']) {
       deepEqual((await sample.gateway.inject({ url, headers: agreed })).json().email, '...@example.test');
     }
   });
 
-  it('knows where clients are, and turns some away', async () => {
+  it('sets the country of the client, and rejects some countries', async () => {
     const from = (ip: string) => statusOf('/carts/1', { 'x-forwarded-for': ip });
     deepEqual([await from('192.0.2.7'), await from('203.0.113.7'), await from('198.51.100.7')], [200, 451, 403]);
   });

@@ -12,7 +12,7 @@ import { sluice } from '../kernel/cli/command.ts';
 import { until } from '../support/conditions.ts';
 import { openGateway } from '../support/gateway.ts';
 
-describe('the sample of flexible configuration', () => {
+describe('the sample "flexible-config"', () => {
   const upstream = createUpstream();
   let folder: string;
   let gateway: Operations | undefined;
@@ -52,7 +52,7 @@ describe('the sample of flexible configuration', () => {
   };
   const statusOf = async (path: string) => (await gateway!.inject(path)).statusCode;
 
-  it('is checked without a finding, and says what it was made of', async () => {
+  it('passes check without warnings, which prints the files that it was rendered from', async () => {
     process.env.FC_CONFIG = 'samples/flexible-config/flexible_config.json';
     delete process.env.UPSTREAM;
     const { code, out, err } = await sluice('check', '-c', 'samples/flexible-config/gateway.tmpl');
@@ -81,7 +81,7 @@ describe('the sample of flexible configuration', () => {
     await until(async () => (await statusOf('/v2/extra/1')) === 200);
   });
 
-  it('continues to serve when a template is invalid, and reports the line', async () => {
+  it('continues to serve if a template becomes invalid, and reports the line', async () => {
     await start();
     change('templates/endpoint.tmpl', '{{ toJson . }}', '{{ toJsn . }}');
     await rejects(gateway!.apply({ trigger: 'api' } as never), (error: Refusal) => {
@@ -98,7 +98,7 @@ describe('the sample of flexible configuration', () => {
     equal(await statusOf('/customers/1'), 200);
   });
 
-  it('places what is wrong with the configuration in the template', async () => {
+  it('reports configuration errors at their places in the template', async () => {
     change('gateway.tmpl', '"port":', '"prot":');
     const { code, err } = await sluice('check', '-c', file());
     equal(code, 1);

@@ -4,7 +4,7 @@ import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
 
-describe('the sample of GraphQL', () => {
+describe('the sample "graphql"', () => {
   let backend: TestBackend;
   let gateway: Operations;
 
@@ -20,17 +20,17 @@ describe('the sample of GraphQL', () => {
 
   const asked = () => JSON.parse(String(backend.requests.at(-1)!.body)).variables;
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/graphql/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  it('asks with a variable from the path', async () => {
+  it('sends a query with a variable from the path', async () => {
     deepEqual((await gateway.inject('/hero/JEDI')).json(), { hero: { name: 'R2-D2' } });
     deepEqual(asked(), { episode: 'JEDI' });
   });
 
-  it('asks with variables from the body', async () => {
+  it('sends a query with variables from the body', async () => {
     await gateway.inject({ url: '/reviews/JEDI', method: 'POST', payload: { review: { stars: 5 } } });
     deepEqual(asked(), { ep: 'JEDI', review: { stars: 5 } });
   });

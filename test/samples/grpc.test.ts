@@ -7,7 +7,7 @@ import { callUnary } from '../support/grpc/caller.ts';
 import { clientOf, failure, startService, status, type TestGrpcServer } from '../support/grpc/server.ts';
 import { followGuide } from './guide.ts';
 
-describe('the sample of gRPC', () => {
+describe('the sample "grpc"', () => {
   let server: TestGrpcServer;
   let gateway: Operations;
   let rest: TestBackend;
@@ -42,25 +42,25 @@ describe('the sample of gRPC', () => {
   it('has a guide whose commands print the output that it shows', () =>
     followGuide('grpc', { ports: { 50051: Number(server.host.split(':').at(-1)) } }));
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/grpc/gateway.json');
     deepEqual([code, err], [0, '']);
     const tested = await sluice('check', '-t', '-c', 'samples/grpc/gateway.json');
     deepEqual([tested.code, tested.err], [0, '']);
   });
 
-  it('asks with variables from the path, the query and headers', async () => {
+  it('calls a method with values from path, query and headers', async () => {
     const response = await gateway.inject({ url: '/orders/7?country=de', headers: { 'X-Tenant': 'shop' } });
     deepEqual(response.json(), { id: '7', state: 'PAID', total_cents: 1250, items: [] });
     const { request, metadata } = server.calls.at(-1)!;
     deepEqual([request, metadata['tenant']], [{ id: '7', customer: { country: 'de' } }, 'shop']);
   });
 
-  it('gives the status of gRPC as one of HTTP', async () => {
+  it('converts a gRPC status into an HTTP status', async () => {
     equal((await gateway.inject('/orders/404')).statusCode, 404);
   });
 
-  it('serves a method whose backend is a REST service', async () => {
+  it('publishes a gRPC method whose backend is a REST service', async () => {
     const { port } = await gateway.listen();
     const client = clientOf('samples/grpc/orders.pb', 'orders', 'Orders', `127.0.0.1:${port}`);
     const { value } = await callUnary(client, 'Get', { id: '7' });
@@ -69,7 +69,7 @@ describe('the sample of gRPC', () => {
     client.close();
   });
 
-  it('gives the messages of a stream as events', async () => {
+  it('returns the messages of a stream as events', async () => {
     const { body } = await gateway.inject('/orders/7/changes');
     equal(body, 'data: {"id":"7"}\n\ndata: {"id":"7","state":"PAID"}\n\n');
   });

@@ -45,15 +45,16 @@ describe('the guides of the samples', function () {
     'streaming/gateway',
     'troubleshooting/gateway',
   ]) {
-    it(`${file}.json is checked without a finding`, async () => {
+    it(`include ${file}.json, which passes check without warnings`, async () => {
       const { code, err } = await sluice('check', '-c', `samples/${file}.json`);
       deepEqual([code, err], [0, '']);
     });
   }
 
-  it('show parts of their configurations as they are', () => {
+  it('quote their configurations correctly', () => {
     for (const name of readdirSync('samples')) if (name !== 'README.md') checkParts(name);
   });
 
-  for (const name of guides) it(`${name}: its commands print the output that it shows`, () => followGuide(name));
+  for (const name of guides)
+    it(`include ${name}, whose commands print the output that it shows`, () => followGuide(name));
 });

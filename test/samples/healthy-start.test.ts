@@ -78,7 +78,7 @@ describe('a healthy start', () => {
     it(`logs no warning and no error with ${file}`, async () => deepEqual(await complaints(file, 0), []));
 
     if (isLong || file === 'samples/quickstart/gateway.json') {
-      it(`logs no warning and no error with ${file} and a worker`, async () =>
+      it(`logs no warning and no error with ${file} and one worker`, async () =>
         deepEqual(await complaints(file, 1), []));
     }
   }

@@ -2,7 +2,7 @@ import { deepEqual, ok } from 'node:assert/strict';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-describe('the index of the guides', () => {
+describe('the index of samples', () => {
   it('has one row for every sample', () => {
     const rows = readFileSync('samples/README.md', 'utf8').matchAll(/^\| .+ \| \[.+\]\((\S+)\/README\.md\) \|$/gm);
     const folders = readdirSync('samples', { withFileTypes: true }).filter((entry) => entry.isDirectory());
@@ -14,7 +14,7 @@ describe('the index of the guides', () => {
     'README.md',
     'CONTRIBUTING.md',
   ]) {
-    it(`${file} links to files and headings that exist`, () => {
+    it(`leads to ${file}, whose links and headings exist`, () => {
       const text = readFileSync(file, 'utf8');
       for (const [, link] of text.matchAll(/\]\(([^)\s]+)\)|^\[[\w ]+\]: (\S+)$/gm)) {
         if (!link || /^https?:/.test(link)) continue;

@@ -5,15 +5,15 @@ import { sluice } from '../kernel/cli/command.ts';
 import { startGateway } from '../support/gateway.ts';
 import { BUILDING_MS, startKafka, type TestKafka, withoutKafka } from '../support/kafka.ts';
 
-describe('the sample of Kafka', function () {
+describe('the sample "kafka"', function () {
   this.timeout(BUILDING_MS);
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/kafka/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  (withoutKafka ? describe.skip : describe)(`called${withoutKafka ? `: ${withoutKafka}` : ''}`, () => {
+  (withoutKafka ? describe.skip : describe)(`with Kafka${withoutKafka ? `: ${withoutKafka}` : ''}`, () => {
     let broker: TestKafka;
     let gateway: Operations;
 
@@ -27,7 +27,7 @@ describe('the sample of Kafka', function () {
       await broker.close();
     });
 
-    it('hands an order to a request that waits for it, and keeps its customer as the key', async () => {
+    it('delivers an order to a request that waits for it, with its customer as the key', async () => {
       const next = gateway.inject('/orders/next');
       let isOver = false;
       void next.then(() => {

@@ -9,7 +9,7 @@ import { definePlugin } from 'sluice/plugin';
 export const plugin = definePlugin({ name: 'acme/koa', contract: 1, description: '${name}.', always: () => ({ middleware: ${expression}${more} }) });
 `;
 
-describe('published Koa middleware in a plugin of three lines', () => {
+describe('Koa middleware from npm in a plugin of three lines', () => {
   let backend: TestBackend;
   let served: ServedCopy;
 
@@ -23,14 +23,14 @@ describe('published Koa middleware in a plugin of three lines', () => {
     served = await serveCopy('compress', { '127.0.0.1:8081': backend.host }, { 'compress.ts': source });
   };
 
-  it('koa-compress', async () => {
+  it('compresses responses with koa-compress', async () => {
     await serve(threeLines('koa-compress', 'wrapped()', ', readsReply: true'));
     const { headers, rawPayload } = await served.get('/users/1', { 'accept-encoding': 'gzip' });
     deepEqual([headers['content-encoding'], headers['vary']], ['gzip', 'Accept-Encoding']);
     equal(JSON.parse(gunzipSync(rawPayload).toString()).text.length, 5000);
   });
 
-  it('koa-helmet, on refusals too', async () => {
+  it('sets security headers with koa-helmet, also on rejections', async () => {
     await serve(threeLines('koa-helmet', 'wrapped()'));
     for (const path of ['/users/1', '/nowhere']) {
       const { headers } = await served.get(path);
@@ -39,7 +39,7 @@ describe('published Koa middleware in a plugin of three lines', () => {
     }
   });
 
-  it('koa-ratelimit', async () => {
+  it('limits rates with koa-ratelimit', async () => {
     const options = `{ driver: 'memory', db: new Map(), duration: 3600000, max: 2 }`;
     await serve(threeLines('koa-ratelimit', `wrapped(${options})`));
     const answers = [await served.get('/users/1'), await served.get('/users/1'), await served.get('/users/1')];
@@ -53,7 +53,7 @@ describe('published Koa middleware in a plugin of three lines', () => {
     );
   });
 
-  it('@koa/cors, preflights included', async () => {
+  it('answers cross-origin requests with @koa/cors, including preflights', async () => {
     await serve(threeLines('@koa/cors', 'wrapped()'));
     const origin = 'https://shop.example';
     equal((await served.get('/users/1', { origin })).headers['access-control-allow-origin'], '*');

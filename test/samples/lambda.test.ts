@@ -4,7 +4,7 @@ import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
 
-describe('the sample of Lambda', () => {
+describe('the sample "lambda"', () => {
   let stub: TestBackend;
   let gateway: Operations;
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = process.env;
@@ -25,7 +25,7 @@ describe('the sample of Lambda', () => {
     }
   });
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/lambda/gateway.json');
     deepEqual([code, err], [0, '']);
   });
@@ -36,7 +36,7 @@ describe('the sample of Lambda', () => {
     deepEqual([target, String(body)], ['/2015-03-31/functions/orders/invocations', '{"id":"7"}']);
   });
 
-  it('invokes the function that the path names with the body', async () => {
+  it('invokes the function named in the path with the body', async () => {
     equal((await gateway.inject({ url: '/call/report', method: 'POST', payload: { a: 1 } })).statusCode, 200);
     const { target, body } = stub.requests.at(-1)!;
     deepEqual([target, String(body)], ['/2015-03-31/functions/report/invocations', '{"a":1}']);

@@ -7,7 +7,7 @@ import { installBuilt } from '../support/built-package.ts';
 
 const run = promisify(execFile);
 
-describe('the guide to the library', function () {
+describe('the guide to the gateway as a library', function () {
   this.timeout(180_000);
   let home: string;
   before(async () => {
@@ -22,14 +22,14 @@ describe('the guide to the library', function () {
     text: text!.trimEnd(),
   }));
 
-  it('has no other blocks than those that are tried', () => {
+  it('contains no code blocks except those tested here', () => {
     equal(guide.match(/^```/gm)!.length, 2 * blocks.length);
     for (const { kind, file } of blocks) equal(kind === 'ts', file !== '');
   });
 
   for (const [index, { kind, text: command }] of blocks.entries()) {
     if (kind !== 'sh') continue;
-    it(`says what \`${command}\` prints`, async () => {
+    it(`shows what \`${command}\` prints`, async () => {
       for (const { file, text } of blocks) if (file !== '') writeFileSync(join(home, file), text);
       const [program, ...args] = command.split(' ');
       equal(program, 'node');

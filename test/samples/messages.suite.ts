@@ -8,7 +8,7 @@ import { handedOver } from './handed-over.ts';
 
 /** The sample of messages, called. */
 export function messagesSampleSuite(broker: () => Broker): void {
-  describe('the sample of messages', () => {
+  describe('the sample "messages"', () => {
     let backend: TestBackend;
     let gateway: Operations;
 
@@ -32,7 +32,7 @@ export function messagesSampleSuite(broker: () => Broker): void {
         headers: { 'content-type': 'application/json' },
       });
 
-    it('brings an order to the backend of its agent', async () => {
+    it('delivers an order to the backend of its async agent', async () => {
       await until(async () => (await gateway.inject('/__health')).json().agents.warehouse !== null);
       equal((await order('created')).statusCode, 200);
       await until(() => backend.requests.length === 1);
@@ -43,7 +43,7 @@ export function messagesSampleSuite(broker: () => Broker): void {
       );
     });
 
-    it('answers with a bill', async () => {
+    it('returns an invoice', async () => {
       deepEqual(await handedOver(gateway, '/orders/billed', '/bills/next'), { bill: { id: 7 } });
     });
   });

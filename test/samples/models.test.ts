@@ -6,7 +6,7 @@ import { beginStream, models, wholeStream } from '../support/models.ts';
 import { openStream } from '../support/stream-client.ts';
 import { checkFilled } from './filled-check.ts';
 
-describe('the sample of models', () => {
+describe('the sample "models"', () => {
   let vendors: TestBackend;
   let gateway: Operations;
 
@@ -25,7 +25,7 @@ describe('the sample of models', () => {
     await vendors.close();
   });
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const keys = ['OPENAI_KEY', 'GEMINI_KEY', 'ANTHROPIC_KEY', 'BEDROCK_KEY'].map((name) => [
       name,
       `${name}-of-the-sample`,
@@ -34,7 +34,7 @@ describe('the sample of models', () => {
     deepEqual([code, err], [0, '']);
   });
 
-  it('asks the model that the header names, else the fallback, in one form', async () => {
+  it('calls the model named in a header, or the fallback, with one request format', async () => {
     const ask = async (headers: Record<string, string>) => {
       const payload = { contents: 'Why is the sky blue?' };
       const { body } = await gateway.inject({ method: 'POST', url: '/ask', headers, payload });
@@ -45,12 +45,12 @@ describe('the sample of models', () => {
     deepEqual(await ask({}), ['/v1/messages', 7]);
   });
 
-  it('takes no prompt of more than 100000 bytes', async () => {
+  it('rejects prompts of more than 100000 bytes', async () => {
     const payload = { contents: 'x'.repeat(100_000) };
     equal((await gateway.inject({ method: 'POST', url: '/ask', payload })).statusCode, 413);
   });
 
-  it('serves the API of OpenAI, in which the request names the model', async () => {
+  it('serves the OpenAI API, with the model named in the request', async () => {
     const payload = { model: 'claude', messages: [{ role: 'user', content: 'Why is the sky blue?' }] };
     const { body } = await gateway.inject({ method: 'POST', url: '/v1/chat/completions', payload });
     deepEqual([JSON.parse(body).model, vendors.requests.at(-1)!.target], ['claude', '/v1/messages']);
@@ -61,7 +61,7 @@ describe('the sample of models', () => {
     );
   });
 
-  it('streams in chunks of chat completions', async () => {
+  it('streams chat completions in chunks', async () => {
     const { port } = await gateway.listen();
     const stream = await openStream(port, '/chat', { 'content-type': 'application/json' }, '{"contents":"hi"}');
     await stream.until('data: [DONE]');

@@ -20,7 +20,7 @@ import { json, openGateway, startBackend } from '../support/gateway.ts';
 
 const run = promisify(execFile);
 
-describe('the sample of a plugin in a package', function () {
+describe('the sample "packages"', function () {
   this.timeout(180_000);
   const home = process.cwd();
   let folder: string;
@@ -34,7 +34,7 @@ describe('the sample of a plugin in a package', function () {
     rmSync(folder, { recursive: true });
   });
 
-  it('is built, packed, installed, checked and served by the name of the package', async () => {
+  it('can be built, packed, installed, checked and served by its package name', async () => {
     const source = join(folder, 'sluice-team');
     const project = join(folder, 'project');
     // In the place of its build, which needs the compiler and the package.

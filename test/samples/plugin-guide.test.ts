@@ -88,7 +88,7 @@ describe('the guide to plugins', () => {
     chmodSync(command, 0o755);
   };
 
-  it('says what happens when one types its commands', async () => {
+  it('shows the actual output of its commands', async () => {
     let guide = readFileSync('samples/plugins/README.md', 'utf8').replace(/## Samples[\s\S]*/, '');
     for (const port of ['8080', '8081']) guide = guide.replaceAll(port, String(await freePort()));
     const blocks = blocksOf(guide);

@@ -14,7 +14,7 @@ const names = readdirSync('samples/plugins', { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 
-describe('the samples of plugins', function () {
+describe('the sample plugins', function () {
   this.timeout(180_000);
   const environment = { ACME_MOBILE_KEY: 'open-sesame', ACME_SIGNING_KEY: 'secret' };
   let served: ServedCopy | null = null;
@@ -34,7 +34,7 @@ describe('the samples of plugins', function () {
     return served;
   };
 
-  it('are ten, each with a plugin, its test and a configuration', () => {
+  it('consist of a plugin, its test and a configuration each', () => {
     equal(names.length, 10);
     for (const name of names) {
       for (const file of [`${name}.ts`, `${name}.test.ts`, 'gateway.json']) {
@@ -48,14 +48,14 @@ describe('the samples of plugins', function () {
     equal(code, 0, out + err);
   });
 
-  it('are loaded, and every example of theirs attached, without a finding', async () => {
+  it('can be loaded, and all their examples attached, without warnings', async () => {
     const folders = names.map((name) => `samples/plugins/${name}`);
     const { code, out, err } = await sluice('plugin', 'check', ...folders);
     deepEqual([code, err, out.match(/^OK /gm)?.length], [0, '', names.length]);
     ok(!existsSync('inbox'), 'the agent has run');
   });
 
-  it('have configurations in which nothing is found, from their own folders', async () => {
+  it('have configurations that pass check without warnings', async () => {
     for (const name of names) {
       process.chdir(`${home}/samples/plugins/${name}`);
       for (const flags of [[], ['-t']]) {
@@ -65,20 +65,20 @@ describe('the samples of plugins', function () {
     }
   });
 
-  it('header-injector sets a header on responses', async () => {
+  it('include header-injector, which sets a header on responses', async () => {
     const { get } = await serve('header-injector');
     const { headers, statusCode } = await get('/users/1');
     deepEqual([statusCode, headers['x-team']], [200, 'accounts']);
   });
 
-  it('custom-auth lets in who has the key', async () => {
+  it('include custom-auth, which accepts requests with the key', async () => {
     const { get } = await serve('custom-auth');
     const refused = await get('/users/1', { authorization: 'Bearer wrong' });
     deepEqual([refused.statusCode, refused.headers['www-authenticate']], [401, 'Bearer realm="acme"']);
     equal((await get('/users/1', { authorization: 'Bearer open-sesame' })).statusCode, 200);
   });
 
-  it('header-injector sets one on requests to a backend', async () => {
+  it('include header-injector, which sets a header on requests to a backend', async () => {
     const seen = await startBackend(json({}));
     const { get } = await serve('header-injector', { '127.0.0.1:8081': seen.host });
     await get('/users/1');
@@ -86,7 +86,7 @@ describe('the samples of plugins', function () {
     equal(seen.requests[0]!.headers['x-caller'], 'gateway');
   });
 
-  it('custom-auth says to the backend who it is', async () => {
+  it("include custom-auth, which sends the user's name to the backend", async () => {
     const seen = await startBackend(json({}));
     const { get } = await serve('custom-auth', { '127.0.0.1:8081': seen.host });
     await get('/users/1', { authorization: 'Bearer open-sesame', 'x-client': 'admin' });
@@ -94,7 +94,7 @@ describe('the samples of plugins', function () {
     equal(seen.requests[0]!.headers['x-client'], 'mobile');
   });
 
-  it('compress compresses for clients that can read it, what is long enough', async () => {
+  it('include compress, which compresses long responses for clients that accept it', async () => {
     const text = 'x'.repeat(5000);
     const backend = await startBackend(json({ text }));
     const { get } = await serve('compress', { '127.0.0.1:8081': backend.host });
@@ -105,7 +105,7 @@ describe('the samples of plugins', function () {
     deepEqual(JSON.parse(gunzipSync(rawPayload).toString()), { text });
   });
 
-  it('response-signer signs what is written, streams included', async () => {
+  it('include response-signer, which signs responses, including streams', async () => {
     const { get } = await serve('response-signer');
     for (const path of ['/users/1', '/raw/1']) {
       const { headers, rawPayload } = await get(path);
@@ -114,7 +114,7 @@ describe('the samples of plugins', function () {
     }
   });
 
-  it('response-signer answers 502 in the place of what is too long to be signed', async () => {
+  it('include response-signer, which answers 502 for a response too long to be signed', async () => {
     const { get } = await serve('response-signer', { '65536': '8' });
     for (const path of ['/users/1', '/raw/1']) {
       const { statusCode, headers, body } = await get(path);
@@ -122,14 +122,14 @@ describe('the samples of plugins', function () {
     }
   });
 
-  it('csv writes JSON as comma-separated values', async () => {
+  it('include csv, which writes JSON as comma-separated values', async () => {
     const { get } = await serve('csv');
     const { headers, body } = await get('/users/1/posts');
     equal(headers['content-type'], 'text/csv; charset=utf-8');
     equal(body, 'id,title,draft\r\n10,Notes,false\r\n11,Bernoulli numbers,true\r\n');
   });
 
-  it('csv reads comma-separated values, even those that it has written itself', async () => {
+  it('include csv, which reads comma-separated values, even its own', async () => {
     const { get, gateway, path, write } = await serve('csv');
     const { port } = await gateway.listen();
     const text = readFileSync(path('gateway.json'), 'utf8').replace('/stock.csv', '/users/1/posts');
@@ -138,7 +138,7 @@ describe('the samples of plugins', function () {
     deepEqual((await get('/stock')).json()[1], { id: '11', title: 'Bernoulli numbers', draft: 'true' });
   });
 
-  it('lines asks a server over TCP, and fails like any backend when it is away', async () => {
+  it('include lines, which calls a TCP server, and fails like any backend if that is down', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => {});
       socket.on('data', (line) => socket.write(`{"key":"${String(line).trim()}"}\n`));
@@ -159,7 +159,7 @@ describe('the samples of plugins', function () {
     equal((await away.get('/lines/a')).statusCode, 500);
   });
 
-  it('hosts-file follows its file, and a broken one changes nothing', async () => {
+  it('include hosts-file, which follows its file, and ignores an invalid one', async () => {
     const { get, gateway, path, write } = await serve('hosts-file');
     await gateway.watch();
     equal((await get('/users/1')).statusCode, 200);
@@ -173,7 +173,7 @@ describe('the samples of plugins', function () {
     await until(async () => (await get('/users/1')).statusCode === 200);
   });
 
-  it('inbox sends what is put into its folder, and moves it', async () => {
+  it('include inbox, which sends files from its folder, and moves them', async () => {
     const { gateway, path, write } = await serve('inbox', { '"1s"': '"5ms"' });
     await gateway.listen();
     await until(() => existsSync(path('inbox/done')));
@@ -181,7 +181,7 @@ describe('the samples of plugins', function () {
     await until(() => existsSync(path('inbox/done/1.json')));
   });
 
-  it('metrics-sink counts requests, and shows what other components measure', async () => {
+  it('include metrics-sink, which counts requests, and shows metrics of other components', async () => {
     const measuring = `import { atEndpoint, before, definePlugin, meterOf, meters } from 'sluice/plugin';
 export const plugin = definePlugin({
   name: 'acme/measuring', contract: 1, description: 'Counts.', takes: [meters],

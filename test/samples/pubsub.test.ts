@@ -8,9 +8,9 @@ import { startGateway } from '../support/gateway.ts';
 import { startNats, type TestNats, withoutNats } from '../support/nats.ts';
 import { handedOver } from './handed-over.ts';
 
-describe('the sample of publish and subscribe', function () {
+describe('the sample "pubsub"', function () {
   this.timeout(INSTALLATION_MS);
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/pubsub/gateway.json');
     deepEqual([code, err], [0, '']);
   });
@@ -31,7 +31,7 @@ describe('the sample of publish and subscribe', function () {
       await server.close();
     });
 
-    it('hands an order to a request that waits for it', async () => {
+    it('delivers an order to a request that waits for it', async () => {
       deepEqual(await handedOver(gateway, '/orders', '/orders/next'), { order: { id: 7 } });
     });
   });

@@ -7,7 +7,7 @@ import type { Gateway } from '../../kernel/sluice.ts';
 import { createUpstream } from '../../samples/quickstart/upstream.ts';
 import { startGateway } from '../support/gateway.ts';
 
-describe('the quickstart', () => {
+describe('the sample "quickstart"', () => {
   let upstream: Server;
   let gateway: Gateway;
 
@@ -24,14 +24,14 @@ describe('the quickstart', () => {
     upstream.close();
   });
 
-  it('merges three backends', async () => {
+  it('merges the responses of three backends', async () => {
     const response = await gateway.inject('/home/1');
     equal(response.headers['x-gateway-completed'], 'true');
     equal(response.headers['cache-control'], 'public, max-age=60');
     deepEqual(Object.keys(response.json()), ['user', 'posts', 'cart']);
   });
 
-  it('filters one backend', async () => {
+  it('filters the response of one backend', async () => {
     deepEqual((await gateway.inject('/users/1')).json(), {
       user_id: 1,
       name: 'Ada',
@@ -39,7 +39,7 @@ describe('the quickstart', () => {
     });
   });
 
-  it('calls a second backend with a value of the first', async () => {
+  it('calls a second backend with a value from the first', async () => {
     deepEqual((await gateway.inject('/users/2/company')).json(), {
       name: 'Grace',
       company: { id: 8, city: 'Arlington' },
@@ -54,7 +54,7 @@ describe('the quickstart', () => {
     deepEqual(placed.json(), { order: 1001, received: { article: 'pen', amount: 2 } });
   });
 
-  it('passes a backend untouched', async () => {
+  it('forwards a response unchanged', async () => {
     const response = await gateway.inject('/raw/1');
     equal(response.headers['x-gateway-completed'], 'false');
     equal(response.json().email, 'ada@example.test');

@@ -5,8 +5,8 @@ import { startRedis, type TestRedis, withoutRedis } from '../support/redis.ts';
 import { followGuide } from './guide.ts';
 import { serveSample } from './serve.ts';
 
-describe('the sample of quotas', () => {
-  it('is checked without a finding', async () => {
+describe('the sample "quotas"', () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/quotas/gateway.json');
     deepEqual([code, err], [0, '']);
   });
@@ -35,7 +35,7 @@ describe('the sample of quotas', () => {
       await redis.command('FLUSHALL');
     });
 
-    it('answers callers as often as their plan says', async () => {
+    it('limits callers according to their plan', async () => {
       const gold = { 'x-plan': 'gold', 'x-user': 'ada' };
       equal(
         (await sample.gateway.inject({ url: '/users/1', headers: gold })).headers['x-quota-remaining'],
@@ -44,7 +44,7 @@ describe('the sample of quotas', () => {
       deepEqual(await ask(2, '/users/1'), [200, 429]);
     });
 
-    it('limits clients, and lets them pass when Redis is away, where quotas refuse', async () => {
+    it('limits clients without Redis by rate limits only, while quotas reject requests', async () => {
       deepEqual(await ask(3, '/home/1'), [200, 200, 429]);
       await redis.stop();
       await until(async () => (await ask(1, '/home/1'))[0] === 200);

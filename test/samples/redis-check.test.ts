@@ -5,7 +5,7 @@ import { freePort, until } from '../support/conditions.ts';
 import { INSTALLATION_MS, isInstalled } from '../support/debian.ts';
 import { type ServedCopy, serveCopy } from './serve-copy.ts';
 
-describe('the sample redis-check with the Redis of Debian (apt-get install redis-server)', () => {
+describe('the sample "redis-check", with a real Redis', () => {
   let port: number;
   let redis: ChildProcess;
   let served: ServedCopy;
@@ -36,7 +36,7 @@ describe('the sample redis-check with the Redis of Debian (apt-get install redis
     if (redis) await stopRedis();
   });
 
-  it('rejects addresses in the set, from the next request on, and accepts all others', async () => {
+  it('rejects addresses in the set from the next request on, and accepts all others', async () => {
     await until(async () => (await status()) === 200);
     command('sadd', 'blocked', '127.0.0.1');
     equal(await status(), 403);
@@ -51,7 +51,7 @@ describe('the sample redis-check with the Redis of Debian (apt-get install redis
     deepEqual([await status(), Number(connections())], [200, asked + 1], 'the command line alone has come since');
   });
 
-  it('rejects all requests without Redis, and reconnects by itself', async () => {
+  it('rejects all requests without Redis, and reconnects automatically', async () => {
     await stopRedis();
     await until(async () => (await status()) === 503);
     await startRedis();

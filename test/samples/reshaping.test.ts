@@ -4,7 +4,7 @@ import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
 
-describe('the sample of reshaping', () => {
+describe('the sample "reshaping"', () => {
   let backend: TestBackend;
   let gateway: Operations;
 
@@ -27,24 +27,24 @@ describe('the sample of reshaping', () => {
     await backend.close();
   });
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/reshaping/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  it('makes one object of the answers of two backends', async () => {
+  it('merges the responses of two backends into one object', async () => {
     const { body, headers } = await gateway.inject('/users/1');
     deepEqual(JSON.parse(body), { name: 'Ada', published: ['Notes'] });
     deepEqual([headers['x-served-by'], headers['x-gateway']], ['gateway', undefined]);
   });
 
-  it('generates the bodies of the request and of the response from templates', async () => {
+  it('generates request and response bodies from templates', async () => {
     const { body } = await gateway.inject({ method: 'POST', url: '/carts', payload: { sku: 'a-1' } });
     deepEqual(JSON.parse(String(backend.requests.at(-1)!.body)), { order: { sku: 'a-1' }, by: 'gateway' });
     deepEqual(JSON.parse(body), { id: 1001, state: 'PLACED' });
   });
 
-  it('sends values of the body as a header and a parameter', async () => {
+  it('sends values of the body as a header and a query parameter', async () => {
     const payload = { auth: { key: 'k1' }, items: [{ sku: 'a-1' }] };
     await gateway.inject({ method: 'POST', url: '/orders', payload });
     const { target, headers, body } = backend.requests.at(-1)!;

@@ -4,7 +4,7 @@ import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
 
-describe('the sample of rewriting', () => {
+describe('the sample "rewriting"', () => {
   let backend: TestBackend;
   let gateway: Operations;
 
@@ -21,12 +21,12 @@ describe('the sample of rewriting', () => {
     await backend.close();
   });
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/rewriting/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  it('sends a credential and a parameter that no client has', async () => {
+  it('adds a credential and a query parameter', async () => {
     equal((await gateway.inject('/users/1')).statusCode, 200);
     const { target, headers } = backend.requests.at(-1)!;
     deepEqual(
@@ -35,18 +35,18 @@ describe('the sample of rewriting', () => {
     );
   });
 
-  it('sends beta users elsewhere', async () => {
+  it('routes beta users to another backend', async () => {
     await gateway.inject({ url: '/users/1', headers: { 'x-version': '2-beta' } });
     const { target, headers } = backend.requests.at(-1)!;
     deepEqual([target, headers['x-version']], ['/users/1/cart?fields=public', undefined]);
   });
 
-  it('answers in the place of what is missing', async () => {
+  it('returns a default response instead of 404', async () => {
     const { statusCode, body } = await gateway.inject('/missing');
     deepEqual([statusCode, JSON.parse(body)], [200, { items: [] }]);
   });
 
-  it('sets a cookie and takes headers away', async () => {
+  it('sets a cookie and removes headers', async () => {
     const { headers } = await gateway.inject('/raw');
     deepEqual([String(headers['set-cookie']), headers['etag']], ['seen=1; Path=/; Max-Age=3600; HttpOnly', undefined]);
   });

@@ -7,7 +7,7 @@ import { followGuide } from './guide.ts';
 
 const sample = 'samples/safe-changes/gateway.json';
 
-describe('the sample of safe changes', function () {
+describe('the sample "safe-changes"', function () {
   this.timeout(60_000);
   let folder: Folder;
   let gateway: Process;
@@ -34,12 +34,12 @@ describe('the sample of safe changes', function () {
     await followGuide('safe-changes', { ports: { 9180: port }, env: { GATEWAY_ADMIN_LISTEN: `127.0.0.1:${port}` } });
   });
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', sample);
     deepEqual([code, err], [0, '']);
   });
 
-  it('reviews a change before it is applied', async () => {
+  it('shows a change before it is applied', async () => {
     folder.write('next.json', text.replace('"allow": ["id", "name"]', '"allow": ["id"]'));
     equal((await call('check', folder.path('next.json'))).code, 0);
     const { code, out } = await call('diff', folder.path('next.json'), '--admin', admin);
@@ -47,7 +47,7 @@ describe('the sample of safe changes', function () {
     match(out, /GET \/users\/\{user\}/);
   });
 
-  it('applies a saved file, guards it, and takes it back', async () => {
+  it('applies a saved file under a guard, and rolls it back', async () => {
     folder.write('gateway.json', readFileSync(folder.path('next.json'), 'utf8'));
     await gateway.printed(/revision 2/);
     match((await call('status')).out, /guard/);

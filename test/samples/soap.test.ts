@@ -5,13 +5,13 @@ import { startBackend, startGateway } from '../support/gateway.ts';
 
 const response = `<soap:Envelope xmlns:soap="s"><soap:Body><m:CapitalCityResponse xmlns:m="u"><m:CapitalCityResult>Madrid</m:CapitalCityResult></m:CapitalCityResponse></soap:Body></soap:Envelope>`;
 
-describe('the sample of SOAP', () => {
-  it('is checked without a finding', async () => {
+describe('the sample "soap"', () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-t', '-c', 'samples/soap/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  it("posts an envelope, and returns the content of the response's", async () => {
+  it("sends a SOAP envelope, and returns the content of the response's envelope", async () => {
     const backend = await startBackend((_seen, reply) =>
       reply.writeHead(200, { 'Content-Type': 'text/xml' }).end(response),
     );

@@ -6,7 +6,7 @@ import { startGateway } from '../support/gateway.ts';
 import { openSocket, refusalOf, startSocketServer, type TestSocketServer } from '../support/websocket.ts';
 import { followGuide } from './guide.ts';
 
-describe('the sample of WebSockets', () => {
+describe('the sample "sockets"', () => {
   let backend: TestSocketServer;
   let gateway: Operations;
   let url: string;
@@ -35,12 +35,12 @@ describe('the sample of WebSockets', () => {
     }
   });
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/sockets/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  it('forwards what clients of a chat send, and what the backend sends to a room', async () => {
+  it('forwards messages of chat clients, and messages of the backend to a room', async () => {
     const peer = await backend.next();
     const client = await openSocket(`${url}/chat/red`);
     client.send('hi');
@@ -55,7 +55,7 @@ describe('the sample of WebSockets', () => {
     client.socket.terminate();
   });
 
-  it('connects a client by itself', async () => {
+  it('connects a client directly to a backend', async () => {
     const client = await openSocket(`${url}/live/red`);
     const peer = await backend.next();
     equal(peer.request.url, '/rooms/red');
@@ -64,7 +64,7 @@ describe('the sample of WebSockets', () => {
     client.socket.terminate();
   });
 
-  it('turns pages of other origins away', async () => {
+  it('rejects pages of other origins', async () => {
     equal(await refusalOf(`${url}/chat/red`, { origin: 'https://evil.example.test' }), 403);
   });
 });

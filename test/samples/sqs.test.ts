@@ -7,7 +7,7 @@ import { setEnvironment } from '../support/environment.ts';
 import { startGateway } from '../support/gateway.ts';
 import { handedOver } from './handed-over.ts';
 
-describe('the sample of SQS', function () {
+describe('the sample "sqs"', function () {
   this.timeout(180_000);
   let aws: FauxqsServer;
   let gateway: Operations;
@@ -33,12 +33,12 @@ describe('the sample of SQS', function () {
     await aws.stop();
   });
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/sqs/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  it('hands an order to a request that waits for it', async () => {
+  it('delivers an order to a request that waits for it', async () => {
     deepEqual(await handedOver(gateway, '/orders', '/orders/next'), { order: { id: 7 } });
   });
 });

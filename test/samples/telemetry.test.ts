@@ -15,7 +15,7 @@ const environment = {
   NEW_RELIC_LICENSE: '0123456789012345678901234567890123456789',
 };
 
-describe('the sample of telemetry', () => {
+describe('the sample "telemetry"', () => {
   let sample: Awaited<ReturnType<typeof serveSample>>;
   let port: number;
   let statsPort: number;
@@ -30,13 +30,13 @@ describe('the sample of telemetry', () => {
   after(() => sample.close());
 
   for (const file of ['gateway.json', 'influx.json', 'newrelic.json']) {
-    it(`is checked without a finding: ${file}`, async () => {
+    it(`passes check without warnings: ${file}`, async () => {
       const { code, err } = await checkFilled(`samples/telemetry/${file}`, environment);
       deepEqual([code, err], [0, '']);
     });
   }
 
-  it('shows what was asked, but for what is skipped', async () => {
+  it('exports spans of requests, except for skipped paths', async () => {
     for (const url of ['/users/1', '/users/2', '/companies/7', '/internal/1', '/nope'])
       await sample.gateway.inject(url);
     const { value, series } = await scrape(port);
@@ -66,7 +66,7 @@ describe('the sample of telemetry', () => {
     }
   });
 
-  it('is checked with the one finding that OpenCensus becomes OTLP: opencensus.json', async () => {
+  it('passes check with one warning: OpenCensus is converted into OTLP', async () => {
     const { code, out, err } = await sluice('check', '-c', 'samples/telemetry/opencensus.json');
     equal(code, 0);
     deepEqual((out + err).match(/OPENCENSUS_\w+/g), ['OPENCENSUS_PROTOCOL']);
@@ -100,7 +100,7 @@ describe('the sample of telemetry', () => {
     await receiver.close();
   });
 
-  it('shows the same as counts in one object', async () => {
+  it('shows the same numbers in one JSON object', async () => {
     await sample.gateway.inject('/users/3');
     const stats = await (await fetch(`http://127.0.0.1:${statsPort}/__stats`)).json();
     ok((stats as Record<string, number>)['krakend.router.response./users/:user.status.200.count']! >= 1);

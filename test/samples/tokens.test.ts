@@ -6,7 +6,7 @@ import { forge } from '../plugins/auth/fixture.ts';
 import { freePort } from '../support/conditions.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
 
-describe('the sample of tokens', () => {
+describe('the sample "tokens"', () => {
   let backend: TestBackend;
   let gateway: Operations;
 
@@ -35,23 +35,23 @@ describe('the sample of tokens', () => {
     return (await gateway.inject({ url, headers: { authorization: `Bearer ${token}` } })).statusCode;
   };
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/tokens/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  it('issues a token to whom the backend knows, and takes it', async () => {
+  it('issues a token to a user that the backend accepts, and accepts that token', async () => {
     const { access_token: token } = (await gateway.inject({ method: 'POST', url: '/login', payload: '{}' })).json();
     deepEqual((await gateway.inject({ url: '/me', headers: { authorization: `Bearer ${token}` } })).statusCode, 200);
   });
 
-  it('tells the backend who asks', async () => {
+  it('sends the user of the token to the backend', async () => {
     deepEqual([await statusOf('/me', claimsOfAda), await statusOf('/me', { sub: 'ada' })], [200, 401]);
     const { target, headers } = backend.requests.at(-1)!;
     deepEqual([target, headers['x-user']], ['/users/ada', 'ada']);
   });
 
-  it('requests invoices as the gateway, and warns of a secret that is not filled in', async () => {
+  it('requests invoices with its own token, and warns about an unset secret', async () => {
     const file = 'samples/tokens/invoices.json';
     const { code, err } = await sluice('check', '-c', file);
     deepEqual([code, err.match(/\[\w+\]/g)], [0, ['[CONFIG_VARIABLE]']]);
@@ -63,7 +63,7 @@ describe('the sample of tokens', () => {
     deepEqual([target, headers.authorization], ['/invoices', 'Bearer of-the-gateway']);
   });
 
-  it('can take tokens back', async () => {
+  it('can revoke tokens', async () => {
     const file = 'samples/tokens/revocation.json';
     const { code, err } = await sluice('check', '-c', file);
     deepEqual([code, err.match(/\[\w+\]/g)], [0, ['[CONFIG_VARIABLE]']]);
@@ -83,7 +83,7 @@ describe('the sample of tokens', () => {
     await revoking.close();
   });
 
-  it('wants a role and a scope for orders', async () => {
+  it('requires a role and a scope for orders', async () => {
     const roles = { realm_access: { roles: ['admin'] } };
     deepEqual(
       [

@@ -11,7 +11,7 @@ const responses: Readonly<Record<string, object>> = {
   '/currencies/ES': { code: 'EUR' },
 };
 
-describe('the sample of tools', () => {
+describe('the sample "tools"', () => {
   let backend: TestBackend;
   let gateway: Operations;
   let config: { extra_config: { 'ai/mcp': { servers: { tools: object[] }[] } } };
@@ -32,12 +32,12 @@ describe('the sample of tools', () => {
     await backend.close();
   });
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/tools/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  it('answers the official client as its transcript says, through a reload', async () => {
+  it('serves the official MCP client as its transcript shows, over a reload', async () => {
     const lines: string[] = [];
     const said = (...words: unknown[]) =>
       lines.push(words.map((word) => (typeof word === 'string' ? word : JSON.stringify(word))).join(' '));
@@ -78,7 +78,7 @@ describe('the sample of tools', () => {
     equal(text, readFileSync('samples/tools/transcript.txt', 'utf8'));
   });
 
-  it('serves what the tools do as endpoints, too', async () => {
+  it('also serves the tools as HTTP endpoints', async () => {
     equal((await gateway.inject('/weather/Madrid')).body, '{"celsius":31.5,"sky":"clear"}');
     equal((await gateway.inject('/countries/ES')).body, '{"name":"Spain","currency":{"code":"EUR"}}');
   });

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { sluice } from '../kernel/cli/command.ts';
 import { serveSample } from './serve.ts';
 
-describe('the sample of traffic', () => {
+describe('the sample "traffic"', () => {
   let sample: Awaited<ReturnType<typeof serveSample>>;
 
   before(async () => {
@@ -12,18 +12,18 @@ describe('the sample of traffic', () => {
 
   const ask = (url: string, agent = 'curl/8.1') => sample.gateway.inject({ url, headers: { 'user-agent': agent } });
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/traffic/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  it('lets the monitor in, and no other bot', async () => {
+  it('accepts the monitoring bot and no other', async () => {
     equal((await ask('/__health', 'UptimeBot/2.1')).statusCode, 200);
     equal((await ask('/__health', 'Googlebot/2.1')).statusCode, 403);
     equal((await ask('/__health', '')).statusCode, 403);
   });
 
-  it('answers a client twice, then tells it when to come back', async () => {
+  it('answers a client twice, then returns 429 with Retry-After', async () => {
     const responses = [await ask('/users/1'), await ask('/users/1'), await ask('/users/1')];
     deepEqual(
       responses.map(({ statusCode }) => statusCode),
@@ -32,19 +32,19 @@ describe('the sample of traffic', () => {
     equal(Number(responses[2]!.headers['retry-after']) > 0, true);
   });
 
-  it('answers a caller as often as the plan says', async () => {
+  it('limits callers according to their plan', async () => {
     const plan = async (headers: Record<string, string>) =>
       (await sample.gateway.inject({ url: '/plans/1', headers: { 'user-agent': 'curl/8.1', ...headers } })).statusCode;
     deepEqual([await plan({}), await plan({}), await plan({ 'x-plan': 'gold' })], [200, 429, 200]);
   });
 
-  it('answers without the cart when that was called just now', async () => {
+  it('omits the cart if that was called just before', async () => {
     deepEqual(Object.keys((await ask('/home/1')).json()), ['name', 'cart']);
     const second = await ask('/home/1');
     deepEqual([second.headers['x-gateway-completed'], Object.keys(second.json())], ['false', ['name']]);
   });
 
-  it('leaves an upstream alone that fails', async () => {
+  it('does not call a failing upstream for a while', async () => {
     const failing = async () => (await ask('/missing')).statusCode;
     deepEqual([await failing(), await failing(), await failing()], [500, 500, 500]);
   });

@@ -4,7 +4,7 @@ import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
 
-describe('the sample of a website', () => {
+describe('the sample "website"', () => {
   let backend: TestBackend;
   let gateway: Operations;
 
@@ -18,12 +18,12 @@ describe('the sample of a website', () => {
     await backend.close();
   });
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/website/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  it('serves its page and its style, which a client may keep', async () => {
+  it('serves a page and a style sheet, which browsers may cache', async () => {
     const page = await gateway.inject('/');
     match(page.body, /<h1>A site and its API/);
     const { headers } = await gateway.inject('/style.css');
@@ -32,12 +32,12 @@ describe('the sample of a website', () => {
     equal(again.statusCode, 304);
   });
 
-  it('answers with data of a file', async () => {
+  it('returns the data of a file', async () => {
     deepEqual((await gateway.inject('/api/rooms/1')).json(), { id: 1, view: 'sea' });
     equal((await gateway.inject('/api/rooms/2')).statusCode, 500);
   });
 
-  it('has an API next to it, and nothing else', async () => {
+  it('serves an API on the same port, and nothing else', async () => {
     deepEqual((await gateway.inject('/api/users/1')).json(), { id: 1 });
     equal((await gateway.inject('/nothing')).statusCode, 404);
   });

@@ -4,7 +4,7 @@ import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
 import { startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
 
-describe('the sample of a workflow', () => {
+describe('the sample "workflow"', () => {
   let backend: TestBackend;
   let gateway: Operations;
   const data: Record<string, object> = {
@@ -26,17 +26,17 @@ describe('the sample of a workflow', () => {
     await backend.close();
   });
 
-  it('is checked without a finding', async () => {
+  it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/workflow/gateway.json');
     deepEqual([code, err], [0, '']);
   });
 
-  it('answers with the order and its customer', async () => {
+  it('returns an order with its customer', async () => {
     const { body } = await gateway.inject('/orders/1');
     deepEqual(JSON.parse(body), { id: 1, customer: { id: 'ada', account: { plan: 'gold' } } });
   });
 
-  it('answers with the order alone where its customer is not there', async () => {
+  it('returns an order without its customer if that does not exist', async () => {
     data['/orders/2'] = { id: 2 };
     const { body, headers } = await gateway.inject('/orders/2');
     deepEqual([JSON.parse(body), headers['x-gateway-completed']], [{ id: 2, customer: {} }, 'false']);

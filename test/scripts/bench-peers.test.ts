@@ -51,7 +51,7 @@ async function eventually<T>(look: () => T): Promise<T> {
   }
 }
 
-describe('the benchmark with peers', function () {
+describe('the benchmark against other gateways', function () {
   this.timeout(60_000);
   let folder: string;
   let stage: Stage;
@@ -79,26 +79,29 @@ describe('the benchmark with peers', function () {
     }
   }
 
-  (isLinux ? it : it.skip)('runs a peer, the floor and the backend alone in turns, each checked', async () => {
-    const subjects = [floor, subjectOf(koaGot, await koaGot.install(stage.folder))];
-    const { standings, absent } = await run(subjects);
-    deepEqual(absent, []);
-    deepEqual(
-      standings.map(({ name, ratio }) => [name.split(' ', 1)[0], ratio !== undefined]),
-      [
-        ['direct', false],
-        ['floor', true],
-        ['koa-got', true],
-      ],
-    );
-    for (const { full } of standings) {
-      const { cpuMicros, userMicros, systemMicros, residentMiB } = full;
-      ok(Math.abs(cpuMicros.median - userMicros.median - systemMicros.median) < 1e-6 && residentMiB.median > 0);
-    }
-    equal(standings[1]!.ratio!.median, 1);
-  });
+  (isLinux ? it : it.skip)(
+    'runs another gateway, the minimal server and the backend in turns, and checks each',
+    async () => {
+      const subjects = [floor, subjectOf(koaGot, await koaGot.install(stage.folder))];
+      const { standings, absent } = await run(subjects);
+      deepEqual(absent, []);
+      deepEqual(
+        standings.map(({ name, ratio }) => [name.split(' ', 1)[0], ratio !== undefined]),
+        [
+          ['direct', false],
+          ['floor', true],
+          ['koa-got', true],
+        ],
+      );
+      for (const { full } of standings) {
+        const { cpuMicros, userMicros, systemMicros, residentMiB } = full;
+        ok(Math.abs(cpuMicros.median - userMicros.median - systemMicros.median) < 1e-6 && residentMiB.median > 0);
+      }
+      equal(standings[1]!.ratio!.median, 1);
+    },
+  );
 
-  (isLinux ? it : it.skip)('goes on without a program that does not start, and names it', async () => {
+  (isLinux ? it : it.skip)('continues without a program that does not start, and names it', async () => {
     const broken: Subject = { name: 'broken', script: () => ['-e', 'process.exit(3)'] };
     const { standings, absent } = await run([floor, broken]);
     ok(standings.some(({ name }) => name === 'floor'));
@@ -106,19 +109,22 @@ describe('the benchmark with peers', function () {
     match(absent[0]!.reason, /^broken did not start: ended with code 3/);
   });
 
-  (isLinux ? it : it.skip)('gives no figures for a program whose every round is void, and says why', async () => {
-    const wrong: Subject = {
-      name: 'wrong',
-      script: ({ port }) => [
-        '-e',
-        `require('http').createServer((_, r) => r.setHeader('content-type', 'application/json').end('{"id":7}')).listen(${port}, '127.0.0.1')`,
-      ],
-    };
-    const { absent } = await run([floor, wrong]);
-    deepEqual(absent, [{ name: 'wrong', reason: 'wrong: wrong body: {"id":7}' }]);
-  });
+  (isLinux ? it : it.skip)(
+    'prints no figures for a program whose rounds are all invalid, with the reason',
+    async () => {
+      const wrong: Subject = {
+        name: 'wrong',
+        script: ({ port }) => [
+          '-e',
+          `require('http').createServer((_, r) => r.setHeader('content-type', 'application/json').end('{"id":7}')).listen(${port}, '127.0.0.1')`,
+        ],
+      };
+      const { absent } = await run([floor, wrong]);
+      deepEqual(absent, [{ name: 'wrong', reason: 'wrong: wrong body: {"id":7}' }]);
+    },
+  );
 
-  (isLinux ? it : it.skip)('counts CPU and memory of child processes too', async () => {
+  (isLinux ? it : it.skip)('includes CPU and memory of child processes', async () => {
     const idle = "process.stdout.write('up'); setInterval(() => {}, 1e6)";
     // Its input ends with its parent, and it with its input.
     const child = "process.stdout.write('up'); process.stdin.resume().on('end', () => process.exit())";
@@ -156,7 +162,7 @@ describe('the benchmark with peers', function () {
     }
   });
 
-  it('names for each peer the scenarios it can do and why it cannot do the others', () => {
+  it('lists for each gateway the scenarios that it supports, and why it does not support the others', () => {
     equal(new Set(peers.map(({ name }) => name)).size, peers.length);
     for (const peer of peers) {
       ok(peer.scenarios.every((name) => name in paths) && peer.scenarios.includes('no-op'), peer.name);
@@ -176,7 +182,7 @@ describe('the benchmark with peers', function () {
     deepEqual(unable, [{ name: 'nginx', reason: 'cannot: it passes bytes and does not look into JSON' }]);
   });
 
-  it('configures each peer with its port and the backend', () => {
+  it('configures each gateway with its port and the backend', () => {
     const models = join(folder, 'node_modules/express-gateway/lib/config/models');
     mkdirSync(models, { recursive: true });
     for (const name of ['users', 'credentials', 'applications']) writeFileSync(join(models, `${name}.json`), '{}');
@@ -193,7 +199,7 @@ describe('the benchmark with peers', function () {
     deepEqual(pipelines.bench.policies, [{ proxy: { action: { serviceEndpoint: 'backend', ignorePath: true } } }]);
   });
 
-  it('gives nginx as the backend the same bytes as Node', async () => {
+  it('uses nginx as a backend that returns the same bytes as Node.js', async () => {
     const { body } = await fetch(`${stage.upstream}/part/a`).then(async (response) => ({
       body: await response.text(),
     }));
@@ -218,7 +224,7 @@ describe('the benchmark with peers', function () {
     },
   );
 
-  it('says what to do about a program that is missing', async () => {
+  it('explains how to install a missing program', async () => {
     const path = process.env['PATH'];
     process.env['PATH'] = folder;
     try {
@@ -233,7 +239,7 @@ describe('the benchmark with peers', function () {
     }
   });
 
-  it('installs packages into the cache once, and leaves nothing of an installation that failed', async () => {
+  it('installs packages into the cache once, and removes a failed installation', async () => {
     const before = { ...process.env };
     const cache = join(folder, 'cache');
     const bin = join(folder, 'bin');
@@ -269,7 +275,7 @@ describe('the benchmark with peers', function () {
     }
   });
 
-  (isLinux ? it : it.skip)('reads which peers, charts and backend are asked for', () => {
+  (isLinux ? it : it.skip)('parses the requested gateways, charts and backend', () => {
     equal(readOptions(['--peers', 'all']).peers, peers);
     const { peers: chosen, scenarios: all } = readOptions([
       '--peers',
@@ -293,7 +299,7 @@ describe('the benchmark with peers', function () {
     throws(() => readOptions(['--backend', 'apache']), /--backend: "apache" is none of node, nginx/);
   });
 
-  it('prints medians, void rounds and programs without figures', () => {
+  it('prints medians, invalid rounds and programs without figures', () => {
     const at = (median: number) => ({ median, min: median - 1, max: median + 1 });
     const full = {
       ...{ cpuMicros: at(30), userMicros: at(20), systemMicros: at(10), requestsPerSecond: at(1000) },
@@ -324,7 +330,7 @@ describe('the benchmark with peers', function () {
     equal(none, 'none  caddy: not installed: no Go');
   });
 
-  it('draws bars in proportion as well-formed SVG, the shortest first', () => {
+  it('draws bars in proportion as valid SVG, the shortest first', () => {
     const svg = chart('a < b & "c"', [
       { name: 'long <x>', user: 30, system: 10, note: '2.00' },
       { name: 'short', user: 5, system: 15, own: true },
@@ -348,7 +354,7 @@ describe('the benchmark with peers', function () {
     ok(svg.indexOf('short') < svg.indexOf('long'));
   });
 
-  it('has nothing to draw where nothing was measured', () => {
+  it('draws nothing without figures', () => {
     ok(!chart('none', []).includes('NaN'));
   });
 
@@ -370,7 +376,7 @@ describe('the benchmark with peers', function () {
       ]);
     });
 
-    it('refuses a ratio above it, and a scenario without figures', () => {
+    it('rejects a ratio above the tolerance, and a scenario without figures', () => {
       deepEqual(check(runOf(1.51, 1))[0], {
         isRight: false,
         text: 'no-op: 1.51, expected 1.00: more than 50 % above',
@@ -382,13 +388,13 @@ describe('the benchmark with peers', function () {
       throws(() => ratiosOf({}), /not the JSON of a run/);
     });
 
-    it('says when the gateway has become so fast that the committed ratio is out of date', () => {
+    it('reports that the committed ratio is out of date if the gateway has become much faster', () => {
       const [line] = check(runOf(0.5, 1));
       ok(line!.isRight);
       match(line!.text, /expected\.json can be lowered/);
     });
 
-    it('reads a run from a file and ends with its verdict', async () => {
+    it('reads a run from a file and exits with its result', async () => {
       const committed = JSON.parse(readFileSync(join(BENCH, 'expected.json'), 'utf8')) as typeof expected;
       deepEqual(Object.keys(committed.ratios), COLLECTED);
       const file = join(folder, 'run.json');

@@ -60,7 +60,7 @@ describe('the benchmark', function () {
     connections: 4,
   });
 
-  it('prints a line of figures for each scenario named and writes the same as JSON', async () => {
+  it('prints a line of figures for each named scenario and writes them as JSON', async () => {
     const json = join(folder, 'figures.json');
     const { stdout } = await run(...brief, '--scenario', 'merge,no-op', '--json', json);
     const lines = stdout.trimEnd().split('\n').slice(2);
@@ -87,7 +87,7 @@ describe('the benchmark', function () {
     ({ accessLog, attach, routes, workers }) => !accessLog && !attach && !routes && !workers,
   );
   for (const scenario of apart.filter(({ name }) => name !== 'echo-100m')) {
-    it(`has a floor that answers rightly for ${scenario.name}`, async () => {
+    it(`has a minimal server that answers correctly for ${scenario.name}`, async () => {
       const port = await freePort();
       const setup = { port, upstream: stage.upstream, scenario: scenario.name, configFile: '', folder };
       const { path, status, echoes } = scenario;
@@ -100,7 +100,7 @@ describe('the benchmark', function () {
     });
   }
 
-  it('compares a gateway with few endpoints to one with many, and asks each for its own', async () => {
+  it('compares a gateway with few endpoints to one with many, with separate requests', async () => {
     const scenario = {
       ...scenarios.find(({ name }) => name === 'routes-1000-last')!,
       name: 'routes',
@@ -114,7 +114,7 @@ describe('the benchmark', function () {
     deepEqual(counts, [FEW, 50]);
   });
 
-  it('requests the first, the last, any and none of many endpoints', () => {
+  it('requests the first, the last, any and no endpoint of many', () => {
     const asked = (which: Routes['asked']) => routed({ count: 50, asked: which }).paths;
     deepEqual(asked('first'), ['/area-0/page-0']);
     deepEqual(asked('last'), ['/v1/area-49/things-49/42']);
@@ -123,7 +123,7 @@ describe('the benchmark', function () {
     ok(!endpoints.some((endpoint) => 'endpoint' in endpoint && endpoint.endpoint === asked('none')[0]));
   });
 
-  it('sends bodies, and notices one that comes back otherwise', async () => {
+  it('sends bodies, and detects one that comes back changed', async () => {
     const scenario = scenarios.find(({ name }) => name === 'echo-1m')!;
     const { base, subject } = await compare(scenario, floor, gateway, { ...plan(), rounds: 1 });
     ok(base.requestsPerSecond.median > 0 && subject.requestsPerSecond.median > 0);
@@ -134,7 +134,7 @@ describe('the benchmark', function () {
     server.close();
   });
 
-  it('compares the gateway with access log to the one without, for the minimum number of requests of the scenario', async () => {
+  it('compares the gateway with and without access log, for the minimum number of requests of the scenario', async () => {
     const scenario = { ...scenarios.find(({ accessLog }) => accessLog)!, requests: 100 };
     const { base, subject } = await compare(scenario, gateway, loggingGateway, { ...plan(), rounds: 1 });
     ok(base.residentMiB.median > 0 && subject.residentMiB.median > 0);
@@ -148,7 +148,7 @@ describe('the benchmark', function () {
     ['cors', 'the service'],
     ['token-hs256', 'an endpoint, with headers'],
   ] as const) {
-    it(`compares the gateway with ${name} at ${at} to the one without`, async () => {
+    it(`compares the gateway with and without ${name}, at the level ${at}`, async () => {
       const scenario = scenarios.find((one) => one.name === name)!;
       const { more, base, subject } = await compare(scenario, bareGateway, gateway, plan());
       ok(Math.abs(more.median - (subject.cpuMicros.median - base.cpuMicros.median)) < 1e-9);
@@ -162,7 +162,7 @@ describe('the benchmark', function () {
     });
   }
 
-  it('prints what components cost a request without sockets', async () => {
+  it('prints the cost of components per request without sockets', async () => {
     const script = join(import.meta.dirname, '../../scripts/bench/in-process.ts');
     const args = ['--scenario', 'cors,token-hs256', '--pairs', '3', '--requests', '250'];
     const { stdout } = await promisify(execFile)(process.execPath, [script, ...args]);
@@ -172,7 +172,7 @@ describe('the benchmark', function () {
     equal(lines.length, 2);
   });
 
-  it('refuses options that make no sense', async () => {
+  it('rejects invalid options', async () => {
     await rejects(run('--scenario', 'nothing'), { code: 2, stderr: /"nothing" is none of no-op, json/ });
     await rejects(run('--rounds', '1.5'), { code: 2, stderr: /--rounds must be a whole number above 0/ });
     await rejects(run('--bogus'), { code: 2, stderr: /--bogus/ });
@@ -185,11 +185,11 @@ describe('the benchmark', function () {
     await rejects(compare({ ...noOp!, name: 'json' }, floor, floor, plan()), /a header of the upstream is missing/);
   });
 
-  it('says why a program did not start', async () => {
+  it('reports why a program did not start', async () => {
     await rejects(compare({ ...scenarios[0]!, name: 'unknown' }, floor, floor, plan()), /no floor for the scenario/);
   });
 
-  it('notices wrong answers among right ones under load', async () => {
+  it('detects wrong responses among correct ones under load', async () => {
     let count = 0;
     const server = createServer((_request, response) => {
       count += 1;
@@ -207,11 +207,11 @@ describe('the benchmark', function () {
     }
   });
 
-  it('notices answers that are too short under load', () => {
+  it('detects truncated responses under load', () => {
     throws(() => verifyLoad(readWrkReport(wrkText), 2000), /have 1140 bytes, not 2000/);
   });
 
-  it('reads what wrk prints', () => {
+  it('parses the output of wrk', () => {
     deepEqual(readWrkReport(wrkText), {
       requests: 75115,
       bodyBytes: 81.67 * 1024 ** 2,
@@ -223,7 +223,7 @@ describe('the benchmark', function () {
     });
   });
 
-  it('counts what wrk calls errors as wrong answers', () => {
+  it('counts errors reported by wrk as wrong responses', () => {
     const text = `${wrkText}  Socket errors: connect 0, read 3, write 0, timeout 1\n  Non-2xx or 3xx responses: 7\n`;
     const { wrong, firstWrong } = readWrkReport(text);
     equal(wrong, 11);

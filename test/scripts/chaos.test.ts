@@ -5,7 +5,7 @@ import { startRedis, type TestRedis, withoutRedis } from '../support/redis.ts';
 
 describe('reloads under load', () => {
   for (const workers of [1, 3]) {
-    it(`lose no request, mix no answer and cut no stream, with ${workers} ${workers === 1 ? 'process' : 'workers'}`, async function () {
+    it(`lose no request, mix no responses and break no stream, with ${workers} ${workers === 1 ? 'process' : 'workers'}`, async function () {
       this.timeout(120_000);
       const { reloads, broken, tally } = await runChaos({ reloads: 24, requests: 2000, workers });
       deepEqual(tally.failures, []);
@@ -15,7 +15,7 @@ describe('reloads under load', () => {
   }
 });
 
-(withoutRedis ? describe.skip : describe)(`failures of the system ${withoutRedis ?? ''}`.trim(), () => {
+(withoutRedis ? describe.skip : describe)(`injected failures of the system ${withoutRedis ?? ''}`.trim(), () => {
   let redis: TestRedis;
   before(async () => {
     redis = await startRedis();
@@ -23,7 +23,7 @@ describe('reloads under load', () => {
   after(() => redis.close());
 
   // All plans run with `node scripts/chaos.ts --minutes 2`.
-  it('fail requests of that time alone, lose no saved change and end no process: without descriptors', async function () {
+  it('fail only the requests during the failure, lose no saved change and end no process: without descriptors', async function () {
     this.timeout(120_000);
     const { rounds, failures } = await runCampaign({ rounds: 2, seed: 1, workers: 1, redis: redis.address });
     deepEqual(failures, []);

@@ -17,7 +17,7 @@ import { mutationsOf } from '../corpus/mutations.ts';
 const root = join(import.meta.dirname, '..');
 const good = [...globSync(join(root, 'corpus/good/*.json')), ...globSync(join(root, '../samples/*/gateway.json'))];
 
-describe('the checks that are generated for the package', function () {
+describe('the generated validators of the package', function () {
   this.timeout(180_000);
   const registry = new Registry(catalogue, toolServices());
   const lacking = new Set<string>();
@@ -38,7 +38,7 @@ describe('the checks that are generated for the package', function () {
   const schemasOf = (name: string): readonly Schema[] =>
     registry.namespaces.includes(name) ? (registry.plugin(name)?.places ?? []).map(({ schema }) => schema) : [];
 
-  it('say of wrong configurations what ajv says, at the same places', () => {
+  it('return the same errors as ajv, at the same places', () => {
     const seen = new Set<string>();
     let refusals = 0;
     for (const path of good) {
@@ -57,7 +57,7 @@ describe('the checks that are generated for the package', function () {
     notEqual(refusals, 0);
   });
 
-  it('are there for every schema of the release', () => deepEqual([...lacking], []));
+  it('exist for every schema of the release', () => deepEqual([...lacking], []));
 
   it('do not apply to another schema', () => {
     equal(generated.has(digestOf(holderSchema({ type: 'object', properties: { acme: { type: 'string' } } }))), false);

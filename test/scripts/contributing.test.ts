@@ -5,7 +5,7 @@ import { withPicture } from '../../scripts/docs/house.ts';
 const page = readFileSync('CONTRIBUTING.md', 'utf8');
 
 describe('CONTRIBUTING.md', () => {
-  it('has a picture of the rooms that agrees with the imports', () => {
+  it('has a picture of the rooms that matches the imports', () => {
     equal(page, withPicture(page), 'run node scripts/docs/house.ts');
   });
 
@@ -21,7 +21,7 @@ describe('CONTRIBUTING.md', () => {
     for (const { name } of rooms) ok(page.includes(`\`kernel/${name}\``), `kernel/${name} is not described`);
   });
 
-  it('has ten tasks, each with its files', () => {
+  it('has ten tasks with their files', () => {
     const tasks = page.slice(page.indexOf('## Ten tasks')).matchAll(/^\| Add .+ \| (`.+) \|$/gm);
     equal([...tasks].length, 10);
   });

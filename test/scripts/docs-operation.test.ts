@@ -48,13 +48,13 @@ const composed: readonly (readonly [file: string, call: string, prefixes: readon
   ['plugins/clients/tls/client-tls.ts', 'fault', ['CLIENT_TLS_']],
 ];
 
-describe('the pages for operation', () => {
+describe('the reference pages for operation', () => {
   const sources = globSync('{kernel,plugins,admin}/**/*.ts', { cwd: top }).map((file) => ({
     file,
     text: readFileSync(join(top, file), 'utf8'),
   }));
 
-  it('explain every error code that the source uses, and no other', () => {
+  it('explain exactly the error codes that the source uses', () => {
     const used = new Set(sources.flatMap(({ file, text }) => codesIn(file, text)));
     const explained = Object.values(errorAreas).flatMap((codes) => Object.keys(codes));
     equal(new Set(explained).size, explained.length, 'a code is explained twice');
@@ -63,13 +63,13 @@ describe('the pages for operation', () => {
     for (const code of explained) ok(page.includes(`\n### ${code}\n`), code);
   });
 
-  it('give every error code a cause and a remedy of whole sentences', () => {
+  it('give every error code a cause and a remedy in whole sentences', () => {
     for (const [code, texts] of Object.values(errorAreas).flatMap((codes) => Object.entries(codes))) {
       for (const text of texts) ok(/^[`A-Z][^\n]*\.$/.test(text), `${code}: ${text}`);
     }
   });
 
-  it('quote log lines as the source writes them', () => {
+  it('quote log lines as in the source', () => {
     const texts = sources.map(({ text }) => text);
     for (const { text } of Object.values(logLines).flat()) {
       const parts = text.split('…').filter((part) => /\w/.test(part));
@@ -98,14 +98,14 @@ describe('the pages for operation', () => {
     );
   });
 
-  it('list every family of statistics that is printed for Prometheus', () => {
+  it('list every family of statistics in the Prometheus format', () => {
     const { text } = sources.find(({ file }) => file === 'plugins/telemetry/metrics/exposition.ts')!;
     const names = [...text.matchAll(/name: '(\w+)'/g)].map(([, name]) => `krakend_${name}`);
     equal(names.length, 7);
     for (const name of names) ok(metricsPage().includes(`| \`${name}\` |`), name);
   });
 
-  it('have labels for metrics that exist only', () => {
+  it('have labels only for existing metrics', () => {
     const names = [...metricsPage().matchAll(/^\| `([^`]+)`/gm)].map(([, name]) => name!);
     for (const pattern of Object.keys(labels)) {
       ok(
@@ -129,7 +129,7 @@ describe('the pages for operation', () => {
     }
   });
 
-  it('explain every operation of the admin API, and every problem', () => {
+  it('explain every operation of the admin API, and every problem type', () => {
     const page = operationsPage();
     ok(operations.length > 30);
     for (const operation of operations) {

@@ -69,7 +69,7 @@ function anchorsOf(page: string): string[] {
 /** Pages whose examples name files that are not here. */
 const withFiles: ReadonlySet<string> = new Set(['tls.md']);
 
-describe('the reference', function () {
+describe('the generated reference', function () {
   this.timeout(180_000);
   let pages: Map<string, string>;
   let schema: CompleteSchema;
@@ -83,7 +83,7 @@ describe('the reference', function () {
   });
 
   for (const namespace of Object.keys(catalogue.plugins).filter((name) => !catalogue.always?.includes(name))) {
-    it(`has a page of ${namespace}`, async () => {
+    it(`has a page for ${namespace}`, async () => {
       const { plugin } = await catalogue.plugins[namespace]!();
       ok(page(namespace).startsWith(`# ${namespace}\n`));
       for (const { at } of plugin.places ?? []) {
@@ -131,13 +131,13 @@ describe('the reference', function () {
     });
   }
 
-  it('has every encoding in one table', () => {
+  it('lists every encoding in one table', () => {
     const names = Object.keys(catalogue.plugins).filter((name) => name.startsWith('encoding/'));
     for (const name of names)
       ok(page('encodings').includes(`| [${name.slice('encoding/'.length)}](${name}.md) |`), name);
   });
 
-  it('shows type, default, meaning and an example of a field', () => {
+  it('shows type, default, meaning and an example of each field', () => {
     ok(
       page('root').includes(
         '| `write_timeout` | duration | `"0s"` | Time limit from the end of the request headers to the end of the response. 0 disables the limit. Example: `"60s"` |',
@@ -174,7 +174,7 @@ describe('the reference', function () {
     match(text, /"sha256": "\$SHA256", "scopes": \["read", "write"\]/);
   });
 
-  it('leads from every page to pages and sections that exist', () => {
+  it('links only to existing pages and sections', () => {
     const anchors = new Map([...pages].map(([path, text]) => [path, anchorsOf(text)]));
     for (const [path, text] of pages) {
       for (const [, to = '', section] of text.matchAll(/\]\(([^)#\s]*)(?:#([^)]*))?\)/g)) {
@@ -191,7 +191,7 @@ describe('the reference', function () {
     for (const [path, text] of pages) equal(/\\`[\w.]+\\`/.test(text), false, path);
   });
 
-  it('has no two sections of one name on a page', () => {
+  it('has unique section names on each page', () => {
     for (const [path, text] of pages) {
       const anchors = anchorsOf(text).filter((each) => !/^at-\w+-level$/.test(each));
       if (path === 'tls.md') continue;
@@ -199,18 +199,18 @@ describe('the reference', function () {
     }
   });
 
-  it('leads from the index to every page', () => {
+  it('links to every page from the index', () => {
     for (const path of pages.keys()) ok(path === 'index.md' || page('index').includes(`](${path})`), path);
   });
 
-  it('is the same when it is made again', async () => deepEqual([...(await pagesOf(catalogue))], [...pages]));
+  it('is the same when it is generated again', async () => deepEqual([...(await pagesOf(catalogue))], [...pages]));
 
   it('shows a configuration on every page of a component', () => {
     const others = ['errors.md', 'logs.md', 'metrics.md', 'cli.md', 'admin/operations.md', 'order.md'];
     for (const [path, text] of pages) ok(others.includes(path) || documentsOf(text).length > 0, path);
   });
 
-  it('shows only configurations that check -t accepts, without a warning except for variables', async () => {
+  it('shows only configurations that pass check -t without warnings except unset variables', async () => {
     const registry = new Registry(catalogue, toolServices()).with([exampleModule], true);
     for (const [path, text] of pages) {
       for (const document of documentsOf(text)) {
@@ -223,15 +223,15 @@ describe('the reference', function () {
     await registry.close();
   });
 
-  it('is not generated if an example is not a valid configuration', async () => {
+  it('is not generated from an invalid example', async () => {
     await rejects(pagesOf(withExample({ wait: '5' })), /the example of x\/y is not a valid configuration:.*DURATION/s);
   });
 
-  it('is not made when a component has no example', async () => {
+  it('is not generated if a component has no example', async () => {
     await rejects(pagesOf(withExample(undefined)), /the schema of x\/y at endpoint level has no example/);
   });
 
-  describe('as files', () => {
+  describe('written to files', () => {
     let folder: string;
     before(async () => {
       folder = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
@@ -239,7 +239,7 @@ describe('the reference', function () {
     });
     after(() => rmSync(folder, { recursive: true }));
 
-    it('is written below the folder that was asked for', () => {
+    it('is in the given folder', () => {
       deepEqual(globSync('**/*.md', { cwd: folder }).sort(), [...pages.keys()].sort());
       equal(readFileSync(join(folder, 'qos/ratelimit/router.md'), 'utf8'), page('qos/ratelimit/router'));
     });

@@ -10,10 +10,10 @@ import { defineTarget } from '../../scripts/fuzz/target.ts';
 const maze = 'test/support/maze.ts';
 const doors = fc.array(fc.nat({ max: 63 }), { minLength: 4, maxLength: 8 });
 
-describe('fuzzing by coverage', function () {
+describe('coverage-guided fuzzing', function () {
   this.timeout(60_000);
 
-  it('finds a branch that random inputs find once in 16 million', async () => {
+  it('reaches a branch that random input reaches once in 16 million attempts', async () => {
     const guided = await exploreMaze(true);
     equal(guided.find?.message.includes('at the end of the maze'), true);
     const path = (guided.find?.input ?? []) as readonly number[];
@@ -29,11 +29,11 @@ describe('fuzzing by coverage', function () {
     ok(blind.blocks.after <= 3, `${blind.blocks.after} blocks are executed`);
   });
 
-  it('looks at all branches of a module', () => {
+  it('observes all branches of a module', () => {
     equal(blocksOf(fileURLToPath(new URL('../support/maze.ts', import.meta.url))).length, 5);
   });
 
-  it('generates the same input from the same tape', () => {
+  it('generates the same input from the same random bytes', () => {
     const random = numbers();
     const first = new TapePlayer([], random);
     const value = doors.generate(new fc.Random(first), 5).value;
@@ -42,7 +42,7 @@ describe('fuzzing by coverage', function () {
     deepEqual(again.played, first.played);
   });
 
-  it('changes tapes within their bound', () => {
+  it('mutates random bytes within their limit', () => {
     const random = numbers();
     const pick = (max: number) => (random() >>> 0) % (max + 1);
     let tape = { words: [1, 2, 3], bias: undefined };

@@ -15,13 +15,13 @@ const LIMIT_MS = 1_000;
 /** The same inputs in every run, so that a change is what makes it fail; `npm run fuzz` takes new ones. */
 const seed = Number(process.env['SLUICE_FUZZ_SEED'] ?? 1);
 
-describe(`random inputs (SLUICE_FUZZ_SEED=${seed})`, function () {
+describe(`fuzzing with random input (SLUICE_FUZZ_SEED=${seed})`, function () {
   this.timeout(180_000);
 
   for (const target of targets) {
     describe(target.name, () => {
       for (const { id, input } of keptInputs(target.name)) {
-        it(`holds for ${id}, once a find`, async () => {
+        it(`finds no error with the stored input ${id}`, async () => {
           const open = await target.open();
           try {
             await judge(target, open, input);
@@ -31,21 +31,21 @@ describe(`random inputs (SLUICE_FUZZ_SEED=${seed})`, function () {
         });
       }
 
-      it('holds for new ones', async () => {
+      it('finds no error with new input', async () => {
         const { find } = await runCampaign(target, { limitMs: LIMIT_MS, seed });
         equal(find && `${JSON.stringify(find.input)}\n${find.message}`, null);
       });
     });
   }
 
-  it('are for code that exists', () => {
+  it('has targets whose code exists', () => {
     const missing = targets
       .flatMap(({ rooms }) => rooms)
       .filter((room) => !existsSync(fileURLToPath(new URL(`../../${room}`, import.meta.url))));
     deepEqual(missing, []);
   });
 
-  it('are a find where the law does not hold, and where they take too long', async () => {
+  it('reports violations of an invariant, and input that takes too long', async () => {
     const failing = {
       accept: () => {
         throw new Error('no');

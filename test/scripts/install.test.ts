@@ -23,7 +23,7 @@ if (process.env.FAILS) process.exit(1);
 fs.writeFileSync('node_modules/.package-lock.json', '{"packages":{}}');
 `;
 
-describe('scripts/install.mjs', () => {
+describe('the script scripts/install.mjs', () => {
   let folder: string;
   const path = (name: string) => join(folder, name);
   const calls = () => (existsSync(path('calls')) ? readFileSync(path('calls'), 'utf8').trim().split('\n') : []);
@@ -49,13 +49,13 @@ describe('scripts/install.mjs', () => {
   const record = (present: object) =>
     writeFileSync(path('node_modules/.package-lock.json'), JSON.stringify({ packages: present }));
 
-  it('recognizes what npm ci has installed', () => {
+  it('accepts an installation made by npm ci', () => {
     record(both);
     equal(install([]).status, 0);
     deepEqual(calls(), []);
   });
 
-  it('recognizes an installation without development dependencies where none are needed', () => {
+  it('accepts an installation without development dependencies if none are needed', () => {
     record(needed);
     install(['--omit=dev']);
     deepEqual(calls(), []);
@@ -63,7 +63,7 @@ describe('scripts/install.mjs', () => {
     deepEqual(calls(), ['ci --no-audit --no-fund --loglevel=error']);
   });
 
-  it('installs only what serving needs when asked to', () => {
+  it('installs only production dependencies if asked to', () => {
     const { status, stderr } = install(['--omit=dev']);
     equal(status, 0);
     equal(stderr, 'installing dependencies …\n');
@@ -73,20 +73,20 @@ describe('scripts/install.mjs', () => {
     equal(existsSync(path('.install')), false);
   });
 
-  it('installs everything, the pinned Node.js with it, where the Node.js at hand is too old', () => {
+  it('installs everything, including the pinned Node.js, if the present Node.js is too old', () => {
     writeFileSync(path('package.json'), JSON.stringify({ engines: { node: '>=99.0.0' } }));
     record(both);
     install(['--omit=dev']);
     deepEqual(calls(), ['ci --no-audit --no-fund --loglevel=error']);
   });
 
-  it('installs again when the lock file lists another version', () => {
+  it('installs again if the lock file lists another version', () => {
     record({ ...both, 'node_modules/koa': { version: '0.9.0', integrity: 'sha512-k' } });
     install([]);
     equal(calls().length, 1);
   });
 
-  it('leaves the old installation untouched when npm fails', () => {
+  it('keeps the old installation if npm fails', () => {
     record({});
     const { status, stderr } = install([], { FAILS: '1' });
     equal(status, 1);
@@ -95,7 +95,7 @@ describe('scripts/install.mjs', () => {
     equal(existsSync(path('node_modules/new')), false);
   });
 
-  it('restores the old installation when an earlier run ended while it was replaced', () => {
+  it('restores the old installation if a previous run was interrupted', () => {
     record(both);
     mkdirSync(path('.install'));
     cpSync(path('node_modules'), path('.install/previous'), { recursive: true });

@@ -47,7 +47,7 @@ describe('npm start', () => {
     }
   }
 
-  it('serves a saved change of its file', async () => {
+  it('serves a saved change of its configuration', async () => {
     deepEqual([(await serve()).port, served?.taken], [port, null]);
     equal(await statusOf('/raw/1'), 200);
     writeFileSync(file, text.replace('"/raw/{user}"', '"/plain/{user}"'));
@@ -62,7 +62,7 @@ describe('npm start', () => {
       equal(await statusOf('/home/1'), 200);
     }));
 
-  it('names the port of the upstream if it is taken', () =>
+  it('reports the port of the upstream if that is in use', () =>
     occupy(upstreamPort, async () => {
       await rejects(serve(), new RegExp(`^Error: port ${upstreamPort} is in use, and .*gateway.json expects`));
     }));

@@ -46,7 +46,7 @@ describe('the documentation site', function () {
 
   const htmlFiles = () => files.filter((path) => path.endsWith('.html'));
 
-  it('has a page of each page of the reference and each guide, as HTML and as Markdown', () => {
+  it('has a page for each reference page and each guide, as HTML and as Markdown', () => {
     const guides = globSync('samples/*/*.md').map((path) =>
       path.replace(/^samples/, 'guides').replace(/(?:\/README)?\.md$/, ''),
     );
@@ -58,7 +58,7 @@ describe('the documentation site', function () {
     }
   });
 
-  it('has no dead link and no dead anchor, in HTML and in Markdown', () => {
+  it('has no dead links or anchors, in HTML and in Markdown', () => {
     const anchors = new Map(htmlFiles().map((path) => [path, idsOf(read(path))]));
     const dead: string[] = [];
     for (const path of htmlFiles()) {
@@ -85,7 +85,7 @@ describe('the documentation site', function () {
     for (const path of htmlFiles()) ok(!/<(?:script|link|img)[^>]* (?:src|href)="https?:/.test(read(path)), path);
   });
 
-  it('leads from each page to the previous and the next one', () => {
+  it('links each page to the previous and the next one', () => {
     let path = 'index.html';
     const seen = new Set<string>();
     while (true) {
@@ -122,7 +122,7 @@ describe('the documentation site', function () {
     }
   });
 
-  it('describes itself for language models', () => {
+  it('has llms.txt and llms-full.txt for language models', () => {
     const index = read('llms.txt');
     match(index, /^# Sluice\n\n> /);
     const pages = [...index.matchAll(/\]\(([^)]+\.md)\)/g)].map(([, path]) => path!);
@@ -151,13 +151,13 @@ describe('the documentation site', function () {
       return { tokenize, combineWith: 'AND', prefix: true, boost: { names: 6, title: 4, page: 2 } } as const;
     };
 
-    it('finds each error code first', () => {
+    it('returns the page of each error code first', () => {
       for (const code of Object.values(errorAreas).flatMap((codes) => Object.keys(codes))) {
         equal(found(code)[0]?.url, `reference/errors.html#${code.toLowerCase()}`, code);
       }
     });
 
-    it('finds each field where it is described', () => {
+    it('returns the page that describes each field', () => {
       let count = 0;
       for (const [path, text] of reference) {
         const fields = text.split('\n## Fields\n')[1]?.split('\n## ')[0] ?? '';
@@ -204,7 +204,7 @@ describe('the documentation site', function () {
       ['reference/auth/validator.html', 'light'],
       ['reference/metrics.html', 'dark'],
     ] as const) {
-      it(`has nothing serious for axe on ${path}, ${colors}, and fits a width of 390 pixels`, () =>
+      it(`has no serious accessibility issue on ${path} in ${colors} mode, and fits a width of 390 pixels`, () =>
         open(path, colors, 390, async (page) => {
           equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
           await page.setViewportSize({ width: 1280, height: 900 });
@@ -222,7 +222,7 @@ describe('the documentation site', function () {
         }));
     }
 
-    it('searches, and opens the first result', () =>
+    it('has a search that opens the first result', () =>
       open('guides/tokens.html', 'light', 1280, async (page) => {
         await page.keyboard.press('/');
         await page.locator('#search').fill('CEL_SYNTAX');
@@ -231,7 +231,7 @@ describe('the documentation site', function () {
         await page.waitForURL(/reference\/errors\.html#cel_syntax$/);
       }));
 
-    it('switches between light and dark, and keeps the choice', () =>
+    it('switches between light and dark, and remembers the choice', () =>
       open('index.html', 'light', 1280, async (page) => {
         const background = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
         const light = await background();
@@ -242,21 +242,21 @@ describe('the documentation site', function () {
         equal(await background(), dark);
       }));
 
-    it('shows its pages behind a button on a telephone', () =>
+    it('has a menu button on small screens', () =>
       open('index.html', 'light', 390, async (page) => {
         equal(await page.locator('#navigation').isVisible(), false);
         await page.locator('#menu').click();
         equal(await page.locator('#navigation').isVisible(), true);
       }));
 
-    it('copies an example', () =>
+    it('copies an example to the clipboard', () =>
       open('reference/auth/validator.html', 'light', 1280, async (page) => {
         await page.evaluate('navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }');
         await page.locator('.code button').first().click();
         match(await page.evaluate<string>('globalThis.copied'), /"auth\/validator": \{/);
       }));
 
-    it('lists the sites of other versions', () =>
+    it('lists other versions of the site', () =>
       open('index.html', 'light', 1280, async (page) => {
         deepEqual(await page.locator('#version option').allTextContents(), ['1.2.3', '1.1']);
       }));
