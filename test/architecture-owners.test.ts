@@ -103,18 +103,18 @@ function creates(file: string): boolean {
   return names.size > 0 && contains(source, isCreation);
 }
 
-describe('owners of faults', () => {
+describe('the owners of faults', () => {
   const all = globSync(['kernel/**/*.ts', 'plugins/**/*.ts', 'admin/**/*.ts'])
     .filter((file) => !/^kernel\/(?:cli|testing)\//.test(file) && !threads.has(file) && !ofProcess.has(file))
     .sort();
   const files = all.filter(creates);
 
-  it('are named at every place that creates sockets, sessions, threads or processes', () => {
+  it('are named at every place that creates a socket, session, thread or process', () => {
     const without = files.filter((file) => !owning.test(readFileSync(file, 'utf8')));
     deepEqual(without, Object.keys(exceptions).sort());
   });
 
-  it('are known by the place of every file that registers a handler or a timer', () => {
+  it('are known for every file that registers a handler or a timer', () => {
     const handling = all.filter((file) => contains(sourceOf(file), registers));
     const without = handling.filter((file) => placesFor(file).length === 0);
     deepEqual(without, []);

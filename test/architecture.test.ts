@@ -208,8 +208,8 @@ function circles(): string[] {
   return closed;
 }
 
-describe('architecture', () => {
-  it('lets every file import only what its room may', () => {
+describe('the architecture', () => {
+  it('lets every file import only what its room may import', () => {
     const wrong = files.flatMap(importsOf).flatMap((each) => {
       const why = objection(each);
       return why ? [`${each.from} imports ${each.to}: ${why}`] : [];
@@ -217,12 +217,12 @@ describe('architecture', () => {
     equal(wrong.join('\n'), '');
   });
 
-  it('names every room of the kernel', () => {
+  it('lists every room of the kernel', () => {
     const results = new Set(files.map(roomOf).filter((room) => room !== undefined));
     equal([...results].sort().join(), [...rooms].sort().join());
   });
 
-  it('names every room that plugins share, and no importer that does not import it', () => {
+  it('lists every shared room of the plugins with exactly the families that import it', () => {
     const shared = files.filter((file) => /^plugins\/(?:engines|clients|shared)\//.test(file));
     deepEqual([...new Set(shared.map(familyOf))].sort(), Object.keys(sharedRooms).sort());
     const importers = new Map(Object.keys(sharedRooms).map((room) => [room, new Set<string>()]));
@@ -233,16 +233,16 @@ describe('architecture', () => {
     for (const [room, names] of importers) deepEqual([room, [...names].sort()], [room, [...sharedRooms[room]!].sort()]);
   });
 
-  it('has no circle of imports, types included', () => {
+  it('has no circular imports, types included', () => {
     equal(circles().join('\n'), '');
   });
 
-  it('says its rules instead of citing them by number', () => {
+  it('states rules in comments instead of citing them by number', () => {
     const citing = files.filter((file) => /\b(?:decision|rules?) \d/i.test(readFileSync(file, 'utf8')));
     equal(citing.join('\n'), '');
   });
 
-  it('names no plugin in the kernel: what it must know of one is data of the plugin', () => {
+  it('names no plugin in the kernel', () => {
     const names = [...Object.keys(catalogue.plugins), ...catalogue.compatibility!.namespaces];
     const words = names.filter((name) => name.includes('/'));
     // Some are words of other things, too: types of schemas, formats of files.
@@ -260,7 +260,7 @@ describe('architecture', () => {
     deepEqual(named, ['kernel/contract/endpoint-schema.ts: no-op']);
   });
 
-  it('exports to authors what some plugin uses, and no more', () => {
+  it('exports from #contract exactly what some plugin imports', () => {
     const texts = globSync(['plugins/**/*.ts', 'test/kernel/seams/*.ts']).map((file) => readFileSync(file, 'utf8'));
     const imported = new Set(
       texts

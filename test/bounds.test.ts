@@ -51,7 +51,7 @@ describe('the table of bounds', () => {
 
   const bound: Bound = { holds: 'Names', limit: 'max_names', beyond: 'They are dropped.', tests: [] };
 
-  it('is a page with the values of the code and of the schema', () => {
+  it('is a page with the values of the code and the schemas', () => {
     const page = boundsPage(schema);
     equal(page.split('\n').filter((line) => line.startsWith('| ')).length, Object.values(bounds).flat().length + 8);
     equal(page.includes('| Requests that wait on an HTTP/1.1 connection (pipelining) | 100 requests |'), true);
@@ -60,14 +60,14 @@ describe('the table of bounds', () => {
     equal(page.includes('| 20 seconds, or dialer_timeout | `root: dialer_timeout`, default 20 seconds |'), true);
   });
 
-  it('names nothing twice', () => {
+  it('lists nothing twice', () => {
     for (const rows of Object.values(bounds)) {
       const names = rows.map(({ holds }) => holds);
       deepEqual(names, [...new Set(names)]);
     }
   });
 
-  it('is rejected with a constant, a field or a default that does not exist', () => {
+  it('is rejected if it names a constant, field or default that does not exist', () => {
     const from = 'kernel/server/http1/framing.ts';
     throws(() => limitOf({ ...bound, from, limit: '{MISSING} names' }), /framing.ts has no constant MISSING/);
     throws(() => defaultOf({ ...bound, setting: 'root: missing' }, schema), /unknown field "root: missing"/);
@@ -75,7 +75,7 @@ describe('the table of bounds', () => {
     throws(() => defaultOf({ ...bound, setting: 'root: tls' }, schema), /the default of "root: tls" is not stated/);
   });
 
-  it('says of every map, set and list that outlives a call what bounds it', () => {
+  it('names the bound of every map, set and list that outlives a call', () => {
     const files = globSync(['kernel/**/*.ts', 'plugins/**/*.ts', 'admin/**/*.ts']);
     const found = files.filter((file) => !file.startsWith('kernel/cli/')).flatMap(containersOf);
     const known = Object.values(containers).flat();

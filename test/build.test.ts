@@ -10,7 +10,7 @@ import { freePort, until } from './support/conditions.ts';
 
 const run = promisify(execFile);
 
-describe('the code of the package', function () {
+describe('the built code of the package', function () {
   this.timeout(180_000);
   let home: string;
   let dist: string;
@@ -35,14 +35,14 @@ describe('the code of the package', function () {
 
   const command = (...args: string[]) => run(process.execPath, [join(dist, 'kernel/bin.js'), ...args], { cwd: home });
 
-  it('is a command that knows its version and its plugins', async () => {
+  it('runs as a command that prints its version and loads its plugins', async () => {
     match((await command('version')).stdout, /^Sluice Version: \d/);
     const config = { version: 3, endpoints: [{ endpoint: '/a', backend: [{ host: ['http://a'], url_pattern: '/' }] }] };
     writeFileSync(join(home, 'gateway.json'), JSON.stringify(config));
     match((await command('check', '-c', 'gateway.json')).stdout, /Syntax OK/);
   });
 
-  it('is one and the same for gateway, plugins and tests of plugins', async () => {
+  it('shares its classes between gateway, plugins and plugin tests', async () => {
     const same = await outcomeOf(`
       import { ConfigError } from 'sluice';
       import * as plugin from 'sluice/plugin';
@@ -84,7 +84,7 @@ describe('the code of the package', function () {
     deepEqual(outcome, [200, { short: true }]);
   });
 
-  it('reads long YAML on a thread while it serves', async () => {
+  it('parses long YAML on a thread while it serves', async () => {
     const outcome = await outcomeOf(`
       import { writeFileSync } from 'node:fs';
       import { createGateway } from 'sluice';
@@ -169,7 +169,7 @@ describe('the code of the package', function () {
     equal(code, 0);
   });
 
-  it('has source maps, with which traces name the source', async () => {
+  it('has source maps, so that stack traces name the source', async () => {
     writeFileSync(
       join(home, 'wrong.js'),
       `import { atEndpoint, definePlugin } from 'sluice/plugin';
@@ -182,7 +182,7 @@ describe('the code of the package', function () {
     match(stdout, /kernel\/[\w/-]+\.ts:\d+/);
   });
 
-  it('names the licence of every package that is in it, none of which it looks for', () => {
+  it('lists the license of every bundled package, and imports none of them', () => {
     const text = readFileSync(join(dist, 'lib/THIRD-PARTY.txt'), 'utf8');
     for (const name of [
       'awilix',
@@ -199,14 +199,14 @@ describe('the code of the package', function () {
     }
   });
 
-  it('is ASCII', () => {
+  it('contains only ASCII', () => {
     deepEqual(
       filesOf('.js').filter(({ text }) => /[^\0-\x7f]/.test(text)),
       [],
     );
   });
 
-  it('loads few files to serve, and next to nothing to know its version', async () => {
+  it('loads few files to serve, and almost none to print its version', async () => {
     const loaded = `
       import { registerHooks } from 'node:module';
       let files = 0;
@@ -230,7 +230,7 @@ describe('the code of the package', function () {
     ok(Number(version) < 12, String(version));
   });
 
-  it('leads from every path that is started to a file that is there', () => {
+  it('has a file at every path that it starts', () => {
     const programs = [
       'config/syntax/large/parse-thread',
       'containment/watchdog-thread',
@@ -244,7 +244,7 @@ describe('the code of the package', function () {
     }
   });
 
-  it('has programs of threads that load nothing of the gateway', () => {
+  it('has thread programs that import no shared modules', () => {
     for (const { name, text } of filesOf('-thread.js')) ok(!text.includes('from "./'), name);
     ok(filesOf('-thread.js').length > 0);
   });
@@ -254,7 +254,7 @@ describe('the code of the package', function () {
       .filter((name) => name.endsWith(end))
       .map((name) => ({ name, text: readFileSync(join(dist, 'lib', name), 'utf8') }));
 
-  it('starts without ajv, and without the modules that Node.js loads when all of its exports are read', async () => {
+  it('starts without ajv, and without Node.js modules that it does not need', async () => {
     const loaded = await outcomeOf(`
       import { createRequire } from 'node:module';
       import { createGateway } from 'sluice';
@@ -273,7 +273,7 @@ describe('the code of the package', function () {
     deepEqual(loaded, { ajv: [], checks: true, fetch: false, unused: [] });
   });
 
-  it('has what it loads when it is needed: TLS, HTTP/2, gzip both ways', async () => {
+  it('contains the modules that it loads on demand: TLS, HTTP/2, gzip both ways', async () => {
     const certificates = makeCertificates();
     const { certificatePem, privateKeyPem } = certificates.issue('server', certificates.authority('authority'));
     certificates.remove();

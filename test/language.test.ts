@@ -29,6 +29,10 @@ const banned: ReadonlyArray<readonly [RegExp, string]> = [
   [/\bwithout end\b/, 'endless, in a loop'],
   [/\b(is|are|was|were) refused where\b/, 'is rejected if'],
   [/\bof which nothing\b|\bwhat is said of\b/, 'without …, the description of'],
+  [
+    /\bheeds?\b|\bas ever\b|\bserves? on\b|\b(is|are) as (it|they) (is|are|was|were)\b/,
+    'respects, as before, unchanged',
+  ],
   [/^Most (?!recently\b|\w+( and \w+)? (keep|name|are|do|call)\b)/, 'Maximum number of …'],
 ];
 
@@ -82,49 +86,49 @@ const bare = (text: string) =>
     .replaceAll(/[^a-z0-9]/g, '')
     .replace(/s$/, '');
 
-describe('the words of the product', () => {
-  it('use the usual constructions in descriptions of fields', () => deepEqual(violations(descriptions), []));
+describe('the language of the product', () => {
+  it('has the usual constructions in descriptions of fields', () => deepEqual(violations(descriptions), []));
 
-  it('use the usual constructions in messages, hints and log lines', () => deepEqual(violations(messages), []));
+  it('has the usual constructions in messages, hints and log lines', () => deepEqual(violations(messages), []));
 
-  it('use the usual constructions in comments', () => {
+  it('has the usual constructions in comments', () => {
     const broken = violations(sourceComments, ([, usual]) => !allowedInComments.has(usual));
     deepEqual(broken, []);
   });
 
-  it('use the usual constructions in the README, the changelog and the guides', () =>
+  it('has the usual constructions in the README, the changelog and the guides', () =>
     deepEqual(violations(paragraphs('README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'samples/**/*.md')), []));
 
-  it('use the usual constructions in titles of tests', () => {
+  it('has the usual constructions in titles of tests', () => {
     const broken = violations(titles('test/**/*.ts'), ([, usual]) => usual !== 'repeat the noun');
     deepEqual(broken, []);
   });
 
-  it('name the thing first in comments', () =>
+  it('has comments that name the subject first', () =>
     deepEqual(
       linesOf(sourceComments, ({ text }) => /^(what|who|whose|whom|how|where|that|those|which)\b/i.test(text)),
       [],
     ));
 
-  it('name the value first in descriptions', () =>
+  it('has descriptions that name the value first', () =>
     deepEqual(
       linesOf(descriptions, ({ text }) => hiddenSubject.test(text) || notTheThing.test(text)),
       [],
     ));
 
-  it('end descriptions with a full stop', () =>
+  it('has descriptions that end with a full stop', () =>
     deepEqual(
       linesOf(descriptions, ({ text }) => !/[.…:]$|%\{path\}$/.test(text)),
       [],
     ));
 
-  it('say the default of every optional number, duration, switch and choice', () =>
+  it('has descriptions with a default for every optional number, duration, boolean and enumeration', () =>
     deepEqual(
       linesOf(descriptions, (each) => needsDefault(each) && !/Default:/.test(each.text)),
       [],
     ));
 
-  it('say more in a description than the name of its field', () =>
+  it('has no description that only repeats the name of its field', () =>
     deepEqual(
       linesOf(descriptions, ({ field, text }) => field !== '' && bare(text) === bare(field)),
       [],

@@ -11,7 +11,7 @@ import { MODULE_KINDS } from './kernel/cli/module-kinds.ts';
 
 const run = promisify(execFile);
 
-describe('the package', function () {
+describe('the published package', function () {
   this.timeout(180_000);
   let files: string[];
   before(async () => {
@@ -19,13 +19,13 @@ describe('the package', function () {
     files = JSON.parse(stdout)[0].files.map(({ path }: { path: string }) => path);
   });
 
-  it('has what a user reads and tries first', () => {
+  it('contains the README, samples and other files that users need', () => {
     for (const file of ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'samples/quickstart/gateway.json']) {
       ok(files.includes(file), file);
     }
   });
 
-  it('has no documentation site, which repeats the Markdown of dist/docs', () => {
+  it('excludes the documentation site, which repeats the Markdown of dist/docs', () => {
     ok(JSON.parse(readFileSync('package.json', 'utf8')).files.includes('!dist/site'));
     ok(!files.some((file) => file.startsWith('dist/site')));
   });
@@ -45,7 +45,7 @@ describe('the package', function () {
   });
 });
 
-describe('the types of the package', function () {
+describe('the type declarations of the package', function () {
   this.timeout(180_000);
   let home: string;
   before(async () => {
@@ -101,7 +101,7 @@ describe('the types of the package', function () {
   };
   const ofAuthor = (name: string) => [name, readFileSync(`test/support/author/${name}`, 'utf8')] as const;
 
-  it('let a plugin and modules, also generated ones and those of the guide, compile under strict settings that include the declarations of libraries', async () => {
+  it('let plugins and modules compile under strict settings, including generated ones and those of the guide', async () => {
     const generated = join(home, 'generated');
     for (const kind of MODULE_KINDS) {
       const { code } = await sluice('plugin', 'new', `acme/${kind}`, '--kind', kind, '--folder', generated);
@@ -115,11 +115,11 @@ describe('the types of the package', function () {
     equal(await compile(Object.fromEntries([ofAuthor('plugin.ts'), ofAuthor('module.ts'), ...named])), '');
   });
 
-  it('know the settings of every component in a configuration, and those that plugins declare', async () => {
+  it('contain the settings of every component, and those that plugins declare', async () => {
     equal(await compile(Object.fromEntries([ofAuthor('configuration.ts')])), '');
   });
 
-  it('let the programs of the guide to the library compile', async () => {
+  it('let the programs of the library guide compile', async () => {
     const guide = readFileSync('samples/library/README.md', 'utf8');
     const programs = Array.from(
       guide.matchAll(/^```ts (\S+)\n(.*?)^```$/gms),
@@ -136,8 +136,8 @@ function modulesOf(guide: string): string[] {
   return examples.filter((text) => text.includes('apiVersion: 1'));
 }
 
-describe('the command of the repository', () => {
-  it("is the package's own", async () => {
+describe('the sluice command of the repository', () => {
+  it('is the command of the package', async () => {
     match((await run(process.execPath, ['bin/sluice.mjs', 'version'])).stdout, /^Sluice Version: /);
   });
 });

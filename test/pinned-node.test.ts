@@ -12,7 +12,7 @@ setInterval(() => {}, 60_000);
 console.log(JSON.stringify(process.argv.slice(3)));
 `;
 
-describe('bin/sluice.mjs where the Node.js at hand is too old', () => {
+describe('bin/sluice.mjs under a Node.js that is too old', () => {
   let folder: string;
   const path = (name: string) => join(folder, name);
 
@@ -25,7 +25,7 @@ describe('bin/sluice.mjs where the Node.js at hand is too old', () => {
 
   const start = (...args: string[]) => spawn(process.execPath, [path('bin/sluice.mjs'), ...args]);
 
-  it('starts the pinned one, passes signals to it and ends as it does', async () => {
+  it('starts the pinned Node.js, passes signals to it and exits with its code', async () => {
     mkdirSync(path('node_modules/node/bin'), { recursive: true });
     writeFileSync(path('node_modules/node/bin/node'), pinned, { mode: 0o755 });
     const child = start('run', 'gateway.json');
@@ -36,7 +36,7 @@ describe('bin/sluice.mjs where the Node.js at hand is too old', () => {
     deepEqual(await ended, [7, null]);
   });
 
-  it('says what to do where none is installed', async () => {
+  it('explains what to do if the pinned Node.js is not installed', async () => {
     const child = start('version');
     const ended = once(child, 'exit');
     const [text] = await once(child.stderr, 'data');

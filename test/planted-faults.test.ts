@@ -29,7 +29,7 @@ const worlds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 for (const [world, emitters] of Object.entries(worlds)) {
-  describe(`a handler that fails, in the world of ${world}`, function () {
+  describe(`an exception or rejection injected into an event handler of ${world}`, function () {
     this.timeout(300_000);
     let report: Report;
 
@@ -44,7 +44,7 @@ for (const [world, emitters] of Object.entries(worlds)) {
     const sitesOf = (outcomes: readonly Outcome[], wrong: (outcome: Outcome) => boolean): readonly string[] =>
       outcomes.filter(wrong).map(({ site, kind, places, broken }) => `${site} (${kind}): ${places} ${broken ?? ''}`);
 
-    it('is found at every kind of emitter', () => {
+    it('occurs at every kind of emitter', () => {
       const reached = report.outcomes.map(({ site }) => site);
       for (const [name, part] of Object.entries(emitters)) {
         ok(
@@ -56,7 +56,7 @@ for (const [world, emitters] of Object.entries(worlds)) {
       ok(report.unreached.length < report.outcomes.length / 5, report.unreached.join('\n'));
     });
 
-    it('is counted at the place of its owner', () => {
+    it('is counted for its owner', () => {
       const isWrong = ({ site, places }: Outcome): boolean =>
         places.length !== 1 || !placesFor(site.split(':', 1)[0]!).includes(places[0]!);
       deepEqual(sitesOf(report.outcomes, isWrong), []);
@@ -70,7 +70,7 @@ for (const [world, emitters] of Object.entries(worlds)) {
       }
     });
 
-    it('leaves other requests alone, and what it belongs to works again', () => {
+    it('does not affect other requests, and its owner works again afterwards', () => {
       const isWrong = ({ other, broken }: Outcome): boolean => other !== 200 || broken !== null;
       deepEqual(sitesOf(report.outcomes, isWrong), []);
       equal(report.held, 200);

@@ -14,36 +14,36 @@ describe('the check of the specification', () => {
     rules,
   });
 
-  it('is content where every rule has tests that exist', () => {
+  it('accepts rules with existing tests', () => {
     deepEqual(problemsOf(chapter(rule('R1', 'a', 'b')), [title('a'), title('b')]), []);
   });
 
-  it('names a rule without a test', () =>
+  it('reports a rule without a test', () =>
     deepEqual(problemsOf(chapter(rule('R1')), []), ['test/spec.json: R1: has no test']));
 
-  it('names a test that does not exist', () => {
+  it('reports a test that does not exist', () => {
     deepEqual(problemsOf(chapter(rule('R1', 'a', 'b')), [title('a')]), ['test/spec.json: R1: there is no test "b"']);
   });
 
-  it('names a test that is skipped', () => {
+  it('reports a test that is skipped', () => {
     deepEqual(problemsOf(chapter(rule('R1', 'a')), [title('a', true)]), [
       'test/spec.json: R1: the test "a" is skipped',
     ]);
   });
 
-  it('names duplicate rules and tests', () => {
+  it('reports duplicate rules and tests', () => {
     deepEqual(problemsOf(chapter(rule('R1', 'a', 'a'), rule('R1', 'a')), [title('a')]), [
       'test/spec.json: R1: names the test "a" twice',
       'test/spec.json: R1: stands twice',
     ]);
   });
 
-  it('writes signs of Markdown so that they are shown', () => {
+  it('escapes Markdown characters', () => {
     const table = tableOf(chapter(rule('R1', 'takes * and a|b')), [title('takes * and a|b')]);
     equal(table.split('\n').at(-2), '| R1 | Says so. | [a.test.ts](a.test.ts)<br>• takes \\* and a\\|b |');
   });
 
-  it('links from the folder of the table', () => {
+  it('has links relative to the folder of the table', () => {
     const table = tableOf({ ...chapter(rule('R1', 'a')), table: 'test/specification/a.md' }, [title('a')]);
     ok(table.includes('[a.test.ts](../a.test.ts)'));
   });

@@ -39,7 +39,7 @@ interface Case {
 const folder = join(import.meta.dirname, 'specs');
 
 for (const file of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
-  describe(basename(file, '.json'), () => {
+  describe(`the gateway (${basename(file, '.json')})`, () => {
     for (const spec of JSON.parse(readFileSync(join(folder, file), 'utf8')) as Case[]) {
       it(spec.name, () => run(spec));
     }

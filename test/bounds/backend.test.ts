@@ -8,10 +8,10 @@ import { dress } from '../../plugins/security/cors/dress.ts';
 import { entriesAdded } from '../support/added-entries.ts';
 import { until } from '../support/conditions.ts';
 
-describe('bounds that backends meet', function () {
+describe('bounds of data that backends fill', function () {
   this.timeout(60_000);
 
-  it('close the connections of the oldest unused address of gRPC beyond 256', async () => {
+  it('close the connections of the oldest unused gRPC address beyond 256', async () => {
     const open = new Map<string, Socket>();
     const server = createServer((socket) => {
       const address = socket.localAddress!;
@@ -47,13 +47,13 @@ describe('bounds that backends meet', function () {
     }
   });
 
-  it('end the list of clocks at a thousand hosts, the oldest first', () => {
+  it('drop the oldest of more than a thousand host clocks', () => {
     const clocks = new Clocks();
     for (let at = 0; at <= 1000; at++) clocks.set(`h${at}`, 1);
     deepEqual([clocks.skewOf('h0'), clocks.skewOf('h1'), clocks.skewOf('h1000')], [0, 1, 1]);
   });
 
-  it('end the cache of Vary headers at 256', () => {
+  it('drop the oldest of more than 256 cached Vary headers', () => {
     const added = entriesAdded(() => {
       for (let at = 0; at < 300; at++) {
         const reply = Reply.data({});

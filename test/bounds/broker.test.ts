@@ -17,7 +17,7 @@ const MEBIBYTE = 1024 * 1024;
 const count = 10_000;
 
 /** Servers over bare TCP that take everything and confirm nothing. */
-describe('bounds that brokers meet', function () {
+describe('bounds of data that brokers fill', function () {
   this.timeout(60_000);
   let server: Server;
   const sockets = new Set<Socket>();
@@ -40,7 +40,7 @@ describe('bounds that brokers meet', function () {
 
   const port = (): number => (server.address() as { port: number }).port;
 
-  it('fail messages of AMQP beyond ten thousand that are not confirmed', () => {
+  it('fail AMQP messages beyond ten thousand unconfirmed ones', () => {
     const channel = { on() {}, prependListener() {}, publish() {} } as unknown as ConfirmChannel;
     const link = { blocked: null } as AmqpLink;
     const message = (bytes: number) => ({ routingKey: 'a', content: new Uint8Array(bytes), properties: {} });
@@ -52,7 +52,7 @@ describe('bounds that brokers meet', function () {
     throws(() => large.publish(message(1), new Call()), /has not confirmed 64 messages/);
   });
 
-  it('fail records of Kafka beyond ten thousand that wait', async () => {
+  it('fail Kafka records beyond ten thousand pending ones', async () => {
     const record = { payload: Buffer.alloc(0), headers: [] };
     const never = new Promise<never>(() => {});
     const many = new TopicQueue(() => never, MEBIBYTE);
@@ -63,7 +63,7 @@ describe('bounds that brokers meet', function () {
     await rejects(large.add(record, 1, new Call()), /64 records wait to be written/);
   });
 
-  describe('and NATS', () => {
+  describe('for NATS', () => {
     const settings = () => ({
       servers: [`127.0.0.1:${port()}`],
       user: undefined,
@@ -80,7 +80,7 @@ describe('bounds that brokers meet', function () {
       };
     });
 
-    it('fail messages beyond 64 MiB that are not confirmed', async () => {
+    it('fail messages beyond 64 MiB of unconfirmed ones', async () => {
       const connection = new NatsConnection(settings(), 'NATS');
       connection.open(silentLog);
       const message = { payload: Buffer.alloc(MEBIBYTE), headers: [] };
@@ -93,7 +93,7 @@ describe('bounds that brokers meet', function () {
       await connection.close();
     });
 
-    it('count refusals for a thousand subjects', async () => {
+    it('count rejections for at most a thousand subjects', async () => {
       const link = await openNats(settings(), () => {}, new AbortController().signal);
       const [socket] = sockets;
       const refusal = (at: number) => `-ERR 'Permissions Violation for Publish to "s${at}"'\r\n`;
@@ -105,7 +105,7 @@ describe('bounds that brokers meet', function () {
     });
   });
 
-  it('fail commands of Redis beyond ten thousand that wait', async () => {
+  it('fail Redis commands beyond ten thousand pending ones', async () => {
     greet = (socket) => void socket.once('data', () => socket.resume().write('+PONG\r\n'));
     const connection = new Connection(
       {

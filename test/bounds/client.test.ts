@@ -11,10 +11,10 @@ import { ask, Secure } from '../kernel/server/secure.ts';
 import { entriesAdded } from '../support/added-entries.ts';
 import { until } from '../support/conditions.ts';
 
-describe('bounds that clients meet', function () {
+describe('bounds of data that clients fill', function () {
   this.timeout(60_000);
 
-  it('include those of HTTP/2: streams and bytes of unread bodies', async () => {
+  it('apply over HTTP/2 to streams and to bytes of unread bodies', async () => {
     const secure = new Secure();
     try {
       const held: ServerResponse[] = [];
@@ -40,7 +40,7 @@ describe('bounds that clients meet', function () {
     }
   });
 
-  it('end a cache of header names at a thousand', () => {
+  it('stop the cache of header names at a thousand', () => {
     const added = entriesAdded(() => {
       for (let at = 0; at < 1500; at++) equal(canonicalHeaderName(`x-bounds-${at}`), `X-Bounds-${at}`);
     });
@@ -51,7 +51,7 @@ describe('bounds that clients meet', function () {
     );
   });
 
-  it('end the list of unknown keys at ten thousand, the oldest first', () => {
+  it('drop the oldest of more than ten thousand unknown keys', () => {
     const cooldown = new Cooldown(1000, () => 0);
     for (let at = 0; at < 10_000; at++) cooldown.add(`k${at}`);
     equal(cooldown.has('k0'), true);
@@ -59,7 +59,7 @@ describe('bounds that clients meet', function () {
     deepEqual([cooldown.has('k0'), cooldown.has('k1'), cooldown.has('one more')], [false, true, true]);
   });
 
-  it('refuse passwords while a thousand wait to be compared', async () => {
+  it('reject passwords while a thousand are waiting for comparison', async () => {
     const comparisons = new Comparisons();
     let waiting = 0;
     let comparing = comparisons.compare('p', 'h');
@@ -74,7 +74,7 @@ describe('bounds that clients meet', function () {
     await comparisons.close();
   });
 
-  it('end what is remembered of verified credentials at ten thousand', async () => {
+  it('keep at most ten thousand verified credentials', async () => {
     let compared = 0;
     const comparisons = {
       compare() {

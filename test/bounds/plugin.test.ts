@@ -5,24 +5,24 @@ import { LimitedLog } from '../../kernel/containment/limited-log.ts';
 import { PortLine } from '../../kernel/registry/isolation/port-line.ts';
 import { MetricStore } from '../../plugins/telemetry/lib/metrics/store.ts';
 
-describe('bounds that plugins meet', function () {
+describe('bounds of data that plugins fill', function () {
   this.timeout(60_000);
 
-  it('fail questions to a thread that owes ten thousand', async () => {
+  it('fail calls to a thread that owes ten thousand responses', async () => {
     const port = { postMessage() {} } as unknown as MessagePort;
     const line = new PortLine(port, () => null).at(0);
     for (let at = 0; at < 10_000; at++) void line.ask('look', at);
     await rejects(line.ask('look', 10_000) as Promise<unknown>, /the other thread has 10000 unanswered messages/);
   });
 
-  it('end a store of metrics at a thousand instruments', () => {
+  it('keep at most a thousand instruments in a store of metrics', () => {
     const store = new MetricStore();
     for (let at = 0; at <= 1000; at++) store.counter(`c${at}`, { description: 'A counter.' }).add(1);
     const names = store.take().map(({ name }) => name);
     deepEqual([names.length, names.at(-1)], [1000, 'c999']);
   });
 
-  it('hold a thousand repeated lines', () => {
+  it('remember at most a thousand repeated log lines', () => {
     const lines: string[] = [];
     const log = new LimitedLog((line) => lines.push(line));
     for (let at = 0; at < 1000; at++) log.write(`a${at}`, `a${at}`);
@@ -33,7 +33,7 @@ describe('bounds that plugins meet', function () {
     log.close();
   });
 
-  it('tell a hundred thousand hooks apart', async () => {
+  it('distinguish at most a hundred thousand hooks', async () => {
     // Runs in its own thread, because marks live as long as the process.
     const marks = new URL('../../kernel/containment/marks.ts', import.meta.url).href;
     const program = `import(${JSON.stringify(marks)}).then(({ numberOf }) => {

@@ -25,7 +25,7 @@ const SHORT = '300ms';
 const LONG = '20s';
 const LONG_MS = 10_000;
 
-describe('while the other side of a component fails', function () {
+describe('the gateway while the server behind a component fails', function () {
   this.timeout(60_000);
   let http: Server;
   let grpc: TestGrpcServer;
@@ -128,7 +128,7 @@ describe('while the other side of a component fails', function () {
     );
   }
 
-  it('is shown by a page that says the same', () => {
+  it('behaves as documented in test/CHAOS.md', () => {
     deepEqual(
       Object.keys(stages),
       componentRows.map(({ component }) => component),

@@ -15,13 +15,13 @@ describe('check -t, on files with common errors', () => {
     const manifest = JSON.parse(read(join(folder, 'expected.json'))) as Record<string, Expected[]>;
     const topic = basename(folder);
 
-    it(`has every file of ${topic} in its expected.json`, () => {
+    it(`lists every file of ${topic} in its expected.json`, () => {
       const files = globSync('*', { cwd: folder }).filter((file) => file !== 'expected.json');
       deepEqual(files.sort(), Object.keys(manifest).sort());
     });
 
     for (const [file, expected] of Object.entries(manifest)) {
-      it(`finds what is wrong with ${topic}/${file}, and nothing else`, async () => {
+      it(`reports the expected errors of ${topic}/${file} and no others`, async () => {
         const issues = await inspect(read(join(folder, file)), file);
         deepEqual(issues.map(shown).sort(), expected.map(shown).sort());
       });

@@ -18,7 +18,7 @@ const good = [...globSync(join(home, 'good/*.json')), ...samples].sort();
 
 describe('check -t, on good configurations', () => {
   for (const path of good) {
-    it(`finds nothing in ${name(path)}`, async () => {
+    it(`reports nothing in ${name(path)}`, async () => {
       deepEqual(await inspect(read(path), path), []);
     });
   }
@@ -43,7 +43,7 @@ describe(`check -t, on good configurations with one injected error (SLUICE_TEST_
   for (const path of good) {
     const document = JSON.parse(read(path)) as unknown;
     for (const [format, print] of Object.entries({ JSON: asJson, ...(isSample(path) && { YAML: asYaml }) })) {
-      it(`finds fields of ${name(path)} that are missing, misspelled, misplaced or have wrong values, in ${format}`, async () => {
+      it(`reports missing, misspelled, misplaced and invalid fields of ${name(path)}, in ${format}`, async () => {
         const before = unfound.length;
         for (const mutation of mutationsOf(document)) {
           const printed = print(mutation.data);
@@ -55,7 +55,7 @@ describe(`check -t, on good configurations with one injected error (SLUICE_TEST_
       });
     }
 
-    it(`finds slips in the text of ${name(path)}`, async () => {
+    it(`reports errors in the text of ${name(path)}`, async () => {
       const before = unfound.length;
       for (const { name: what, text, file, lines } of textMutations(path, document)) {
         const isReported = ({ severity, related = [], ...issue }: Issue) =>
@@ -66,7 +66,7 @@ describe(`check -t, on good configurations with one injected error (SLUICE_TEST_
     });
   }
 
-  it('misses no more than missed.json says', () => {
+  it('misses exactly the errors listed in missed.json', () => {
     const share = `${match} of ${match + unfound.length} found`;
     if (isLong) deepEqual(unfound.sort(), Object.keys(missed).sort(), share);
     else deepEqual(unfound.filter(isNews), [], share);

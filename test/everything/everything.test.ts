@@ -37,7 +37,7 @@ const credentials = {
   NATS_SERVER_URL: 'nats://127.0.0.1:1',
 };
 
-describe('every component at once', function () {
+describe('a configuration with every component', function () {
   // Processes and a load take their time on a busy machine.
   this.timeout(120_000);
   let surroundings: Awaited<ReturnType<typeof startSurroundings>>;
@@ -56,7 +56,7 @@ describe('every component at once', function () {
     await surroundings.close();
   });
 
-  it('is all there is', () => {
+  it('omits no component of the release', () => {
     const text = JSON.stringify(everything(surroundings));
     const components = Object.keys(catalogue.plugins).filter((name) => !/^(?:encoding|discovery)\//.test(name));
     deepEqual(
@@ -65,14 +65,14 @@ describe('every component at once', function () {
     );
   });
 
-  it('is checked without an error', async () => {
+  it('passes check without an error', async () => {
     const registry = new Registry(catalogue, toolServices());
     const { errors } = await examine(everything(surroundings), {}, registry, true);
     await registry.close();
     deepEqual(errors, []);
   });
 
-  it('is checked at each endpoint that has no backends, or none yet, without a fault of the gateway', async () => {
+  it('does not crash check when endpoints have no backends', async () => {
     type Place = { endpoint: string; backend?: unknown };
     const registry = new Registry(catalogue, toolServices());
     for (const backend of [[], undefined]) {
@@ -125,7 +125,7 @@ describe('every component at once', function () {
       };
       const authorized = () => ({ authorization: `Bearer ${token}` });
 
-      it('serves', async () => {
+      it('serves requests', async () => {
         deepEqual(await ask('GET', '/users/1', authorized()), {
           user: 'ada',
           round: 0,
@@ -145,7 +145,7 @@ describe('every component at once', function () {
         await until(() => surroundings.gelfMessages() > 0);
       });
 
-      it('shows its metrics to Prometheus', async () => {
+      it('exports its metrics to Prometheus', async () => {
         await until(async () => {
           const response = await fetch(`http://127.0.0.1:${surroundings.metricsPort}/metrics`);
           const text = await response.text();
@@ -153,11 +153,11 @@ describe('every component at once', function () {
         });
       });
 
-      it('writes what all processes count to InfluxDB', async () => {
+      it('writes the metrics of all processes to InfluxDB', async () => {
         await until(() => surroundings.influxLines().includes('name=/users/:id,status=200 '));
       });
 
-      it('refuses', async () => {
+      it('rejects requests without credentials, from bad clients and with invalid values', async () => {
         await ask('GET', '/users/1', {}, 401);
         await ask('GET', '/function/7', {}, 401);
         await ask('GET', '/users/1', { ...authorized(), 'user-agent': 'BadClient' }, 403);
@@ -165,7 +165,7 @@ describe('every component at once', function () {
         await ask('GET', '/users/123456789012345678901', authorized(), 500);
       });
 
-      it('loses no request while it is reloaded under load', async () => {
+      it('loses no request during reloads under load', async () => {
         let isOver = false;
         let answered = 0;
         const rounds = new Set<number>();
@@ -188,7 +188,7 @@ describe('every component at once', function () {
         ok(rounds.has(6), `only ${[...rounds]}`);
       });
 
-      it('refuses a token once it is revoked, in every process', async () => {
+      it('rejects a token in every process once it is revoked', async () => {
         const url = `http://127.0.0.1:${surroundings.revokerPort}/add`;
         const added = await fetch(url, { method: 'POST', body: JSON.stringify({ elems: ['sub-ada'] }) });
         deepEqual(await added.json(), { count: 1 });

@@ -17,7 +17,7 @@ const acts: Readonly<Record<string, (socket: Socket) => void>> = {
   'closes within its response': (socket) => void socket.end(`${head}Content-Length: 20\r\n\r\n{"a"`),
 };
 
-describe('a backend that fails', () => {
+describe('a failing backend', () => {
   let server: Server;
   let gateway: Operations;
   let act: (socket: Socket) => void;
@@ -47,7 +47,7 @@ describe('a backend that fails', () => {
   const ask = async (): Promise<number> => (await gateway.inject({ url: '/a' })).statusCode;
 
   for (const [name, fails] of Object.entries(acts).filter(([name]) => name !== 'answers')) {
-    it(`fails the requests of that time alone: one that ${name}`, async () => {
+    it(`fails only the requests during the failure: one that ${name}`, async () => {
       await start(ownPort());
       act = fails;
       deepEqual([await ask(), await ask()], [500, 500]);
@@ -58,7 +58,7 @@ describe('a backend that fails', () => {
     });
   }
 
-  it('fails requests in their time while it accepts no connection', async () => {
+  it('fails requests on time while it accepts no connections', async () => {
     let unaccepting: UnacceptingServer | null = null;
     try {
       unaccepting = await startUnaccepting();
@@ -69,7 +69,7 @@ describe('a backend that fails', () => {
     }
   });
 
-  it('is not one whose clients disconnect: a breaker stays closed', async () => {
+  it('is not assumed when clients disconnect: a circuit breaker stays closed', async () => {
     await start(ownPort(), { 'qos/circuit-breaker': { interval: 60, timeout: 60, max_errors: 2 } }, '60s');
     const { port } = await gateway.listen();
     act = acts['stays silent']!;

@@ -7,7 +7,7 @@ import { until } from '../support/conditions.ts';
 import { json, openGateway, startBackend, type TestBackend } from '../support/gateway.ts';
 import { headerSource, PluginFolder } from '../support/plugin-folder.ts';
 
-describe('plugins in files, of a gateway that serves', function () {
+describe('plugins from files in a running gateway', function () {
   this.timeout(60_000);
   let folder: PluginFolder;
   let backend: TestBackend;
@@ -39,7 +39,7 @@ describe('plugins in files, of a gateway that serves', function () {
   const team = async () => (await gateway.inject('/')).headers['x-team'];
   const teamOver = async (port: number) => (await fetch(`http://127.0.0.1:${port}/`)).headers.get('x-team');
 
-  it('work like those of the release: their namespace, checked by their schema', async () => {
+  it('work like those of the release: by their namespace, checked by their schema', async () => {
     folder.write('plugins/header.ts', headerSource('a'));
     save(documentOf({ 'acme/header': { suffix: '!' } }));
     await start();
@@ -54,7 +54,7 @@ describe('plugins in files, of a gateway that serves', function () {
     );
   });
 
-  it('are replaced when saved, added when a file appears and gone when it is deleted, without a restart', async () => {
+  it('are replaced when saved, added with a new file and removed with a deleted one, without a restart', async () => {
     folder.write('plugins/header.ts', headerSource('a'));
     save();
     await start();
@@ -73,7 +73,7 @@ describe('plugins in files, of a gateway that serves', function () {
     equal(await team(), 'c', 'what serves goes on');
   });
 
-  it('follow a file that they import', async () => {
+  it('are reloaded when a file that they import changes', async () => {
     folder.write('plugins/lib/value.ts', `export const value = 'a';`);
     const source = headerSource('').replace("''", 'value');
     folder.write('plugins/header.ts', `import { value } from './lib/value.ts';\n${source}`);
@@ -85,7 +85,7 @@ describe('plugins in files, of a gateway that serves', function () {
     await until(async () => (await team()) === 'b');
   });
 
-  it('that are broken while being edited leave what serves as it is, and mended ones serve', async () => {
+  it('with errors leave the active version in place until they are corrected', async () => {
     folder.write('plugins/header.ts', headerSource('a'));
     save();
     await start();
@@ -102,7 +102,7 @@ describe('plugins in files, of a gateway that serves', function () {
     await until(async () => (await team()) === 'b');
   });
 
-  it('with errors keep a gateway from starting; namespaces that they would provide are not reported in addition', async () => {
+  it('with errors stop the start, without further errors about their namespaces', async () => {
     folder.write('plugins/header.ts', 'throw new Error("no licence");');
     save();
     await start().then(
@@ -115,7 +115,7 @@ describe('plugins in files, of a gateway that serves', function () {
     );
   });
 
-  it('bring encodings and discoveries as well', async () => {
+  it('can provide encodings and service discoveries', async () => {
     folder.write(
       'plugins/kind.ts',
       `import { definePlugin } from 'sluice/plugin';
@@ -131,7 +131,7 @@ export const plugin = [
     equal((await gateway.inject('/')).body, '{"A":1}');
   });
 
-  describe('keep values', () => {
+  describe('keep their values', () => {
     const keeping = (value: string, more = '') => `import { after, atEndpoint, definePlugin } from 'sluice/plugin';
 export const plugin = definePlugin({
   name: 'acme/header', contract: 1, description: 'Counts.', ${more}
@@ -141,7 +141,7 @@ export const plugin = definePlugin({
   })],
 });`;
 
-    it('for as long as their content is the same', async () => {
+    it('while their file content is unchanged', async () => {
       folder.write('plugins/header.ts', keeping('a'));
       save();
       await start();
@@ -154,7 +154,7 @@ export const plugin = definePlugin({
       equal(await team(), 'b1');
     });
 
-    it('over other contents that say they keep the same form', async () => {
+    it('over changed file contents that declare the same version of the values', async () => {
       folder.write('plugins/header.ts', keeping('a', 'keeps: 2,'));
       save();
       await start();
@@ -168,7 +168,7 @@ export const plugin = definePlugin({
     });
   });
 
-  it('reach workers, in the content that the configuration was made of', async () => {
+  it('are sent to workers in the version that the configuration was built with', async () => {
     folder.write('plugins/header.ts', headerSource('a'));
     save();
     const program = join(import.meta.dirname, '../support/worker.ts');
@@ -182,14 +182,14 @@ export const plugin = definePlugin({
     deepEqual([...seen], ['b']);
   });
 
-  it('come from a folder of the command line', async () => {
+  it('can be in a folder given on the command line', async () => {
     folder.write('given/header.ts', headerSource('a'));
     save(documentOf({ 'acme/header': {} }, { plugin: undefined }));
     await start({ pluginFolder: join(folder.path, 'given') });
     equal(await team(), 'a');
   });
 
-  it('are examined with a configuration that does not serve', async () => {
+  it('are loaded for a dry run without becoming active', async () => {
     folder.write('plugins/header.ts', headerSource('a'));
     save(documentOf({}));
     await start();

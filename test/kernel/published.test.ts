@@ -6,7 +6,7 @@ import { json, rememberingSinks, startBackend, startGateway, type TestBackend } 
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-describe('a published endpoint', () => {
+describe('an endpoint over a real port', () => {
   let backend: TestBackend;
   let gateway: Gateway | null = null;
 
@@ -33,7 +33,7 @@ describe('a published endpoint', () => {
     return results;
   };
 
-  it('is rejected to inject() once the gateway is closed', async () => {
+  it('cannot be called with inject() once the gateway is closed', async () => {
     const closed = await start({});
     equal((await closed.inject('/x')).statusCode, 200);
     await closed.close();
@@ -51,13 +51,13 @@ describe('a published endpoint', () => {
   };
 
   for (const method of methods) {
-    it(`answers ${method} and no other method where it says ${method}`, async () => {
+    it(`answers only ${method} if its method is ${method}`, async () => {
       await start({ method });
       deepEqual(await published(), [method]);
     });
   }
 
-  it('answers GET and no other method where it names none', async () => {
+  it('answers only GET if it has no method', async () => {
     await start({});
     deepEqual(await published(), ['GET']);
   });
@@ -68,7 +68,7 @@ describe('a published endpoint', () => {
     equal(backend.requests.length, 2);
   });
 
-  it('answers 429 to the client that is over its limit, and calls no backend', async () => {
+  it('answers 429 to a client over its limit, without calling the backend', async () => {
     const limit = { client_max_rate: 1, client_capacity: 1, every: '10m', strategy: 'header', key: 'X-Client' };
     await start({ extra_config: { 'qos/ratelimit/router': limit } });
     const [a, b] = [{ 'x-client': 'a' }, { 'x-client': 'b' }];
@@ -76,15 +76,15 @@ describe('a published endpoint', () => {
     equal(backend.requests.length, 2);
   });
 
-  it('answers 503 when all clients together are over its limit, and calls no backend', async () => {
+  it('answers 503 if all clients together exceed the limit, without calling the backend', async () => {
     await start({ extra_config: { 'qos/ratelimit/router': { max_rate: 1, capacity: 1, every: '10m' } } });
     deepEqual(await statuses({ 'x-client': 'a' }, { 'x-client': 'b' }), [200, 503]);
     equal(backend.requests.length, 1);
   });
 });
 
-describe('the port of a configuration', () => {
-  it('is where the gateway listens', async () => {
+describe('the port in a configuration', () => {
+  it('is the port that the gateway listens on', async () => {
     const port = await freePort();
     const config = { version: 3 as const, port, listen_ip: '127.0.0.1', endpoints: [] };
     const gateway = await createGateway(config, { sinks: silentSinks });
@@ -94,7 +94,7 @@ describe('the port of a configuration', () => {
   });
 });
 
-describe('the debug endpoint as a backend', () => {
+describe('the debug endpoint, used as a backend', () => {
   const listening = async (level: string) => {
     const { lines, ...sinks } = rememberingSinks();
     const service = {
@@ -120,7 +120,7 @@ describe('the debug endpoint as a backend', () => {
     return lines.filter((line) => line.includes('[ENDPOINT: /__debug/*]'));
   };
 
-  it('logs exactly the parameters and headers that a backend would get', async () => {
+  it('logs exactly the parameters and headers that a backend would receive', async () => {
     const logged = (await listening('DEBUG')).join('');
     match(logged, /URL: \/__debug\/7\?listed=1/);
     match(logged, /Query: \{"listed":\["1"\]\}/);
@@ -128,7 +128,7 @@ describe('the debug endpoint as a backend', () => {
     ok(!/other|cookie/i.test(logged), logged);
   });
 
-  it('logs nothing above level DEBUG', async () => {
+  it('logs nothing unless the level is DEBUG', async () => {
     deepEqual(await listening('INFO'), []);
   });
 });

@@ -4,7 +4,7 @@ import { pass } from '../../scripts/memory/passage.ts';
 
 const MiB = 1024 * 1024;
 
-describe('memory', function () {
+describe('the memory of the gateway', function () {
   this.timeout(120_000);
 
   before(function () {
@@ -13,7 +13,7 @@ describe('memory', function () {
   });
 
   for (const output of ['no-op', 'streaming', 'sse']) {
-    it(`stays flat while 256 MiB pass to a client that keeps stopping: ${output}`, async () => {
+    it(`stays constant while 256 MiB are streamed to a client that keeps pausing: ${output}`, async () => {
       const { before, samples, taken } = await pass(output, 256 * MiB, 32 * MiB);
       ok(taken > 240 * MiB, `only ${taken} bytes came through`);
       ok(samples.filter(({ stalled }) => stalled).length >= 6, 'the client never held the stream up');

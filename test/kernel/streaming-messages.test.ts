@@ -88,7 +88,7 @@ describe('messages of a stream', () => {
     await gateway?.close();
   });
 
-  it('are filtered by the backend’s deny', async () => {
+  it('are filtered by the backend’s deny list', async () => {
     const client = await through(
       endpoint('sse', {}, { deny: ['secret'] }),
       'data: {"a":1,"secret":2}\n\ndata: [DONE]\n\n: ping\n\n',
@@ -105,7 +105,7 @@ describe('messages of a stream', () => {
     deepEqual(framed.bytes, frame(json, '{"g":{"a":1}}'));
   });
 
-  it('come out in order, however the backend’s chunks were cut', async () => {
+  it('arrive in order, regardless of the backend’s chunks', async () => {
     const segments = ['{"n":1}\n{"n":2}\n{"n"', ':3}\n'];
     let source: ServerResponse | undefined;
     respond = (_seen, response) => {
@@ -120,7 +120,7 @@ describe('messages of a stream', () => {
     equal(client.bytes.toString(), '{"n":1}\n{"n":2}\n{"n":3}\n');
   });
 
-  it('are dropped by a component that looks at each of them, at both levels', async () => {
+  it('can be dropped by components of the backend and the endpoint', async () => {
     const stream = 'data: {"level":"debug","n":1}\n\ndata: {"level":"info","n":2}\n\ndata: x\n\n';
     const act = { extra_config: { test: { act: 'noDebug' } } };
     for (const config of [endpoint('sse', act), endpoint('sse', {}, act)]) {
@@ -130,19 +130,19 @@ describe('messages of a stream', () => {
     }
   });
 
-  it('are seen shaped, by the backend’s components before the endpoint’s', async () => {
+  it('are shaped before components see them, first the backend’s, then the endpoint’s', async () => {
     const act = { extra_config: { test: { act: 'mark' } } };
     const client = await through(endpoint('ndjson', act, { ...act, group: 'g' }), '{"a":1}\n');
     equal(client.bytes.toString(), '{"g":{"a":1},"seen":"BE"}\n');
   });
 
-  it('come with the request and the call they belong to', async () => {
+  it('are passed to components with their request and call', async () => {
     const act = { extra_config: { test: { act: 'path' } } };
     const client = await through(endpoint('ndjson', {}, act), '{"a":1}\n');
     equal(client.bytes.toString(), '{"a":1,"path":"/s","left":true}\n');
   });
 
-  it('are dropped when a component fails on them, with one warning', async () => {
+  it('are dropped if a component fails on them, with one warning', async () => {
     const act = { extra_config: { test: { act: 'fails' } } };
     const client = await through(endpoint('sse', {}, act), 'data: {"bad":1}\n\ndata: {"a":1}\n\ndata: {"bad":2}\n\n');
     equal(client.bytes.toString(), 'data: {"a":1}\n\n');
@@ -150,7 +150,7 @@ describe('messages of a stream', () => {
     equal(lines.filter((line) => line.includes('WARNING') && line.includes('cannot work on that')).length, 1);
   });
 
-  it('are missed in the log where the whole answer holds none, such as one of JSON', async () => {
+  it('cause a warning if the response contains none, such as a JSON response', async () => {
     const warnings = () => lines.filter((line) => line.includes('the response contains no message')).length;
     await through(endpoint('sse'), '{"a":1}', { 'Content-Type': 'application/json' });
     equal(warnings(), 1);
@@ -172,7 +172,7 @@ describe('messages of a stream', () => {
     equal(client.bytes.toString(), 'data: {"n":9007199254740993}\n\n');
   });
 
-  it('are announced with their type, not to be kept and not to be held back', async () => {
+  it('are sent with their content type, without caching and buffering', async () => {
     const types = {
       sse: 'text/event-stream',
       ndjson: 'application/x-ndjson',
@@ -189,7 +189,7 @@ describe('messages of a stream', () => {
     }
   });
 
-  it('leave the backend’s own word on that', async () => {
+  it('keep the backend’s own headers about caching and buffering', async () => {
     const own = { 'Cache-Control': 'private', 'X-Accel-Buffering': 'yes' };
     const { headers } = await through(endpoint('sse'), '', own);
     deepEqual([headers['cache-control'], headers['x-accel-buffering']], ['private', 'yes']);
@@ -200,7 +200,7 @@ describe('messages of a stream', () => {
     equal(backend.requests[0]!.headers['accept-encoding'], 'identity');
   });
 
-  it('are unpacked when they come compressed all the same', async () => {
+  it('are decompressed if the backend compresses them anyway', async () => {
     const stream = 'data: {"a":1,"secret":2}\n\n'.repeat(5000);
     const packings = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
     for (const [name, pack] of Object.entries(packings)) {
@@ -213,7 +213,7 @@ describe('messages of a stream', () => {
     }
   });
 
-  it('break off when they are not what their compression says', async () => {
+  it('end with an error if they cannot be decompressed', async () => {
     for (const body of [Buffer.from('nonsense'), gzipSync('data: 1\n\n').subarray(0, -4)]) {
       equal((await through(endpoint('sse'), body, { 'Content-Encoding': 'gzip' })).clean, false);
       await eventually(() => lines.some((line) => /ERROR.*body is not valid gzip/.test(line)));
@@ -226,7 +226,7 @@ describe('messages of a stream', () => {
     deepEqual([client.status, client.bytes.length], [500, 0]);
   });
 
-  it('break off where the framing does, with the place in the log', async () => {
+  it('end with an error at invalid framing, whose place is logged', async () => {
     const bad = frame(json, '{"a":1}');
     bad[bad.length - 1]! ^= 1;
     const good = frame(json, '{"b":1}');
@@ -247,7 +247,7 @@ describe('messages of a stream', () => {
     }
   });
 
-  describe('are rejected by the configuration', () => {
+  describe('are rejected in a configuration', () => {
     const act = (name: string) => ({ extra_config: { test: { act: name } } });
 
     it('if a component needs the whole data', async () => {
@@ -270,7 +270,7 @@ describe('messages of a stream', () => {
       }
     });
 
-    it('with several calls or a filter that would not run', async () => {
+    it('with several backend calls, or a filter that would not run', async () => {
       const flatmap = { extra_config: { proxy: { flatmap_filter: [{ type: 'del', args: ['a'] }] } } };
       for (const output of ['streaming', 'sse', 'ndjson', 'eventstream']) {
         const { host, endpoints } = endpoint(output);
@@ -291,14 +291,14 @@ describe('messages of a stream', () => {
       }
     });
 
-    it('as the encoding of a backend whose client gets data', async () => {
+    it('as the encoding of a backend whose endpoint returns data', async () => {
       deepEqual(await codesOf(endpoint('json', {}, { encoding: 'sse' })), [
         '/endpoints/0/backend/0/encoding ENCODING_UNKNOWN',
       ]);
     });
   });
 
-  it('are warned of where the service would cut them', async () => {
+  it("cause a warning if the service's timeout would end them", async () => {
     gateway = await startPlugged({ ...endpoint('sse', { timeout: '1h' }), write_timeout: '10s' }, hooked);
     ok(gateway.status.warnings.some(({ code }) => code === 'TIMEOUT_CUT'));
   });

@@ -4,7 +4,7 @@ import { startBackend, startGateway } from '../support/gateway.ts';
 const key = { 'x-key': 'ada' };
 const prompt = { 'content-type': 'application/json' };
 
-describe('a request that a stream answers', () => {
+describe('a request for a stream', () => {
   it('is authenticated, limited and validated like any other, before its backend is called', async () => {
     const backend = await startBackend((_seen, response) => {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end('data: 1\n\n');

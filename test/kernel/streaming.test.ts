@@ -22,7 +22,7 @@ const messages: Readonly<Record<(typeof outputs)[number], readonly [Uint8Array, 
   eventstream: [frame(json, '{"n":1}'), frame(json, '{"n":2}')],
 };
 
-describe('streaming', () => {
+describe('a streamed response', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let port: number;
@@ -90,7 +90,7 @@ describe('streaming', () => {
         equal(await client.ended(), true);
       });
 
-      it('tells the backend at once that the client has left', async () => {
+      it('cancels the backend request at once when the client disconnects', async () => {
         await start(endpoint(output));
         const [client, source] = await open();
         const closed = once(source, 'close');
@@ -100,7 +100,7 @@ describe('streaming', () => {
         ok(!lines.some((line) => /ERROR|WARNING/.test(line)));
       });
 
-      it('cuts the stream when the endpoint’s time is over', async () => {
+      it('ends at the timeout of the endpoint', async () => {
         mock.timers.enable({ apis: ['setTimeout'] });
         await start(endpoint(output));
         const [client, source] = await open();
@@ -115,7 +115,7 @@ describe('streaming', () => {
         ok(!lines.some((line) => line.includes('ERROR')));
       });
 
-      it('answers 500 with an empty body when the time is over before the headers', async () => {
+      it('is a 500 with an empty body if the timeout passes before the headers', async () => {
         const silent = await startBackend(() => {});
         await start({ ...endpoint(output, { timeout: '100ms' }), backend: [{ url_pattern: '/', host: [silent.url] }] });
         const client = await openStream(port, '/s');
@@ -124,7 +124,7 @@ describe('streaming', () => {
         await silent.close();
       });
 
-      it('breaks the client’s connection when the backend’s breaks', async () => {
+      it('breaks the client’s connection if the backend’s breaks', async () => {
         await start(endpoint(output));
         const [client, source] = await open();
         source.write(messages[output][0]);
@@ -134,7 +134,7 @@ describe('streaming', () => {
         await logged(/ERROR.*response broke off: backend/);
       });
 
-      it('passes any other status with its body', async () => {
+      it('forwards any other status with its body', async () => {
         head = [429, { 'Content-Type': 'application/json', 'X-Own': 'yes' }];
         await start(endpoint(output));
         const [client, source] = await open();
@@ -145,7 +145,7 @@ describe('streaming', () => {
         equal(client.headers['cache-control'], undefined);
       });
 
-      it('is not compressed for a client that would take it', async () => {
+      it('is not compressed, even if the client accepts it', async () => {
         await start(endpoint(output, { input_headers: ['Accept-Encoding'] }));
         const [client, source] = await open({ 'Accept-Encoding': 'gzip' });
         source.end(messages[output][0]);
@@ -154,7 +154,7 @@ describe('streaming', () => {
         ok(client.bytes.equals(messages[output][0]));
       });
 
-      it('continues over a reload, on its own configuration', async () => {
+      it('continues over a reload with its original configuration', async () => {
         await start(endpoint(output));
         const [client, source] = await open();
         source.write(messages[output][0]);
@@ -170,7 +170,7 @@ describe('streaming', () => {
         ok(client.bytes.equals(Buffer.concat(messages[output])));
       });
 
-      it('tells its headers and no lifetime', async () => {
+      it("forwards the backend's headers, without Cache-Control of the gateway", async () => {
         head = [200, { 'Set-Cookie': 'a=1', 'X-Own': 'yes', 'X-Gateway-Completed': 'true' }];
         await start(endpoint(output, { cache_ttl: '1h' }));
         const [client, source] = await open();
@@ -182,7 +182,7 @@ describe('streaming', () => {
         ok(!client.headers['cache-control']?.includes('max-age'));
       });
 
-      it('counts as in flight until its end, and then writes the access log', async () => {
+      it('counts as in flight until its end, and is then written to the access log', async () => {
         await start(endpoint(output));
         const [client, source] = await open();
         equal(gateway.status.streams, 1);
@@ -205,7 +205,7 @@ describe('streaming', () => {
         await elsewhere.close();
       });
 
-      it('is cut when the time for a shutdown is over', async () => {
+      it('ends when the shutdown time is over', async () => {
         const config = { host: [backend.url], max_shutdown_wait_time: '100ms', endpoints: [endpoint(output)] };
         gateway = await startPlugged(config, {});
         ({ port } = await gateway.listen());
@@ -214,7 +214,7 @@ describe('streaming', () => {
         equal(await client.ended(), false);
       });
 
-      it('streams to a client of HTTP/1.0 and closes', async () => {
+      it('works for an HTTP/1.0 client and closes the connection', async () => {
         await start(endpoint(output));
         const socket = connect(port, '127.0.0.1');
         socket.write('GET /s HTTP/1.0\r\n\r\n');
@@ -234,7 +234,7 @@ describe('streaming', () => {
   }
 
   for (const output of ['streaming', 'sse', 'ndjson', 'eventstream'] as const) {
-    it(`announces no length, though all of it is there: ${output}`, async () => {
+    it(`has no Content-Length, even if the backend sent one: ${output}`, async () => {
       const [first] = messages[output];
       head = [200, { 'Content-Length': String(first.length) }];
       await start(endpoint(output));
@@ -247,7 +247,7 @@ describe('streaming', () => {
     });
   }
 
-  it('is cut in time also for a client that does not read what has long arrived', async () => {
+  it('ends in time even for a client that does not read', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     await start(endpoint('streaming'));
     const socket = connect(port, '127.0.0.1');
@@ -264,7 +264,7 @@ describe('streaming', () => {
     socket.destroy();
   });
 
-  it('clears the timer of a backend whose stream has ended', async () => {
+  it('clears the timer of its backend when it ends', async () => {
     await start(endpoint('streaming', {}, { timeout: '10s' }));
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const idle = timers();
@@ -275,7 +275,7 @@ describe('streaming', () => {
     await eventually(() => timers() <= idle);
   });
 
-  it('keeps the compression of a stream that no component reads', async () => {
+  it("keeps the backend's compression if no component reads it", async () => {
     const packed = gzipSync('data: 1\n\n');
     for (const output of ['no-op', 'streaming']) {
       head = [200, { 'Content-Encoding': 'gzip' }];

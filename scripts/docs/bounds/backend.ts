@@ -34,14 +34,16 @@ export const backendBounds: readonly Bound[] = [
     from: 'kernel/contract/bytes.ts',
     limit: '{HIGH_WATER_BYTES} for a response',
     beyond: 'The backend connection is read no further.',
-    tests: ['memory stays flat while 256 MiB pass to a client that keeps stopping: no-op'],
+    tests: [
+      'the memory of the gateway stays constant while 256 MiB are streamed to a client that keeps pausing: no-op',
+    ],
   },
   {
     holds: 'Response body that is decoded, unpacked',
     from: 'kernel/pipeline/backend/decode.ts',
     limit: '{BODY_LIMIT_BYTES}',
     beyond: 'The call fails.',
-    tests: ['the decoding of an answer fails on a body that unpacks to more than it may be'],
+    tests: ['decoding a backend response fails for a body whose decompressed size exceeds the limit'],
   },
   {
     holds: 'Connections that are neither opened nor refused',
@@ -89,7 +91,7 @@ export const backendBounds: readonly Bound[] = [
     from: 'plugins/backend/grpc/channels.ts',
     limit: '{MAX_ADDRESSES} addresses',
     beyond: 'The connections of the oldest address without a call are closed.',
-    tests: ['bounds that backends meet close the connections of the oldest unused address of gRPC beyond 256'],
+    tests: ['bounds of data that backends fill close the connections of the oldest unused gRPC address beyond 256'],
   },
   {
     holds: 'Line of `encoding/ndjson`, event of `encoding/sse`',
@@ -143,14 +145,14 @@ export const backendBounds: readonly Bound[] = [
     from: 'plugins/auth/aws-sigv4/clocks.ts',
     limit: '{MAX_HOSTS} hosts',
     beyond: 'The oldest is dropped.',
-    tests: ['bounds that backends meet end the list of clocks at a thousand hosts, the oldest first'],
+    tests: ['bounds of data that backends fill drop the oldest of more than a thousand host clocks'],
   },
   {
     holds: '`Vary` headers joined by `security/cors`',
     from: 'plugins/security/cors/dress.ts',
     limit: '{MAX_UNIONS} headers of up to 256 characters',
     beyond: 'Further ones are computed for each response.',
-    tests: ['bounds that backends meet end the cache of Vary headers at 256'],
+    tests: ['bounds of data that backends fill drop the oldest of more than 256 cached Vary headers'],
   },
   {
     holds: 'Spans and logs for a collector (`telemetry/opentelemetry`)',

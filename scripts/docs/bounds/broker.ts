@@ -24,7 +24,7 @@ export const brokerBounds: readonly Bound[] = [
     from: 'plugins/clients/amqp/publisher.ts',
     limit: '{MAX_PENDING} messages, {MAX_PENDING_BYTES}',
     beyond: 'Further messages fail at once.',
-    tests: ['bounds that brokers meet fail messages of AMQP beyond ten thousand that are not confirmed'],
+    tests: ['bounds of data that brokers fill fail AMQP messages beyond ten thousand unconfirmed ones'],
   },
   {
     holds: 'Kafka response',
@@ -50,21 +50,21 @@ export const brokerBounds: readonly Bound[] = [
     from: 'plugins/clients/kafka/producer/producer.ts',
     limit: '{MAX_WAITING} records, {MAX_WAITING_BYTES}',
     beyond: 'Further records fail at once.',
-    tests: ['bounds that brokers meet fail records of Kafka beyond ten thousand that wait'],
+    tests: ['bounds of data that brokers fill fail Kafka records beyond ten thousand pending ones'],
   },
   {
     holds: 'NATS messages that the server has not confirmed',
     from: 'plugins/clients/nats/connection.ts',
     limit: '{MAX_UNCONFIRMED_BYTES}',
     beyond: 'Further messages fail at once.',
-    tests: ['bounds that brokers meet and NATS fail messages beyond 64 MiB that are not confirmed'],
+    tests: ['bounds of data that brokers fill for NATS fail messages beyond 64 MiB of unconfirmed ones'],
   },
   {
     holds: 'NATS subjects whose refusals are counted',
     from: 'plugins/clients/nats/connection.ts',
     limit: '{MAX_REFUSED} subjects',
     beyond: 'Refusals of further subjects are not counted.',
-    tests: ['bounds that brokers meet and NATS count refusals for a thousand subjects'],
+    tests: ['bounds of data that brokers fill for NATS count rejections for at most a thousand subjects'],
   },
   {
     holds: 'Messages of Azure Service Bus and Google Pub/Sub',
@@ -88,6 +88,6 @@ export const brokerBounds: readonly Bound[] = [
     from: 'plugins/clients/redis/connection.ts',
     limit: '{MAX_WAITING} commands',
     beyond: 'Further commands fail at once, as an outage would.',
-    tests: ['bounds that brokers meet fail commands of Redis beyond ten thousand that wait'],
+    tests: ['bounds of data that brokers fill fail Redis commands beyond ten thousand pending ones'],
   },
 ];

@@ -7,7 +7,7 @@ export const connectionBounds: readonly Bound[] = [
     limit: 'max_connections',
     setting: 'root: max_connections',
     beyond: 'New connections are closed as they are accepted; a WARNING once a second.',
-    tests: ['the connections of clients beyond max_connections are closed, which the log says, while the others serve'],
+    tests: ['client connections beyond max_connections are closed with a log line, while the others are served'],
   },
   {
     holds: 'Requests over the life of a connection',
@@ -15,8 +15,8 @@ export const connectionBounds: readonly Bound[] = [
     setting: 'root: max_requests_per_connection',
     beyond: 'The connection ends in order: `Connection: close` or GOAWAY.',
     tests: [
-      'the connections of clients end with the response to the last of max_requests_per_connection',
-      'the connections of clients end over HTTP/2 with GOAWAY after max_requests_per_connection, once the responses are complete',
+      'client connections end with the response to the last of max_requests_per_connection',
+      'client connections end over HTTP/2 with GOAWAY after max_requests_per_connection, when pending responses are complete',
     ],
   },
   {
@@ -25,7 +25,7 @@ export const connectionBounds: readonly Bound[] = [
     setting: 'root: read_header_timeout',
     default: '10 seconds',
     beyond: 'The request is rejected with 408, or the connection closed.',
-    tests: ['the timeouts of the port end a connection whose head does not come in time, with 408'],
+    tests: ['the timeouts of the port close a connection whose request head does not arrive in time, with 408'],
   },
   {
     holds: 'Connections without a request',
@@ -34,8 +34,8 @@ export const connectionBounds: readonly Bound[] = [
     default: '2 minutes',
     beyond: 'The connection is closed.',
     tests: [
-      'the timeouts of the port end a connection that waits too long for its next request',
-      'HTTP/2 limits end an unused connection after idle_timeout',
+      'the timeouts of the port close a connection that waits too long for its next request',
+      'HTTP/2 limits close an idle connection after idle_timeout',
     ],
   },
   {
@@ -44,7 +44,7 @@ export const connectionBounds: readonly Bound[] = [
     setting: 'root: send_timeout',
     beyond: 'The response is aborted and its backend connection closed.',
     tests: [
-      'a response that its client never reads is aborted after send_timeout, with its backend connection: /whole over HTTP/1.1',
+      'a response that its client never reads is aborted after send_timeout, and so is its backend request: /whole over HTTP/1.1',
     ],
   },
   {
@@ -52,21 +52,21 @@ export const connectionBounds: readonly Bound[] = [
     limit: 'max_header_bytes',
     setting: 'root: max_header_bytes',
     beyond: 'The request is rejected with 431.',
-    tests: ['a malformed request with many headers beyond the limit is answered 431 and nothing runs'],
+    tests: ['a malformed request with many headers beyond the limit is answered with 431 and not executed'],
   },
   {
     holds: 'Header fields of a request',
     from: 'kernel/server/http1/framing.ts',
     limit: '{HEADER_LIMIT} fields',
     beyond: 'The request is rejected with 431.',
-    tests: ['a malformed request with more headers than are looked at is answered 431 and nothing runs'],
+    tests: ['a malformed request with more headers than are looked at is answered with 431 and not executed'],
   },
   {
     holds: 'Query parameters of a request',
     from: 'kernel/contract/query.ts',
     limit: '{PARAMETER_LIMIT} parameters',
     beyond: 'The request is rejected with 414, which is logged at most once a second.',
-    tests: ['the framing of a request may have a thousand query parameters, and no more'],
+    tests: ['the framing of an HTTP request can have a thousand query parameters at most'],
   },
   {
     holds: 'Fields of a form that a component parses',
@@ -80,21 +80,21 @@ export const connectionBounds: readonly Bound[] = [
     from: 'kernel/server/http1/connection.ts',
     limit: '{PIPELINE_LIMIT} requests',
     beyond: 'The connection is closed with 503 after the responses before.',
-    tests: ['a connection with pipelined requests takes 100 that wait, and no more'],
+    tests: ['an HTTP/1.1 connection with pipelined requests accepts 100 waiting requests at most'],
   },
   {
     holds: 'Concurrent requests on an HTTP/2 connection',
     from: 'kernel/server/http2/server.ts',
     limit: '{CONCURRENT_STREAMS} streams',
     beyond: 'Further streams are refused with REFUSED_STREAM.',
-    tests: ['bounds that clients meet include those of HTTP/2: streams and bytes of unread bodies'],
+    tests: ['bounds of data that clients fill apply over HTTP/2 to streams and to bytes of unread bodies'],
   },
   {
     holds: 'Request body that has arrived over HTTP/2 and is not read',
     from: 'kernel/server/http2/server.ts',
     limit: '{STREAM_WINDOW_BYTES} for a request, {CONNECTION_WINDOW_BYTES} for a connection',
     beyond: 'The client must wait (flow control).',
-    tests: ['bounds that clients meet include those of HTTP/2: streams and bytes of unread bodies'],
+    tests: ['bounds of data that clients fill apply over HTTP/2 to streams and to bytes of unread bodies'],
   },
   {
     holds: 'Request body that a component parses',
@@ -102,20 +102,20 @@ export const connectionBounds: readonly Bound[] = [
     setting: 'service: router: max_payload',
     default: '1 MiB for bodies that are parsed; none for bodies that pass through',
     beyond: 'The request is rejected with 413.',
-    tests: ['a request body that a component parses is at most 1 MiB where the configuration sets no limit'],
+    tests: ['a request body that a component parses can be at most 1 MiB if no limit is configured'],
   },
   {
     holds: 'Request body after gzip decompression',
     from: 'kernel/server/request/body.ts',
     limit: '{INFLATED_LIMIT_BYTES}, or max_payload',
     beyond: 'The request is rejected with 413.',
-    tests: ['a body under the limits of an endpoint is never inflated to more than 64 MB'],
+    tests: ['a request body under the limits of an endpoint is never decompressed to more than 64 MB'],
   },
   {
     holds: 'Header names whose canonical spelling is cached',
     from: 'kernel/contract/headers.ts',
     limit: '{KEPT_NAMES} names of at most {KEPT_LENGTH} characters',
     beyond: 'Further names are computed for each request.',
-    tests: ['bounds that clients meet end a cache of header names at a thousand'],
+    tests: ['bounds of data that clients fill stop the cache of header names at a thousand'],
   },
 ];

@@ -21,7 +21,7 @@ export const pluginBounds: readonly Bound[] = [
     from: 'kernel/registry/isolation/port-line.ts',
     limit: '{MOST_PENDING} questions',
     beyond: 'Further ones fail at once.',
-    tests: ['bounds that plugins meet fail questions to a thread that owes ten thousand'],
+    tests: ['bounds of data that plugins fill fail calls to a thread that owes ten thousand responses'],
   },
   {
     holds: 'Body that a module reads whole',
@@ -44,21 +44,21 @@ export const pluginBounds: readonly Bound[] = [
     from: 'plugins/telemetry/lib/metrics/store.ts',
     limit: '{MAX_INSTRUMENTS} instruments',
     beyond: 'Further ones are not counted.',
-    tests: ['bounds that plugins meet end a store of metrics at a thousand instruments'],
+    tests: ['bounds of data that plugins fill keep at most a thousand instruments in a store of metrics'],
   },
   {
     holds: 'Repeated log lines of faults',
     from: 'kernel/containment/limited-log.ts',
     limit: '{REMEMBERED} lines',
     beyond: 'The least recently written is dropped.',
-    tests: ['bounds that plugins meet hold a thousand repeated lines'],
+    tests: ['bounds of data that plugins fill remember at most a thousand repeated log lines'],
   },
   {
     holds: 'Hooks that the watchdog tells apart',
     from: 'kernel/containment/marks.ts',
     limit: '{MOST_LABELS} hooks',
     beyond: 'Further hooks are not watched.',
-    tests: ['bounds that plugins meet tell a hundred thousand hooks apart'],
+    tests: ['bounds of data that plugins fill distinguish at most a hundred thousand hooks'],
   },
   {
     holds: 'Bytes created by a Lua script during a call (`modifier/lua-*`)',
@@ -72,6 +72,6 @@ export const pluginBounds: readonly Bound[] = [
     from: 'plugins/modifier/lib/template/response-body.ts',
     limit: '{LIMIT_BYTES}',
     beyond: 'The call fails.',
-    tests: ['the limits of a template end a text that grows'],
+    tests: ['the limits of a template stop a text that grows'],
   },
 ];

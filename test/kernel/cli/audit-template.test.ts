@@ -11,7 +11,7 @@ const data = {
   one: { two: 'z' },
 };
 
-describe('a report template', () => {
+describe('a report template of audit', () => {
   for (const [template, printed] of [
     ['plain', 'plain'],
     ['{{.Name}} and {{ .One.Two }}', 'a and z'],
@@ -42,11 +42,11 @@ describe('a report template', () => {
     '{{}}',
     '{{.a b}}',
   ]) {
-    it(`is rejected as ${template}`, () => throws(() => compileTemplate(template, functions), TemplateError));
+    it(`is rejected as invalid: ${template}`, () => throws(() => compileTemplate(template, functions), TemplateError));
   }
 
   for (const template of ['{{.Nothing}}', '{{.Name.Inner}}', '{{range .Name}}{{end}}', '{{.ToString}}']) {
-    it(`fails where the data is not like ${template}`, () => {
+    it(`fails if the data has other types: ${template}`, () => {
       throws(() => compileTemplate(template, functions)(data), TemplateError);
     });
   }

@@ -23,7 +23,7 @@ describe('audit', () => {
       .split('\n')
       .map((line) => line.split('\t')[0]!);
 
-  it('prints a line for each rule that fires and exits 1', async () => {
+  it('prints a line for each rule that matches and exits 1', async () => {
     const { code, out, err } = await sluice('audit', '-c', minimal);
     deepEqual([code, err], [1, '']);
     const expected = '1.2.1 2.1.2 2.1.7 2.2.1 2.2.2 3.1.1 3.1.2 3.1.3 4.1.1 4.1.2 4.2.1 4.3.1 5.2.2 8.2.7';
@@ -31,19 +31,19 @@ describe('audit', () => {
     match(out, /^2\.1\.7\t\[HIGH\] {3}\t[A-Z][^\t]*\.\t/m);
   });
 
-  it('ends the line with the places', async () => {
+  it('ends each line with the places', async () => {
     const { out } = await sluice('audit', '-c', slow, '-s', 'CRITICAL');
     equal(out.trimEnd().split('\t').at(-1), `${slow}:6:7`);
   });
 
-  it('shows three places of a rule and the number of further ones', async () => {
+  it('shows three places of a rule and the number of the others', async () => {
     const endpoints = [1, 2, 3, 4, 5].map((at) => ({ endpoint: `/${at}`, timeout: '90s', backend }));
     const file = folder.write('many.json', { version: 3, endpoints });
     const { out } = await sluice('audit', '-c', file, '-s', 'CRITICAL');
     match(out, /\t(?:[^\t]+many\.json:\d+:7(?:, )?){3} and 2 more\n$/);
   });
 
-  it('recommends nothing that check refuses', async () => {
+  it('recommends only components that the release has', async () => {
     const { out } = await sluice('audit', '-c', minimal);
     const recommended = out.match(/\b(?:auth|security|qos|telemetry|validation)\/[\w/-]+/g) ?? [];
     ok(recommended.length > 5);
@@ -53,45 +53,45 @@ describe('audit', () => {
     );
   });
 
-  it('says of a note that it is one, and exits 0 when there is nothing else', async () => {
+  it('marks notes as such, and exits 0 if there are only notes', async () => {
     const { code, out } = await sluice('audit', '-c', 'samples/quickstart/gateway.json');
     deepEqual([code, ids(out)], [0, ['2.1.2', '8.2.6', '8.2.7']]);
     match(out, /does not fail the audit/);
   });
 
-  it('prints nothing and exits 0 when no severity asked for is there', async () => {
+  it('prints nothing and exits 0 if no rule of the requested severities matches', async () => {
     deepEqual(await sluice('audit', '-c', minimal, '-s', 'CRITICAL'), { code: 0, out: '', err: '' });
   });
 
-  it('prints the one rule of the severity asked for', async () => {
+  it('prints only rules of the requested severity', async () => {
     const { code, out } = await sluice('audit', '-s', 'CRITICAL', '-c', slow);
     deepEqual([code, ids(out)], [1, ['3.3.4']]);
   });
 
-  it('leaves out ignored rules, spaces in the list or not', async () => {
+  it('omits rules that -i lists, with or without spaces', async () => {
     const { out } = await sluice('audit', '-c', minimal, '-i', '1.2.1, 2.1.2');
     const results = ids(out);
     ok(!results.includes('1.2.1') && !results.includes('2.1.2') && results.includes('2.1.7'));
   });
 
-  it('exits 0 when all that fires is ignored', async () => {
+  it('exits 0 if all matching rules are ignored', async () => {
     const { code, out } = await sluice('audit', '-i', '3.3.4', '-s', 'CRITICAL', '-c', slow);
     deepEqual([code, out], [0, '']);
   });
 
-  it('adds what a file says is to be ignored', async () => {
+  it('omits rules that the file of -I lists, in addition to -i', async () => {
     const list = folder.write('ignored', '# known\n\n3.3.4\n3.3.3 # later\n');
     const { out } = await sluice('audit', '-c', slow, '-s', 'CRITICAL,HIGH', '-i', '1.2.1', '-I', list);
     ok(ids(out).every((id) => !id.startsWith('3.3.') && id !== '1.2.1'));
   });
 
-  it('warns of an ignored rule that does not exist', async () => {
+  it('warns about an ignored rule that does not exist', async () => {
     const { code, err } = await sluice('audit', '-c', minimal, '-s', 'CRITICAL', '-i', '9.9.9');
     equal(code, 0);
     match(err, /WARNING.*9\.9\.9/);
   });
 
-  it('leaves out what an object of the file ignores', async () => {
+  it('omits a rule for an object that ignores it with @audit-ignore', async () => {
     const endpoints = [{ endpoint: '/a', input_headers: ['*'], backend, '@audit-ignore': ['2.2.3'] }];
     const { out } = await sluice('audit', '-c', folder.write('quiet.json', { version: 3, endpoints }));
     ok(!ids(out).includes('2.2.3'));
@@ -118,14 +118,14 @@ describe('audit', () => {
     equal(stats.endpoints, 1);
   });
 
-  it('prints the same through the template that marshals all of it', async () => {
+  it('prints the same JSON with a template that marshals everything', async () => {
     const [json, marshalled] = await Promise.all(
       ['json', '{{ marshal . }}'].map((format) => sluice('audit', '-c', slow, '-f', format)),
     );
     deepEqual(JSON.parse(marshalled!.out), JSON.parse(json!.out));
   });
 
-  it('prints a template of the caller', async () => {
+  it('prints a template given by -f', async () => {
     const template = '{{ range .Recommendations -}} {{ .Rule }}={{ .Severity | colored }};{{ end }}';
     equal((await sluice('audit', '-c', slow, '-s', 'CRITICAL', '-f', template)).out, '3.3.4=CRITICAL;');
   });
@@ -140,7 +140,7 @@ describe('audit', () => {
     equal(locations[0].logicalLocations[0].fullyQualifiedName, '/endpoints/0/timeout');
   });
 
-  it('takes bundled flags', async () => {
+  it('accepts combined short flags', async () => {
     equal((await sluice('audit', `-sCRITICAL`, '-c', minimal)).code, 0);
   });
 
@@ -150,7 +150,7 @@ describe('audit', () => {
     match(err, /bad\.json:2:\d+: /);
   });
 
-  it('judges nothing that check refuses', async () => {
+  it('exits 2 for a configuration that check rejects', async () => {
     const { code, err } = await sluice('audit', '-c', folder.write('wrong.json', { version: 3, port: 'x' }));
     equal(code, 2);
     match(err, /\/port/);
@@ -161,7 +161,7 @@ describe('audit', () => {
     ['for an unknown severity', /unknown severity "URGENT"/, '-c', 'x.json', '-s', 'URGENT'],
     ['for an unknown format', /unknown format "xml"/, '-c', 'x.json', '-f', 'xml'],
     ['for a bad template', /bad template/, '-c', 'x.json', '-f', '{{ range .Recommendations }}'],
-    ['for an ignore file that is not there', /cannot read/, '-c', 'x.json', '-I', '/nowhere/ignored'],
+    ['for a missing ignore file', /cannot read/, '-c', 'x.json', '-I', '/nowhere/ignored'],
   ] as [string, RegExp, ...string[]][]) {
     it(`exits 2 ${sentence}`, async () => {
       const { code, err } = await sluice('audit', ...args);
@@ -170,7 +170,7 @@ describe('audit', () => {
     });
   }
 
-  it('exits 2 for a template that uses an unknown field', async () => {
+  it('exits 2 for a template with an unknown field', async () => {
     const { code, err } = await sluice('audit', '-c', minimal, '-f', '{{ .Nothing }}');
     equal(code, 2);
     match(err, /unknown field \.Nothing/);

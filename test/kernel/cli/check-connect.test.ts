@@ -82,7 +82,7 @@ describe('check --connect', () => {
     return (JSON.parse(out) as { errors: Record<string, unknown>[] }).errors;
   }
 
-  it('connects to nothing without the flag', async () => {
+  it('does not connect without the flag', async () => {
     const server = await listenPlain();
     for (const flags of [[], ['-t'], ['-l']]) {
       const { code, out } = await check(service([`http://127.0.0.1:${server.port}`]), ...flags);
@@ -92,7 +92,7 @@ describe('check --connect', () => {
     equal(server.connections, 0);
   });
 
-  it('connects to every address once, sends nothing, and says how many there were', async () => {
+  it('connects to every address once, sends nothing, and prints the number of addresses', async () => {
     const [one, other] = [await listenPlain(), await listenPlain()];
     const [first, second] = [`http://127.0.0.1:${one.port}`, `http://127.0.0.1:${other.port}`];
     const { code, out } = await check(service([first, second], [first], [`${first}/`]), '--connect');
@@ -101,7 +101,7 @@ describe('check --connect', () => {
     deepEqual([one.connections, one.bytes, other.connections, other.bytes], [1, 0, 1, 0]);
   });
 
-  it('names each host that refuses connections at its place, with the others that name it', async () => {
+  it('reports each host that refuses connections at its place, and the other places that name it', async () => {
     const server = await listenPlain();
     const port = await closedPort();
     const dead = `http://127.0.0.1:${port}`;
@@ -116,7 +116,7 @@ describe('check --connect', () => {
     );
   });
 
-  it('says so to people, with file, line and hint', async () => {
+  it('prints the error with file, line and hint', async () => {
     const port = await closedPort();
     const { code, err, out } = await check(service([`http://127.0.0.1:${port}`]), '--connect');
     equal(code, 1);
@@ -136,13 +136,13 @@ describe('check --connect', () => {
     );
   });
 
-  it('reports a name that does not resolve', async () => {
+  it('reports a host name that cannot be resolved', async () => {
     const [found] = await issues(service(['http://nowhere.invalid']));
     deepEqual([found!['code'], found!['pointer']], ['CONNECT_NAME', '/endpoints/0/backend/0/host/0']);
     match(String(found!['message']), /^nowhere\.invalid:80 cannot be resolved: E/);
   });
 
-  it('says of a server that takes connections and is silent that TLS takes too long', async () => {
+  it('reports a TLS handshake that times out', async () => {
     const server = await listenPlain();
     const found = await issues(service([`https://127.0.0.1:${server.port}`]), '--connect-timeout', '2s');
     deepEqual(
@@ -156,20 +156,20 @@ describe('check --connect', () => {
     );
   });
 
-  it('says of a server without TLS that it speaks something else', async () => {
+  it('reports a server that does not speak TLS', async () => {
     const server = createServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const { port } = await listen(server);
     const [found] = await issues(service([`https://127.0.0.1:${port}`]));
     deepEqual([found!['code'], found!['hint']], ['CONNECT_TLS', 'the server does not use TLS']);
   });
 
-  it('says of a server that hangs up in the handshake that it does', async () => {
+  it('reports a server that closes the connection during the handshake', async () => {
     const { port } = await listen(createServer((socket) => socket.end()));
     const [found] = await issues(service([`https://127.0.0.1:${port}`]));
     equal(found!['code'], 'CONNECT_TLS');
   });
 
-  it('accepts the certificate of an authority that client_tls has, and refuses it without', async () => {
+  it('accepts a certificate from a CA of client_tls, and rejects it otherwise', async () => {
     const server = await listenTls(certificates.issue('server', authority));
     const content = service([`https://localhost:${server.port}`]);
     const trusting = { ...content, client_tls: { ca_certs: [authority.certificate] } };
@@ -179,14 +179,14 @@ describe('check --connect', () => {
     deepEqual([found!['code'], found!['hint']], ['CONNECT_CERTIFICATE', 'its authority in "ca_certs" of client_tls']);
   });
 
-  it('refuses a certificate for another name', async () => {
+  it('rejects a certificate for another name', async () => {
     const server = await listenTls(certificates.issue('other', authority, 'DNS:other.test'));
     const content = service([`https://localhost:${server.port}`]);
     const [found] = await issues({ ...content, client_tls: { ca_certs: [authority.certificate] } });
     deepEqual([found!['code'], found!['hint']], ['CONNECT_CERTIFICATE', 'call it by a name that its certificate has']);
   });
 
-  it('tries the proxy in the place of what it leads to', async () => {
+  it('connects to a configured proxy instead of the host behind it', async () => {
     const proxy = await closedPort();
     const content = service(['http://198.51.100.1:80']);
     const client = { 'backend/http/client': { proxy_address: `http://127.0.0.1:${proxy}` } };
@@ -198,7 +198,7 @@ describe('check --connect', () => {
     );
   });
 
-  it('shows neither user nor password of an address', async () => {
+  it('does not show the user and password of an address', async () => {
     const port = await closedPort();
     const amqp = { host: `amqp://ada:s3cret@127.0.0.1:${port}/`, name: 'q', exchange: 'e' };
     const backend = [{ url_pattern: '/', host: [`http://127.0.0.1:${port}`] }];
@@ -208,7 +208,7 @@ describe('check --connect', () => {
     equal(/s3cret/.test(err + out), false);
   });
 
-  it('connects to nothing if the configuration has errors', async () => {
+  it('does not connect if the configuration has errors', async () => {
     const server = await listenPlain();
     const content = { ...service([`http://127.0.0.1:${server.port}`]), timeout: 'soon' };
     const { code, err } = await check(content, '--connect');
@@ -217,7 +217,7 @@ describe('check --connect', () => {
     equal(server.connections, 0);
   });
 
-  it('passes over hosts that requests make up', async () => {
+  it('skips hosts that depend on the request', async () => {
     const content = service(['http://{host}.test']);
     Object.assign(content.endpoints[0]!.backend[0]!, { disable_host_sanitize: true });
     content.endpoints[0]!.endpoint = '/{host}';
@@ -225,7 +225,7 @@ describe('check --connect', () => {
     deepEqual([code, /Syntax OK! 0 addresses/.test(out)], [0, true]);
   });
 
-  it('tries many addresses at once, and each no longer than it may take', async () => {
+  it('tries many addresses at once, each with its own time limit', async () => {
     const server = await listenPlain();
     // A server that says nothing, under many names.
     const hosts = Array.from({ length: 40 }, (_, index) => `https://127.0.0.${index + 1}:${server.port}`);
@@ -241,7 +241,7 @@ describe('check --connect', () => {
     equal(performance.now() - began < 40 * 300, true);
   });
 
-  it('writes what it cannot connect to in SARIF, too', async () => {
+  it('includes unreachable addresses in SARIF', async () => {
     const port = await closedPort();
     const { out } = await check(service([`http://127.0.0.1:${port}`]), '--connect', '--format', 'sarif');
     match(out, /"ruleId":\s*"CONNECT_REFUSED"/);
@@ -267,20 +267,20 @@ describe('check --connect', () => {
       return [issue!['code'], String(issue!['message']).replace(/^\S+ /, '')];
     };
 
-    it('connects and sends nothing where no TLS is offered', async () => {
+    it('sends nothing if the server does not offer TLS', async () => {
       const server = await greeting('INFO {"tls_required":false}\r\n');
       equal((await check(agent(`nats://127.0.0.1:${server.port}`), '--connect')).code, 0);
       equal(server.bytes, 0);
     });
 
-    it('misses TLS where the address demands it', async () => {
+    it('reports a server without TLS if the address requires it', async () => {
       deepEqual(await found('INFO {}\r\n', 'tls'), [
         'CONNECT_GREETING',
         'does not greet as it should: it does not offer TLS, which is required',
       ]);
     });
 
-    it('takes no other server for it', async () => {
+    it('reports a server of another kind', async () => {
       const code = 'CONNECT_GREETING';
       deepEqual(await found('220 mail.test ESMTP\r\n'), [code, 'does not greet as it should: not a NATS server']);
       deepEqual(await found('INFO {"a":}\r\n'), [
@@ -290,11 +290,11 @@ describe('check --connect', () => {
       deepEqual(await found('x'.repeat(100_000)), [code, 'does not greet as it should: not a NATS server']);
     });
 
-    it('waits for a greeting no longer than it may take', async () => {
+    it('reports a greeting that does not arrive within the time limit', async () => {
       deepEqual(await found('INFO {"tls_'), ['CONNECT_TIMEOUT', 'takes connections and does not greet within 2000 ms']);
     });
 
-    it('says that the server hangs up without one', async () => {
+    it('reports a server that closes the connection without a greeting', async () => {
       const { port } = await listen(createServer((socket) => socket.end('INFO')));
       const [issue] = await issues(agent(`nats://127.0.0.1:${port}`));
       deepEqual(issue!['code'], 'CONNECT_GREETING');
@@ -326,7 +326,7 @@ describe('check --connect', () => {
     );
   });
 
-  it('shakes hands with the server of Service Bus, and in clear with an emulator', async () => {
+  it('completes a TLS handshake with Azure Service Bus, and none with an emulator', async () => {
     const publisher = { 'backend/pubsub/publisher': { topic_url: 'orders' } };
     const content = service(['azuresb://']);
     Object.assign(content.endpoints[0]!.backend[0]!, { extra_config: publisher, disable_host_sanitize: true });
@@ -345,14 +345,14 @@ describe('check --connect', () => {
     }
   });
 
-  it('is not available in the admin API, where another user would make the gateway connect', async () => {
+  it('is not available in the admin API, where another user could make the gateway connect', async () => {
     const file = folder.write('g.json', service());
     const { code, err } = await sluiceIn({}, 'check', '--connect', '--admin', 'http://127.0.0.1:1', '-c', file);
     equal(code, 2);
     match(err, /--connect excludes --admin/);
   });
 
-  it('wants a time only with the flag, and a time', async () => {
+  it('accepts a time limit only with the flag, and only a valid one', async () => {
     match((await check(service(), '--connect-timeout', '1s')).err, /--connect-timeout requires --connect/);
     match((await check(service(), '--connect', '--connect-timeout', 'soon')).err, /not a duration such as 3s/);
   });

@@ -18,7 +18,7 @@ function print(format: string, file = 'g.json'): string {
 }
 
 describe('check --format json', () => {
-  it('is one object with errors and warnings, by position', () => {
+  it('prints one object with errors and warnings, sorted by position', () => {
     const { valid, errors, warnings } = JSON.parse(print('json'));
     equal(valid, false);
     deepEqual(errors[1], {
@@ -38,7 +38,7 @@ describe('check --format json', () => {
     });
     deepEqual([errors[0].code, warnings[0].severity, warnings[0].value], ['A_CODE', 'warning', '***']);
   });
-  it('is valid without errors', () => {
+  it('prints valid: true for a file without errors', () => {
     const findings = findingsOf('g.json', parseDocument('{}', 'g.json'), []);
     deepEqual(JSON.parse(formats.get('json')!.print(findings, false)), { valid: true, errors: [], warnings: [] });
   });
@@ -47,8 +47,8 @@ describe('check --format json', () => {
 describe('check --format sarif', () => {
   const run = (file?: string) => JSON.parse(print('sarif', file)).runs[0];
 
-  it('is a log of version 2.1.0', () => equal(JSON.parse(print('sarif')).version, '2.1.0'));
-  it('lists every code once as a rule, and results name theirs', () => {
+  it('prints a log of version 2.1.0', () => equal(JSON.parse(print('sarif')).version, '2.1.0'));
+  it('lists every code once as a rule, and results refer to their rules', () => {
     const { tool, results } = run();
     const ids = tool.driver.rules.map(({ id }: { id: string }) => id);
     deepEqual(ids, ['A_CODE', 'B_CODE']);
@@ -59,27 +59,27 @@ describe('check --format sarif', () => {
       for (const { text } of [shortDescription, fullDescription, help]) ok(text.length > 0);
     }
   });
-  it('places results from beginning to end', () =>
+  it('gives results their start and end positions', () =>
     deepEqual(run().results[1].locations[0].physicalLocation, {
       artifactLocation: { uri: 'g.json', uriBaseId: '%SRCROOT%' },
       region: { startLine: 4, startColumn: 14, endLine: 4, endColumn: 17 },
     }));
-  it('places what is related', () => {
+  it('includes related places', () => {
     const [{ physicalLocation, message }] = run().results[1].relatedLocations;
     equal(physicalLocation.region.startLine, 2);
     ok(message.text.includes('/port'));
   });
-  it('tells levels', () =>
+  it('maps severities to levels', () =>
     deepEqual(
       run().results.map(({ level }: { level: string }) => level),
       ['error', 'error', 'warning'],
     ));
-  it('names a file from the working directory, as an address', () => {
+  it('writes the file as a relative URI of the working directory', () => {
     const uri = (file: string) => run(file).results[0].locations[0].physicalLocation.artifactLocation;
     deepEqual(uri(join(process.cwd(), 'a b', 'g.json')), { uri: 'a%20b/g.json', uriBaseId: '%SRCROOT%' });
     deepEqual(uri('/somewhere/g.json'), { uri: 'file:///somewhere/g.json' });
   });
-  it('gives every result a fingerprint of its own, the same each time', () => {
+  it('gives every result a unique, stable fingerprint', () => {
     const prints = () => run().results.map((result: { partialFingerprints: object }) => result.partialFingerprints);
     deepEqual(prints(), prints());
     equal(new Set(prints().map((print: object) => JSON.stringify(print))).size, 3);
@@ -87,7 +87,7 @@ describe('check --format sarif', () => {
 });
 
 describe('check --format github', () => {
-  it('is one annotation a line, with its place', () => {
+  it('prints one annotation per line, with its place', () => {
     const lines = print('github').trimEnd().split('\n');
     equal(lines.length, 3);
     equal(
@@ -96,6 +96,8 @@ describe('check --format github', () => {
     );
     match(lines[2]!, /^::warning /);
   });
-  it('escapes what ends a message or a line', () => match(print('github'), /::is taken: 100%25,%0Ano \(\/port\)\n/));
-  it('escapes what ends a property', () => match(print('github', 'a,b:c%.json'), /file=a%2Cb%3Ac%25\.json,line/));
+  it('escapes the characters that end a message or a line', () =>
+    match(print('github'), /::is taken: 100%25,%0Ano \(\/port\)\n/));
+  it('escapes the characters that end a property', () =>
+    match(print('github', 'a,b:c%.json'), /file=a%2Cb%3Ac%25\.json,line/));
 });

@@ -33,8 +33,8 @@ function excerptOf(printed: string): { line: string; underlined: string } {
   return { line: source.slice(source.indexOf('|') + 2), underlined: source.slice(start, carets.length) };
 }
 
-describe('the text of check', () => {
-  it('is a paragraph: place, message, line, stretch, hint', () => {
+describe('the text output of check', () => {
+  it('has a paragraph per issue: place, message, line, underline, hint', () => {
     equal(
       shown('{\n  "version": 3,\n  "prot": 80\n}', 'g.json', [['SCHEMA_UNKNOWN_KEY', '/prot', { hint: 'port' }]]),
       [
@@ -48,7 +48,7 @@ describe('the text of check', () => {
       ].join('\n'),
     );
   });
-  it('has a hundred paragraphs at most, and says how many more there are', () => {
+  it('has at most a hundred paragraphs, and the number of the others', () => {
     const all = shown(
       '{}',
       'g.json',
@@ -63,10 +63,10 @@ describe('the text of check', () => {
     ['g.yaml', 'b: 1\na: "one two"'],
     ['g.toml', 'b = 1\na = "one two"'],
   ] as const) {
-    it(`underlines the part of a string that is wrong in ${file}`, () =>
+    it(`underlines the invalid part of a string in ${file}`, () =>
       equal(excerptOf(shown(source, file, [['ANY', '/a', { within: { start: 4, end: 7 } }]])).underlined, 'two'));
   }
-  it('shows related places with lines of their own', () => {
+  it('shows related places with their own lines', () => {
     match(
       shown('{\n "a": 1,\n "b": 2\n}', 'g.json', [['ANY', '/b', { related: ['/a'] }]]),
       / {4}note: see also \/a: g\.json:2:7\n {4}2 \| {2}"a": 1,\n {6}\| {7}\^\n/,
@@ -78,48 +78,48 @@ describe('the text of check', () => {
     const printed = text.print(findingsOf('g.json', document, [at('/c'), at('/b')], [at('/a')]), false);
     deepEqual(printed.match(/^g\.json:\d+|^\d.*$/gm), ['g.json:3', 'g.json:4', 'g.json:2', '2 errors, 1 warning']);
   });
-  it('is empty when nothing was found', () => equal(shown('{}', 'g.json', []), ''));
-  it('underlines what begins on a line and ends on another up to the end of the line', () =>
+  it('is empty if nothing was reported', () => equal(shown('{}', 'g.json', []), ''));
+  it('underlines a range over several lines up to the end of the first', () =>
     equal(excerptOf(shown('{\n"a": { "b": [\n1] } }', 'g.json', [['ANY', '/a']])).underlined, '{ "b": ['));
-  it('has no excerpt for a file that could not be read', () =>
+  it('has no excerpt if the file could not be read', () =>
     equal(
       text.print(findingsOf('g.json', null, [new ConfigError('CONFIG_READ', '', 'cannot read g.json')]), false),
       'g.json: error: cannot read g.json [CONFIG_READ]\n\n1 error\n',
     ));
 
-  describe('keeps the stretch below its line', () => {
+  describe('keeps the underline below its range', () => {
     const underlined = (line: string) =>
       shown(`{\n${line}}`, 'g.json', [['ANY', '/a']])
         .split('\n')
         .slice(1, 3);
 
-    it('behind tabs', () => {
+    it('after tabs', () => {
       const [line, carets] = underlined('\t"b":\t1,\t"a": 7');
       equal(carets!.indexOf('^'), line!.indexOf('7'));
       doesNotMatch(line!, /\t/);
     });
-    it('behind wide characters', () => {
+    it('after wide characters', () => {
       const [line, carets] = underlined('"b": "日本\u{1f600}", "a": 7');
       equal(carets!.indexOf('^'), [...line!].indexOf('7') + 3);
     });
-    it('behind what a terminal would obey', () => {
+    it('after control characters', () => {
       const [line, carets] = underlined('"b": "\u009b31m\u202e", "a": 7');
       equal(carets!.indexOf('^'), line!.indexOf('7'));
       doesNotMatch(line!, /[\u009b\u202e]/);
     });
   });
 
-  describe('of a very long line', () => {
+  describe('for a very long line', () => {
     const long = (before: string, behind: string) =>
       shown(`{"b": "${before}", "a": 12, "c": "${behind}"}`, 'g.json', [['ANY', '/a']]);
 
-    it('shows the part around the stretch', () => {
+    it('shows the part around the range', () => {
       const { line, underlined } = excerptOf(long('x'.repeat(5000), 'y'.repeat(5000)));
       equal(underlined, '12');
       ok(line.length < 110);
       match(line, /^…x+", "a": 12, "c": "y+…$/);
     });
-    it('cuts no character in two', () => {
+    it('does not split a character', () => {
       for (const before of ['', 'x']) {
         for (const behind of ['', 'y']) {
           const { line } = excerptOf(long(before + '\u{1f600}'.repeat(300), behind + '\u{1f600}'.repeat(300)));
@@ -137,18 +137,18 @@ describe('the text of check', () => {
     ];
     for (const [file, source] of documents) {
       const base = file === 'g.toml' ? '/x' : '';
-      it(`where the secret is the marked range: ${file}`, () => {
+      it(`if the secret is the marked range: ${file}`, () => {
         const printed = shown(source, file, [['ANY', `${base}/client_secret`, { within: { start: 1, end: 3 } }]]);
         equal(excerptOf(printed).underlined, '***');
         doesNotMatch(printed, /hunter2/);
       });
-      it(`where the secret is next to the marked range, which stays underlined: ${file}`, () => {
+      it(`if the secret is next to the marked range, which stays underlined: ${file}`, () => {
         const printed = shown(source, file, [['ANY', `${base}/b`]]);
         equal(excerptOf(printed).underlined, '2');
         doesNotMatch(printed, /hunter2/);
       });
     }
-    it('that goes over several lines', () => {
+    it('if the secret spans several lines', () => {
       const source = 'key_file: |\n  -----BEGIN PRIVATE KEY-----\n  hunter2\nb: 1';
       doesNotMatch(shown(source, 'g.yaml', [['ANY', '/key_file', { within: { start: 28, end: 30 } }]]), /hunter2/);
     });
@@ -161,12 +161,12 @@ describe('the text of check', () => {
       ['g.yaml', 'password: hunter2: b'],
       ['g.toml', "password = 'hunter2' b"],
     ] as const) {
-      it(`in a text that cannot be parsed: ${JSON.stringify(source)}`, () =>
+      it(`if the text cannot be parsed: ${JSON.stringify(source)}`, () =>
         doesNotMatch(shownUnreadable(source, file), /hunter2/));
     }
   });
 
-  describe('is coloured', () => {
+  describe('uses colors', () => {
     const red = '\x1b[31m';
     const printedTo = (isTTY: boolean, env: NodeJS.ProcessEnv = {}): string => {
       const stderr = Object.assign(new PassThrough(), { isTTY });
@@ -178,8 +178,8 @@ describe('the text of check', () => {
     };
 
     it('on a terminal', () => ok(printedTo(true).includes(red)));
-    it('nowhere else', () => ok(!printedTo(false).includes(red)));
-    it('not where NO_COLOR is set', () => ok(!printedTo(true, { NO_COLOR: '1' }).includes(red)));
+    it('only on a terminal', () => ok(!printedTo(false).includes(red)));
+    it('only without NO_COLOR', () => ok(!printedTo(true, { NO_COLOR: '1' }).includes(red)));
   });
 
   for (const [file, item] of [
@@ -187,7 +187,7 @@ describe('the text of check', () => {
     ['g.yaml', (index: number) => `- { a: ${index}, password: x }\n`],
     ['g.toml', (index: number) => `[[list]]\na = ${index}\npassword = "x"\n`],
   ] as const) {
-    it(`takes time that grows with the number of findings, not with its product with the file: ${file}`, function () {
+    it(`takes time in proportion to the number of issues: ${file}`, function () {
       this.timeout(20_000);
       const items = Array.from({ length: 10_000 }, (_, index) => item(index)).join('');
       const source = { 'g.json': `{"list": [${items.slice(0, -2)}]}`, 'g.yaml': `list:\n${items}`, 'g.toml': items }[

@@ -45,37 +45,37 @@ describe('check without -t', () => {
       onEndpoint({ 'qos/ratelimit/router': { max_rate: 1, every: '500ms' } }),
       'RATELIMIT_EVERY',
     ],
-    ['a JSON schema that is none', onEndpoint({ 'validation/json-schema': { type: 'objct' } }), 'JSON_SCHEMA_INVALID'],
+    ['an invalid JSON schema', onEndpoint({ 'validation/json-schema': { type: 'objct' } }), 'JSON_SCHEMA_INVALID'],
     [
-      'the name of a record that is none',
+      'an invalid DNS name',
       service({ endpoints: [endpoint({ backend: [{ url_pattern: '/', sd: 'dns', host: ['http://b:80'] }] })] }),
       'SD_RECORD',
     ],
   ];
   for (const [title, content, code] of results) {
-    it(`finds ${title}`, async () => {
+    it(`reports ${title}`, async () => {
       const ended = await check(content);
       equal(ended.code, 1);
       match(ended.err, new RegExp(`\\[${code}\\]`));
     });
   }
 
-  it('ends with Syntax OK! where nothing is left to look at', async () => {
+  it('prints Syntax OK! if the configuration names no files', async () => {
     match((await check(service())).out, /\nSyntax OK!\n$/);
   });
-  it('names the files it did not look at, in its last line', async () => {
+  it('lists the files that it did not read in its last line', async () => {
     const { code, out } = await check(service({ tls: { keys } }));
     equal(code, 0);
     match(out, /\nSyntax OK! Not checked: shop\.pem, shop\.key \(check -t reads them\)\.\n$/);
   });
-  it('counts the files it did not look at where there are many', async () => {
+  it('prints the number of files that it did not read if there are many', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `${index}.pem`);
     const { out } = await check(service({ client_tls: { ca_certs: names } }));
     match(out, /Not checked: 0\.pem \(check/);
     const tls = { keys: names.slice(0, 4).map((name) => ({ public_key: name, private_key: `k${name}` })) };
     match((await check(service({ tls }))).out, /Not checked: 0\.pem, k0\.pem, 1\.pem, k1\.pem, 2\.pem and 3 more \(/);
   });
-  it('leaves files that are missing to -t', async () => {
+  it('does not report missing files, unlike check -t', async () => {
     const { code, err } = await check(service({ tls: { keys } }), '-t');
     equal(code, 1);
     match(err, /\[TLS_FILE\]/);
@@ -105,7 +105,7 @@ const remote = definePlugin({
   ],
 });
 
-describe('an examination that reads no files', () => {
+describe('a check that reads no files', () => {
   const registry = new Registry(
     {
       ...catalogue,
@@ -119,13 +119,13 @@ describe('an examination that reads no files', () => {
   );
   after(() => registry.close());
 
-  it('says which files are named, and has read none', async () => {
+  it('lists the files that the configuration names', async () => {
     const { errors, files, unread } = await examine(onEndpoint({ 'test/reader': {} }), {}, registry, false);
     deepEqual(errors, []);
     deepEqual(files, []);
     deepEqual(unread, ['rules.txt']);
   });
-  it('still finds what else is wrong with the endpoint', async () => {
+  it('still reports other errors of the endpoint', async () => {
     const broken = service({
       endpoints: [endpoint({ output_encoding: 'jsn', extra_config: { 'test/reader': {} } })],
     });
@@ -135,19 +135,19 @@ describe('an examination that reads no files', () => {
       ['ENCODING_UNKNOWN'],
     );
   });
-  it('does not miss the host of a backend that a component may reach in another way', async () => {
+  it('does not report a missing host if a component could provide it by a file', async () => {
     const backend = [{ url_pattern: '/', extra_config: { 'test/remote': {} } }];
     const { errors } = await examine(service({ endpoints: [endpoint({ backend })] }), {}, registry, false);
     deepEqual(errors, []);
   });
-  it('leaves it to one that reads them to say why a file cannot be read', async () => {
+  it('does not report a file that cannot be read', async () => {
     const { errors } = await examine(onEndpoint({ 'test/reader': { file: '/nowhere/rules.txt' } }), {}, registry, true);
     deepEqual(
       errors.map(({ code, pointer, message }) => [code, pointer, message]),
       [['FILE_UNREADABLE', '/endpoints/0/extra_config/test~1reader', 'cannot read /nowhere/rules.txt: no such file']],
     );
   });
-  it('is reported by an examination that reads them', async () => {
+  it('is noted by a check that reads the files', async () => {
     const { errors, unread } = await examine(
       onEndpoint({ 'test/reader': { file: import.meta.filename } }),
       {},

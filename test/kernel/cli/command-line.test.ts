@@ -4,7 +4,7 @@ import { json, startBackend } from '../../support/gateway.ts';
 import { createFolder, type Folder, sluice, sluiceProcess } from './command.ts';
 import { startProcess } from './running.ts';
 
-describe('command line', function () {
+describe('the command line', function () {
   this.timeout(30_000);
   let folder: Folder;
   const file = (name: string, content: unknown): string => folder.write(name, content);
@@ -15,14 +15,14 @@ describe('command line', function () {
   });
   after(() => folder.remove());
 
-  describe('check', () => {
-    it('says Syntax OK! of a good file and exits 0', async () => {
+  describe('with check', () => {
+    it('prints Syntax OK! for a valid file and exits 0', async () => {
       const { code, out } = await sluice('check', '-c', file('ok.json', { version: 3, endpoints: [] }));
       equal(code, 0);
       ok(out.endsWith('Syntax OK!\n'));
     });
 
-    it('lists all errors with their pointers and exits 1', async () => {
+    it('prints all errors with their pointers and exits 1', async () => {
       const path = file('three.json', {
         version: 3,
         timeout: '2',
@@ -35,7 +35,7 @@ describe('command line', function () {
       }
     });
 
-    it('prints one JSON object for programs, with line and column', async () => {
+    it('prints one JSON object with line and column under --format json', async () => {
       const path = file('json.json', '{\n  "version": 3,\n  "prot": 8080\n}');
       const { code, out } = await sluice('check', '-c', path, '--format', 'json');
       equal(code, 1);
@@ -60,7 +60,7 @@ describe('command line', function () {
       match(err, /\/user\/\{b\}\/some/);
     });
 
-    it('tells the path of a missing file', async () => {
+    it('names the path of a missing file', async () => {
       const { code, err } = await sluice('check', '-c', folder.path('missing.json'));
       equal(code, 1);
       match(err, /missing\.json: no such file/);
@@ -72,7 +72,7 @@ describe('command line', function () {
       match(err, /-c FILE/);
     });
 
-    it('takes bundled flags and YAML', async () => {
+    it('accepts combined short flags, and YAML files', async () => {
       const path = file('ok.yaml', 'version: 3\nendpoints: []\n');
       equal((await sluice('check', '-tlc', path)).code, 0);
     });
@@ -92,7 +92,7 @@ describe('command line', function () {
       equal((await sluice('check', '-s', file('loose.json', { type: 'object' }), '-c', path)).code, 0);
     });
 
-    it('fetches a schema that is given by its address', async () => {
+    it('fetches the schema of -s from a URL', async () => {
       const server = await startBackend(json({ type: 'object', required: ['name'] }));
       const path = file('linted.json', { version: 3, endpoints: [] });
       const { code, err } = await sluice('check', '-s', `${server.url}/schema.json`, '-c', path);
@@ -101,14 +101,14 @@ describe('command line', function () {
       match(err, /must have required property 'name'/);
     });
 
-    it('says so of a schema that cannot be used', async () => {
+    it('reports a schema that cannot be used', async () => {
       const path = file('linted.json', { version: 3, endpoints: [] });
       const { code, err } = await sluice('check', '-s', folder.path('none.json'), '-c', path);
       equal(code, 1);
       match(err, /ERROR compiling the schema: .*none\.json/);
     });
 
-    it('renders a template, says what it made, and corrects none', async () => {
+    it('renders a template and offers no fixes for it', async () => {
       const path = folder.write('template.json', '{"version": {{add 2 1}}, "endpoints": []}');
       process.env.FC_ENABLE = '1';
       process.env.FC_OUT = folder.path('out.json');
@@ -124,7 +124,7 @@ describe('command line', function () {
       match(migrated.err, /is a template, or filled in from the environment: change it by hand/);
     });
 
-    it('prints the interpreted configuration with -d, secrets masked', async () => {
+    it('prints the interpreted configuration with -d, with secrets masked', async () => {
       const path = file('print.json', {
         version: 3,
         endpoints: [
@@ -137,13 +137,13 @@ describe('command line', function () {
     });
   });
 
-  it('tells version and runtime', async () => {
+  it('prints its version and that of Node.js', async () => {
     const { code, out } = await sluice('version');
     equal(code, 0);
     match(out, /^Sluice Version: \d+\.\d+\.\d+\n/);
   });
 
-  it('refuses an unknown command and an unknown flag with the usage', async () => {
+  it('rejects unknown commands and flags with the usage', async () => {
     const command = await sluice('rnu');
     equal(command.code, 2);
     match(command.err, /unknown command "rnu"/);
@@ -152,7 +152,7 @@ describe('command line', function () {
     match(flag.err, /--frob/);
   });
 
-  it('prints a schema that names every plugin', async () => {
+  it('prints a schema that contains every plugin', async () => {
     const { code, out } = await sluice('schema');
     equal(code, 0);
     const endpoint = JSON.parse(out).properties.endpoints.items.properties.extra_config.properties;
@@ -160,23 +160,23 @@ describe('command line', function () {
     ok('qos/ratelimit/router' in endpoint);
   });
 
-  it('ends its process with the code of the command, what is wrong on standard error', async () => {
+  it('exits with the code of the command, and prints errors to standard error', async () => {
     const { code, out, err } = await sluiceProcess({}, 'rnu');
     deepEqual([code, out], [2, '']);
     match(err, /^unknown command "rnu"; did you mean "run"\?\n/);
   });
 
-  describe('run', () => {
+  describe('with run', () => {
     const start = (...args: string[]) =>
       startProcess({ GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: folder.path('state') }, ...args);
 
-    it('refuses a broken configuration and opens nothing', async () => {
+    it('rejects an invalid configuration and opens no port', async () => {
       const { code, err } = await sluice('run', '-c', file('bad.json', { version: 5 }));
       equal(code, 1);
       match(err, /unsupported version: 5/);
     });
 
-    it('serves, answers the debug endpoint under -d, and ends with 0 after SIGTERM', async () => {
+    it('serves, offers the debug endpoint under -d, and exits 0 after SIGTERM', async () => {
       const upstream = await startBackend(json({ hello: 'world' }));
       const path = file('run.json', {
         version: 3,
@@ -192,7 +192,7 @@ describe('command line', function () {
       await upstream.close();
     });
 
-    it('ends soon after SIGTERM despite timers left by a library or a plugin', async () => {
+    it('exits soon after SIGTERM despite pending timers of a library or plugin', async () => {
       const stray = { NODE_OPTIONS: '--import=data:text/javascript,setInterval(()=>{},60000)' };
       const gateway = startProcess(
         { GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: folder.path('state'), ...stray },
@@ -205,7 +205,7 @@ describe('command line', function () {
     });
 
     for (const flags of [[], ['--no-watch']]) {
-      it(`reads its file again after SIGHUP${flags.length > 0 ? ', also when it does not watch it' : ''}`, async () => {
+      it(`reloads its file after SIGHUP${flags.length > 0 ? ', even if it does not watch the file' : ''}`, async () => {
         const path = file('hup.json', { version: 3, listen_ip: '127.0.0.1', endpoints: [] });
         const gateway = start('run', '-p', String(await freePort()), '-c', path, ...flags);
         const [, port] = await gateway.printed(/Listening on port: (\d+)/);

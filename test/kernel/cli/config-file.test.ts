@@ -20,14 +20,14 @@ describe('the configuration file of a command', () => {
   });
 
   for (const command of ['check', 'routes', 'audit', 'migrate']) {
-    it(`may be the argument of ${command}`, async () => {
+    it(`can be the argument of ${command}`, async () => {
       const asArgument = await sluice(command, folder.write('a.json', config));
       deepEqual(asArgument, await sluice(command, '-c', folder.path('a.json')));
     });
   }
 
   for (const name of ['gateway.json', 'gateway.yaml', 'krakend.json']) {
-    it(`defaults to ${name} in the working directory, which is reported`, async () => {
+    it(`defaults to ${name} in the working directory, which is logged`, async () => {
       folder.write(name, config);
       const { code, out, err } = await sluice('explain', 'GET', '/a');
       equal(code, 0);
@@ -36,7 +36,7 @@ describe('the configuration file of a command', () => {
     });
   }
 
-  it('has to be chosen where the working directory has several', async () => {
+  it('must be given if the working directory has several', async () => {
     folder.write('gateway.json', config);
     folder.write('krakend.json', config);
     const { code, err } = await sluice('run');
@@ -53,7 +53,7 @@ describe('the configuration file of a command', () => {
     );
   });
 
-  it('is one file', async () => {
+  it('cannot be given twice', async () => {
     for (const args of [
       ['a.json', 'b.json'],
       ['-c', 'a.json', 'b.json'],
@@ -65,7 +65,7 @@ describe('the configuration file of a command', () => {
   });
 
   for (const format of ['json', 'yaml', 'toml']) {
-    it(`is written as ${format} by init, without an error or a warning`, async () => {
+    it(`is created as ${format} by init, without errors or warnings`, async () => {
       const { code, out } = await sluice('init', '--format', format);
       equal(code, 0);
       match(out, new RegExp(`^Wrote gateway\\.${format}\\. `));
@@ -78,7 +78,7 @@ describe('the configuration file of a command', () => {
     });
   }
 
-  it('means the same in each format that init writes', async () => {
+  it('has the same meaning in each format of init', async () => {
     for (const format of ['json', 'yaml', 'toml']) await sluice('init', '--format', format);
     for (const other of ['gateway.yaml', 'gateway.toml']) {
       equal((await sluice('diff', 'gateway.json', other)).out, 'No difference.\n');
@@ -92,7 +92,7 @@ describe('the configuration file of a command', () => {
     equal(folder.read('gateway.json'), 'mine');
   });
 
-  it('has a format that init knows', async () => {
+  it('cannot be created by init in an unknown format', async () => {
     const { code, err } = await sluice('init', '--format', 'xml');
     equal(code, 2);
     match(err, /^unknown format "xml" \(one of json, yaml, toml\)\n/);

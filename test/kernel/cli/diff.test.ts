@@ -20,7 +20,7 @@ describe('diff', () => {
   });
   after(() => folder.remove());
 
-  it('exits 0 for another format, order and layout', async () => {
+  it('exits 0 if only format, order and layout differ', async () => {
     const yaml = `# the same\nversion: 3
 endpoints:
   - { endpoint: /old, backend: [{ url_pattern: /, host: ["http://h"] }] }
@@ -30,7 +30,7 @@ endpoints:
     deepEqual([code, out], [0, 'No difference.\n']);
   });
 
-  it('exits 0 for defaults and units of components', async () => {
+  it('exits 0 if only defaults and units of components differ', async () => {
     const limit = (settings: DataObject) =>
       service({}, endpoint('/a', { extra_config: { 'qos/ratelimit/router': settings } }));
     const one = folder.write('one.json', limit({ max_rate: 1, '@why': 'x' }));
@@ -38,7 +38,7 @@ endpoints:
     deepEqual(await sluice('diff', one, other), { code: 0, out: 'No difference.\n', err: '' });
   });
 
-  it('tells the service first, then endpoints, and exits 1', async () => {
+  it('prints the service first, then endpoints, and exits 1', async () => {
     const to = service({ port: 81 }, endpoint('/new'), endpoint('/users/{id}', { timeout: '3s' }));
     const file = folder.write('to.json', to);
     const { code, out } = await sluice('diff', from, file);
@@ -57,7 +57,7 @@ endpoints:
     );
   });
 
-  it('names fields of backends, and what came and went', async () => {
+  it('names changed fields of backends, and added and removed endpoints', async () => {
     const backend = { url_pattern: '/', host: ['http://h'] };
     const to = service({}, endpoint('/old', { backend: [{ ...backend, group: 'g' }] }), endpoint('/users/{id}'));
     const file = folder.write('group.json', to);
@@ -92,7 +92,7 @@ endpoints:
     equal(out, `~ service\n    timeout: "2s" → "3s"  ${to}:3:3\n`);
   });
 
-  it('points by the names of the document', async () => {
+  it('writes pointers with the field names of the document', async () => {
     const name = 'github.com/devopsfaith/krakend-ratelimit/juju/router';
     const old = { version: 2, endpoints: [endpoint('/a', { extra_config: { [name]: { maxRate: 2 } } })] };
     const limit = { 'qos/ratelimit/router': { max_rate: 1 } };
@@ -122,7 +122,7 @@ endpoints:
     }
   });
 
-  it('uses no colour in a pipe', async () => {
+  it('prints no color to a pipe', async () => {
     const { out } = await sluice('diff', from, folder.write('plain.json', service({ port: 81 })));
     ok(!out.includes('\x1b'));
   });
@@ -133,7 +133,7 @@ endpoints:
     match(err, /no such file/);
   });
 
-  it('exits 2 for a file that is not valid, and tells why', async () => {
+  it('exits 2 for an invalid file, with its errors', async () => {
     const { code, out, err } = await sluice('diff', from, folder.write('bad.json', service({ timeout: '2' })));
     deepEqual([code, out], [2, '']);
     match(err, /bad\.json:3:\d+: error: 'timeout'/);

@@ -19,7 +19,7 @@ describe('explain', () => {
   });
   after(() => folder.remove());
 
-  it('tells the endpoint with its place, and what is sent', async () => {
+  it('prints the endpoint with its place, and the requests to its backends', async () => {
     const { code, out } = await sluice('explain', '-c', file, 'GET', '/user/7?a=1&b=2', '-H', 'X-A: 1', '-H', 'X-B: 2');
     equal(code, 0);
     match(out, /^answered by +GET \/user\/\{id\} {2}.*gateway\.json:4:5$/m);
@@ -32,7 +32,7 @@ describe('explain', () => {
     match(out, /^ {2}dropped +parameter b: not in input_query_strings of the endpoint$/m);
   });
 
-  it('prints the same for programs', async () => {
+  it('prints the same as JSON', async () => {
     const { code, out } = await sluice('explain', '-c', file, 'get', '/user/7', '--format', 'json');
     equal(code, 0);
     const { match: results, forwarded } = JSON.parse(out);
@@ -42,26 +42,26 @@ describe('explain', () => {
     );
   });
 
-  it('exits 1 when no endpoint serves the request, and names one that is alike', async () => {
+  it('exits 1 if no endpoint matches the request, and names a similar one', async () => {
     const { code, out } = await sluice('explain', '-c', file, 'GET', '/users/7');
     equal(code, 1);
     match(out, /^answered by +404$/m);
     match(out, /^similar +GET \/user\/\{id\}: segment 1 is "user", not "users"/m);
   });
 
-  it('exits 1 for another method, and names those there are', async () => {
+  it('exits 1 for a wrong method, and names the allowed ones', async () => {
     const { code, out } = await sluice('explain', '-c', file, 'DELETE', '/user/7');
     equal(code, 1);
     match(out, /^answered by +405, Allow: GET, HEAD, POST$/m);
   });
 
-  it('exits 1 for a redirect and shows its target', async () => {
+  it('exits 1 for a redirect and prints its target', async () => {
     const { code, out } = await sluice('explain', '-c', file, 'GET', '/user/7/?a=1');
     equal(code, 1);
     match(out, /^answered by +301, Location: \/user\/7\?a=1$/m);
   });
 
-  it('tells a method that is published over gRPC, with the parameters that its message brings', async () => {
+  it('explains a method published over gRPC, with the parameters from its message', async () => {
     const sample = 'samples/grpc/gateway.json';
     const { code, out } = await sluice('explain', '-c', sample, 'POST', '/orders.Orders/Get', '-H', 'X-Tenant: a');
     equal(code, 0);
@@ -83,7 +83,7 @@ describe('explain', () => {
     equal((await ask('/orders.Orders/Other')).code, 1);
   });
 
-  it('exits 0 for an endpoint of the gateway itself', async () => {
+  it('exits 0 for a built-in endpoint', async () => {
     equal((await sluice('explain', '-c', file, 'GET', '/__health')).code, 0);
   });
 
@@ -91,9 +91,9 @@ describe('explain', () => {
     ['no file', ['GET', '/a']],
     ['no path', ['-c', 'x.json', 'GET']],
     ['too many words', ['-c', 'x.json', 'GET', '/a', '/b']],
-    ['what is no header', ['-c', 'x.json', 'GET', '/a', '-H', 'no header']],
+    ['an invalid header', ['-c', 'x.json', 'GET', '/a', '-H', 'no header']],
     ['an unknown format', ['-c', 'x.json', 'GET', '/a', '--format', 'xml']],
-    ['a configuration that is not there', ['-c', 'x.json', 'GET', '/a']],
+    ['a missing configuration file', ['-c', 'x.json', 'GET', '/a']],
   ] as const) {
     it(`exits 2 for ${sentence}`, async () => equal((await sluice('explain', ...args)).code, 2));
   }

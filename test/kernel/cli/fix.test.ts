@@ -7,7 +7,7 @@ import { createFolder, type Folder, sluice } from './command.ts';
 
 const issue = (pointer: string, fix?: Fix) => new ConfigError('TEST', pointer, 'is wrong', { fix });
 
-describe('fixing a file', () => {
+describe('fixing a configuration file', () => {
   let folder: Folder;
   beforeEach(() => {
     folder = createFolder();
@@ -45,13 +45,13 @@ describe('fixing a file', () => {
     });
   });
 
-  it('does not tell a secret', async () => {
+  it('does not print a secret', async () => {
     const examine = (data: DataObject) => (data['password'] === 'a' ? [issue('/password', { value: 'b' })] : []);
     const { lines } = await fix('a.json', '{"password":"a"}', examine);
     deepEqual(lines, [`a.json:1:13: fixed: 'password' is now "***"\n`]);
   });
 
-  it('makes good what keeps the text from being read, then what is wrong with it', async () => {
+  it('corrects syntax errors, then other errors', async () => {
     deepEqual(await fix('a.json', '{\n  "a": [1, 2,],\n}\n', whileThere('a', { key: 'b' })), {
       text: '{\n  "b": [1, 2]\n}\n',
       lines: [
@@ -62,7 +62,7 @@ describe('fixing a file', () => {
     });
   });
 
-  it('writes what it could make good of a text that still cannot be read', async () => {
+  it('writes the corrections of a text that still cannot be parsed', async () => {
     const path = folder.write('a.json', '{\n  "a": [1,],\n  "b": one\n}\n');
     const lines: string[] = [];
     const examine = async () => [];
@@ -74,7 +74,7 @@ describe('fixing a file', () => {
     deepEqual(lines, [`${path}:2:10: fixed: trailing comma\n`]);
   });
 
-  it('examines again what the first fixes brought to light', async () => {
+  it('checks the file again after the first corrections', async () => {
     const examine = (data: DataObject) => [
       ...whileThere('a', { key: 'b' })(data),
       ...whileThere('b', { key: 'c' })(data),
@@ -82,7 +82,7 @@ describe('fixing a file', () => {
     equal((await fix('a.json', '{"a":1}', examine)).text, '{"c":1}');
   });
 
-  it('ends after five rounds', async () => {
+  it('stops after five rounds', async () => {
     let rounds = 0;
     const endless = (data: DataObject) => {
       rounds++;
@@ -92,7 +92,7 @@ describe('fixing a file', () => {
     equal(rounds, 5);
   });
 
-  it('makes the outer of two fixes first, and the inner one in the next round', async () => {
+  it('applies the outer of two nested fixes first, and the inner one in the next round', async () => {
     const examine = (data: DataObject) => {
       const holder = 'old' in data ? 'old' : 'new';
       const inner = data[holder] as DataObject;
@@ -109,7 +109,7 @@ describe('fixing a file', () => {
     );
   });
 
-  it('leaves a key whose right name is there too, and makes the other fixes', async () => {
+  it('skips a rename if the correct key exists too, and applies the other fixes', async () => {
     const examine = (data: DataObject) => [
       ...whileThere('old', { key: 'new' })(data),
       ...whileThere('a', { key: 'b' })(data),
@@ -117,7 +117,7 @@ describe('fixing a file', () => {
     equal((await fix('a.json', '{"old":1,"new":2,"a":3}', examine)).text, '{"old":1,"new":2,"b":3}');
   });
 
-  it('does not write a file without fixes', async () => {
+  it('does not write a file that needs no fixes', async () => {
     const file = folder.write('a.json', '{}');
     const { ino } = statSync(file);
     await fixFile(
@@ -128,7 +128,7 @@ describe('fixing a file', () => {
     equal(statSync(file).ino, ino);
   });
 
-  it('refuses a text that cannot be read', async () => {
+  it('reports a text that cannot be parsed', async () => {
     const file = folder.write('a.json', '{');
     await rejects(
       fixFile(
@@ -155,7 +155,7 @@ describe('check --fix', () => {
 `;
   const fixed = slips.replace('"a"', '"/a"').replace('headers_to_pass', 'input_headers');
 
-  it('fixes the file, lists the fixes and then finds nothing', async () => {
+  it('fixes the file, lists the fixes and then reports no errors', async () => {
     const file = folder.write('slips.json', slips);
     const { code, out, err } = await sluice('check', '--fix', '-c', file);
     equal(code, 0);
@@ -164,20 +164,20 @@ describe('check --fix', () => {
     equal(folder.read('slips.json'), fixed);
   });
 
-  it('exits 1 when something is left that it cannot fix', async () => {
+  it('exits 1 if errors remain that it cannot fix', async () => {
     const file = folder.write('left.json', slips.replace('"version": 3', '"version": 3, "timeout": "x"'));
     const { code, err } = await sluice('check', '--fix', '-c', file);
     equal(code, 1);
     match(err, /fixed: 'headers_to_pass'[\s\S]*DURATION_INVALID/);
   });
 
-  it('leaves a file that cannot be read to the check', async () => {
+  it('reports a file that cannot be read', async () => {
     const { code, err } = await sluice('check', '--fix', '-c', folder.write('broken.json', '{'));
     equal(code, 1);
     match(err, /CONFIG_SYNTAX/);
   });
 
-  it('does not write without being asked', async () => {
+  it('is the only way in which check writes to the file', async () => {
     await sluice('check', '-c', folder.write('asked.json', slips));
     equal(folder.read('asked.json'), slips);
   });

@@ -7,17 +7,17 @@ const commands = [
 ];
 
 describe('the help of the command line', () => {
-  it('lists every command with what it does', async () => {
+  it('lists every command with a summary', async () => {
     const { code, out, err } = await sluice('help');
     deepEqual([code, err], [0, '']);
     for (const command of commands) match(out, new RegExp(`^ {2}${command} +[A-Z].*\\.$`, 'm'));
   });
 
-  it('is what a call without a command prints', async () => {
+  it('is printed if no command is given', async () => {
     equal((await sluice()).out, (await sluice('--help')).out);
   });
 
-  it('lists every variable of the environment that is looked at', async () => {
+  it('lists every environment variable in use', async () => {
     const { out } = await sluice('--help');
     for (const name of ['GATEWAY_<FIELD>', 'KRAKEND_<FIELD>', 'GATEWAY_ADMIN_LISTEN', 'GATEWAY_ADMIN_TOKEN']) {
       ok(out.includes(`  ${name} `), name);
@@ -35,7 +35,7 @@ describe('the help of the command line', () => {
       for (const line of flags) match(line, /^ {2}(?:-\w,| {3}) --[a-z0-9-]+(?: \S+| '.*')? {2,}[A-Za-z].*\.$/);
     });
 
-    it(`of ${command} is that of help ${command}`, async () => {
+    it(`is the same for ${command} -h and help ${command}`, async () => {
       equal((await sluice('help', command)).out, (await sluice(command, '-h')).out);
     });
   }
@@ -46,12 +46,12 @@ describe('the help of the command line', () => {
     match(out, /-i, --indent SPACE .* Default: a tab\.$/m);
   });
 
-  it('names a switch that is on by default as it is switched off', async () => {
+  it('lists a flag that is on by default with its --no- form', async () => {
     match((await sluice('run', '--help')).out, /^ {6}--no-watch /m);
   });
 });
 
-describe('a wrong call', () => {
+describe('a wrong call of the command line', () => {
   let folder: Folder;
   let file: string;
   before(() => {
@@ -84,30 +84,26 @@ describe('a wrong call', () => {
     ],
     ['an indentation by letters', 'not white space: --indent x', () => ['check', '-d', '-i', 'x', '-c', file]],
     ['an indentation of nothing', '--indent requires --debug', () => ['check', '-i', ' ', '-c', file]],
-    ['a list that is not there', 'cannot read /none: no such file\n', () => ['audit', '-c', file, '-I', '/none']],
+    ['a missing list file', 'cannot read /none: no such file\n', () => ['audit', '-c', file, '-I', '/none']],
     [
       'a token file that is a folder',
       'cannot read /tmp: is a directory\n',
       () => ['status', '--admin', ':1', '--admin-token-file', '/tmp'],
     ],
-    [
-      'an authority that is not there',
-      'cannot read /none: no such file\n',
-      () => ['status', '--admin', ':1', '--ca', '/none'],
-    ],
+    ['a missing CA file', 'cannot read /none: no such file\n', () => ['status', '--admin', ':1', '--ca', '/none']],
     ['run without a file', '-c FILE', () => ['run']],
     ['check without a file', '-c FILE', () => ['check']],
     ['migrate without a file', '-c FILE', () => ['migrate']],
     ['routes without a file', '-c FILE', () => ['routes']],
   ] as [string, string, () => string[]][]) {
-    it(`ends with 2 and says what is wrong: ${sentence}`, async () => {
+    it(`exits 2 and prints the error: ${sentence}`, async () => {
       const { code, out, err } = await sluice(...args());
       deepEqual([code, out], [2, '']);
       ok(err.includes(message), err);
     });
   }
 
-  it('shows how the command is called and where to read more', async () => {
+  it('prints the usage and the way to the help', async () => {
     const { err } = await sluice('audit');
     match(err, /\n\nusage: sluice audit \[FILE\] \[FLAGS\]\nsluice help audit explains it\.\n$/);
   });

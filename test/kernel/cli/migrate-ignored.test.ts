@@ -13,16 +13,16 @@ const rows: readonly Row[] = [
   ['an unknown key', root({ timout: '3s' }), root({ '@timout': '3s' }), "'timout' is now '@timout', for KrakenD ignores it: unknown key 'timout'"],
   ['a key of another object', root({ concurrent_calls: 2 }), root({ '@concurrent_calls': 2 }), "'concurrent_calls' is now '@concurrent_calls', for KrakenD ignores it: 'concurrent_calls' belongs to an endpoint, not to the root"],
   ['an unknown key of a component', root({ extra_config: { 'telemetry/logging': { level: 'INFO', stdout: true, colour: true } } }), root({ extra_config: { 'telemetry/logging': { level: 'INFO', stdout: true, '@colour': true } } }), "'colour' is now '@colour', for KrakenD ignores it: unknown key 'colour' in 'telemetry/logging'"],
-  ['a component that nobody has', root({ extra_config: { 'my/own': { a: 1 } } }), root({ extra_config: { '@my/own': { a: 1 } } }), `'my/own' is now '@my/own', for KrakenD ignores it: unknown namespace "my/own"`],
+  ['an unknown component', root({ extra_config: { 'my/own': { a: 1 } } }), root({ extra_config: { '@my/own': { a: 1 } } }), `'my/own' is now '@my/own', for KrakenD ignores it: unknown namespace "my/own"`],
   ['an encoding that does not exist', root({ endpoints: [endpoint({ backend: [backend({ encoding: 'yml' })] })] }), root({ endpoints: [endpoint({ backend: [backend({ '@encoding': 'yml' })] })] }), `'encoding' is now '@encoding', for KrakenD ignores it: encoding "yml" does not exist or cannot read backend responses`],
   ['an output that does not exist', root({ endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ endpoints: [endpoint({ '@output_encoding': 'jsn' })] }), `'output_encoding' is now '@output_encoding', for KrakenD ignores it: encoding "jsn" does not exist or cannot write responses`],
-  ['an output that does not exist, which is read as json whatever the root says', root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'json' })] }), `'output_encoding' is now "json", for KrakenD ignores it: encoding "jsn" does not exist or cannot write responses`],
+  ['an unknown output encoding, which KrakenD reads as JSON regardless of the root', root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'json' })] }), `'output_encoding' is now "json", for KrakenD ignores it: encoding "jsn" does not exist or cannot write responses`],
   ['a way to discover hosts that does not exist', root({ endpoints: [endpoint({ backend: [backend({ sd: 'consul' })] })] }), root({ endpoints: [endpoint({ backend: [backend({ '@sd': 'consul' })] })] }), `'sd' is now '@sd', for KrakenD ignores it: unknown service discovery "consul"`],
-  ['a duration that is none', root({ timeout: '2' }), root({ '@timeout': '2' }), `'timeout' is now '@timeout', for KrakenD ignores it: 'timeout' must be a duration such as "1500ms" or "2s", found "2"`],
+  ['an invalid duration', root({ timeout: '2' }), root({ '@timeout': '2' }), `'timeout' is now '@timeout', for KrakenD ignores it: 'timeout' must be a duration such as "1500ms" or "2s", found "2"`],
   ['a header listed twice', root({ endpoints: [endpoint({ input_headers: ['A', 'B', 'A'] })] }), root({ endpoints: [endpoint({ input_headers: ['A', 'B'] })] }), `'input_headers' is now ["A","B"], for KrakenD ignores it: 'input_headers' contains "A" twice (first at position 0)`],
 ];
 
-describe('migrate, of what KrakenD ignores', () => {
+describe('migrate, for fields that KrakenD ignores', () => {
   let folder: Folder;
   before(() => {
     folder = createFolder();
@@ -30,7 +30,7 @@ describe('migrate, of what KrakenD ignores', () => {
   after(() => folder.remove());
 
   for (const [title, given, migrated, said] of rows) {
-    it(`mends ${title}, and says so`, async () => {
+    it(`corrects ${title}, and reports it`, async () => {
       const { code, out, err } = await sluice('migrate', '-c', folder.write('g.json', given));
       equal(code, 0);
       deepEqual(JSON.parse(out), migrated);
@@ -39,7 +39,7 @@ describe('migrate, of what KrakenD ignores', () => {
     });
   }
 
-  it('leaves alone what KrakenD does not ignore, and says that it is left', async () => {
+  it('leaves fields that KrakenD does not ignore unchanged, and reports them', async () => {
     const given = root({
       timeout: 2,
       host: ['ftp://h'],
@@ -61,28 +61,28 @@ describe('migrate, of what KrakenD ignores', () => {
     ['a rate limit', onEndpoint({ 'qos/ratelimit/router': { ...limit, maxRat: 1 } }), "unknown key 'maxRat' in 'qos/ratelimit/router'"],
     ['a component of security', root({ extra_config: { 'security/bot-detector': { deny: ['a'], block: ['b'] } } }), "unknown key 'block' in 'security/bot-detector'"],
     ['a validation in the wrong place', root({ extra_config: { 'validation/json-schema': {} } }), '"validation/json-schema" does nothing at service level'],
-    ['a version of TLS that is none', root({ client_tls: { min_version: '1.2' } }), "'min_version' must be one of"],
+    ['an invalid TLS version', root({ client_tls: { min_version: '1.2' } }), "'min_version' must be one of"],
     ['a built-in handler that protects', root({ extra_config: { 'plugin/http-server': { name: ['ip-filter'], 'ip-filter': { CIDR: ['10.0.0.0/8'], allow: true, cdir: [] } } } }), "unknown key 'cdir'"],
     ['a limit', root({ max_header_byts: 4096 }), "unknown key 'max_header_byts'"],
     ['a component that is nearly one of auth', onEndpoint({ 'auth/validatr': {} }), 'unknown namespace "auth/validatr"'],
-    ['a component that nobody has and whose name tells of protection', root({ extra_config: { 'my/jwt-check': {} } }), 'unknown namespace "my/jwt-check"'],
-    ['an old name beside the present one', onEndpoint({ 'auth/validator': { alg: 'RS256', jwk_url: 'http://k', 'jwk-url': 'http://o' } }), "'jwk-url' is an old name of 'jwk_url', which is there too"],
-    ['an old component beside the present one', onEndpoint({ 'qos/ratelimit/router': limit, 'github.com/devopsfaith/krakend-ratelimit/juju/router': limit }), 'which is there too'],
+    ['an unknown component with a name about protection', root({ extra_config: { 'my/jwt-check': {} } }), 'unknown namespace "my/jwt-check"'],
+    ['an old field name next to the current one', onEndpoint({ 'auth/validator': { alg: 'RS256', jwk_url: 'http://k', 'jwk-url': 'http://o' } }), "'jwk-url' is an old name of 'jwk_url', which is there too"],
+    ['an old component name next to the current one', onEndpoint({ 'qos/ratelimit/router': limit, 'github.com/devopsfaith/krakend-ratelimit/juju/router': limit }), 'which is there too'],
   ];
   for (const [title, given, message] of protecting) {
-    it(`makes no comment of ${title}: it may protect`, async () => {
+    it(`does not comment out ${title}, which may protect an endpoint`, async () => {
       const { code, out, err } = await sluice('migrate', '-c', folder.write('g.json', given));
       equal(code, 1);
       ok(!out.includes('"@'), out);
       ok(err.includes(message), err);
     });
   }
-  it('finds a name for the comment that is free', async () => {
+  it('uses a free name for the comment', async () => {
     const given = root({ timout: '3s', '@timout': 'a note' });
     const { out } = await sluice('migrate', '-c', folder.write('g.json', given));
     deepEqual(JSON.parse(out), root({ '@@timout': '3s', '@timout': 'a note' }));
   });
-  it('keeps comments and layout, in TOML too', async () => {
+  it('keeps comments and layout in TOML, too', async () => {
     const text = 'version = 3\ntimout = "3s" # why\n[extra_config."my/own"]\na = 1\n';
     const { out } = await sluice('migrate', '-c', folder.write('g.toml', text));
     equal(out, text.replace('timout', '"@timout"').replace('my/own', '@my/own'));

@@ -32,12 +32,12 @@ describe('migrate', () => {
     equal(folder.read('print.json'), old);
   });
 
-  it('writes another file', async () => {
+  it('writes to another file with -o', async () => {
     const { code, out } = await sluice('migrate', '-c', folder.write('from.json', old), '-o', folder.path('to.json'));
     deepEqual([code, out, folder.read('to.json')], [0, '', migrated]);
   });
 
-  it('writes the file itself, and finds nothing more to do', async () => {
+  it('writes the file itself with --write, and then reports nothing to do', async () => {
     const file = folder.write('self.json', old);
     await sluice('migrate', '-c', file, '--write');
     equal(folder.read('self.json'), migrated);
@@ -45,7 +45,7 @@ describe('migrate', () => {
     deepEqual([code, err, folder.read('self.json')], [0, `${file}: nothing to migrate\n`, migrated]);
   });
 
-  it('sets the version that --to names, and reports components that it no longer has', async () => {
+  it('sets the version of --to, and reports components that this version no longer has', async () => {
     const metrics = { 'telemetry/metrics': {} };
     const file = folder.write('to-four.json', { version: 3, extra_config: metrics, endpoints: [] });
     const { code, out, err } = await sluice('migrate', '-c', file, '--to', '4');
@@ -99,13 +99,13 @@ describe('migrate', () => {
     match(err, /^cannot write .*a\.json: no such directory$/m);
   });
 
-  it('keeps the format', async () => {
+  it('keeps the file format', async () => {
     const { code, err } = await sluice('migrate', '-c', folder.write('a.json', old), '-o', folder.path('a.toml'));
     equal(code, 2);
     match(err, /migrate does not convert formats/);
   });
 
-  it('does not take two places to write to', async () => {
+  it('rejects --write together with -o', async () => {
     const { code } = await sluice('migrate', '-c', folder.write('b.json', old), '--write', '-o', folder.path('c.json'));
     equal(code, 2);
   });

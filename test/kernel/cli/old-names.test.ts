@@ -109,13 +109,13 @@ describe('names of version 1 files', () => {
   };
 
   for (const version of [2, 3]) {
-    it(`are renamed where they are fields, in version ${version}`, async () => {
+    it(`are renamed as fields, in version ${version}`, async () => {
       const of = (isOld: boolean, at: number) =>
         document(at, {}, componentsOf(isOld), keysOf(coreFields, isOld), keysOf(backendFields, isOld));
       deepEqual((await migrate(of(true, version))).data, of(false, 3));
     });
     for (const prefix of ['github_com/', 'github.com/']) {
-      it(`are renamed where they are namespaces with ${prefix}, in version ${version}`, async () => {
+      it(`are renamed as namespaces with ${prefix}, in version ${version}`, async () => {
         for (const [old, present] of Object.entries(namespaces)) {
           const { data } = await migrate(document(version, { [prefix + old]: 7 }, { [prefix + old]: 7 }));
           const levels = [data.extra_config, data.endpoints[0].extra_config];
@@ -126,7 +126,7 @@ describe('names of version 1 files', () => {
         }
       });
     }
-    it(`are renamed where they are handlers, with their settings, in version ${version}`, async () => {
+    it(`are renamed as handlers with their settings, in version ${version}`, async () => {
       for (const [old, present] of Object.entries(handlers)) {
         const of = (name: string, at: number) =>
           document(
@@ -143,7 +143,7 @@ describe('names of version 1 files', () => {
     });
   }
 
-  it('are hinted by check in version 3, with the present ones', async () => {
+  it('are hinted at by check in version 3, with the current names', async () => {
     for (const [namespace, names] of Object.entries(fields)) {
       for (const [old, present] of Object.entries(names)) {
         const isAtRoot = namespace === 'auth/revoker';
@@ -162,7 +162,7 @@ describe('names of version 1 files', () => {
     await sluice('check', '--fix', '-c', file);
     deepEqual(JSON.parse(folder.read('fix.json')), document(3, server('ip-filter'), limit('max_rate')));
   });
-  it('of handlers stay where a module brings one of the name', async () => {
+  it('of handlers are kept if a module provides a handler of that name', async () => {
     const source =
       "export const plugin = { contract: 1, name: 'mine/wild', description: 'Is one.', handlers: ['krakend-wildcard'] };";
     folder.write('module.js', source);
@@ -173,7 +173,7 @@ describe('names of version 1 files', () => {
     deepEqual((await migrate(given)).data, given);
   });
   for (const name of ['instana', 'etcd', 'consul']) {
-    it(`of krakend-${name}, which is no longer there, are named with exit code 1`, async () => {
+    it(`of krakend-${name}, which KrakenD removed, are reported with exit code 1`, async () => {
       const given = document(2, { [`github_com/devopsfaith/krakend-${name}`]: {} }, {});
       const { code, out, err } = await sluice('migrate', '-c', folder.write('g.json', given));
       equal(code, 1);
@@ -183,7 +183,7 @@ describe('names of version 1 files', () => {
   }
 });
 
-describe('plugins that are not on this machine', () => {
+describe('plugins that are not installed', () => {
   let folder: Folder;
   before(() => {
     folder = createFolder();
@@ -200,12 +200,12 @@ describe('plugins that are not on this machine', () => {
     endpoints: [{ endpoint: '/a', headers_to_pass: ['A'], backend: [{ url_pattern: '/', host: ['http://b.test'] }] }],
   };
 
-  it('do not stop migrate, which leaves what they may bring', async () => {
+  it('do not stop migrate, which leaves their settings unchanged', async () => {
     const { code, out, err } = await sluice('migrate', '-c', folder.write('g.json', given));
     deepEqual([code, JSON.parse(out).extra_config], [0, given.extra_config], err);
     deepEqual(JSON.parse(out).endpoints[0].input_headers, ['A']);
   });
-  it('are listed by check, and refused by check -t', async () => {
+  it('are listed by check, and rejected by check -t', async () => {
     const file = folder.write('g.json', given);
     const { code, out } = await sluice('check', '-c', file);
     equal(code, 0);
@@ -216,7 +216,7 @@ describe('plugins that are not on this machine', () => {
     match(read.err, /\[PLUGIN_FOLDER\]/);
     match(read.err, /\[STATIC_PATH\]/);
   });
-  it('must be there where the command line names them', async () => {
+  it('are rejected if --plugins names a missing folder', async () => {
     const { code } = await sluice('check', '-c', folder.write('g.json', given), '--plugins', folder.path('none'));
     equal(code, 1);
   });

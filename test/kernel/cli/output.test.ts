@@ -9,28 +9,28 @@ const failing = (code: string) =>
     write: (_chunk, _encoding, done) => done(Object.assign(new Error(`write ${code}`), { code })),
   });
 
-describe('standard output that takes no more', () => {
+describe('a standard output that cannot be written', () => {
   for (const args of [['schema', '--pretty'], ['help'], ['check', '-c', 'samples/quickstart/gateway.json']]) {
-    it(`ends ${args[0]} as ever, in silence, when its reader has left`, async () => {
+    it(`ends ${args[0]} normally, without an error, when its reader has closed`, async () => {
       const { context, prints } = contextOf({});
       equal(await main(args, { ...context, stdout: failing('EPIPE') }), 0);
       equal(prints.err, '');
     });
   }
 
-  it('keeps the code of the command', async () => {
+  it('does not change the exit code of the command', async () => {
     const { context } = contextOf({});
     const args = ['explain', '-c', 'samples/quickstart/gateway.json', 'GET', '/nowhere'];
     equal(await main(args, { ...context, stdout: failing('EPIPE') }), 1);
   });
 
-  it('is reported, with exit code 1, if it cannot be written', async () => {
+  it('is reported, with exit code 1, if the write fails for another reason', async () => {
     const { context, prints } = contextOf({});
     equal(await main(['version'], { ...context, stdout: failing('ENOSPC') }), 1);
     match(prints.err, /^ERROR cannot write to standard output: write ENOSPC\n$/);
   });
 
-  it('does not end a process with a stack', async () => {
+  it('does not end a process with a stack trace', async () => {
     const command = startProcess({}, 'schema', '--pretty');
     command.closeOutput();
     deepEqual([await command.ended, command.err], [0, '']);

@@ -24,7 +24,7 @@ describe('sluice plugin', () => {
     sluice('plugin', 'new', name, '--kind', kind, '--folder', at);
 
   describe('new', () => {
-    it('writes a plugin of each kind and its test, which pass, compile and are loaded', async () => {
+    it('writes a plugin of each kind and its test, which pass, compile and can be loaded', async () => {
       for (const kind of KINDS) {
         const { code, out } = await make(kind);
         equal(code, 0);
@@ -40,7 +40,7 @@ describe('sluice plugin', () => {
       equal(execFileSync('tsc', ['--project', at], { encoding: 'utf8' }), '');
     }).timeout(120_000);
 
-    it('writes a module of each kind, also for a thread of its own, which pass their tests and are loaded', async () => {
+    it('writes a module of each kind, isolated ones too, which pass their tests and can be loaded', async () => {
       for (const kind of MODULE_KINDS) equal((await make(kind)).code, 0);
       const isolated = ['module', 'http-client'];
       for (const kind of isolated) {
@@ -57,7 +57,7 @@ describe('sluice plugin', () => {
       equal(execFileSync('tsc', ['--project', at], { encoding: 'utf8' }), '');
     }).timeout(240_000);
 
-    it('isolates no HTTP server, and no plugin of another form', async () => {
+    it('rejects --isolate for HTTP servers and plugins of another form', async () => {
       for (const kind of ['http-server', 'endpoint']) {
         const { code, err } = await sluice('plugin', 'new', 'acme/a', '--kind', kind, '--isolate', '--folder', at);
         equal(code, 2);
@@ -66,7 +66,7 @@ describe('sluice plugin', () => {
       ok(!existsSync(at));
     });
 
-    it('writes plugins that serve, all in one configuration', async () => {
+    it('writes plugins that serve together in one configuration', async () => {
       for (const kind of KINDS) await make(kind);
       const gateway = await openGateway(
         {
@@ -105,7 +105,7 @@ describe('sluice plugin', () => {
       await gateway.close();
     });
 
-    it('writes where no package is installed, with types all the same: a wrong key does not compile', async () => {
+    it('writes typed plugins even without an installed package, so that a wrong key does not compile', async () => {
       await make('endpoint', 'acme/header');
       const test = join(at, 'header.test.ts');
       const file = join(at, 'header.ts');
@@ -125,7 +125,7 @@ describe('sluice plugin', () => {
       ok(existsSync(test));
     }).timeout(120_000);
 
-    it('replaces nothing that is there', async () => {
+    it('does not overwrite existing files', async () => {
       await make('endpoint', 'acme/header');
       writeFileSync(join(at, 'tsconfig.json'), '{}');
       const again = await make('backend', 'other/header');
@@ -143,7 +143,7 @@ describe('sluice plugin', () => {
   });
 
   describe('check', () => {
-    it('knows modules of the compatible form, by the names of their handlers', async () => {
+    it('accepts modules of the compatible form, and lists their handlers', async () => {
       const file = folder.write(
         'plugins/team.js',
         `export const plugin = [{ name: 'a', apiVersion: 1, middleware: () => () => null }, { name: 'b', apiVersion: 1, httpServer: () => () => null }];`,
@@ -161,7 +161,7 @@ describe('sluice plugin', () => {
     });
   });
 
-  it('checks isolated modules in threads, which have ended by then', async () => {
+  it('checks isolated modules in threads, and ends the threads', async () => {
     const module = (body: string) => `export const plugin = { name: 'team', apiVersion: 1, isolate: true, ${body} };`;
     folder.write('plugins/team.js', module('middleware: () => () => null'));
     const checked = await sluice('plugin', 'check', at);
@@ -185,7 +185,7 @@ describe('sluice plugin', () => {
   }).timeout(120_000);
 
   describe('test', () => {
-    it('says nothing of a folder without a package.json', async () => {
+    it('does not warn about a folder without a package.json', async () => {
       folder.write('plugins/a.test.ts', `import { test } from 'node:test';\ntest('passes', () => {});\nexport {};`);
       const { code, out, err } = await sluice('plugin', 'test', at);
       deepEqual([code, /TYPELESS/.test(out + err)], [0, false]);
@@ -204,7 +204,7 @@ describe('sluice plugin', () => {
   });
 
   describe('check', () => {
-    it('tells file, line and column of what cannot be loaded, and what an example leaves behind', async () => {
+    it('reports file, line and column of errors, and resources that an example leaves open', async () => {
       const broken = folder.write('plugins/broken.ts', 'const a = ;');
       const leaky = folder.write(
         'plugins/leaky.ts',
@@ -219,7 +219,7 @@ describe('sluice plugin', () => {
       );
     });
 
-    it('finds type errors, which loading does not, if a compiler is installed', async () => {
+    it('reports type errors, which loading does not, if a compiler is installed', async () => {
       const file = folder.write('plugins/wrong.ts', `${headerSource('a')}export const count: number = 'one';\n`);
       folder.write(
         'plugins/tsconfig.json',
@@ -237,7 +237,7 @@ describe('sluice plugin', () => {
       );
     }).timeout(60_000);
 
-    it('looks at one file', async () => {
+    it('can check a single file', async () => {
       folder.write('plugins/broken.ts', 'const a = ;');
       const file = folder.write('plugins/header.ts', headerSource('a'));
       const { code, out } = await sluice('plugin', 'check', file);
@@ -246,7 +246,7 @@ describe('sluice plugin', () => {
   });
 
   describe('list', () => {
-    it('shows the places and sources of plugins, for people and for programs', async () => {
+    it('prints the places and sources of plugins, as text and as JSON', async () => {
       folder.write('plugins/header.ts', headerSource('a'));
       const { out } = await sluice('plugin', 'list', '--plugins', at);
       match(out, /^NAME +STANDS AT +FILE +HASH\nacme\/header +endpoint +\S*header\.ts +[0-9a-f]{12}\n$/);
@@ -257,7 +257,7 @@ describe('sluice plugin', () => {
       );
     });
 
-    it('takes ./plugins without flags, and says where it looked when it is missing', async () => {
+    it('uses ./plugins without flags, and reports where it looked if that is missing', async () => {
       folder.write('plugins/header.ts', headerSource('a'));
       const home = process.cwd();
       try {
@@ -276,7 +276,7 @@ describe('sluice plugin', () => {
       }
     });
 
-    it('includes those of a configuration, and the reason why one cannot be loaded', async () => {
+    it('includes plugins of a configuration, and the reason why one cannot be loaded', async () => {
       folder.write('plugins/header.ts', headerSource('a'));
       const file = folder.write('gateway.json', JSON.stringify({ version: 3, plugin: { folder: `${at}/` } }));
       match((await sluice('plugin', 'list', '-c', file)).out, /acme\/header/);
@@ -290,14 +290,14 @@ describe('sluice plugin', () => {
     });
   });
 
-  it('says what there is, and explains each command', async () => {
+  it('lists its subcommands, and explains each of them', async () => {
     deepEqual((await sluice('plugin')).code, 2);
     match((await sluice('help', 'plugin', 'new')).out, /^usage: sluice plugin new NAME/);
     match((await sluice('plugin', 'new', '--help')).out, /--kind KIND/);
   });
 });
 
-describe('--plugins', () => {
+describe('the flag --plugins', () => {
   let folder: PluginFolder;
   let file: string;
   let given: string[];
@@ -317,7 +317,7 @@ describe('--plugins', () => {
   });
   afterEach(() => folder.remove());
 
-  it('lets every command that looks at a configuration know plugins that it does not name', async () => {
+  it('makes the plugins of a folder known to every command that reads a configuration', async () => {
     match((await sluice('check', '-c', file)).err, /unknown namespace "acme\/header"/);
     equal((await sluice('check', '-c', file, ...given)).code, 0);
     match((await sluice('routes', '-c', file, '--namespace', 'acme/header', ...given)).out, /acme\/header/);
@@ -329,7 +329,7 @@ describe('--plugins', () => {
     ok((await sluice('schema', ...given)).out.includes('"acme/header"'));
   });
 
-  it('is not needed where the configuration names the folder', async () => {
+  it('is not needed if the configuration names the folder', async () => {
     const document = JSON.parse(readFileSync(file, 'utf8'));
     writeFileSync(file, JSON.stringify({ ...document, plugin: { folder: join(folder.path, 'plugins/') } }));
     equal((await sluice('check', '-c', file)).code, 0);

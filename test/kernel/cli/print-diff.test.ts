@@ -4,7 +4,7 @@ import { printDiff } from '../../../kernel/cli/formats/print-diff.ts';
 import { diffConfigs } from '../../../kernel/config/index.ts';
 import { normalize } from '../../support/known.ts';
 
-describe('a printed difference', () => {
+describe('a printed diff', () => {
   const printed = (isTTY: boolean, env: NodeJS.ProcessEnv = {}): string => {
     const stdout = Object.assign(new PassThrough(), { isTTY });
     const [from, to] = [{ version: 3 }, { version: 3, name: 'x' }].map((data) => normalize(data).config);
@@ -12,15 +12,15 @@ describe('a printed difference', () => {
     return String(stdout.read());
   };
 
-  it('has coloured headlines on a terminal', () => {
+  it('has colored headings on a terminal', () => {
     equal(printed(true), '\x1b[33m~ service\x1b[0m\n    name: "" → "x"\n');
   });
 
-  it('has no colour elsewhere', () => {
+  it('has no color elsewhere', () => {
     equal(printed(false), '~ service\n    name: "" → "x"\n');
   });
 
-  it('has no colour where the environment wants none', () => {
+  it('has no color if NO_COLOR is set', () => {
     equal(printed(true, { NO_COLOR: '1' }), '~ service\n    name: "" → "x"\n');
   });
 });

@@ -48,7 +48,7 @@ describe('routes', () => {
       return prints.out.trimEnd().split('\n');
     };
 
-    it('fits its width: long cells are shortened, in aligned columns, and keep both ends', async () => {
+    it('shortens long cells to the width of the terminal, in aligned columns, keeping both ends', async () => {
       const lines = await linesAt(100);
       for (const line of lines) ok(line.length <= 100, line);
       const [heading, first, second] = lines as [string, string, string];
@@ -57,12 +57,12 @@ describe('routes', () => {
       match(second, /GET ht\S*….*\(json\) /);
     });
 
-    it('shortens nothing that fits', async () => {
+    it('does not shorten lines that fit', async () => {
       const { out } = await sluice('routes', '-c', file);
       deepEqual(await linesAt(500), out.trimEnd().split('\n'));
     });
 
-    it('keeps cells readable in a terminal that is too narrow', async () => {
+    it('keeps cells readable in a very narrow terminal', async () => {
       match((await linesAt(20))[1]!, /^GET {5}\S+…\S+ /);
     });
   });
@@ -75,7 +75,7 @@ describe('routes', () => {
     );
   });
 
-  it('lists the endpoints for every method under each', async () => {
+  it('lists endpoints with the method ANY under each method', async () => {
     const { out } = await sluice('routes', '-c', file, '--method', 'patch', '--format', 'json');
     deepEqual(
       JSON.parse(out).routes.map(({ id, backends }: { id: string; backends: { method: string }[] }) => [
@@ -86,7 +86,7 @@ describe('routes', () => {
     );
   });
 
-  it('lists the endpoints with a component', async () => {
+  it('lists the endpoints that have a component', async () => {
     const { out } = await sluice('routes', '-c', file, '--namespace', 'qos/ratelimit/router', '--format', 'json');
     deepEqual(
       JSON.parse(out).routes.map(({ id }: { id: string }) => id),
@@ -94,7 +94,7 @@ describe('routes', () => {
     );
   });
 
-  it('exits 0 when nothing is listed', async () => {
+  it('exits 0 if no endpoint is listed', async () => {
     const { code, out } = await sluice('routes', '-c', file, '--prefix', '/none', '--format', 'json');
     deepEqual([code, JSON.parse(out)], [0, { routes: [] }]);
   });
@@ -105,7 +105,7 @@ describe('routes', () => {
     match(err, /prot/);
   });
 
-  it('wants a file, and a format it knows', async () => {
+  it('requires a file and a known format', async () => {
     equal((await sluice('routes')).code, 2);
     equal((await sluice('routes', '-c', file, '--format', 'xml')).code, 2);
   });

@@ -42,7 +42,7 @@ describe('run', function () {
     ['in the configuration', { ...service, port: 0 }, []],
     ['on the command line', { ...service, port: 8080 }, ['-p', '0']],
   ] as const) {
-    it(`serves at any free port where the port is 0 ${where}`, async () => {
+    it(`serves at any free port if the port is 0 ${where}`, async () => {
       const file = folder.write('gateway.json', config);
       equal((await sluiceIn(env, 'check', '-t', '-c', file)).code, 0);
       gateway = startProcess(env, 'run', '-c', file, ...flags);
@@ -53,7 +53,7 @@ describe('run', function () {
     });
   }
 
-  it('opens no admin port with the address off', async () => {
+  it('opens no admin port if its address is off', async () => {
     await start('--admin', 'off');
     gateway!.kill('SIGTERM');
     equal(await gateway!.ended, 0);
@@ -61,14 +61,14 @@ describe('run', function () {
     match(gateway!.output, /^stopped$/m);
   });
 
-  it('prefers the address of the flag to the one in the environment', async () => {
+  it('prefers the address of the flag to the address of the environment', async () => {
     const admin = `unix:${folder.path('admin.sock')}`;
     await start('--admin', admin);
     await gateway!.printed(/the admin API is at unix:/);
     equal((await sluiceIn(env, 'status', '--admin', admin)).code, 0);
   });
 
-  it('does not start without the admin port that was asked for', async () => {
+  it('does not start if the requested admin port cannot be opened', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const admin = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
@@ -88,7 +88,7 @@ describe('run', function () {
     match(err, /ERROR .*address already in use/);
   });
 
-  it('exits 0 when the admin port stops it', async () => {
+  it('exits 0 when the admin API stops it', async () => {
     await start();
     await gateway!.printed(/the admin API is at/);
     const headers = { authorization: 'Bearer sesame' };
@@ -116,7 +116,7 @@ describe('run', function () {
     equal((await statusOf()).revision, 2);
   });
 
-  it('takes up the last good configuration where it is allowed to', async () => {
+  it('starts with the last good configuration only with --resume-last-good', async () => {
     await start();
     gateway!.kill('SIGTERM');
     await gateway!.ended;
@@ -129,7 +129,7 @@ describe('run', function () {
     ok(source === 'resume', source);
   });
 
-  it('writes INFO and above, with -d DEBUG too, and says once that nothing else was asked for', async () => {
+  it('logs INFO and above, with -d DEBUG too, and notes once that no log is configured', async () => {
     const missing = (level: string) =>
       new RegExp(
         `INFO: \\[SERVICE: Logging\\] logging at ${level} to standard output \\(configure telemetry/logging to change this\\)`,

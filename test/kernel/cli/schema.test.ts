@@ -67,20 +67,20 @@ describe('the schema of the configuration', function () {
     validate = compile(schema);
   });
 
-  it('is valid JSON Schema of draft 07', () => {
+  it('is valid JSON Schema draft 07', () => {
     equal(schema['$schema'], 'http://json-schema.org/draft-07/schema#');
     equal(new Ajv().validateSchema(schema), true);
   });
 
-  it('carries the version of the release in its identity', () => equal(schema.$id, `urn:sluice:schema:${version}`));
+  it('has the version of the release in its $id', () => equal(schema.$id, `urn:sluice:schema:${version}`));
 
-  it('refers to nothing outside itself', () => {
+  it('contains only references within itself', () => {
     const references = [...inside(schema)].flatMap(([, { $ref }]) => ($ref === undefined ? [] : [String($ref)]));
     ok(references.length > 0);
     for (const reference of references) ok(reference.slice('#/definitions/'.length) in schema.definitions, reference);
   });
 
-  it('describes every field, and gives it a title', () => {
+  it('has a title and a description for every field', () => {
     const all = fieldsOf(schema).filter(([, field]) => field['$ref'] === undefined);
     ok(all.length > 100);
     deepEqual(
@@ -89,7 +89,7 @@ describe('the schema of the configuration', function () {
     );
   });
 
-  it('describes every component, and gives it a title and an example', () => {
+  it('has a title, a description and an example for every component', () => {
     deepEqual(
       Object.entries(schema.definitions).filter(
         ([, { title, description, examples }]) => !title || !description || !examples,
@@ -98,7 +98,7 @@ describe('the schema of the configuration', function () {
     );
   });
 
-  it('shows how every duration is written', () => {
+  it('shows how durations are written', () => {
     const durations = fieldsOf(schema).filter(([, { description }]) => /Duration:/.test(String(description)));
     ok(durations.length > 10);
     deepEqual(
@@ -107,7 +107,7 @@ describe('the schema of the configuration', function () {
     );
   });
 
-  it('has only defaults and examples that it accepts itself', () => {
+  it('accepts all its defaults and examples', () => {
     const all = new Ajv({ strict: false, validateSchema: false }).addSchema(schema, 'whole');
     for (const [path, inner] of inside(schema)) {
       // A field may be called so, too.
@@ -120,9 +120,10 @@ describe('the schema of the configuration', function () {
     }
   });
 
-  it('shows a whole configuration that it accepts itself', () => accepts((schema['examples'] as unknown[])[0]));
+  it('contains an example of a whole configuration that it accepts', () =>
+    accepts((schema['examples'] as unknown[])[0]));
 
-  it('has every component at every level where it is allowed', async () => {
+  it('contains every component at every level where it is allowed', async () => {
     for (const load of Object.values(catalogue.plugins)) {
       const { name, places = [] } = (await load()).plugin;
       for (const { at } of places) {
@@ -212,7 +213,7 @@ describe('the schema of the configuration', function () {
     }),
   };
   for (const [what, document] of Object.entries(good)) {
-    it(`accepts ${what}, as check does`, async () => {
+    it(`accepts ${what}, like check`, async () => {
       accepts(document);
       deepEqual(await issues(document), []);
     });
@@ -259,13 +260,13 @@ describe('the schema of the configuration', function () {
     'a field that is not supported yet': root({ expect_continue_timeout: '1s' }),
   };
   for (const [what, document] of Object.entries(bad)) {
-    it(`refuses ${what}, as check does`, async () => {
+    it(`rejects ${what}, like check`, async () => {
       equal(validate(document), false);
       ok((await issues(document)).length > 0, 'check accepts it');
     });
   }
 
-  it('refuses an unknown key in every component', () => {
+  it('rejects an unknown key in every component', () => {
     for (const [key, definition] of Object.entries(schema.definitions)) {
       // In a component of modules, other keys are the names of modules.
       if (definition['properties'] === undefined || key.includes('.plugin.')) continue;
@@ -281,7 +282,7 @@ describe('the schema of the configuration', function () {
     }
   });
 
-  it('strikes out every old name and says the present one', () => {
+  it('marks every old name as deprecated and names the current one', () => {
     // In telemetry/newrelic the name is the present one.
     const fields = fieldsOf(schema).filter(
       ([path]) => /\/(headers_to_pass|whitelist|maxRate|maxErrors)$/.test(path) && !path.includes('newrelic'),
@@ -305,7 +306,7 @@ async function issues(document: unknown): Promise<string[]> {
   return errors.map(({ code, pointer }) => `${code} ${pointer}`);
 }
 
-describe('sluice schema', function () {
+describe('the command sluice schema', function () {
   this.timeout(180_000);
   let printed: string;
   let folder: string;
@@ -335,7 +336,7 @@ describe('sluice schema', function () {
     equal(check({ max_rat: 1 }), false);
   });
 
-  it('prints what a component may be at any of its levels', async () => {
+  it('prints a component with the schemas of all its levels', async () => {
     const check = compile(JSON.parse((await sluice('schema', 'proxy')).out));
     ok(check({ sequential: true }));
     ok(check({ shadow: true }));
@@ -349,13 +350,13 @@ describe('sluice schema', function () {
     match(err, /unknown namespace "security\/htpp"; did you mean "security\/http"\?/);
   });
 
-  it('takes one namespace at a time', async () => equal((await sluice('schema', 'proxy', 'router')).code, 2));
+  it('accepts only one namespace', async () => equal((await sluice('schema', 'proxy', 'router')).code, 2));
 
-  it('tells in its usage how editors find it', async () => {
+  it('explains in its usage how editors find the schema', async () => {
     match((await sluice('help', 'schema')).out, /"\$schema": "\.\/sluice\.schema\.json"/);
   });
 
-  it('matches a configuration that refers to it as a file in the same folder', async () => {
+  it('prints a schema that a configuration in the same folder can refer to', async () => {
     writeFileSync(join(folder, 'sluice.schema.json'), printed);
     const sample = JSON.parse(readFileSync('samples/quickstart/gateway.json', 'utf8'));
     const named = { $schema: './sluice.schema.json', ...sample };
@@ -370,7 +371,7 @@ describe('sluice schema', function () {
     match(refused.err, /LINT/);
   });
 
-  it('has patterns that validators of every language can read, which excludes lookaround', () => {
+  it('has patterns without lookaround, which validators of every language can read', () => {
     const { compile } = toolServices().patterns;
     const patterns = [...inside(JSON.parse(printed))].flatMap(([, { pattern, patternProperties }]) => [
       ...(typeof pattern === 'string' ? [pattern] : []),
@@ -380,21 +381,21 @@ describe('sluice schema', function () {
     for (const pattern of patterns) compile(pattern);
   });
 
-  describe('of another make, given to check', () => {
+  describe('another schema, given to check', () => {
     const lint = (schema: Json, document: Json = endpoint({})) => {
       writeFileSync(join(folder, 'own.json'), JSON.stringify(schema));
       writeFileSync(join(folder, 'gateway.json'), JSON.stringify(document));
       return sluice('check', '-s', join(folder, 'own.json'), '-c', join(folder, 'gateway.json'));
     };
 
-    it('may have any pattern without holding the command', async () => {
+    it('can have slow patterns without blocking the command', async () => {
       const name = `${'a'.repeat(60)}!`;
       const { err } = await lint({ properties: { name: { pattern: '^(\\w+\\s?)*$' } } }, endpoint({}, { name }));
       match(err, /LINT/);
       match(err, /must match pattern/);
     });
 
-    it('names the patterns that cannot be used, with the reason', async () => {
+    it('is rejected if its patterns cannot be used, with the reason', async () => {
       const { code, err } = await lint({ properties: { name: { pattern: '^(?!internal)' } } });
       equal(code, 1);
       match(err, /pattern "\^\(\?!internal\)": lookahead \(\?! is not supported/);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { revisionDirectory, stateDirectory } from '../../../kernel/cli/files/state-directory.ts';
 
 describe('the state directory', () => {
-  it('is the first of the flag, the variables and the home directory', () => {
+  it('is the flag, else the environment variables, else in the home directory', () => {
     const env: NodeJS.ProcessEnv = {};
     equal(stateDirectory(env), join(homedir(), '.local/state/sluice'));
     env.XDG_STATE_HOME = '/xdg';
@@ -20,7 +20,7 @@ describe('the state directory', () => {
     equal(stateDirectory({ XDG_STATE_HOME: 'state' }), join(homedir(), '.local/state/sluice'));
   });
 
-  it('holds a history a configuration file, by its absolute path', () => {
+  it('contains a history for each configuration file, by its absolute path', () => {
     match(revisionDirectory('/s', 'gateway.json'), /^\/s\/revisions\/[0-9a-f]{12}$/);
     equal(revisionDirectory('/s', 'gateway.json'), revisionDirectory('/s', join(process.cwd(), 'gateway.json')));
     notEqual(revisionDirectory('/s', 'a.json'), revisionDirectory('/s', 'b.json'));

@@ -25,7 +25,7 @@ describe('old names in a template', function () {
   });
   afterEach(() => folder.remove());
 
-  it('are to be changed by hand, as migrate says', async () => {
+  it('are to be renamed by hand, as check and migrate report', async () => {
     const template = { FC_ENABLE: '1' };
     const file = folder.path('gateway.json');
     for (const version of [3, 2]) {

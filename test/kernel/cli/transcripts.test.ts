@@ -9,7 +9,7 @@ import { sluiceIn } from './command.ts';
  */
 describe('a transcript of check', () => {
   for (const path of globSync(join(import.meta.dirname, 'transcripts/*.txt')).sort()) {
-    it(`is what is printed: ${basename(path, '.txt')}`, async () => {
+    it(`equals the printed output: ${basename(path, '.txt')}`, async () => {
       const written = readFileSync(path, 'utf8');
       const [command = ''] = written.split('\n', 1);
       const { out, err } = await sluiceIn({ NO_COLOR: '1' }, ...command.replace(/^\$ sluice /, '').split(' '));

@@ -37,35 +37,35 @@ function marked(text: string, { line, column, endLine, endColumn }: Partial<Issu
   return lines.join('\n').slice(column! - 1);
 }
 
-describe('an issue', () => {
+describe('an issue of a configuration', () => {
   for (const [file, text] of Object.entries(texts)) {
     const at = (code: string, pointer: string, options?: ConfigErrorOptions) =>
       marked(text, issueOf(text, file, code, pointer, options));
 
     describe(`in ${file}`, () => {
-      it('of an unknown key is placed at the key', () =>
+      it('with an unknown key points to the key', () =>
         equal(at('SCHEMA_UNKNOWN_KEY', '/prot').replaceAll('"', ''), 'prot'));
-      it('with another name for the key is placed at the key', () =>
+      it('with a suggested key points to the key', () =>
         equal(at('ANY', '/prot', { fix: { key: 'port' } }).replaceAll('"', ''), 'prot'));
-      it('of a wrong value is placed at the value', () => equal(at('SCHEMA_TYPE', '/endpoints/0/timeout'), '"2"'));
-      it('of a part of a string is placed at that part, through escapes', () =>
+      it('with an invalid value points to the value', () => equal(at('SCHEMA_TYPE', '/endpoints/0/timeout'), '"2"'));
+      it('within a string points to that part, through escapes', () =>
         equal(at('ANY', '/host/1', { within: { start: 2, end: 4 } }), 'ba'));
-      it('of a missing key is placed at the object that lacks it', () => {
+      it('with a missing key points to the object that lacks it', () => {
         const { line } = issueOf(text, file, 'SCHEMA_REQUIRED', '/endpoints/0');
         equal(line, text.split('\n').findIndex((content) => /timeout|\[\[/.test(content)) + 1);
       });
-      it('of something that is not written is placed at what would hold it', () => {
+      it('with an absent value points to the nearest existing parent', () => {
         const { line } = issueOf(text, file, 'ANY', '/endpoints/0/backend/0/host');
         equal(line, issueOf(text, file, 'ANY', '/endpoints/0').line);
       });
-      it('places what is related to it', () => {
+      it('includes the places of related values', () => {
         const { related } = issueOf(text, file, 'ANY', '/prot', { related: ['/host/0'] });
         deepEqual(
           related?.map((place) => [place.file, place.pointer, marked(text, place)]),
           [[file, '/host/0', '"http://h"']],
         );
       });
-      it('of a text that cannot be parsed has a place of its own', () => {
+      it('in a text that cannot be parsed points to the syntax error', () => {
         const broken = `${text}\n=: "`;
         let errors: readonly ConfigError[] = [];
         try {
@@ -81,7 +81,7 @@ describe('an issue', () => {
     });
   }
 
-  it('without a document has neither file nor place', () => {
+  it('without a document has no file and no place', () => {
     const [issue] = toIssues(null, [new ConfigError('CONFIG_READ', '', 'cannot read')], 'error');
     deepEqual(issue, {
       pointer: '',
@@ -92,19 +92,19 @@ describe('an issue', () => {
     });
   });
 
-  describe('names as its namespace', () => {
+  describe('has as its namespace', () => {
     const namespace = (pointer: string) => issueOf('{}', 'g.json', 'ANY', pointer).namespace;
 
-    it('core outside of components', () => equal(namespace('/endpoints/0/timeout'), 'core'));
-    it('core at extra_config itself', () => equal(namespace('/endpoints/0/extra_config'), 'core'));
-    it('the component it is in', () =>
+    it('"core" outside of components', () => equal(namespace('/endpoints/0/timeout'), 'core'));
+    it('"core" at extra_config itself', () => equal(namespace('/endpoints/0/extra_config'), 'core'));
+    it('the component that contains it', () =>
       equal(namespace('/endpoints/0/extra_config/auth~1validator/alg'), 'auth/validator'));
-    it('the component it is at', () => equal(namespace('/extra_config/security~1cors'), 'security/cors'));
+    it('the component that it points to', () => equal(namespace('/extra_config/security~1cors'), 'security/cors'));
     it('the innermost of nested components', () =>
       equal(namespace('/extra_config/workflow/endpoints/0/extra_config/proxy/static'), 'proxy'));
   });
 
-  describe('tells as its value', () => {
+  describe('has as its value', () => {
     const value = (data: unknown, pointer: string, code = 'ANY') =>
       issueOf(JSON.stringify(data), 'g.json', code, pointer).value;
 
@@ -117,14 +117,14 @@ describe('an issue', () => {
       );
       equal(issue?.value, '12345678901234567890');
     });
-    it('nothing for a missing key', () => equal(value({ a: {} }, '/a', 'SCHEMA_REQUIRED'), undefined));
-    it('nothing for what is not written', () => equal(value({ a: {} }, '/a/b'), undefined));
+    it('null for a missing key', () => equal(value({ a: {} }, '/a', 'SCHEMA_REQUIRED'), undefined));
+    it('null for an absent value', () => equal(value({ a: {} }, '/a/b'), undefined));
     it('200 characters of a longer text', () => {
       const shown = value({ a: 'x'.repeat(300) }, '/a');
       deepEqual([shown?.length, shown?.slice(0, 3)], [200, '"xx']);
     });
-    it('no half of a character', () => equal(value({ a: `${'x'.repeat(198)}\u{1f600}` }, '/a')?.length, 199));
-    it('200 characters of a large list, without printing all of it', () => {
+    it('no half of a surrogate pair', () => equal(value({ a: `${'x'.repeat(198)}\u{1f600}` }, '/a')?.length, 199));
+    it('200 characters of a large list, without printing the whole list', () => {
       const shown = value({ a: Array.from({ length: 100_000 }, () => 1) }, '/a');
       equal(shown, JSON.stringify(Array(200).fill(1)).slice(0, 200));
     });
@@ -140,7 +140,7 @@ describe('an issue', () => {
     }
     it('no secret inside an object', () =>
       equal(value({ a: { name: 'x', password: 'hunter2' } }, '/a'), '{"name":"x","password":"***"}'));
-    it('the content of a component that is named like a secret', () =>
+    it('the content of a component whose name resembles a secret', () =>
       equal(
         value(
           { extra_config: { 'auth/client-credentials': { scopes: 'a' } } },

@@ -68,7 +68,7 @@ n = 1234567890123456789
 `;
 
 describe('a configuration file', () => {
-  it('says the same in JSON, YAML and TOML', () => {
+  it('means the same in JSON, YAML and TOML', () => {
     const [json, yaml, toml] = [
       [asJson, 'g.json'],
       [asYaml, 'g.yaml'],
@@ -78,14 +78,14 @@ describe('a configuration file', () => {
     // TOML integers end at 64 bits with a sign.
     equal(toml, json!.replace('12345678901234567890', '1234567890123456789'));
   });
-  it('is JSON when its name does not tell', () =>
+  it('is JSON if its suffix is unknown', () =>
     equal((parseDocument('{"a":1}', 'gateway.tmpl').data as { a: number }).a, 1));
-  it('may start with a byte order mark', () => deepEqual(parseDocument('\uFEFF{"a":1}', 'g.json').data, { a: 1 }));
-  it('may hold a key named like a part of the prototype', () => {
+  it('can start with a byte order mark', () => deepEqual(parseDocument('\uFEFF{"a":1}', 'g.json').data, { a: 1 }));
+  it('can contain a key named like a member of Object.prototype', () => {
     ok(Object.hasOwn(parseDocument('{"__proto__":{"a":1}}', 'g.json').data as object, '__proto__'));
     ok(Object.hasOwn(parseDocument('__proto__: {a: 1}', 'g.yaml').data as object, '__proto__'));
   });
-  it('may hold comments, with a warning at the first', () => {
+  it('can contain comments, with a warning at the first', () => {
     const { data, warnings } = parseDocument('{ // one\n "a": /* two */ "//x" }', 'g.json');
     const [{ code, position }] = warnings as [PositionedError];
     deepEqual([data, code, Object.values(position!)], [{ a: '//x' }, 'CONFIG_COMMENTS', [1, 3, 1, 9]]);
@@ -98,7 +98,7 @@ describe('a configuration file', () => {
     ['', 'g.yaml'],
     ['a', 'g.yml'],
   ] as const) {
-    it(`is rejected when not an object: ${JSON.stringify(text)} in ${file}`, () => {
+    it(`is rejected if it is not an object: ${JSON.stringify(text)} in ${file}`, () => {
       const { code, message } = failure(text, file);
       deepEqual([code, message.includes('must be an object')], ['CONFIG_SYNTAX', true]);
     });
@@ -116,13 +116,13 @@ describe('a syntax error', () => {
     ['a TOML key without value', 'a = 1\nb =\n', 'g.toml', 2, 4],
   ];
   for (const [what, text, file, line, column] of cases) {
-    it(`names file, line and column: ${what}`, () => {
+    it(`is reported with file, line and column: ${what}`, () => {
       const error = failure(text, file);
       deepEqual([error.code, error.position?.line, error.position?.column], ['CONFIG_SYNTAX', line, column]);
       ok(error.message.startsWith(`${file}:${line}:${column}: `), error.message);
     });
   }
-  it('is endless nesting', () => {
+  it('is reported for excessive nesting', () => {
     for (const depth of [300, 100_000]) {
       equal(failure('{"a":'.repeat(depth) + '1' + '}'.repeat(depth), 'g.json').code, 'CONFIG_SYNTAX');
       equal(failure('{"n":1e5,"a":' + '['.repeat(depth) + ']'.repeat(depth) + '}', 'g.json').code, 'CONFIG_SYNTAX');
@@ -132,26 +132,27 @@ describe('a syntax error', () => {
   });
 });
 
-describe('YAML', () => {
+describe('a YAML configuration', () => {
   const data = (text: string) => parseDocument(text, 'g.yaml').data;
 
-  it('turns every key into a string, at every depth', () => {
+  it('has all its keys turned into strings, at every depth', () => {
     deepEqual(data('1: a\ntrue: b\nx: { 404: { 2.50: c } }'), { 1: 'a', true: 'b', x: { 404: { '2.50': 'c' } } });
   });
-  it('merges what << names, own keys first', () => {
+  it('has keys merged by <<, with its own keys taking precedence', () => {
     deepEqual(data('base: &b { a: 1, c: 2 }\nx: { <<: *b, a: 3 }'), { base: { a: 1, c: 2 }, x: { a: 3, c: 2 } });
   });
-  it('gives each alias a value of its own', () => {
+  it('has a separate value for each alias', () => {
     const { a, b } = data('a: &x { k: 1 }\nb: *x') as { a: object; b: object };
     ok(a !== b);
   });
   it('keeps the digits of long numbers', () =>
     equal(JSON.stringify(data('n: 0.12345678901234567890')), '{"n":0.12345678901234567890}'));
-  it('leaves what a tag makes a date, or bytes, as it is written', () =>
+  it('keeps tagged dates and binary data as text', () =>
     deepEqual(data('a: !!timestamp 2001-12-14\nb: !!binary aGk='), { a: '2001-12-14', b: 'aGk=' }));
-  it('refuses what is not a JSON number', () => equal(failure('n: .inf', 'g.yaml').code, 'CONFIG_SYNTAX'));
-  it('refuses an alias of itself', () => equal(failure('a: &x [*x]', 'g.yaml').code, 'CONFIG_SYNTAX'));
-  it('refuses aliases that grow without bound', () => {
+  it('is rejected with a number that JSON does not have', () =>
+    equal(failure('n: .inf', 'g.yaml').code, 'CONFIG_SYNTAX'));
+  it('is rejected with an alias of itself', () => equal(failure('a: &x [*x]', 'g.yaml').code, 'CONFIG_SYNTAX'));
+  it('is rejected with aliases that expand without bound', () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let i = 1; i < 12; i++)
       lines.push(
@@ -169,22 +170,22 @@ describe('the place of a value', () => {
     return match && [match.line, match.column, match.endLine, match.endColumn];
   };
 
-  it('is found in JSON, key and value', () => {
+  it('is known in JSON for key and value', () => {
     deepEqual(place(asJson, 'g.json', '/endpoints/0/input_headers/0', 'value'), [8, 25, 8, 28]);
     deepEqual(place(asJson, 'g.json', '/endpoints/0/input_headers', 'key'), [8, 7, 8, 22]);
   });
-  it('is found in JSON with comments', () =>
+  it('is known in JSON with comments', () =>
     deepEqual(place('{ /* x */\n"a": 1 }', 'g.json', '/a', 'value'), [2, 6, 2, 7]));
-  it('is found in YAML, key and value', () => {
+  it('is known in YAML for key and value', () => {
     deepEqual(place(asYaml, 'g.yaml', '/endpoints/0/backend/0/mapping/1', 'value'), [11, 23, 11, 26]);
     deepEqual(place(asYaml, 'g.yaml', '/timeout', 'key'), [4, 1, 4, 8]);
   });
-  it('is found in TOML, key and value', () => {
+  it('is known in TOML for key and value', () => {
     deepEqual(place(asToml, 'g.toml', '/endpoints/0/backend/1/url_pattern', 'value'), [16, 15, 16, 19]);
     deepEqual(place(asToml, 'g.toml', '/timeout', 'key'), [4, 1, 4, 8]);
   });
-  it('is unknown for what is not there', () => equal(place(asJson, 'g.json', '/endpoints/7', 'value'), undefined));
-  it('of the document is all of it', () => deepEqual(place('{\n}', 'g.json', '', 'value'), [1, 1, 2, 2]));
+  it('is unknown for a missing value', () => equal(place(asJson, 'g.json', '/endpoints/7', 'value'), undefined));
+  it('is the whole text for the document itself', () => deepEqual(place('{\n}', 'g.json', '', 'value'), [1, 1, 2, 2]));
 });
 
 describe('reading a file', () => {
@@ -200,18 +201,19 @@ describe('reading a file', () => {
       (error: ConfigErrors) => error.errors[0]!.code === code && error.errors[0]!.message.includes(words),
     );
 
-  it('names a missing one', () => refused('/nowhere/g.json', 'CONFIG_READ', '/nowhere/g.json: no such file'));
-  it('names a folder', () => refused(folder, 'CONFIG_READ', 'is a directory'));
-  it('rejects text that is not UTF-8, with the place', async () => {
+  it('reports a missing file by name', () =>
+    refused('/nowhere/g.json', 'CONFIG_READ', '/nowhere/g.json: no such file'));
+  it('reports a directory by name', () => refused(folder, 'CONFIG_READ', 'is a directory'));
+  it('reports text that is not UTF-8, with its place', async () => {
     const path = join(folder, 'latin.json');
     await writeFile(path, Buffer.from([0x7b, 0x22, 0xe9, 0x22, 0x3a, 0x31, 0x7d]));
     await refused(path, 'CONFIG_SYNTAX', 'latin.json:1:3: the text is not UTF-8');
   });
-  it('gives text and data', async () => {
+  it('returns text and data', async () => {
     const path = join(folder, 'g.yml');
     await writeFile(path, 'a: 1');
     const { file, text, data } = await readDocument(path);
     deepEqual({ file, text, data }, { file: path, text: 'a: 1', data: { a: 1 } });
   });
-  it('refuses with ConfigErrors', () => throws(() => parseDocument('{', 'g.json'), ConfigErrors));
+  it('throws ConfigErrors', () => throws(() => parseDocument('{', 'g.json'), ConfigErrors));
 });

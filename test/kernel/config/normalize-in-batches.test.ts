@@ -31,18 +31,18 @@ const document = (endpoints: readonly object[], more: object = {}) => ({
 });
 const some = [0, 1, 2, 3, 4].map((at) => endpoint(at));
 
-describe('a configuration that is completed some endpoints at a time', () => {
+describe('a configuration that is normalized in batches of endpoints', () => {
   const cases: readonly (readonly [string, object])[] = [
     ['plain endpoints', document(some)],
-    ['what is inherited', document(some, { host: ['http://b.test'], cache_ttl: '1m', output_encoding: 'no-op' })],
+    ['inherited fields', document(some, { host: ['http://b.test'], cache_ttl: '1m', output_encoding: 'no-op' })],
     ['components', document(some.with(2, endpoint(2, { extra_config: { 'qos/ratelimit/router': { max_rate: 3 } } })))],
     [
       'options without effect',
       document(some.with(3, endpoint(3, { concurrent_calls: 1 })), { sequential_start: true }),
     ],
-    ['a mistake in one of them', document(some.with(3, endpoint(3, { timeout: 'soon' })))],
-    ['a mistake of the service', document(some, { timeout: 'soon' })],
-    ['one that stands twice', document([...some, endpoint(3)])],
+    ['an error in one endpoint', document(some.with(3, endpoint(3, { timeout: 'soon' })))],
+    ['an error at the root', document(some, { timeout: 'soon' })],
+    ['a duplicate endpoint', document([...some, endpoint(3)])],
     ['two that collide', document([...some, endpoint(8, { endpoint: '/{a}/b' }), endpoint(9, { endpoint: '/{b}/b' })])],
     ['an old version', { ...document(some), version: 2 }],
     [
@@ -59,7 +59,7 @@ describe('a configuration that is completed some endpoints at a time', () => {
   ];
   for (const [what, data] of cases) {
     for (const least of [1, 2, 4]) {
-      it(`is what it is as a whole: ${what}, ${least} at a time`, async () => {
+      it(`equals one normalized at once: ${what}, ${least} at a time`, async () => {
         const options = { known };
         deepEqual(
           shown(await normalizeInBatches(data, options, least), places),
@@ -69,7 +69,7 @@ describe('a configuration that is completed some endpoints at a time', () => {
     }
   }
 
-  it('is what every sample is as a whole', async () => {
+  it('equals one normalized at once for every sample', async () => {
     const folder = join(import.meta.dirname, '../../../samples');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.json'));
     let compared = 0;
@@ -83,7 +83,7 @@ describe('a configuration that is completed some endpoints at a time', () => {
     ok(compared > 15, String(compared));
   });
 
-  it('lets the event loop have its turns meanwhile', async () => {
+  it('lets the event loop run between batches', async () => {
     const endpoints = Array.from({ length: 4000 }, (_, at) => endpoint(at));
     const turns = await turnsDuring(async () => {
       const { config } = await normalizeInBatches(document(endpoints), { known });

@@ -19,13 +19,15 @@ const withBackend = (fields: object, root: object = {}) =>
 const warnings = (result: { warnings: readonly { code: string; pointer: string }[] }) =>
   result.warnings.map(({ code, pointer }) => `${code} ${pointer}`);
 
-describe('the root', () => {
-  it('needs no more than a version', () => equal(accept({ version: 3, endpoints: [] }).config.port, 8080));
-  it('keeps port 0, which is any free one', () => equal(accept({ version: 3, port: 0 }).config.port, 0));
-  it('lets the flag replace the port', () => equal(accept({ version: 3, port: 81 }, { port: 82 }).config.port, 82));
-  it('lets port 0 of the flag replace it, too', () =>
+describe('the root of a configuration', () => {
+  it('needs only a version', () => equal(accept({ version: 3, endpoints: [] }).config.port, 8080));
+  it('keeps port 0, which means any free port', () => equal(accept({ version: 3, port: 0 }).config.port, 0));
+  it('has its port overridden by the flag', () =>
+    equal(accept({ version: 3, port: 81 }, { port: 82 }).config.port, 82));
+  it('has its port overridden by the flag even if that is 0', () =>
     equal(accept({ version: 3, port: 81 }, { port: 0 }).config.port, 0));
-  it('enables the debug endpoint by flag', () => ok(accept({ version: 3 }, { debug: true }).config.debug_endpoint));
+  it('has the debug endpoint enabled by the flag', () =>
+    ok(accept({ version: 3 }, { debug: true }).config.debug_endpoint));
   it('accepts comment keys', () => {
     const { config } = accept({ version: 3, '@c': 'x', _n: 1, '#': 0, $schema: 's', endpoints: [] });
     deepEqual(
@@ -33,28 +35,28 @@ describe('the root', () => {
       [false, false, false],
     );
   });
-  it('accepts comments among namespaces and drops them', () => {
+  it('accepts comments among namespaces and removes them', () => {
     deepEqual(accept({ version: 3, extra_config: { _off: {}, 'a/b': { _c: 1 } } }).config.extra_config, {
       'a/b': { _c: 1 },
     });
   });
   it('accepts an IPv6 address to listen on', () =>
     equal(accept({ version: 3, listen_ip: '::1' }).config.listen_ip, '::1'));
-  it('takes fields it does not have when they are written as their defaults', () => {
+  it('accepts unsupported fields with their default values', () => {
     accept({ version: 3, use_h2c: false, tls: null, async_agent: [], dns_cache_ttl: '30s' });
   });
-  it('leaves the document as it was', () => {
+  it('leaves the source document unchanged', () => {
     const document = { version: 2, endpoints: [{ endpoint: '/a', headers_to_pass: ['A'], backend: [backend] }] };
     const before = structuredClone(document);
     accept(document);
     deepEqual(document, before);
   });
-  it('is frozen at every depth', () => {
+  it('is frozen at every level', () => {
     const { config } = withEndpoint({});
     throws(() => (config.endpoints[0]!.backend[0]!.host as string[]).push('x'), TypeError);
   });
-  it('is not built from anything but an object', () => equal(normalize([]).errors[0]!.code, 'SCHEMA_TYPE'));
-  it('is rejected, with the place, where it is nested deeper than any configuration, or holds itself', () => {
+  it('must be an object', () => equal(normalize([]).errors[0]!.code, 'SCHEMA_TYPE'));
+  it('is rejected with the place of excessive or circular nesting', () => {
     const held: { [key: string]: unknown } = {};
     held['a'] = held;
     let deep: object = {};
@@ -88,27 +90,28 @@ describe('the root', () => {
   });
 });
 
-describe('durations', () => {
-  it('arrive as milliseconds', () => equal(withEndpoint({ timeout: '90us' }).config.endpoints[0]!.timeout, 0.09));
-  it('come from the service where the endpoint has none', () => {
+describe('durations of a configuration', () => {
+  it('are converted to milliseconds', () =>
+    equal(withEndpoint({ timeout: '90us' }).config.endpoints[0]!.timeout, 0.09));
+  it('are inherited from the service', () => {
     equal(withEndpoint({}, { timeout: '3s' }).config.endpoints[0]!.timeout, 3000);
   });
-  it('of zero come from the service', () => {
+  it('are inherited from the service if they are zero', () => {
     equal(withEndpoint({ timeout: '0s' }, { timeout: '3s' }).config.endpoints[0]!.timeout, 3000);
     equal(withEndpoint({ cache_ttl: '0s' }, { cache_ttl: '1h' }).config.endpoints[0]!.cache_ttl, 3_600_000);
   });
-  it('default to two seconds if neither sets one', () => {
+  it('default to two seconds', () => {
     equal(withEndpoint({}, { timeout: '0s' }).config.endpoints[0]!.timeout, 2000);
     equal(withEndpoint({}).config.endpoints[0]!.timeout, 2000);
   });
-  it('of a backend stay its own, and zero counts as unset', () => {
+  it('of a backend are not inherited, and zero counts as unset', () => {
     equal(withBackend({ timeout: '1s' }).timeout, 1000);
     equal(withBackend({ timeout: '0s' }).timeout, undefined);
   });
 });
 
-describe('an endpoint', () => {
-  it('is rejected for its mistyped key, not for the comment next to it', () => {
+describe('an endpoint in a configuration', () => {
+  it('is rejected for a misspelled key, not for a comment next to it', () => {
     const { errors } = normalize({
       version: 3,
       endpoints: [{ _note: 1, ednpoint: '/b', endpoint: '/a', backend: [backend] }],
@@ -118,15 +121,15 @@ describe('an endpoint', () => {
       [['/endpoints/0/ednpoint', 'endpoint']],
     );
   });
-  it('is answered in the encoding of the service', () => {
+  it('inherits the encoding of the service', () => {
     equal(withEndpoint({}, { output_encoding: 'xml' }).config.endpoints[0]!.output_encoding, 'xml');
   });
-  it('gives its backends their method', () =>
+  it('passes its method on to its backends', () =>
     equal(withEndpoint({ method: 'PUT' }).config.endpoints[0]!.backend[0]!.method, 'PUT'));
-  it('makes its backends pass bytes when its output is no-op', () => {
+  it('makes its backends pass bytes through if its output is no-op', () => {
     equal(withEndpoint({ output_encoding: 'no-op' }).config.endpoints[0]!.backend[0]!.encoding, 'no-op');
   });
-  it('may have static segments next to variables, and other names of variables in other methods', () => {
+  it('can have static segments next to variables, and other variable names for other methods', () => {
     const routes = [
       'GET /user/{a}',
       'GET /user/new',
@@ -145,10 +148,10 @@ describe('an endpoint', () => {
     });
   });
   for (const path of ['/v1/file.{ext}', '/{a}.json', '/x.{a}/b', '/{a}-{b}', '/v{a}.{b}/x-{c}-y/*']) {
-    it(`may be ${path} with disable_rest`, () => void withEndpoint({ endpoint: path }, { disable_rest: true }));
+    it(`can be ${path} with disable_rest`, () => void withEndpoint({ endpoint: path }, { disable_rest: true }));
   }
   for (const path of ['/{a}{b}', '/x{a}{b}.json', '/{a}-{a}', '/{a}-{b', '/{a}.{b c}']) {
-    it(`may not be ${path} with disable_rest`, () => {
+    it(`cannot be ${path} with disable_rest`, () => {
       const { errors } = normalize({
         version: 3,
         disable_rest: true,
@@ -171,7 +174,7 @@ describe('an endpoint', () => {
       ['ROUTE_RESERVED'],
     );
   });
-  it('named /__catchall passes everything through, and what it says otherwise is reported', () => {
+  it('named /__catchall forwards everything, with warnings about settings that say otherwise', () => {
     const result = withEndpoint({ endpoint: '/__catchall', input_headers: ['A'], output_encoding: 'json' });
     const { output_encoding, input_headers, input_query_strings } = result.config.endpoints[0]!;
     deepEqual([output_encoding, input_headers, input_query_strings], ['no-op', ['*'], ['*']]);
@@ -180,28 +183,28 @@ describe('an endpoint', () => {
       'ROUTE_CATCHALL_FORCED /endpoints/0/input_headers',
     ]);
   });
-  it('is warned about for * next to other names', () => {
+  it('causes a warning for * next to other names', () => {
     deepEqual(warnings(withEndpoint({ input_headers: ['*', 'A'] })), [
       'FORWARD_ALL_AND_SOME /endpoints/0/input_headers',
     ]);
   });
-  it('is warned about for repeated writes', () => {
+  it('causes a warning for concurrent calls with a writing method', () => {
     deepEqual(warnings(withEndpoint({ method: 'POST', concurrent_calls: 2 })), [
       'CONCURRENT_UNSAFE /endpoints/0/concurrent_calls',
     ]);
   });
-  it('is warned about for repeated calls with any method', () => {
+  it('causes a warning for concurrent calls with the method ANY', () => {
     deepEqual(
       withEndpoint({ method: 'ANY', concurrent_calls: 2 }).warnings.map(({ message }) => message),
       ["ANY /a sends 2 equal calls with the client's method to its backend"],
     );
   });
-  it('is warned about when the service cuts its response', () => {
+  it('causes a warning if the service times out before its response', () => {
     deepEqual(warnings(withEndpoint({ timeout: '5s' }, { write_timeout: '3s' })), ['TIMEOUT_CUT /endpoints/0']);
   });
 });
 
-describe('a backend', () => {
+describe('a backend in a configuration', () => {
   const hosts: readonly (readonly [written: string, used: string])[] = [
     ['api.local:9000/', 'http://api.local:9000'],
     ['https://api', 'https://api'],
@@ -212,18 +215,19 @@ describe('a backend', () => {
     ['my_service', 'http://my_service'],
   ];
   for (const [written, used] of hosts) {
-    it(`is called at ${used} when its host is ${written}`, () =>
+    it(`is called at ${used} if its host is ${written}`, () =>
       deepEqual(withBackend({ host: [written] }).host, [used]));
   }
-  it('takes its host as written if so configured', () => {
+  it('has its host unchanged with disable_host_sanitize', () => {
     deepEqual(withBackend({ host: ['amqp://q/'], disable_host_sanitize: true }).host, ['amqp://q/']);
   });
-  it('is called at the hosts of the service when it has none', () => {
+  it('inherits the hosts of the service', () => {
     deepEqual(withBackend({ host: undefined }, { host: ['a/', 'b'] }).host, ['http://a', 'http://b']);
   });
-  it('keeps the share of a repeated host', () => deepEqual(withBackend({ host: ['a', 'a', 'b'] }).host.length, 3));
-  it('gets the slash its pattern lacks', () => equal(withBackend({ url_pattern: 'x' }).url_pattern, '/x'));
-  it('renames keys that look like comments', () =>
+  it('keeps a repeated host, for its larger share', () =>
+    deepEqual(withBackend({ host: ['a', 'a', 'b'] }).host.length, 3));
+  it('gets a leading slash in its pattern', () => equal(withBackend({ url_pattern: 'x' }).url_pattern, '/x'));
+  it('has keys renamed even if they look like comments', () =>
     deepEqual(withBackend({ mapping: { _id: 'id' } }).mapping, { _id: 'id' }));
   it('keeps the digits of numbers in its components', () => {
     const text =
@@ -231,8 +235,8 @@ describe('a backend', () => {
     const { config } = accept(parseDocument(text, 'g.json').data);
     equal(JSON.stringify(config.endpoints[0]!.backend[0]!.extra_config), '{"x/y":{"id":12345678901234567890}}');
   });
-  it('may drop all headers', () => deepEqual(withBackend({ input_headers: [''] }).input_headers, ['']));
-  it('may use every form of placeholder that has a value', () => {
+  it('can drop all headers', () => deepEqual(withBackend({ input_headers: [''] }).input_headers, ['']));
+  it('can use every form of placeholder that has a value', () => {
     const pattern =
       '/{id}/{JWT.https://x/claim}/{input_headers.X-Tenant}/{input_query_strings.q}?a={resp0_a.b.0}&f={"a":1}';
     withEndpoint({
@@ -243,25 +247,24 @@ describe('a backend', () => {
   });
 });
 
-describe('the router', () => {
-  it('has its defaults when nothing is said', () =>
-    equal(accept({ version: 3 }).config.router.health_path, '/__health'));
-  it('leaves the components', () => {
+describe('the router in a configuration', () => {
+  it('has defaults', () => equal(accept({ version: 3 }).config.router.health_path, '/__health'));
+  it('is separate from the components', () => {
     const { config } = accept({ version: 3, extra_config: { router: { return_error_msg: true }, 'a/b': {} } });
     deepEqual([config.router.return_error_msg, config.extra_config], [true, { 'a/b': {} }]);
   });
-  it('keeps error bodies as they are, comments included', () => {
+  it('keeps error bodies unchanged, including comment keys', () => {
     const body = { _id: 1, error: 'none' } as Data;
     deepEqual(
       accept({ version: 3, extra_config: { router: { error_body: { 404: body } } } }).config.router.error_body,
       { 404: body },
     );
   });
-  it('is warned about if it trusts no proxy', () => {
+  it('causes a warning if it trusts no proxy', () => {
     const result = accept({ version: 3, extra_config: { router: { forwarded_by_client_ip: true } } });
     deepEqual(warnings(result), ['ROUTER_NO_TRUSTED_PROXIES /extra_config/router/forwarded_by_client_ip']);
   });
-  it('has no effect without client addresses or ids of proxies', () => {
+  it('causes a warning if trusted_proxies has no effect', () => {
     const found = (router: object) =>
       warnings(accept({ version: 3, extra_config: { router: { trusted_proxies: ['::1'], ...router } } }));
     deepEqual(found({}), ['ROUTER_PROXIES_UNUSED /extra_config/router/trusted_proxies']);
@@ -276,12 +279,12 @@ describe('the router', () => {
 });
 
 describe('an unknown namespace', () => {
-  it('is rejected by name if the compatible product has it', () => {
+  it('is reported by name if KrakenD has it', () => {
     equal(
       notSupportedYet('telemetry/instana', '/x', [], known.compatibility)?.message,
       "'telemetry/instana' is not supported yet",
     );
   });
-  it('is left to others when it is known nowhere', () =>
+  it('is ignored by this rule if KrakenD does not have it either', () =>
     equal(notSupportedYet('telemetry/nothing', '/x', [], known.compatibility), undefined));
 });

@@ -7,10 +7,10 @@ const CODE = 'ROUTE_PATH_PARAMETERS';
 const guarded = { extra_config: { 'auth/basic': { htpasswd_path: 'users' } } };
 const elsewhere = { backend: [{ url_pattern: '/', host: ['http://other.test'] }] };
 
-describe('an endpoint next to a protected one', () => {
+describe('an unprotected endpoint next to a protected one', () => {
   const wild = { endpoint: '/area/private/*', ...guarded };
 
-  it('is reported where it serves the protected path with a path parameter', () => {
+  it('is reported if it serves the protected path with path parameters', () => {
     const { pointer, message, hint, related } = finding(service([wild, { endpoint: '/area/*' }]), CODE);
     deepEqual([pointer, related], ['/endpoints/1/endpoint', ['/endpoints/0/endpoint']]);
     match(
@@ -25,7 +25,7 @@ describe('an endpoint next to a protected one', () => {
     ['a variable', { endpoint: '/area/{name}/{id}' }, '/area/private;a=b/x'],
     ['every method', { endpoint: '/area/*', method: 'ANY' }, '/area/private;a=b/x'],
   ] as const) {
-    it(`is reported as ${what}`, () => ok(finding(service([wild, neighbor]), CODE).message.includes(` ${path} `)));
+    it(`is reported: ${what}`, () => ok(finding(service([wild, neighbor]), CODE).message.includes(` ${path} `)));
   }
 
   for (const [protected_, open, path] of [
@@ -40,7 +40,7 @@ describe('an endpoint next to a protected one', () => {
     });
   }
 
-  it('is not reported where another protected one takes all such paths', () => {
+  it('is not reported if other protected endpoints match all such paths', () => {
     const other = { endpoint: '/area/{name}/*', ...guarded };
     const third = { endpoint: '/{name}/private/*', ...guarded };
     deepEqual(findings(service([wild, other, third, { endpoint: '/area/*' }]), CODE), []);
@@ -62,10 +62,10 @@ describe('an endpoint next to a protected one', () => {
       { extra_config: { router: { path_parameters: 'refuse' } } },
     ],
   ] as const) {
-    it(`is not reported where it ${what}`, () => deepEqual(findings(service(endpoints, fields), CODE), []));
+    it(`is not reported if it ${what}`, () => deepEqual(findings(service(endpoints, fields), CODE), []));
   }
 
-  it('is looked for in proportion to the endpoints', () => {
+  it('is searched for in time proportional to the endpoints', () => {
     const large = (count: number) =>
       service(
         Array.from({ length: count }, (_, at) => [

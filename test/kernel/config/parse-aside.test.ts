@@ -41,7 +41,7 @@ async function isTheSame(text: string, file: string): Promise<void> {
   deepEqual(await outcome(() => parseAside(text, file)), await outcome(() => parseDocument(text, file)));
 }
 
-describe('a text that is parsed while requests are served', () => {
+describe('a large configuration that is parsed while requests are served', () => {
   const yaml = stringify(config(many));
   const toml = (more = ''): string =>
     `version = 3\n${more}\n${many.map(({ endpoint: path }) => `[[endpoints]]\nendpoint = "${path}"\nexact = 0.5\n`).join('\n')}`;
@@ -50,8 +50,8 @@ describe('a text that is parsed while requests are served', () => {
     ['JSON', 'gateway.json', json(many)],
     ['JSON in one line', 'gateway.json', JSON.stringify(config(many))],
     ['JSON after a byte order mark', 'gateway.json', `\ufeff${json(many)}`],
-    ['an extension that tells nothing', 'gateway.conf', json(many)],
-    ['a format that is not read', 'gateway.properties', json(many)],
+    ['an unknown suffix', 'gateway.conf', json(many)],
+    ['an unsupported format', 'gateway.properties', json(many)],
     [
       'numbers that JavaScript cannot hold',
       'gateway.json',
@@ -63,11 +63,11 @@ describe('a text that is parsed while requests are served', () => {
       json([...many, JSON.parse('{"__proto__": {"constructor": 1}}')], { constructor: {} }),
     ],
     [
-      'a key that stands twice in an endpoint',
+      'a duplicate key in an endpoint',
       'gateway.json',
       json(many).replace('"endpoint": "/path-7"', '"endpoint": "/a", $&'),
     ],
-    ['a key that stands twice at the root', 'gateway.json', json(many).replace('"timeout"', '"name": 1, "timeout"')],
+    ['a duplicate key at the root', 'gateway.json', json(many).replace('"timeout"', '"name": 1, "timeout"')],
     ['two lists of endpoints', 'gateway.json', json(many).replace('"timeout"', '"endpoints": [], "timeout"')],
     [
       'a list of endpoints with an escape in its name',
@@ -102,28 +102,28 @@ describe('a text that is parsed while requests are served', () => {
     ['a list in the place of the document', 'gateway.json', JSON.stringify(many)],
     ['an endpoint nested too deeply', 'gateway.json', json([...many, JSON.parse('['.repeat(300) + ']'.repeat(300))])],
     [
-      'what no parser gets through',
+      'a text that exhausts every parser',
       'gateway.json',
       json(many).replace('"timeout"', `"a": ${'['.repeat(200_000)}, "timeout"`),
     ],
     ['YAML', 'gateway.yaml', yaml],
     ['YAML with numbers that JavaScript cannot hold', 'gateway.yml', `more: 123456789012345678901234567890\n${yaml}`],
     ['YAML with merge keys', 'gateway.yaml', `${yaml}a: &a {b: 1}\nc: {<<: *a, d: 2}\n`],
-    ['YAML with mistakes', 'gateway.yaml', `${yaml}a: [\nb: }\n`],
-    ['YAML with a key that stands twice', 'gateway.yaml', `${yaml}version: 2\n`],
+    ['YAML with errors', 'gateway.yaml', `${yaml}a: [\nb: }\n`],
+    ['YAML with a duplicate key', 'gateway.yaml', `${yaml}version: 2\n`],
     ['YAML nested too deeply', 'gateway.yaml', `${yaml}a: ${'['.repeat(300)}${']'.repeat(300)}\n`],
     ['YAML that is a list', 'gateway.yaml', stringify(many)],
     ['TOML', 'gateway.toml', toml()],
-    ['TOML with a mistake', 'gateway.toml', toml('a = = 1')],
+    ['TOML with an error', 'gateway.toml', toml('a = = 1')],
     ['a short text', 'gateway.json', json([endpoint(1)])],
-    ['a short text with a mistake', 'gateway.yaml', 'a: ['],
+    ['a short text with an error', 'gateway.yaml', 'a: ['],
     ['a long text of nothing', 'gateway.json', ' '.repeat(40_000)],
   ];
   for (const [what, file, text] of cases) {
-    it(`says what it says when it is parsed at once: ${what}`, () => isTheSame(text, file));
+    it(`has the same data as when it is parsed at once: ${what}`, () => isTheSame(text, file));
   }
 
-  it('gives the same errors for every sample, truncated anywhere', async () => {
+  it('has the same errors for every sample, truncated anywhere', async () => {
     const folder = join(import.meta.dirname, '../../../samples');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.json'));
     ok(files.length > 20);
@@ -138,7 +138,7 @@ describe('a text that is parsed while requests are served', () => {
     }
   });
 
-  it('holds the event loop for none of the formats', async () => {
+  it('blocks the event loop in none of the formats', async () => {
     const large = Array.from({ length: 5000 }, (_, at) => endpoint(at));
     for (const [file, text] of [
       ['gateway.json', json(large)],
@@ -163,7 +163,7 @@ describe('a text that is parsed while requests are served', () => {
     equal(stdout, 'CONFIG_SYNTAX g.yaml: not enough memory to parse it\n');
   });
 
-  it('keeps the order of the keys', async () => {
+  it('keeps the order of its keys', async () => {
     const data = await parseInSlices(json(many));
     deepEqual(Object.keys(data!), ['version', 'name', 'endpoints', 'timeout']);
     equal(Object.getPrototypeOf(data), Object.prototype);

@@ -1,8 +1,8 @@
 import { deepEqual } from 'node:assert/strict';
 import { parseSegment, readSegment } from '../../../kernel/config/index.ts';
 
-describe('a segment of a path', () => {
-  it('is fixed text around the names of variables', () => {
+describe('a segment of an endpoint path', () => {
+  it('consists of fixed text and variables', () => {
     deepEqual(parseSegment('plain'), { texts: ['plain'], names: [] });
     deepEqual(parseSegment('{a}'), { texts: ['', ''], names: ['a'] });
     deepEqual(parseSegment('v{a}.{b}.json'), { texts: ['v', '.', '.json'], names: ['a', 'b'] });
@@ -31,7 +31,7 @@ describe('a segment of a path', () => {
     ['ab{a}bc', 'abc', undefined],
   ];
   for (const [segment, value, values] of cases) {
-    it(`${segment} reads ${JSON.stringify(value)} as ${JSON.stringify(values)}`, () =>
+    it(`${segment} matches ${JSON.stringify(value)} with ${JSON.stringify(values)}`, () =>
       deepEqual(readSegment(parseSegment(segment).texts, value), values));
   }
 });

@@ -7,7 +7,7 @@ import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 const place = (text: string, file: string, pointer: string, segment: 'key' | 'value') =>
   Object.values(parseDocument(text, file).locate(pointer, segment) ?? {});
 
-describe('the place of a value in TOML', () => {
+describe('the position of a value in TOML', () => {
   const lists = `a = [ # first
   { "b c" = [1, 'x'], d.e = """
 q""" },
@@ -19,30 +19,28 @@ n = 1
 "z w" = 1979-05-27 07:32:00 # a date
 `;
 
-  it('is found inside inline tables and lists over several lines', () => {
+  it('is known inside multi-line inline tables and lists', () => {
     deepEqual(place(lists, 'g.toml', '/a/0/b c/1', 'value'), [2, 17, 2, 20]);
     deepEqual(place(lists, 'g.toml', '/a/0/d/e', 'key'), [2, 25, 2, 26]);
     deepEqual(place(lists, 'g.toml', '/a/0/d/e', 'value'), [2, 29, 3, 5]);
   });
-  it('is the header of a table, of a list of tables the first', () => {
+  it('is the header for a table, and the first header for a list of tables', () => {
     deepEqual(place(tables, 'g.toml', '/x/0/y', 'value'), [3, 1, 3, 8]);
     deepEqual(place(tables, 'g.toml', '/x/0/y/1', 'value'), [4, 1, 4, 8]);
   });
-  it('is all of a date with its time', () =>
-    deepEqual(place(tables, 'g.toml', '/x/0/y/1/z w', 'value'), [5, 9, 5, 28]));
+  it('covers a date with its time', () => deepEqual(place(tables, 'g.toml', '/x/0/y/1/z w', 'value'), [5, 9, 5, 28]));
 });
 
-describe('the place of a value in YAML', () => {
+describe('the position of a value in YAML', () => {
   const text = 'base: &b { a: 1, c: 2 }\nx: { <<: *b, a: 3 }\ny: *b';
 
-  it('behind an alias is where it is written', () => deepEqual(place(text, 'g.yaml', '/y/a', 'key'), [1, 12, 1, 13]));
-  it('that << brings in is where it is written', () =>
-    deepEqual(place(text, 'g.yaml', '/x/c', 'value'), [1, 21, 1, 22]));
-  it('that replaces what << brings in is its own', () =>
+  it('behind an alias is its definition', () => deepEqual(place(text, 'g.yaml', '/y/a', 'key'), [1, 12, 1, 13]));
+  it('merged by << is its definition', () => deepEqual(place(text, 'g.yaml', '/x/c', 'value'), [1, 21, 1, 22]));
+  it('that overrides a merged value is its own', () =>
     deepEqual(place(text, 'g.yaml', '/x/a', 'value'), [2, 17, 2, 18]));
 });
 
-describe('the place of a stretch inside a string', () => {
+describe('the position of a range inside a string', () => {
   /** What is written from the first to the last `X` of the value. */
   const written = (text: string, file: string): string => {
     const document = parseDocument(text, file);
@@ -71,9 +69,9 @@ describe('the place of a stretch inside a string', () => {
     ["a = '''\none\n X'''", 'g.toml', 'X'],
   ];
   for (const [text, file, expected] of texts) {
-    it(`is found across escapes and folded lines: ${JSON.stringify(text)}`, () => equal(written(text, file), expected));
+    it(`accounts for escapes and folded lines: ${JSON.stringify(text)}`, () => equal(written(text, file), expected));
   }
-  it('is empty where something is missing', () => {
+  it('is empty if something is missing at that place', () => {
     const document = parseDocument(String.raw`{"a": "\n12"}`, 'g.json');
     const at = (start: number) => Object.values(document.locate('/a', 'value', { start, end: start })!);
     deepEqual(
@@ -99,7 +97,7 @@ describe('the place of a stretch inside a string', () => {
 describe('a duplicate key', () => {
   const pointersIn = (text: string) => duplicateKeys(text).map(({ pointer }) => pointer);
 
-  it('is detected anywhere, in every notation', () => {
+  it('is detected at every level, in every notation', () => {
     deepEqual(pointersIn('{"a":{"b":1,"c":{"b":2}},"b":[{"a":1},{"a":2,"a":3}],"c":":"}'), ['/b/1/a']);
     deepEqual(pointersIn('{"a":{"x":1},"x":{"a":{}},"a" : "a"}'), ['/a']);
     deepEqual(pointersIn('{"a":1,"\\u0061":2}'), ['/a']);
@@ -108,7 +106,7 @@ describe('a duplicate key', () => {
     deepEqual(pointersIn('"a"'), []);
   });
 
-  it('is seen in an object with many keys', () => {
+  it('is detected in an object with many keys', () => {
     const keys = Array.from({ length: 100 }, (_, at) => `"k${at}":{"k":${at}}`);
     deepEqual(pointersIn(`{${keys}}`), []);
     deepEqual(pointersIn(`{"o":{${keys},"k99":0}}`), ['/o/k99']);
@@ -124,7 +122,7 @@ describe('a duplicate key', () => {
       ['a = { b = 1, b = 2 }', 'g.toml', [1, 14, 1, 15], [1, 7, 1, 8], '/a/b'],
     ];
   for (const [text, file, second, first, pointer] of texts) {
-    it(`is placed at the second occurrence and mentions the first: ${JSON.stringify(text)}`, () => {
+    it(`is reported at the second occurrence, with the place of the first: ${JSON.stringify(text)}`, () => {
       let errors: readonly PositionedError[] = [];
       try {
         parseDocument(text, file);

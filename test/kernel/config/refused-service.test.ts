@@ -2,7 +2,7 @@ import { root, router, table } from './refused-table.ts';
 
 // One row, one mistake: title, fragment, pointer, message, and the hint where there is one.
 
-describe('a refused configuration of the service', () => {
+describe('an invalid configuration of the service', () => {
   // biome-ignore format: a row is a line
   table('the root', root, [
     ['an unknown field', { ednpoints: [] }, '/ednpoints', "unknown key 'ednpoints'", 'endpoints'],
@@ -50,7 +50,7 @@ describe('a refused configuration of the service', () => {
     ['a number', { timeout: 2000 }, '/timeout', '\'timeout\' must be a duration such as "1500ms" or "2s", found 2000', 'with its unit: "2000ms" or "2000s"'],
     ['an empty text', { timeout: '' }, '/timeout', '\'timeout\' must be a duration such as "1500ms" or "2s", found ""'],
     ['an unknown unit', { timeout: '2d' }, '/timeout', '\'timeout\' must be a duration such as "1500ms" or "2s", found "2d"', '"48h"'],
-    ['a unit alone', { timeout: 's' }, '/timeout', '\'timeout\' must be a duration such as "1500ms" or "2s", found "s"'],
+    ['a unit without a number', { timeout: 's' }, '/timeout', '\'timeout\' must be a duration such as "1500ms" or "2s", found "s"'],
     ['a space before the unit', { timeout: '2 s' }, '/timeout', '\'timeout\' must be a duration such as "1500ms" or "2s", found "2 s"', '"2s"'],
     ['a unit in upper case', { timeout: '2S' }, '/timeout', '\'timeout\' must be a duration such as "1500ms" or "2s", found "2S"', '"2s"'],
     ['a negative duration', { timeout: '-2s' }, '/timeout', '\'timeout\' must be a duration such as "1500ms" or "2s", found "-2s"'],

@@ -35,7 +35,7 @@ export const patterns: Builder = (texts: readonly string[]) => {
 export function table(title: string, build: Builder, rows: readonly Row[]): void {
   describe(title, () => {
     for (const [name, fragment, pointer, message, hint] of rows) {
-      it(`refuses ${name}`, () => {
+      it(`is rejected: ${name}`, () => {
         const document = JSON.parse(JSON.stringify(build(fragment as never)));
         const results = normalize(document).errors.map((error) => [error.pointer, error.message, error.hint]);
         deepEqual(results, [[pointer, message, hint]]);

@@ -2,7 +2,7 @@ import { backend, endpoint, path, patterns, root, routes, table } from './refuse
 
 // One row, one mistake: title, fragment, pointer, message, and the hint where there is one.
 
-describe('a refused configuration', () => {
+describe('an invalid configuration of endpoints and backends', () => {
   // biome-ignore format: a row is a line
   table('what the compatible product has and this gateway does not', root, [
     ['a router field', { extra_config: { router: { max_multipart_memory: 5 } } }, '/extra_config/router/max_multipart_memory', "'max_multipart_memory' is not supported yet"],
@@ -22,7 +22,7 @@ describe('a refused configuration', () => {
     ['port zero', { host: ['http://a:0'] }, '/host/0', 'host http://a:0 not valid: invalid host', 'ports are 1 to 65535'],
     ['a port that is no number', { host: ['http://a:http'] }, '/host/0', 'host http://a:http not valid: invalid host'],
     ['an empty port', { host: ['http://a:'] }, '/host/0', 'host http://a: not valid: invalid host'],
-    ['a scheme alone', { host: ['http://'] }, '/host/0', 'host http:// not valid: invalid host'],
+    ['a scheme without a host', { host: ['http://'] }, '/host/0', 'host http:// not valid: invalid host'],
     ['a bad IPv6 literal', { host: ['http://[::zz]'] }, '/host/0', 'host http://[::zz] not valid: invalid host'],
     ['an IPv6 literal without brackets', { host: ['http://::1'] }, '/host/0', 'host http://::1 not valid: invalid host', 'write an IPv6 address in brackets: [::1]'],
     ['a placeholder', { host: ['http://{tenant}.local'] }, '/host/0', 'host http://{tenant}.local not valid: invalid host', '"disable_host_sanitize": true'],
@@ -66,7 +66,7 @@ describe('a refused configuration', () => {
   // biome-ignore format: a row is a line
   table('an endpoint', endpoint, [
     ['an unknown field', { ednpoint: '/x' }, '/endpoints/0/ednpoint', "unknown key 'ednpoint' in 'endpoints[0]'", 'endpoint'],
-    ['an unknown field beside comments', { _note: 'x', '@c': 1, '#d': 2, $e: 3, methud: 'GET' }, '/endpoints/0/methud', "unknown key 'methud' in 'endpoints[0]'", 'method'],
+    ['an unknown field next to comments', { _note: 'x', '@c': 1, '#d': 2, $e: 3, methud: 'GET' }, '/endpoints/0/methud', "unknown key 'methud' in 'endpoints[0]'", 'method'],
     ['a field of older files', { headers_to_pass: ['A'] }, '/endpoints/0/headers_to_pass', "'headers_to_pass' is an old name of 'input_headers': sluice migrate renames it", 'input_headers'],
     ['another field of older files', { querystring_params: ['a'] }, '/endpoints/0/querystring_params', "'querystring_params' is an old name of 'input_query_strings': sluice migrate renames it", 'input_query_strings'],
     ['a field of the backend', { url_pattern: '/' }, '/endpoints/0/url_pattern', "'url_pattern' belongs to a backend, not to an endpoint", 'move it to a backend'],
@@ -134,7 +134,7 @@ describe('a refused configuration', () => {
     ['a group that is a number', { group: 1 }, '/endpoints/0/backend/0/group', "'group' must be a string, found 1"],
     ['a bad timeout', { timeout: '5' }, '/endpoints/0/backend/0/timeout', '\'timeout\' must be a duration such as "1500ms" or "2s", found "5"', 'with its unit: "5ms" or "5s"'],
     ['a header with a space', { input_headers: ['X Y'] }, '/endpoints/0/backend/0/input_headers/0', '"X Y" cannot be the name of a header'],
-    ['an empty header beside others', { input_headers: ['', 'A'] }, '/endpoints/0/backend/0/input_headers/0', '"" cannot be the name of a header'],
+    ['an empty header next to others', { input_headers: ['', 'A'] }, '/endpoints/0/backend/0/input_headers/0', '"" cannot be the name of a header'],
     ['a header twice', { input_headers: ['A', 'A'] }, '/endpoints/0/backend/0/input_headers/1', '\'input_headers\' contains "A" twice (first at position 0)'],
     ['disable_host_sanitize as text', { disable_host_sanitize: 'false' }, '/endpoints/0/backend/0/disable_host_sanitize', '\'disable_host_sanitize\' must be true or false, found "false"', 'false'],
     ['sd that is a flag', { sd: true }, '/endpoints/0/backend/0/sd', "'sd' must be a string, found true"],
@@ -154,7 +154,7 @@ describe('a refused configuration', () => {
   ]);
 
   // biome-ignore format: a row is a line
-  table('routes beside one another', routes, [
+  table('colliding routes', routes, [
     ['the same route twice', ['GET /a', 'GET /a'], '/endpoints/1/endpoint', 'GET /a is declared twice, first as GET /a (/endpoints/0/endpoint)'],
     ['the same route twice, other ones between', ['GET /a', 'GET /b', 'POST /a', 'GET /a'], '/endpoints/3/endpoint', 'GET /a is declared twice, first as GET /a (/endpoints/0/endpoint)'],
     ['the same route with variables twice', ['GET /u/{id}', 'GET /u/{id}'], '/endpoints/1/endpoint', 'GET /u/{id} is declared twice, first as GET /u/{id} (/endpoints/0/endpoint)'],
@@ -166,7 +166,7 @@ describe('a refused configuration', () => {
     ['two names before a wildcard', ['GET /{a}/*', 'GET /{b}/x'], '/endpoints/1/endpoint', "GET /{b}/x collides with GET /{a}/*: the same position is called '{b}' here and '{a}' there (/endpoints/0/endpoint)"],
     ['the same wildcard twice', ['GET /a/*', 'GET /a/*'], '/endpoints/1/endpoint', 'GET /a/* is declared twice, first as GET /a/* (/endpoints/0/endpoint)'],
     ['two names that differ in letter case', ['GET /x/{id}', 'GET /x/{ID}/y'], '/endpoints/1/endpoint', "GET /x/{ID}/y collides with GET /x/{id}: the same position is called '{ID}' here and '{id}' there (/endpoints/0/endpoint)"],
-    ['two catch-alls, whatever their methods', ['GET /__catchall', 'POST /__catchall'], '/endpoints/1/endpoint', 'POST /__catchall is declared twice, first as GET /__catchall (/endpoints/0/endpoint)'],
+    ['two catch-alls, even with different methods', ['GET /__catchall', 'POST /__catchall'], '/endpoints/1/endpoint', 'POST /__catchall is declared twice, first as GET /__catchall (/endpoints/0/endpoint)'],
   ]);
 
   // biome-ignore format: a row is a line

@@ -24,7 +24,7 @@ const text = (endpoints: readonly unknown[], more: object = {}): string =>
 const listOf = ({ data }: Document): readonly object[] => (data as { endpoints: object[] }).endpoints;
 const parse = (source: string): Document => parseDocument(source, FILE);
 
-describe('a text that differs from another one in endpoints', () => {
+describe('a configuration text of which only endpoints have changed', () => {
   const all = [0, 1, 2, 3].map((at) => endpoint(at));
   const before = parse(text(all));
 
@@ -43,7 +43,7 @@ describe('a text that differs from another one in endpoints', () => {
     ['nothing else', all, [0, 1, 2, 3]],
   ];
   for (const [what, endpoints, same] of cases) {
-    it(`is read where it does: ${what}`, async () => {
+    it(`is parsed only in its changed parts: ${what}`, async () => {
       const document = await reparseDocument(before, text(endpoints), FILE);
       deepEqual(document?.data, parse(text(endpoints)).data);
       const known = new Set(listOf(before));
@@ -65,7 +65,7 @@ describe('a text that differs from another one in endpoints', () => {
     ['the end at the beginning', [...many.slice(70), ...many.slice(0, 70)], 100],
   ];
   for (const [what, endpoints, same] of scattered) {
-    it(`is read where it does, of many: ${what}`, async () => {
+    it(`is parsed only in its changed parts, with many endpoints: ${what}`, async () => {
       const first = parse(text(many));
       let document = await reparseDocument(first, text(endpoints), FILE);
       deepEqual(document?.data, parse(text(endpoints)).data);
@@ -80,7 +80,7 @@ describe('a text that differs from another one in endpoints', () => {
     });
   }
 
-  it('has its places where they are', async () => {
+  it('has correct positions of all values', async () => {
     const source = text(all.with(2, endpoint(2, { timeout: 'soon' })));
     const document = await reparseDocument(before, source, FILE);
     for (const pointer of ['/endpoints/2/timeout', '/endpoints/3/backend/0/host/0', '/timeout']) {
@@ -97,17 +97,17 @@ describe('a text that differs from another one in endpoints', () => {
     ['ends the list early', text(all).replace('"/path-2",', '"/x"}], "port": 80, "x": [{"a": "/b",')],
     ['is nested too deeply', text(all.with(1, endpoint(1, { a: JSON.parse('['.repeat(199) + ']'.repeat(199)) })))],
   ] as const) {
-    it(`is read as a whole where it ${what}`, async () => {
+    it(`is parsed as a whole if it ${what}`, async () => {
       notEqual(source, text(all));
       equal(await reparseDocument(before, source, FILE), null);
     });
   }
 
-  it('is read as a whole where another format is written', async () => {
+  it('is parsed as a whole if its format changes', async () => {
     equal(await reparseDocument(before, text(all), 'gateway.yaml'), null);
   });
 
-  it('always gives the same result as the whole text, for any edit', async () => {
+  it('always gives the same result as when parsed as a whole, for any edit', async () => {
     const random = generator(7);
     const pieces = [
       '{',

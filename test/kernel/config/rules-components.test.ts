@@ -36,7 +36,7 @@ const plugged = {
   },
 };
 
-describe('definitions that components compile', () => {
+describe('check, for components', () => {
   let registry: Registry;
 
   before(() => {
@@ -63,17 +63,17 @@ describe('definitions that components compile', () => {
 
   const SCHEMA = '/endpoints/0/extra_config/validation~1json-schema';
 
-  describe('a JSON schema', () => {
-    it('is pointed at where a keyword is wrong', async () => {
+  describe('with a JSON schema', () => {
+    it('points to an invalid keyword', async () => {
       const error = await schemaFault({ properties: { age: { minimum: 'x' } } });
       equal(error.pointer, `${SCHEMA}/properties/age/minimum`);
       equal(error.message, '\'minimum\' must be a number, found "x"');
     });
-    it('is reported with the type that is meant', async () => {
+    it('suggests the intended type', async () => {
       const error = await schemaFault({ properties: { age: { type: 'strin' } } });
       deepEqual([error.pointer, error.hint], [`${SCHEMA}/properties/age/type`, 'did you mean "string"?']);
     });
-    it('is rejected in plain words', async () => {
+    it('reports errors in plain words', async () => {
       for (const [schema, message] of [
         [{ minLength: -1 }, "'minLength' must be 0 or more, found -1"],
         [{ required: 'name' }, '\'required\' must be a list, found "name"'],
@@ -84,7 +84,7 @@ describe('definitions that components compile', () => {
         equal((await schemaFault(schema)).message, message);
       }
     });
-    it('is pointed at inside its pattern', async () => {
+    it('points into an invalid regular expression', async () => {
       const pattern = '^[a-z]+(x$';
       const error = await schemaFault({ properties: { a: { pattern } } }, 'PATTERN_INVALID');
       deepEqual(
@@ -92,15 +92,15 @@ describe('definitions that components compile', () => {
         [`${SCHEMA}/properties/a/pattern`, "the '(' is never closed", { start: 7, end: 8 }],
       );
     });
-    it('is reported with the place of an invalid escape', async () => {
+    it('points to an invalid escape', async () => {
       const pattern = '(?i)a\\yb';
       equal(pointedAt(pattern, await schemaFault({ pattern }, 'PATTERN_INVALID')), '\\y');
     });
-    it('is warned about an unknown keyword', async () => {
+    it('warns about an unknown keyword', async () => {
       const warning = await schemaFault({ properties: { a: { minLenght: 2 } } }, 'JSON_SCHEMA_KEYWORD');
       deepEqual([warning.pointer, warning.hint], [`${SCHEMA}/properties/a/minLenght`, 'did you mean "minLength"?']);
     });
-    it('is warned of a format that is not checked', async () => {
+    it('warns about a format that is not checked', async () => {
       const schema = { properties: { a: { format: 'emial' }, b: { format: 'int64' }, c: { format: 'email' } } };
       const warnings = await all(onEndpoint({ 'validation/json-schema': schema }, { method: 'POST' }));
       deepEqual(
@@ -126,18 +126,18 @@ describe('definitions that components compile', () => {
         ],
       );
     });
-    it('is not warned of a property named format', async () => {
+    it('does not warn about a property named format', async () => {
       const schema = { properties: { format: { type: 'string' } }, const: { format: 'x' } };
       deepEqual(await all(onEndpoint({ 'validation/json-schema': schema }, { method: 'POST' })), []);
     });
-    it('may have words of other tools and names of its own', async () => {
+    it('accepts annotations, extension keywords and property names that resemble keywords', async () => {
       const schema = { 'x-typ': 1, example: {}, nullable: true, '@tpye': 1, properties: { tpye: {}, requird: {} } };
       deepEqual(await all(onEndpoint({ 'validation/json-schema': schema }, { method: 'POST' })), []);
     });
   });
 
-  describe('a pattern of another component', () => {
-    it('of a host is pointed at', async () => {
+  describe('with a regular expression', () => {
+    it('points into a pattern of hosts', async () => {
       const text = 'api(.test';
       const error = await result(
         atRoot({ 'security/http': { allowed_hosts: ['a', text], allowed_hosts_are_regex: true } }),
@@ -145,7 +145,7 @@ describe('definitions that components compile', () => {
       );
       deepEqual([error.pointer, pointedAt(text, error)], ['/extra_config/security~1http/allowed_hosts/1', '(']);
     });
-    it('of a log is pointed at', async () => {
+    it('points into a pattern of logs', async () => {
       const text = '%{time} %{mesage}\n';
       const logging = { level: 'INFO', stdout: true, format: 'custom', custom_format: text };
       const error = await result(atRoot({ 'telemetry/logging': logging }), 'LOGGING_PATTERN');
@@ -153,15 +153,15 @@ describe('definitions that components compile', () => {
     });
   });
 
-  describe('a component out of place', () => {
-    it('is reported with the places where it works', async () => {
+  describe('with a component at the wrong level', () => {
+    it('reports the levels at which it works', async () => {
       const error = await result(onEndpoint({ 'telemetry/logging': {} }), 'NAMESPACE_LEVEL');
       equal(
         error.message,
         '"telemetry/logging" does nothing at endpoint level: it works in the extra_config of the service or a backend',
       );
     });
-    it('may be the router', async () => {
+    it('reports the router, too', async () => {
       equal(
         (await result(onEndpoint({ router: {} }), 'NAMESPACE_LEVEL')).hint,
         'move it to the extra_config of the service',
@@ -169,41 +169,41 @@ describe('definitions that components compile', () => {
     });
   });
 
-  describe('an unknown component', () => {
-    it('is renamed by its fix', async () => {
+  describe('with an unknown component', () => {
+    it('offers a fix that renames it', async () => {
       const error = await result(onEndpoint({ 'qos/ratelimit/ruter': {} }), 'NAMESPACE_UNKNOWN');
       deepEqual([error.hint, error.fix], ['did you mean "qos/ratelimit/router"?', { key: 'qos/ratelimit/router' }]);
     });
-    it('has no other fix than the one for the intended name', async () => {
+    it('offers no fix if the intended component exists too', async () => {
       const extra = { 'qos/ratelimit/ruter': {}, 'qos/ratelimit/router': { max_rate: 1 } };
       equal((await result(onEndpoint(extra), 'NAMESPACE_UNKNOWN')).fix, undefined);
     });
-    it('may lack its family', async () => {
+    it('suggests the component if only its family is missing', async () => {
       const error = await result(backends([{ extra_config: { 'circuit-breaker': {} } }]), 'NAMESPACE_UNKNOWN');
       equal(error.hint, 'did you mean "qos/circuit-breaker"?');
     });
-    it('of an older release is reported with its replacement', async () => {
+    it('reports the replacement of a component from an older release', async () => {
       const error = await result(atRoot({ 'telemetry/instana': {} }), 'CONFIG_NOT_SUPPORTED');
       equal(error.hint, 'it is an old component: "telemetry/opentelemetry" took its place');
     });
-    it('of an older release is reported with the closest alternative if its replacement is missing too', async () => {
+    it('suggests the closest alternative if that replacement does not exist either', async () => {
       const error = await result(onEndpoint({ 'modifier/earlier': {} }), 'CONFIG_NOT_SUPPORTED');
       match(error.hint ?? '', /^supported in modifier: modifier\//);
     });
   });
 
-  describe('an unknown encoding', () => {
-    it('is replaced by its fix', async () => {
+  describe('with an unknown encoding', () => {
+    it('offers a fix', async () => {
       deepEqual((await result(backends([{ encoding: 'JSON' }]), 'ENCODING_UNKNOWN')).fix, { value: 'json' });
     });
-    it('of a backend is reported even if its bytes pass undecoded; one that only writes is allowed there', async () => {
+    it('reports it for a backend even if its bytes pass undecoded, but accepts encodings that only write', async () => {
       const raw = (encoding: string) =>
         service([{ output_encoding: 'no-op', backend: [{ host: ['http://a.test'], url_pattern: '/', encoding }] }]);
       const { pointer, fix } = await result(raw('JSON'), 'ENCODING_UNKNOWN');
       deepEqual([pointer, fix], ['/endpoints/0/backend/0/encoding', { value: 'json' }]);
       deepEqual(await all(raw('negotiate')), []);
     });
-    it('of the root is reported once, at the root', async () => {
+    it('reports it once at the root', async () => {
       const errors = await all(service([{}, {}], { output_encoding: 'jsn' }));
       deepEqual(
         errors.map(({ code, pointer }) => `${pointer} ${code}`),
@@ -212,8 +212,8 @@ describe('definitions that components compile', () => {
     });
   });
 
-  describe('an endpoint whose parts do not go together', () => {
-    it('is reported with the component that has nothing to read', async () => {
+  describe('with an endpoint whose parts conflict', () => {
+    it('reports a component that has nothing to read', async () => {
       const error = await result(
         onEndpoint({ proxy: { static: { data: { a: 1 }, strategy: 'always' } } }, { output_encoding: 'no-op' }),
         'PROXY_STATIC_RAW',
@@ -223,33 +223,33 @@ describe('definitions that components compile', () => {
         ['/endpoints/0/extra_config/proxy/static', ['/endpoints/0/output_encoding']],
       );
     });
-    it('is reported with every shadow backend if it has no others', async () => {
+    it('reports every shadow backend if there are only shadow backends', async () => {
       const shadow = { extra_config: { proxy: { shadow: true } } };
       deepEqual((await result(backends([shadow, shadow]), 'ENDPOINT_BACKENDS')).related, [
         '/endpoints/0/backend/0/extra_config/proxy/shadow',
         '/endpoints/0/backend/1/extra_config/proxy/shadow',
       ]);
     });
-    it('is reported with the component that reads undecoded bytes', async () => {
+    it('reports a component that would read undecoded bytes', async () => {
       const error = await result(onEndpoint({ 'test/reader': {} }, { output_encoding: 'no-op' }), 'ENDPOINT_NO_DATA');
       deepEqual(
         [error.pointer, error.related],
         ['/endpoints/0/output_encoding', ['/endpoints/0/extra_config/test~1reader']],
       );
     });
-    it('is reported with what a component that responds by itself hides', async () => {
+    it('reports components that never run because another one responds first', async () => {
       const warning = await result(onEndpoint({ 'test/reader': {}, 'test/inner': {} }), 'PLUGIN_HIDDEN');
       deepEqual(
         [warning.pointer, warning.related],
         ['/endpoints/0/extra_config/test~1reader', ['/endpoints/0/extra_config/test~1inner']],
       );
     });
-    it('is reported with the variable that a limiter means', async () => {
+    it('suggests the variable for the key of a rate limit', async () => {
       const limit = { client_max_rate: 1, strategy: 'param', key: 'idd' };
       const error = await result(onEndpoint({ 'qos/ratelimit/router': limit }), 'RATELIMIT_KEY');
       deepEqual([error.hint, error.fix], ['did you mean "id"?', { value: 'id' }]);
     });
-    it('is reported with the strategy that a limiter means', async () => {
+    it('suggests the strategy of a rate limit', async () => {
       const limit = { client_max_rate: 1, strategy: 'heder', key: 'X-A' };
       deepEqual((await result(onEndpoint({ 'qos/ratelimit/router': limit }), 'RATELIMIT_STRATEGY')).fix, {
         value: 'header',

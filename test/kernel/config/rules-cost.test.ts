@@ -32,13 +32,13 @@ function costOfErrors(endpoints: number): number {
   return cost(() => equal(normalize({ version: 3, endpoints: wrong }).errors.length, 2 * endpoints));
 }
 
-describe('the rules of a large configuration', () => {
-  it('cost in proportion to its endpoints', () => {
+describe('the rules of check, for a large configuration', () => {
+  it('take work in proportion to its endpoints', () => {
     const small = costOf(large(1000));
     ok(costOf(large(8000)) < 30 * small, 'eight times the endpoints, thirty times the time');
   });
 
-  it('cost time in proportion to its errors', () => {
+  it('take time in proportion to its errors', () => {
     const small = costOfErrors(2000);
     ok(costOfErrors(16_000) < 20 * small, 'eight times the mistakes, twenty times the time');
   });

@@ -4,31 +4,31 @@ import { backends, findings } from './findings.ts';
 const places = (code: string, ...document: Parameters<typeof backends>) =>
   findings(backends(...document), code).map(({ pointer }) => pointer);
 
-describe('an output of messages', () => {
+describe('the encoding of a backend under a streaming output', () => {
   const unused = (encoding: string | undefined, output: string) =>
     places('OUTPUT_ENCODING', [{ encoding }], { output_encoding: output });
 
-  it('reads the backend with its own encoding, regardless of the configured one', () => {
+  it('causes a warning, because the streaming output decides it', () => {
     const place = '/endpoints/0/backend/0/encoding';
     deepEqual([unused('json', 'ndjson'), unused('json', 'sse')], [[place], [place]]);
   });
-  it('has nothing to say where nothing else is written', () => {
+  it('causes no warning if it agrees or is not configured', () => {
     deepEqual([unused(undefined, 'sse'), unused('sse', 'sse'), unused('no-op', 'sse')].flat(), []);
   });
-  it('is another matter than an output of bytes', () => deepEqual(unused('json', 'no-op'), []));
+  it('causes no warning under no-op', () => deepEqual(unused('json', 'no-op'), []));
 });
 
-describe('an output of text', () => {
+describe('an output of plain text', () => {
   const missing = (list: readonly object[], fields: object = {}) =>
     places('OUTPUT_CONTENT', list, { output_encoding: 'string', ...fields });
 
-  it('lacks its field over backends that answer in JSON', () => {
+  it('causes a warning if its field is missing from JSON backends', () => {
     deepEqual(missing([{}]), ['/endpoints/0/output_encoding']);
     deepEqual(missing([{ allow: ['id'] }, { group: 'user' }]), ['/endpoints/0/output_encoding']);
   });
-  it('is reported where the root sets it', () =>
+  it('causes a warning at the root if it is set there', () =>
     deepEqual(places('OUTPUT_CONTENT', [{}], {}, { output_encoding: 'string' }), ['/output_encoding']));
-  it('has content if a backend reads text, or the field is named', () => {
+  it('causes no warning if a backend reads text or provides the field', () => {
     for (const backend of [
       { encoding: 'string' },
       { encoding: 'safejson' },
@@ -39,7 +39,7 @@ describe('an output of text', () => {
       deepEqual(missing([{}, backend]), [], JSON.stringify(backend));
     }
   });
-  it('may have it of a component', () => {
+  it('causes no warning if a component may add the field', () => {
     const made = { 'modifier/lua-proxy': {} };
     const added = { proxy: { static: { data: { content: 'x' }, strategy: 'always' } } };
     deepEqual(missing([{}], { extra_config: made }), []);

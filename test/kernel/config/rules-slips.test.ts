@@ -4,28 +4,28 @@ import { compileSchema } from '../../../kernel/config/index.ts';
 import { normalize } from '../../support/known.ts';
 import { backends, finding, findings, pointedAt, service } from './findings.ts';
 
-describe('a mistyped key', () => {
+describe('a misspelled key', () => {
   const unknown = (fields: object) => finding(service([fields]), 'SCHEMA_UNKNOWN_KEY');
 
-  it('is renamed by its fix', () => {
+  it('comes with a fix that renames it', () => {
     deepEqual(unknown({ methud: 'GET' }).fix, { key: 'method' });
     deepEqual(unknown({ 'cache-ttl': '1s' }).fix, { key: 'cache_ttl' });
   });
-  it('has no fix when the key it is meant for is there', () => {
+  it('comes with no fix if the correct key exists too', () => {
     const error = unknown({ methud: 'GET', method: 'POST' });
     deepEqual([error.hint, error.fix], ['method', undefined]);
   });
-  it('has no fix when it is more than two letters away', () => {
+  it('comes with no fix if more than two letters differ', () => {
     const error = unknown({ input_query_str: [] });
     deepEqual([error.hint, error.fix], ['input_query_strings', undefined]);
   });
-  it('has no fix when two keys are as near', () => {
+  it('comes with no fix if two keys are equally similar', () => {
     const schema = { type: 'object', properties: { cat: { type: 'string' }, car: { type: 'string' } } } as const;
     equal(compileSchema(schema)({ cap: 'x' }, '').errors[0]!.fix, undefined);
   });
 });
 
-describe('a key of another object', () => {
+describe('a key that belongs to another object', () => {
   const rows: [what: string, document: object, message: string][] = [
     [
       'the endpoint on a backend',
@@ -65,28 +65,28 @@ describe('a key of another object', () => {
     ],
   ];
   for (const [what, document, message] of rows) {
-    it(`is reported with the object it belongs to: one of ${what}`, () =>
+    it(`is reported with the object that it belongs to: ${what}`, () =>
       equal(finding(document, 'SCHEMA_UNKNOWN_KEY').message, message));
   }
-  it('is a slip of the pen when a key of its own object is meant', () => {
+  it('is treated as misspelled if its own object has a similar key', () => {
     const error = finding(service([{ endpoint: undefined, endpoints: '/a' }]), 'SCHEMA_UNKNOWN_KEY');
     deepEqual(error.fix, { key: 'endpoint' });
   });
 });
 
-describe('an old name', () => {
-  it('of a field is renamed by its fix', () => {
+describe('an old name in a configuration', () => {
+  it('of a field comes with a fix that renames it', () => {
     deepEqual(finding(backends([{ whitelist: ['a'] }]), 'SCHEMA_UNKNOWN_KEY').fix, { key: 'allow' });
     deepEqual(finding(service([{ headers_to_pass: ['A'] }]), 'SCHEMA_UNKNOWN_KEY').fix, { key: 'input_headers' });
   });
-  it('of a field has no other fix than the current one', () => {
+  it('of a field comes with no fix if the current name exists too', () => {
     equal(finding(backends([{ whitelist: ['a'], allow: ['b'] }]), 'SCHEMA_UNKNOWN_KEY').fix, undefined);
   });
   it('of a field of another object is reported with both names', () => {
     const message = "'whitelist' is an old name of 'allow', which belongs to a backend, not to an endpoint";
     equal(finding(service([{ whitelist: ['a'] }]), 'SCHEMA_UNKNOWN_KEY').message, message);
   });
-  it('of a namespace is warned of, with the present one as fix', () => {
+  it('of a namespace causes a warning with the current one as a fix', () => {
     const old = 'github_com/devopsfaith/krakend-cors';
     const warning = finding(service([], { extra_config: { [old]: {} } }), 'CONFIG_OLD_NAME');
     deepEqual(
@@ -94,7 +94,7 @@ describe('an old name', () => {
       ['/extra_config/github_com~1devopsfaith~1krakend-cors', { key: 'security/cors' }],
     );
   });
-  it('of a namespace is not reported in a file of version 2', () => {
+  it('of a namespace causes no warning in a file of version 2', () => {
     const document = { version: 2, extra_config: { 'github_com/devopsfaith/krakend-cors': {} } };
     deepEqual(findings(document, 'CONFIG_OLD_NAME'), []);
   });
@@ -103,15 +103,16 @@ describe('an old name', () => {
 describe('a value of the wrong type', () => {
   const fixOf = (fields: object, code = 'SCHEMA_TYPE') => finding(service([], fields), code).fix;
 
-  it('is given as the number or flag it spells', () => {
+  it('comes with the number or boolean that it spells as a fix', () => {
     deepEqual(fixOf({ port: '8080' }), { value: 8080 });
     deepEqual(fixOf({ debug_endpoint: 'true' }), { value: true });
     deepEqual(fixOf({ version: '3' }, 'CONFIG_VERSION'), { value: 3 });
   });
-  it('is put into the list that is wanted', () => deepEqual(fixOf({ host: 'http://a' }), { value: ['http://a'] }));
-  it('is left alone when it may be several entries', () => equal(fixOf({ host: 'a, b' }), undefined));
-  it('is left alone when it spells nothing', () => equal(fixOf({ debug_endpoint: 'yes' }), undefined));
-  it('is given as the duration it spells', () => {
+  it('comes with a list as a fix if the field is a list', () =>
+    deepEqual(fixOf({ host: 'http://a' }), { value: ['http://a'] }));
+  it('comes with no fix if it could be several entries', () => equal(fixOf({ host: 'a, b' }), undefined));
+  it('comes with no fix if it cannot be converted', () => equal(fixOf({ debug_endpoint: 'yes' }), undefined));
+  it('comes with the duration that it spells as a fix', () => {
     for (const [text, value] of [
       ['2 s', '2s'],
       ['2S', '2s'],
@@ -123,24 +124,24 @@ describe('a value of the wrong type', () => {
       deepEqual(fixOf({ timeout: text }, 'DURATION_INVALID'), { value }, text);
     }
   });
-  it('that is a number without a unit is left for the operator to say', () => {
+  it('that is a number without a unit comes with a hint but no fix', () => {
     const error = finding(service([], { timeout: 30 }), 'DURATION_INVALID');
     deepEqual([error.hint, error.fix], ['with its unit: "30ms" or "30s"', undefined]);
   });
-  it('never shows a secret in its hint', () => {
+  it('is not shown in the hint if it is a secret', () => {
     const { errors } = compileSchema({ type: 'integer', secret: true })('1234', '/pin');
     deepEqual([errors[0]!.hint, errors[0]!.fix], [undefined, undefined]);
   });
-  it('is offered by a choice, too', () => {
+  it('comes with a fix for a choice of types, too', () => {
     const schema = { anyOf: [{ type: 'boolean' }, { type: 'integer' }] } as const;
     deepEqual(compileSchema(schema)('true', '').errors[0]!.fix, { value: true });
   });
-  it('is not an exact number where a number will do', () => {
+  it('is not reported for a number with many digits', () => {
     deepEqual(compileSchema({ type: 'number' })(parseExact('1.00000000000000000001'), '').errors, []);
   });
 });
 
-describe('a duration that cannot be read', () => {
+describe('an invalid duration', () => {
   for (const [text, segment] of [
     ['1h30', '30'],
     ['2x', '2x'],
@@ -148,22 +149,22 @@ describe('a duration that cannot be read', () => {
     ['10', '10'],
     ['5m 3s', ' 3s'],
   ] as const) {
-    it(`is pointed at where reading stops: ${text}`, () => {
+    it(`is reported at the invalid character: ${text}`, () => {
       equal(pointedAt(text, finding(service([], { timeout: text }), 'DURATION_INVALID')), segment);
     });
   }
 });
 
-describe('a value out of a list of choices', () => {
-  it('is replaced by its fix', () => {
+describe('an invalid value of an enumeration', () => {
+  it('comes with the nearest value as a fix', () => {
     deepEqual(finding(service([{ method: 'get' }]), 'SCHEMA_ENUM').fix, { value: 'GET' });
   });
-  it('is left alone when two choices are as near', () => {
+  it('comes with no fix if two values are equally similar', () => {
     equal(finding(service([{ method: 'POT' }]), 'SCHEMA_ENUM').fix, undefined);
   });
 });
 
-describe('a duplicate entry', () => {
+describe('a duplicate list entry', () => {
   it('is reported with its first position', () => {
     const { related } = finding(service([{ input_headers: ['A', 'B', 'A'] }]), 'SCHEMA_DUPLICATE');
     deepEqual(related, ['/endpoints/0/input_headers/0']);

@@ -23,7 +23,7 @@ describe('a schema of an open object', () => {
     values: { type: 'string' },
   } as const satisfies Schema;
 
-  it('knows its fields and takes every other key as a map does', () => {
+  it('validates its declared fields and accepts other keys', () => {
     deepEqual(check(open, { timeout: '2s', en: 'yes', _it: 'si' }), {
       value: { timeout: 2000, en: 'yes', _it: 'si' },
       errors: [],
@@ -31,11 +31,11 @@ describe('a schema of an open object', () => {
     equal(isPublished(open, { timeout: '2s', en: 'yes' }), true);
   });
 
-  it('fills in the defaults of its fields', () => {
+  it('inserts the defaults of its fields', () => {
     deepEqual(check(open, {}).value, { timeout: 1000 });
   });
 
-  it('holds the other keys to the schema of its values', () => {
+  it('validates other keys with the schema of its values', () => {
     deepEqual(check(open, { en: 1 }).errors, ['/x/en SCHEMA_TYPE']);
     equal(isPublished(open, { en: 1 }), false);
   });
@@ -48,14 +48,14 @@ describe('a schema with exactly one of several fields', () => {
     exactlyOneOf: [['url', 'path']],
   } as const satisfies Schema;
 
-  it('takes any one of them', () => {
+  it('accepts any one of them', () => {
     for (const value of [{ url: 'a' }, { path: 'b', cache: true }]) {
       deepEqual(check(source, value).errors, []);
       equal(isPublished(source, value), true);
     }
   });
 
-  it('refuses none and both, and says which were found', () => {
+  it('rejects none and both, and lists those present', () => {
     for (const value of [{ cache: true }, { url: 'a', path: 'b' }]) {
       deepEqual(check(source, value).errors, ['/x SCHEMA_EXACTLY_ONE']);
       equal(isPublished(source, value), false);
@@ -66,7 +66,7 @@ describe('a schema with exactly one of several fields', () => {
   });
 });
 
-describe('a schema with a number of keys', () => {
+describe('a schema with a limited number of keys', () => {
   const counted = {
     type: 'object',
     minProperties: 1,
@@ -78,19 +78,19 @@ describe('a schema with a number of keys', () => {
     },
   } as const satisfies Schema;
 
-  it('counts those that are written, neither defaults nor comments', () => {
+  it('counts written keys only, neither defaults nor comments', () => {
     deepEqual(check(counted, { b: 5 }), { value: { a: 1, b: 5, c: 3 }, errors: [] });
     for (const value of [{}, { '@a': 1 }, { a: 1, b: 2, c: 3 }])
       deepEqual(check(counted, value).errors, ['/x SCHEMA_RANGE']);
     equal(compileSchema(counted)({}, '/x').errors[0]!.message, "'x' must have at least 1 entry");
   });
 
-  it('reports the wrong type of a value that is not an object once', () => {
+  it('reports a value of the wrong type once', () => {
     deepEqual(check(counted, []).errors, ['/x SCHEMA_TYPE']);
   });
 });
 
-describe('a schema that holds itself', () => {
+describe('a recursive schema', () => {
   const group: Schema = {
     type: 'object',
     required: ['name'],
@@ -101,7 +101,7 @@ describe('a schema that holds itself', () => {
     },
   };
 
-  it('is checked at every depth, defaults and durations included', () => {
+  it('is applied at every depth, including defaults and durations', () => {
     deepEqual(check(group, { name: 'a', inner: [{ name: 'b', inner: [{ name: 'c', wait: '5ms' }] }] }), {
       value: {
         name: 'a',
@@ -124,7 +124,7 @@ describe('a schema that holds itself', () => {
     match(JSON.stringify(toPublicSchema(group)), /"\$ref":"#\/definitions\/test-group"/);
   });
 
-  it('has data of any kind as its type', () => {
+  it('has a type that accepts any data', () => {
     const value: Infer<{ readonly type: 'recursive'; readonly name: 'x'; readonly schema: () => Schema }> = [
       1,
       { a: null },

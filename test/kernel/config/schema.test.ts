@@ -9,40 +9,40 @@ const check = (schema: Schema, value: unknown, pointer = '/extra_config/a~1b') =
 const reported = (schema: Schema, value: unknown) =>
   check(schema, value).errors.map(({ pointer, message }) => [pointer, message]);
 
-describe('a validator', () => {
-  it('is compiled once for every schema', () => equal(compileSchema(serviceSchema), compileSchema(serviceSchema)));
-  it('fills in defaults at every depth', () => {
+describe('a compiled schema', () => {
+  it('is compiled once and reused', () => equal(compileSchema(serviceSchema), compileSchema(serviceSchema)));
+  it('inserts defaults at every depth', () => {
     const inner = { type: 'object', properties: { wait: { type: 'duration', default: '2s' } }, default: {} } as const;
     deepEqual(check({ type: 'object', properties: { inner } }, {}).value, { inner: { wait: 2000 } });
   });
-  it('reads durations in lists, in maps and at the top', () => {
+  it('converts durations in lists, in maps and at the top', () => {
     deepEqual(check({ type: 'array', items: { type: 'duration' } }, ['1s']).value, [1000]);
     deepEqual(check({ type: 'object', values: { type: 'duration' } }, { a: '1s' }).value, { a: 1000 });
     equal(check({ type: 'duration' }, '1s').value, 1000);
   });
-  it('names the value itself by the end of its pointer', () => {
+  it('names the value in errors by the last part of its pointer', () => {
     deepEqual(reported({ type: 'string' }, 5), [['/extra_config/a~1b', "'a/b' must be a string, found 5"]]);
   });
-  it('never shows a secret', () => {
+  it('never shows a secret in errors', () => {
     deepEqual(reported({ type: 'string', pattern: '^k', secret: true }, 'hunter2'), [
       ['/extra_config/a~1b', "'a/b' must match ^k, found a string"],
     ]);
   });
-  it('says of a secret that it is empty', () => {
+  it('says if a secret is empty', () => {
     deepEqual(reported({ type: 'string', minLength: 1, secret: true }, ''), [
       ['/extra_config/a~1b', "'a/b' must not be empty, found an empty string"],
     ]);
   });
-  it('keeps all keys of a map, those of comments too', () => {
+  it('keeps all keys of a map, including comment keys', () => {
     deepEqual(check({ type: 'object', values: { type: 'integer' } }, { _a: 1, $b: 2 }).value, { _a: 1, $b: 2 });
   });
-  it('takes a number with many digits where a number is wanted, and only there', () => {
+  it('accepts a number with many digits, but only for a number', () => {
     equal(check({ type: 'number' }, parseExact('0.12345678901234567890')).value, 0.12345678901234568);
     equal(check({ type: 'integer' }, parseExact('12345678901234567890')).errors[0]!.code, 'SCHEMA_TYPE');
     equal(check({ type: 'number', maximum: 1 }, parseExact('1.2345678901234567890')).errors[0]!.code, 'SCHEMA_RANGE');
     equal(check({ type: 'object' }, parseExact('12345678901234567890')).errors[0]!.code, 'SCHEMA_TYPE');
   });
-  it('looks for duplicates in time that grows with the list', () => {
+  it('detects duplicates in time that grows with the list', () => {
     const costOf = (length: number) => {
       const list = Array.from({ length }, (_, index) => ({ index }));
       return cost(() =>
@@ -52,7 +52,7 @@ describe('a validator', () => {
     const small = costOf(20_000);
     ok(costOf(160_000) < 30 * small, 'eight times the items, thirty times the time');
   });
-  it('finds equal objects regardless of the order of their keys', () => {
+  it('treats objects with reordered keys as equal', () => {
     const list = [
       { a: 1, b: 2 },
       { b: 2, a: 1 },
@@ -64,21 +64,21 @@ describe('a validator', () => {
   });
 });
 
-describe('a choice', () => {
+describe('a schema with alternatives', () => {
   const wait = { type: 'object', required: ['wait'], properties: { wait: { type: 'duration' } } } as const;
   const schema: Schema = { anyOf: [{ type: 'duration' }, wait, { type: 'array', items: wait }] };
 
-  it('takes the branch that fits, durations read', () => {
+  it('uses the alternative that fits, with durations converted', () => {
     equal(check(schema, '1s').value, 1000);
     deepEqual(check(schema, { wait: '1s' }).value, { wait: 1000 });
     deepEqual(check(schema, [{ wait: '1s' }, { wait: '2s' }]).value, [{ wait: 1000 }, { wait: 2000 }]);
   });
-  it('reports the errors of the branch of that type', () => {
+  it('reports the errors of the alternative with that type', () => {
     deepEqual(reported(schema, [{ wiat: '1s', wait: '1s' }]), [
       ['/extra_config/a~1b/0/wiat', "unknown key 'wiat' in 'a/b[0]'"],
     ]);
   });
-  it('names the types if none matches the value', () => {
+  it('lists the accepted types if none fits', () => {
     const words = '\'a/b\' must be a duration such as "1500ms" or "2s" or an object or a list, found 5';
     deepEqual(reported(schema, 5), [['/extra_config/a~1b', words]]);
   });
@@ -88,7 +88,7 @@ describe('the schema for editors', () => {
   const validate = new Ajv({ strict: false, unicodeRegExp: false }).compile(toPublicSchema(serviceSchema));
   const backend = { url_pattern: '/', timeout: '1s' };
 
-  it('accepts what the gateway accepts, comments included', () => {
+  it('accepts the same as the gateway, including comments', () => {
     ok(
       validate({
         version: 3,
@@ -98,7 +98,7 @@ describe('the schema for editors', () => {
       }),
     );
   });
-  it('refuses unknown keys and bad durations', () => {
+  it('rejects unknown keys and invalid durations', () => {
     equal(validate({ version: 3, tiemout: '2s' }), false);
     equal(validate({ version: 3, timeout: '2' }), false);
     equal(validate({ version: 3, endpoints: [{ endpoint: '/a', backend: [{ ...backend, hots: [] }] }] }), false);
@@ -113,7 +113,7 @@ describe('the schema for editors', () => {
   });
 });
 
-describe('a required key that is misspelled', () => {
+describe('a misspelled required key', () => {
   const schema = {
     type: 'object',
     required: ['endpoint', 'backend'],
@@ -126,9 +126,9 @@ describe('a required key that is misspelled', () => {
       fix && Object.values(fix)[0],
     ]);
 
-  it('is reported once, with the key that is meant', () =>
+  it('is reported once, with the correct key', () =>
     deepEqual(findings({ endpiont: '/a', backend: 'b' }), [['SCHEMA_UNKNOWN_KEY', '/endpiont', 'endpoint']]));
-  it('is reported one by one up to 200 in an object, the others by their number', () => {
+  it('is reported up to 200 times per object, with the number of the others', () => {
     const many = Object.fromEntries(Array.from({ length: 1200 }, (_, index) => [`k${index}`, 1]));
     const found = findings({ endpoint: '/a', backend: 'b', ...many });
     deepEqual(found.length, 201);
@@ -139,14 +139,14 @@ describe('a required key that is misspelled', () => {
       findings({ endpiont: '/a' }).map(([code]) => code),
       ['SCHEMA_UNKNOWN_KEY', 'SCHEMA_REQUIRED'],
     ));
-  it('does not hide that a key is missing which no other one is meant for', () =>
+  it('does not hide a missing key that none of the present keys resembles', () =>
     deepEqual(
       findings({ endpoint: '/a', timeuot: '2s' }).map(([code]) => code),
       ['SCHEMA_UNKNOWN_KEY', 'SCHEMA_REQUIRED'],
     ));
-  it('leaves the object one that lacks a key', () =>
+  it('leaves an error for an object that lacks the key entirely', () =>
     deepEqual(compileSchema(schema)({ endpiont: '/a', backend: 'b' }, '/at').lacking, ['/at']));
-  it('is reported with its place in an object that accepts any key, too', () => {
+  it('is reported with its place in an object that accepts any key', () => {
     const open = { ...schema, required: ['endpoint'], values: { type: 'any' } } as const satisfies Schema;
     const inOpen = (value: unknown) =>
       compileSchema(open)(value, '').errors.map(({ code, pointer, fix, ofKey, hint }) => [

@@ -17,21 +17,21 @@ const schema = {
 
 const marked = (settings: Data) => markedLiterals(schema, settings, '/at').map(({ pointer, what }) => [pointer, what]);
 
-describe('a clear-text secret that only a schema reveals', () => {
-  it('is found by its mark', () => deepEqual(marked({ pin: 'x', shown: 'x' }), [['/at/pin', "'pin'"]]));
-  it('is found in lists, choices and maps', () =>
+describe('a clear-text secret that only a schema marks', () => {
+  it('is recognized by its mark', () => deepEqual(marked({ pin: 'x', shown: 'x' }), [['/at/pin', "'pin'"]]));
+  it('is recognized in lists, alternatives and maps', () =>
     deepEqual(marked({ several: ['x'], one: { pin: 'x' }, each: { a: { pin: 'x' } } }), [
       ['/at/several/0', "'several[0]'"],
       ['/at/one/pin', "'pin'"],
       ['/at/each/a/pin', "'pin'"],
     ]));
-  it('does not include references', () => deepEqual(marked({ pin: '$PIN' }), []));
-  it('does not include empty texts', () => deepEqual(marked({ pin: '' }), []));
-  it('does not include addresses without a password', () => {
+  it('is not assumed in references', () => deepEqual(marked({ pin: '$PIN' }), []));
+  it('is not assumed in empty strings', () => deepEqual(marked({ pin: '' }), []));
+  it('is not assumed in addresses without a password', () => {
     deepEqual(marked({ pin: 'http://proxy.test:3128' }), []);
     deepEqual(marked({ pin: 'proxy.test:3128' }), []);
   });
-  it('does not include the form of a component that stores a hash', () => {
+  it('is not assumed in settings that store a hash', () => {
     const key = { type: 'string', description: 'A key.' } as const;
     const form = (hash: string, inner: Schema): Schema => ({
       type: 'object',
@@ -45,23 +45,23 @@ describe('a clear-text secret that only a schema reveals', () => {
       ['/key'],
     );
   });
-  it('is not reported again if its name reveals it', () => deepEqual(marked({ password: 'x' }), []));
+  it('is not reported again if its field name reveals it', () => deepEqual(marked({ password: 'x' }), []));
   it('is not reported again if its text reveals it', () =>
     deepEqual(marked({ pin: '-----BEGIN PRIVATE KEY-----\nMI\n-----END PRIVATE KEY-----' }), []));
 });
 
-describe('a secret in clear', () => {
+describe('a clear-text secret', () => {
   const results = (component: object) =>
     secretLiterals({ extra_config: component }, known).map(({ pointer }) => pointer);
 
-  it('does not include fields named key elsewhere', () =>
+  it('is not assumed in unrelated fields named key', () =>
     deepEqual(results({ 'auth/x': { keys: [{ key: 'k' }] } }), []));
-  it('is found in the lists of a field, as those of a token request', () =>
+  it('is recognized in lists, as in the fields of a token request', () =>
     deepEqual(
       results({ 'auth/x': { endpoint_params: { client_secret: ['s'], audience: ['a'], password: ['$PASSWORD'] } } }),
       ['/extra_config/auth~1x/endpoint_params/client_secret/0'],
     ));
-  it('is found within a source text, and is marked there', () => {
+  it('is recognized within source code, with its position', () => {
     const pre = `local r = request.load()\nr:headers("X-Api-Key", "abc12345")`;
     const start = pre.indexOf('abc');
     deepEqual(secretLiterals({ extra_config: { 'modifier/x': { pre } } }, known), [
@@ -72,13 +72,13 @@ describe('a secret in clear', () => {
       },
     ]);
   });
-  it('does not include values that are only possibly secrets', () => {
+  it('is not assumed in values that are only possibly secrets', () => {
     const values = { type: 'object', values: { type: 'string', secret: 'possible' } } as const;
     deepEqual(markedLiterals({ type: 'object', properties: { values } }, { values: { tenant: 'x' } }, ''), []);
   });
-  it('is found in a component under its old name', () =>
+  it('is recognized in a component with an old name', () =>
     deepEqual(results({ 'github.com/devopsfaith/krakend-jose/signer': { token: 'x' } }).length, 1));
-  it('does not include texts that are completed later', () => {
+  it('is not assumed in strings with placeholders', () => {
     deepEqual(results({ 'auth/x': { password: 'a{{ env "X" }}' } }), []);
     deepEqual(results({ 'auth/x': { dsn: 'amqp://me:$PASSWORD@host' } }), []);
   });

@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { isSecret } from '../../../kernel/config/index.ts';
 
-describe('masking', () => {
+describe('masking secrets', () => {
   for (const [pointer, value] of [
     ['/tls/keys/0/private_key', 'shop.key'],
     ['/tls/keys/0/private_key', '/etc/sluice/shop'],
@@ -9,7 +9,7 @@ describe('masking', () => {
     ['/client_tls/client_certs/0/private_key', '../shop-key.pem'],
     ['/extra_config/admin~1api/tokens_file', 'tokens.json'],
   ] as const) {
-    it(`is not the path of a file: ${value} at ${pointer}`, () => equal(isSecret(pointer, value), false));
+    it(`skips the path of a file: ${value} at ${pointer}`, () => equal(isSecret(pointer, value), false));
   }
   for (const [pointer, value] of [
     ['/tls/keys/0/private_key', '-----BEGIN PRIVATE KEY-----\nMIIEvQ==\n-----END PRIVATE KEY-----.pem'],
@@ -19,7 +19,7 @@ describe('masking', () => {
     ['/extra_config/a~1b/secret_file', 'http://user:pass@files.test/a.txt'],
     ['/extra_config/a~1b/private_key', 7],
   ] as const) {
-    it(`is what may be a secret: ${JSON.stringify(value).slice(0, 40)} at ${pointer}`, () =>
+    it(`covers a possible secret: ${JSON.stringify(value).slice(0, 40)} at ${pointer}`, () =>
       equal(isSecret(pointer, value), true));
   }
 });

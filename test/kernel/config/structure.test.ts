@@ -5,7 +5,7 @@ import { nothingKnown } from '../../../kernel/config/normalize/known-plugins.ts'
 import { checkStructure } from '../../../kernel/config/schema/structure.ts';
 
 describe('the structure of a configuration', () => {
-  it('is checked one endpoint at a time, so that requests are served in between', () => {
+  it('is validated one endpoint at a time, so that requests are served in between', () => {
     const endpoints = Array.from({ length: 3 }, (_, at) => ({ endpoint: `/${at}`, methot: 'GET', backend: [] }));
     const document = { version: 3, extra_config: {}, methot: 'GET', endpoints } as unknown as DataObject;
     const report = createReport();

@@ -67,7 +67,7 @@ describe('a syntax error of JSON', () => {
     ['{"a": [{{ range .x }}1{{ end }}, 2]}', '1:8-1:22 templates are not rendered'],
   ];
   for (const [text, expected] of single) {
-    it(`is reported once and in plain words: ${JSON.stringify(text)}`, () =>
+    it(`is reported once, in plain words: ${JSON.stringify(text)}`, () =>
       deepEqual(reported(text, 'g.json'), [expected]));
   }
 
@@ -77,18 +77,18 @@ describe('a syntax error of JSON', () => {
     );
     deepEqual(hints, ['"a"', 'true', 'remove the comma', '\\\\q', '\\t']);
   });
-  it('never repeats a value, which may be a secret', () => {
+  it('is reported without the value, which may be a secret', () => {
     const [error] = failures('{"password": hunter2}', 'g.json');
     ok(!`${error!.message}${error!.hint}`.includes('hunter2'));
   });
-  it('does not hide the others', () => {
+  it('does not hide other errors', () => {
     const text = '{\n "a": 1\n "b": tru,\n "c": [1, 2\n "d": 3,\n}';
     deepEqual(
       failures(text, 'g.json').map(({ position }) => position?.line),
       [3, 4, 5],
     );
   });
-  it('of an opening bracket is reported with the end of the list', () => {
+  it('in an opening bracket is reported at the end of the list', () => {
     const [error] = failures('{\n "a":\n  {},\n  {}\n ],\n "d": 1\n}', 'g.json');
     deepEqual(
       error!.places.map(({ message, position: { line, column } }) => [message, line, column]),
@@ -97,7 +97,7 @@ describe('a syntax error of JSON', () => {
   });
   it('is reported once if it swallows a comma', () => equal(reported('{\n "a": "x,\n "b": 1\n}', 'g.json').length, 1));
   it('is reported once per line', () => equal(reported('{ a: b c: d, e: f }', 'g.json').length, 1));
-  it('is one of at most 20', () => {
+  it('is reported at most 20 times', () => {
     const text = `{\n${Array.from({ length: 30 }, (_, index) => `"k${index}": 1`).join('\n')}\n}`;
     equal(failures(text, 'g.json').length, 20);
   });
@@ -108,11 +108,11 @@ describe('a syntax error of JSON', () => {
       [['the object begins here', 2, 8]],
     );
   });
-  it('names the object whose closer is indented too little, not one around it', () => {
+  it('is reported at the object whose closing brace is indented too little', () => {
     const text = '{\n  "a": [\n    {\n      "b": {\n        "c": 1\n    },\n    { "d": 1 }\n  ]\n}';
     deepEqual(reported(text, 'g.json'), ['6:5-6:6 the object that began at line 4 is not closed']);
   });
-  it('takes time that grows with the text', function () {
+  it('is located in time that grows with the text', function () {
     this.timeout(5000);
     const text = `{"a": [${'{"x": [1 2], "y" 1},'.repeat(50_000)}`;
     equal(failures(text, 'g.json').length, 1);
@@ -152,13 +152,13 @@ describe('a syntax error of YAML', () => {
   for (const [text, expected] of cases) {
     it(`is reported with its place: ${JSON.stringify(text)}`, () => deepEqual(reported(text, 'g.yaml'), expected));
   }
-  it('does not hide the others', () => {
+  it('does not hide other errors', () => {
     deepEqual(
       failures('a: @x\nb: 1\nc: `y`\nd: "\\q"', 'g.yaml').map(({ position }) => position?.line),
       [1, 3, 4],
     );
   });
-  it('is reported with the start of what is not closed', () => {
+  it('is reported with the start of the unclosed value', () => {
     const [error] = failures("x: 1\na: 'x\nb: 1\n", 'g.yaml');
     deepEqual(
       error!.places.map(({ position: { line, column } }) => [line, column]),
@@ -193,12 +193,13 @@ describe('a syntax error of TOML', () => {
   for (const [text, expected] of cases) {
     it(`is reported with its place: ${JSON.stringify(text)}`, () => deepEqual(reported(text, 'g.toml'), [expected]));
   }
-  it('is reported with the duration in quotes', () => equal(failures('a = 3s', 'g.toml')[0]!.hint, '"3s"'));
+  it('is reported with the quoted duration as its correction', () =>
+    equal(failures('a = 3s', 'g.toml')[0]!.hint, '"3s"'));
   it('is reported for every number that JSON does not have', () =>
     equal(failures('a = nan\nb = [1, inf]\n', 'g.toml').length, 2));
 });
 
-describe('a text that cannot be parsed', () => {
+describe('a configuration text that cannot be parsed', () => {
   const conflict = (one: string, other: string) => `<<<<<<< HEAD\n${one}\n=======\n${other}\n>>>>>>> main\n`;
   const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
   for (const [file, text] of [
@@ -206,7 +207,7 @@ describe('a text that cannot be parsed', () => {
     ['g.yaml', `b: 1\n${conflict('a: 1', 'a: 2')}`],
     ['g.toml', `b = 1\n${conflict('a = 1', 'a = 2')}`],
   ] as const) {
-    it(`for the markers of a merge conflict in ${file} is reported once as such`, () => {
+    it(`because of merge conflict markers in ${file} is reported as such, once`, () => {
       deepEqual(reported(text, file), ['2:1-2:13 merge conflict marks']);
       deepEqual(
         failures(text, file)[0]!.places.map(({ position }) => position.line),
@@ -214,7 +215,7 @@ describe('a text that cannot be parsed', () => {
       );
     });
   }
-  it('for a block of YAML that is nested too deeply is reported with its place', () => {
+  it('because of excessive nesting in YAML is reported with its place', () => {
     const text = Array.from({ length: 210 }, (_, level) => `${' '.repeat(level)}a:`).join('\n');
     deepEqual(reported(`${text} 1`, 'g.yaml'), ['202:202-210:214 nested deeper than 200 levels']);
   });
@@ -224,7 +225,7 @@ describe('a text that cannot be parsed', () => {
     ['g.toml', 'a = ', ''],
   ] as const) {
     for (const levels of [300, 20_000]) {
-      it(`for the ${levels} levels in ${file} is reported with the first one that is too deep`, () => {
+      it(`because of ${levels} levels of nesting in ${file} is reported at the first level too deep`, () => {
         const [error] = failures(`${before}${deep(levels)}${after}`, file);
         const braces = file === 'g.json' ? 1 : 0;
         deepEqual(
@@ -234,7 +235,7 @@ describe('a text that cannot be parsed', () => {
       });
     }
   }
-  it('is passed on with its errors', () => {
+  it('is returned together with its errors', () => {
     try {
       parseDocument('{', 'g.json');
       throw new Error('was accepted');
@@ -242,6 +243,6 @@ describe('a text that cannot be parsed', () => {
       equal((error as UnreadableError).text, '{');
     }
   });
-  it('tells file, line and column at the beginning of the message', () =>
+  it('has file, line and column at the beginning of its message', () =>
     match(failures('{"a": 1,}', 'g.json')[0]!.message, /^g\.json:1:8: trailing comma/));
 });

@@ -5,50 +5,50 @@ const variable = (name: string) => `\${${name}}`;
 const codes = (document: object) =>
   [...findings(document, 'CONFIG_VARIABLE'), ...findings(document, 'CONFIG_INCLUDE')].map(({ pointer }) => pointer);
 
-describe('a variable that nothing fills in', () => {
-  it('is pointed at', () => {
+describe('an unresolved variable in a configuration', () => {
+  it('is reported at its position', () => {
     const name = `shop-${variable('STAGE')}-1`;
     equal(pointedAt(name, finding(service([], { name }), 'CONFIG_VARIABLE')), variable('STAGE'));
   });
-  it('is reported in every form', () => {
+  it('is reported in every notation', () => {
     for (const name of [variable('A'), variable('A:-b'), '$SHOP', '{{ .name }}', '{{ env "NAME" }}', '{{- $x -}}']) {
       deepEqual(codes(service([], { name })), ['/name'], name);
     }
   });
-  it('does not include text that only resembles one', () => {
+  it('is not assumed in text that only resembles one', () => {
     for (const name of ['$', '$1', '${', 'cost: $5', '$filter', '{{id}}', '{x}', '{{}}']) {
       deepEqual(codes(service([], { name })), [], name);
     }
   });
-  it('is reported in a component if it is the whole text', () => {
+  it('is reported in a component if it is the whole string', () => {
     const components = { 'a/b': { script: `print(${variable('x')})`, key: variable('KEY'), other: '{{ .body }}' } };
     deepEqual(codes(service([], { extra_config: components })), ['/extra_config/a~1b/key']);
   });
-  it('is data in free-form data', () => {
+  it('is treated as data in free-form data', () => {
     const extra_config = { proxy: { static: { data: { price: '$USD' }, strategy: 'always' } } };
     deepEqual(codes(backends([{}], { extra_config })), []);
   });
-  it('is nothing in a comment', () =>
+  it('is ignored in a comment', () =>
     deepEqual(codes(service([], { '@note': variable('X'), $schema: '$SCHEMA' })), []));
 });
 
-describe('an include that nothing follows', () => {
-  it('is reported in every form', () => {
+describe('an unresolved include', () => {
+  it('is reported in every notation', () => {
     for (const key of ['$ref', '$include', '@include', '$import', '_extends']) {
       deepEqual(codes(backends([{ [key]: 'a.json' }])), [`/endpoints/0/backend/0/${key}`]);
     }
   });
-  it('is a comment as any other where it names nothing', () => {
+  it('is treated as a comment if it names no file', () => {
     deepEqual(codes(backends([{ $ref: { a: 1 }, '@comment': 'a.json' }])), []);
   });
   it('is reported for a component that is another file', () =>
     deepEqual(codes(service([], { extra_config: { 'a/b': { $ref: 'b.yaml' } } })), ['/extra_config/a~1b/$ref']));
-  it('may be a reference of a document inside a component', () => {
+  it('is treated as a reference inside a component with documents', () => {
     const extra_config = {
       'validation/json-schema': { $ref: 'a.json' },
       'documentation/openapi': { response: { $ref: '#/components/x' } },
     };
     deepEqual(codes(backends([{}], { extra_config })), []);
   });
-  it('is a key where keys are data', () => deepEqual(codes(backends([{ mapping: { $ref: 'reference' } }])), []));
+  it('is an ordinary key if keys are data', () => deepEqual(codes(backends([{ mapping: { $ref: 'reference' } }])), []));
 });

@@ -46,12 +46,12 @@ describe('a field that has no effect', () => {
 
   it('is reported once for a whole object', () => deepEqual(pointers({ whole: { a: {}, b: 1 } }), ['/at/whole']));
 
-  it('is not reported for a value that is the actual behavior, or if it is absent', () => {
+  it('is not reported if its value is the actual behavior, or if it is absent', () => {
     deepEqual(pointers({ one: { size: 1 }, either: 'x' }), []);
     deepEqual(pointers({}), []);
   });
 
-  it('is struck out by editors, which show the reason', () => {
+  it('is struck through by editors, which show the reason', () => {
     const { one } = toPublicSchema(schema)['properties'] as Record<string, Record<string, object>>;
     const { size } = one!['properties'] as Record<string, Record<string, unknown>>;
     equal(size!['deprecated'], true);

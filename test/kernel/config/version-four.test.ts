@@ -22,7 +22,7 @@ describe('version 4 of the configuration format', () => {
     });
   }
 
-  it('serves as version 3 does', async () => {
+  it('serves like version 3', async () => {
     const backend = await startBackend(json({ ok: true }));
     const gateway = await startGateway({
       version: 4,
@@ -33,7 +33,7 @@ describe('version 4 of the configuration format', () => {
     await backend.close();
   });
 
-  it('reports the components that it no longer has, which still work', async () => {
+  it('causes warnings for removed components, which still work', async () => {
     const extra_config = { 'telemetry/metrics': { listen_address: '127.0.0.1:0' } };
     const four = folder.write('removed.json', JSON.stringify({ version: 4, extra_config, endpoints: [] }));
     const { code, err } = await sluice('check', '-c', four);
@@ -43,7 +43,7 @@ describe('version 4 of the configuration format', () => {
     equal((await sluice('check', '-c', three)).err.includes('CONFIG_REMOVED'), false);
   });
 
-  it('rejects the field names of version 2', async () => {
+  it('rejects field names of version 2', async () => {
     const endpoint = { endpoint: '/a', headers_to_pass: ['A'], backend: [{ url_pattern: '/', host: ['http://h'] }] };
     const file = folder.write('old.json', JSON.stringify({ version: 4, endpoints: [endpoint] }));
     equal((await sluice('check', '-c', file)).code, 1);

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { openAdmin, type TestAdmin } from '../../admin/support.ts';
 import { containedConfig, filePlugin, type Hooks } from './support.ts';
 
-describe('faults of plugins from files in the admin API', () => {
+describe('faults of plugins from files, in the admin API', () => {
   let one: TestAdmin;
   const hooks: Hooks = {
     endpoint: {
@@ -25,7 +25,7 @@ describe('faults of plugins from files in the admin API', () => {
   const plugin = async () =>
     (await one.ask('/v1/plugins')).body.plugins.find(({ name }: { name: string }) => name === 'acme/test');
 
-  it('are listed with the plugin: hook, count, the last one and its place', async () => {
+  it('are listed with plugin, hook, count, and the latest one with its place', async () => {
     deepEqual((await plugin()).faults, []);
     await fail(1);
     const { kind, file, hash, faults, suspended, blocking } = await plugin();
@@ -58,7 +58,7 @@ describe('faults of plugins from files in the admin API', () => {
     });
   }
 
-  it('are events that can be followed', async () => {
+  it('are sent as events', async () => {
     const seen: string[] = [];
     one.gateway.events.subscribe({ types: ['plugin.*'] }, ({ type }) => seen.push(type));
     await fail(2);

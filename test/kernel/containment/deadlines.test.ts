@@ -21,7 +21,7 @@ const around =
 const hanging = around(() => never());
 const passing = around((next) => next());
 
-describe('a hook that holds a request when its deadline passes', () => {
+describe('a hook of a plugin from a file that holds a request past its deadline', () => {
   let backend: TestBackend;
   let gateway: Operations;
   let lines: readonly string[];
@@ -71,7 +71,7 @@ describe('a hook that holds a request when its deadline passes', () => {
     ['around another hook', { endpoint: { endpoint: hanging, proxy: passing } }, 'endpoint'],
   ] as const satisfies readonly (readonly [string, Hooks, string])[]) {
     for (const on_error of ['refuse', 'skip']) {
-      it(`is named with plugin, hook and endpoint, and counted: ${what}, ${on_error}`, async () => {
+      it(`is logged with plugin, hook and endpoint, and counted: ${what}, ${on_error}`, async () => {
         await start(hooks as Hooks, { on_error });
         equal(await askAndHang(), 500);
         await until(() => lines.some((line) => line.includes(report(hook))));
@@ -83,7 +83,7 @@ describe('a hook that holds a request when its deadline passes', () => {
     }
   }
 
-  it('is not one that waits for a backend', async () => {
+  it('is not reported if it waits for a backend', async () => {
     isSilent = true;
     await start({ endpoint: { endpoint: passing, proxy: passing }, backend: { backend: passing, transport: passing } });
     equal(await askUntil(() => backend.requests.length > 0), 500);
@@ -92,13 +92,13 @@ describe('a hook that holds a request when its deadline passes', () => {
     deepEqual(faults(), []);
   });
 
-  it('is not at fault if the response is in time, regardless of what its hooks waited for', async () => {
+  it('is not reported if the response is on time', async () => {
     await start({ endpoint: { endpoint: passing, proxy: passing } });
     for (let request = 0; request < 10; request++) equal(await ask(), 200);
     deepEqual(faults(), []);
   });
 
-  it('is suspended after so many', async () => {
+  it('is suspended after the configured number of such requests', async () => {
     await start({ endpoint: { proxy: hanging } }, { suspend_after: 2 });
     for (let request = 1; request <= 2; request++) {
       equal(await askAndHang(), 500);
@@ -107,7 +107,7 @@ describe('a hook that holds a request when its deadline passes', () => {
     equal(await ask(), 503);
   });
 
-  it('is not followed where no plugin is from a file', async () => {
+  it('is not tracked if no plugin is from a file', async () => {
     let seen: unknown = 'not called';
     const wrap: AnyWrap = (next) => async (request, call) => {
       seen = call.trail;
@@ -119,7 +119,7 @@ describe('a hook that holds a request when its deadline passes', () => {
     equal(seen, null);
   });
 
-  it('is reported once for a call of a part with a shorter deadline, and not for the whole', async () => {
+  it('is reported once for a call with a shorter deadline, and not for the whole request', async () => {
     const call = new Call();
     const part = call.fork(1);
     const expired: Call[] = [];

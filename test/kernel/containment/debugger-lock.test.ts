@@ -9,10 +9,10 @@ const pause = (threadId: number): void => {
   equal(Atomics.compareExchange(marks, DEBUGGER, 0, -threadId), 0);
 };
 
-describe('the debugger of the main thread', () => {
+describe('the lock on the debugger of the main thread', () => {
   afterEach(() => equal(marks[DEBUGGER], 0));
 
-  it('is for any number of searches of its own at a time', async () => {
+  it('is shared by several searches of one thread', async () => {
     equal(await enterDebugger(0), true);
     equal(await enterDebugger(0), true);
     equal(marks[DEBUGGER], 2);
@@ -20,7 +20,7 @@ describe('the debugger of the main thread', () => {
     leaveDebugger();
   });
 
-  it('is awaited for a limited time while another thread has it', async () => {
+  it('is awaited for a limited time while another thread holds it', async () => {
     pause(7);
     equal(await enterDebugger(10), false);
     const entered = enterDebugger(60_000);
@@ -29,7 +29,7 @@ describe('the debugger of the main thread', () => {
     leaveDebugger();
   });
 
-  it('is let go of for a thread that is gone, and for no other', () => {
+  it('is released for a thread that has ended, and only for that one', () => {
     pause(7);
     freeDebuggerOf(8);
     equal(marks[DEBUGGER], -7);
@@ -38,7 +38,7 @@ describe('the debugger of the main thread', () => {
     freeDebuggerOf(7);
   });
 
-  it('is not asked where a thread is that does not come back before the other one has let go of it', async () => {
+  it('prevents inspecting a thread that might never release it', async () => {
     const thread = new Worker('for (;;);', { eval: true, name: 'endless' });
     pause(7);
     let isEnded = false;

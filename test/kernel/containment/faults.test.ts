@@ -45,7 +45,7 @@ describe('a fault in a plugin from a file', () => {
     ['throws in place of the protocol', { backend: { protocol: { call: boom, hostless: true } } }, 'protocol'],
     ['rejects before the endpoint', { endpoint: { endpoint: rejecting } }, 'endpoint'],
     ['rejects around a backend', { backend: { backend: rejecting } }, 'backend'],
-    ['returns what is no reply', { endpoint: { endpoint: wrong } }, 'endpoint'],
+    ['returns an invalid reply', { endpoint: { endpoint: wrong } }, 'endpoint'],
     ['promises nothing', { endpoint: { proxy: none } }, 'proxy'],
     ['throws when it looks at the reply', { endpoint: { endpoint: looksLast(boom) } }, 'endpoint'],
     ['rejects when it looks at the reply', { endpoint: { proxy: looksLast(async () => boom()) } }, 'proxy'],
@@ -58,7 +58,7 @@ describe('a fault in a plugin from a file', () => {
     ['throws as Koa middleware', { service: { middleware: boom } }, 'middleware'],
     ['rejects as Koa middleware', { service: { middleware: async () => boom() } }, 'middleware'],
   ] as const satisfies readonly (readonly [string, Hooks, string])[]) {
-    it(`that ${what} refuses its request with 500, names the hook, and leaves others alone`, async () => {
+    it(`that ${what} fails its request with 500, names the hook, and does not affect other requests`, async () => {
       await start(hooks as Hooks, { backends: hook === 'combine' || hook === 'gather' || 'endpoint' in hooks ? 2 : 1 });
       equal(await status(), 500);
       equal(await status('/b'), 'service' in hooks ? 500 : 200);
@@ -80,7 +80,7 @@ describe('a fault in a plugin from a file', () => {
     match(errors()[0]!, new RegExp(`failed at ${fault!.place}: TypeError: boom\\\\n.*at boom`, 's'));
   });
 
-  it('is logged once a second, followed by the number of further ones', async () => {
+  it('is logged at most once a second, followed by the number of the others', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
       await start({ endpoint: { endpoint: throwing } });
@@ -99,20 +99,20 @@ describe('a fault in a plugin from a file', () => {
     }
   });
 
-  it('shows the client nothing of the thrown error, even if errors are returned', async () => {
+  it('shows the client nothing of the thrown error, even under return_error_msg', async () => {
     const more = { extra_config: { router: { return_error_msg: true } } };
     await start({ endpoint: { proxy: throwing } }, { more });
     const { statusCode, body } = await gateway.inject('/a');
     deepEqual([statusCode, body], [500, 'internal server error']);
   });
 
-  it('in one backend of two leaves the answer of the other', async () => {
+  it('in one of two backends keeps the response of the other', async () => {
     await start({ backend: { backend: throwing } }, { backends: 2 });
     const { statusCode, headers, body } = await gateway.inject('/a');
     deepEqual([statusCode, headers['x-gateway-completed'], JSON.parse(body)], [200, 'false', { other0: { a: 1 } }]);
   });
 
-  it('may be anything that can be thrown', async () => {
+  it('can be any thrown value', async () => {
     const odd = [undefined, null, 'text', Symbol('s'), Object.create(null), new Proxy({}, { get: boom })];
     let at = 0;
     await start({
@@ -138,21 +138,21 @@ describe('a fault in a plugin from a file', () => {
     ['a refusal', () => () => refuse(418), 418],
     ['a failed reply', () => () => Reply.failed(new CallError('NO', 'no')), 500],
   ] as const satisfies readonly (readonly [string, AnyWrap, number])[]) {
-    it(`does not include a hook that returns ${what}`, async () => {
+    it(`is not assumed for a hook that returns ${what}`, async () => {
       await start({ endpoint: { endpoint: wrap } });
       equal(await status(), expected);
       deepEqual([faults(), errors()], [[], []]);
     });
   }
 
-  it('does not include Koa middleware that rejects a client', async () => {
+  it('is not assumed for Koa middleware that rejects a client', async () => {
     const middleware = (context: unknown) => (context as { throw(status: number): never }).throw(403);
     await start({ service: { middleware } });
     equal(await status(), 403);
     deepEqual(faults(), []);
   });
 
-  it('belongs to the inner hook, never to those around it', async () => {
+  it('is attributed to the inner hook, never to the hooks around it', async () => {
     const around: AnyWrap = (next) => async (request, call) => next(request, call);
     await start({
       service: { request: around },
@@ -166,7 +166,7 @@ describe('a fault in a plugin from a file', () => {
     );
   });
 
-  it('in what watches answers costs them nothing', async () => {
+  it('in a hook that observes responses does not affect the response', async () => {
     await start({ service: { head: boom, finished: boom } });
     equal(await status(), 200);
     deepEqual(
@@ -175,7 +175,7 @@ describe('a fault in a plugin from a file', () => {
     );
   });
 
-  it('that comes when the request is long over is counted and ends nothing', async () => {
+  it('that occurs after the request has ended is counted', async () => {
     const { promise, reject } = Promise.withResolvers<Reply>();
     await start({ endpoint: { endpoint: () => () => promise } }, { endpoint: { timeout: '20ms' } });
     equal(await status(), 500);
@@ -187,7 +187,7 @@ describe('a fault in a plugin from a file', () => {
     equal(await status('/b'), 200);
   });
 
-  it('that comes later than another answer of the same hook is not lost either', async () => {
+  it('that occurs after the hook has already returned a response is logged', async () => {
     await start({
       endpoint: {
         proxy: (next) => (request, call) => {

@@ -62,7 +62,7 @@ describe('the place of a fault in a file', () => {
     );
   };
 
-  it('is shown as its author sees the file, also in an imported file', async () => {
+  it('is shown in the source as written, also in an imported file', async () => {
     folder.write('plugins/failing.ts', source());
     await start();
     equal((await gateway!.inject('/')).statusCode, 500);
@@ -70,7 +70,7 @@ describe('the place of a fault in a file', () => {
     deepEqual([fault!.place, fault!.message], [`${folder.path}plugins/lib/fail.ts:4:9`, 'Error: no']);
   });
 
-  it('has the columns of the source in line 1, behind imports, types and imported names', async () => {
+  it('has correct columns in line 1, after imports, types and imported names', async () => {
     folder.write('plugins/lib/fail.ts', `import { inspect as show } from 'node:util'; ${failing}`);
     folder.write('plugins/failing.ts', source());
     await start();
@@ -81,7 +81,7 @@ describe('the place of a fault in a file', () => {
     match(sinks.lines.join('\n'), new RegExp(`at fail \\(.*/lib/fail\\.ts:1:${column}\\)`));
   });
 
-  it('has the column of the source also where it holds the event loop', async () => {
+  it('has a correct column for code that blocks the event loop', async () => {
     const head = `import { inspect as show } from 'node:util'; export function fail(a: string = show('a')): string { `;
     const loop = 'for (const end: number = Date.now() + 700; Date.now() < end; ) ;';
     folder.write('plugins/lib/fail.ts', `${head}${loop} return a; }\n`);
@@ -96,7 +96,7 @@ describe('the place of a fault in a file', () => {
     ok(column > head.length && column <= head.length + loop.length, `${column} is outside of the loop`);
   }).timeout(60_000);
 
-  it('is that of what it throws while it is attached', async () => {
+  it('includes what the plugin throws while it is attached', async () => {
     folder.write('plugins/failing.ts', source('fail();'));
     await start().then(
       () => Promise.reject(new Error('accepted')),
@@ -104,7 +104,7 @@ describe('the place of a fault in a file', () => {
     );
   });
 
-  it('is gone with the content it was in, and so is a suspension', async () => {
+  it('is forgotten when the file changes, and so is a suspension', async () => {
     const file = folder.write('plugins/failing.ts', source());
     await start();
     await gateway!.inject('/');

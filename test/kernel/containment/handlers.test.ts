@@ -46,7 +46,7 @@ const kinds: Readonly<
   },
 };
 
-describe('faults of handlers of the compatible form', () => {
+describe('faults of handlers of the KrakenD-compatible form', () => {
   let backend: TestBackend;
   let one: TestAdmin;
 
@@ -88,7 +88,7 @@ describe('faults of handlers of the compatible form', () => {
     (await one.ask('/v1/plugins')).body.plugins.find((each: { name: string }) => each.name === name);
 
   for (const [kind, { at, place }] of Object.entries(kinds)) {
-    it(`are listed with file, hash, place and hook, and refuse the request: ${kind}`, async () => {
+    it(`are listed with file, hash, place and hook, and fail the request: ${kind}`, async () => {
       await open(kind, {});
       equal((await ask())[0], 500);
       const { kind: from, file, hash, places, faults, instances } = await listed();
@@ -102,14 +102,14 @@ describe('faults of handlers of the compatible form', () => {
       match((await one.ask('/metrics')).text, /^gateway_plugin_faults_total\{plugin="team"\} 1$/m);
     });
 
-    it(`are passed over where the policy of the handler says so, as if it had done nothing: ${kind}`, async () => {
+    it(`are skipped if the policy of the handler says so: ${kind}`, async () => {
       await open(kind, { policies: { team: { on_error: 'skip' } } });
       deepEqual(await ask(), [200, '{"a":1}']);
       equal(backend.requests.at(-1)!.headers['x-spoiled'], undefined);
       equal((await listed()).faults[0].count, 1);
     });
 
-    it(`suspend it, which is lifted by its name: ${kind}`, async () => {
+    it(`suspend the handler until that is lifted by its name: ${kind}`, async () => {
       let fails = true;
       const { handler } = kinds[kind]!;
       const passing: Record<string, Loose> = {
@@ -131,7 +131,7 @@ describe('faults of handlers of the compatible form', () => {
     });
   }
 
-  it('do not include errors with a status', async () => {
+  it('exclude errors with a status', async () => {
     await open('middleware', { suspend_after: 1 }, () => () => {
       throw Object.assign(new Error('slow down'), { statusCode: 429 });
     });
@@ -140,7 +140,7 @@ describe('faults of handlers of the compatible form', () => {
     deepEqual((await listed()).faults, []);
   });
 
-  it('belong to the handler that has them, not to one around it or inside it', async () => {
+  it('are attributed to the handler that throws, not to the one around it or inside it', async () => {
     const passing = () => (_context: Loose, request: Loose, next: Loose) => next(request);
     const extra = { 'plugin/middleware': { name: ['outer', 'team', 'inner'] } };
     const elements = [
@@ -156,20 +156,20 @@ describe('faults of handlers of the compatible form', () => {
     deepEqual(counts, [0, 1, 0]);
   });
 
-  it('tell the client what the error says where messages are returned', async () => {
+  it('send the message of the error to the client under return_error_msg', async () => {
     const extra = kinds['middleware']!.extra;
     const config = { ...configOf(extra, 'endpoint', {}), extra_config: { router: { return_error_msg: true } } };
     one = await openAdmin(config, { gateway: { plugins: [moduleOf({ name: 'team', middleware: () => boom })] } });
     deepEqual(await ask(), [500, 'boom']);
   });
 
-  it('of a module without places: it is listed all the same', async () => {
+  it('of an unused module: it is listed without places', async () => {
     await open('middleware', {});
     const { file, places, instances } = await listed('idle');
     deepEqual([file, places, instances], ['/plugins/idle.js', [], 0]);
   });
 
-  it('a factory that does not return is a configuration error, with the name of the handler', async () => {
+  it('include a factory that does not return, which is a configuration error', async () => {
     const spin = (): never => {
       for (;;);
     };

@@ -14,7 +14,7 @@ interface Response {
   readonly pid: string | undefined;
 }
 
-describe('an internal error', function () {
+describe('an internal error of the gateway', function () {
   this.timeout(180_000);
   let folder: Folder;
   let backend: Server;
@@ -99,7 +99,7 @@ describe('an internal error', function () {
     ['socket', 500],
     ['finish', 200],
   ] as const) {
-    it(`ends the request that it belongs to and no other: ${act}`, async () => {
+    it(`ends only the request that it belongs to: ${act}`, async () => {
       await start();
       const other = ask('/slow');
       await until(() => held.length === 1);
@@ -115,7 +115,7 @@ describe('an internal error', function () {
     });
   }
 
-  it('cuts the connection of a response that has begun', async () => {
+  it('closes the connection of a response that has begun', async () => {
     await start();
     const began = ask('/slow?act=midway');
     await until(() => held.length === 1);
@@ -123,7 +123,7 @@ describe('an internal error', function () {
     equal((await began).status, 0);
   });
 
-  it('drains the process and ends it with 70 after more than ten in a minute, where nothing replaces it', async () => {
+  it('drains the process and ends it with exit code 70 after more than ten in a minute, if no supervisor replaces it', async () => {
     await start();
     const other = ask('/slow');
     await until(() => held.length === 1);
@@ -134,7 +134,7 @@ describe('an internal error', function () {
     equal(await gateway.ended, 70);
   });
 
-  it('has a worker replaced, which first ends its requests', async () => {
+  it('has a worker replaced, which first completes its requests', async () => {
     await start('--workers', '1');
     const { pid } = await ask('/quick');
     const other = ask('/slow');

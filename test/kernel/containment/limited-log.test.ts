@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { LimitedLog } from '../../../kernel/containment/limited-log.ts';
 
-describe('a log limited to a line a second about the same thing', () => {
+describe('a log limited to one line a second for each subject', () => {
   let lines: string[];
   let log: LimitedLog;
 
@@ -16,7 +16,7 @@ describe('a log limited to a line a second about the same thing', () => {
     mock.timers.reset();
   });
 
-  it('writes the first with its detail, and after a second the latest of those that came since', () => {
+  it('writes the first line in full, and after a second the latest of the others', () => {
     log.write('loop', 'held for 51 ms', ' at a.ts');
     log.write('loop', 'held for 600 ms', ' at b.ts');
     log.write('loop', 'held for 70 ms');
@@ -28,14 +28,14 @@ describe('a log limited to a line a second about the same thing', () => {
     deepEqual(lines.slice(2), ['held for 80 ms (1 more in the last second)']);
   });
 
-  it('forgets what was not repeated, and starts anew', () => {
+  it('forgets a line that was not repeated', () => {
     log.write('loop', 'held for 51 ms');
     mock.timers.tick(3000);
     log.write('loop', 'held for 52 ms', ' at a.ts');
     deepEqual(lines, ['held for 51 ms', 'held for 52 ms at a.ts']);
   });
 
-  it('limits each thing separately', () => {
+  it('limits each subject separately', () => {
     log.write('one', 'a');
     log.write('other', 'b');
     deepEqual(lines, ['a', 'b']);

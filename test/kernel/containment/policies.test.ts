@@ -33,7 +33,7 @@ const around =
   (request, call) =>
     hook(next, request as never, call);
 
-describe('policies for faults in plugins from files', () => {
+describe('policies for faults of plugins from files', () => {
   let backend: TestBackend;
   let gateway: Operations;
   let lines: readonly string[];
@@ -52,7 +52,7 @@ describe('policies for faults in plugins from files', () => {
     await backend.close();
   });
 
-  describe('skipped', () => {
+  describe('with on_error: skip', () => {
     const policy = { on_error: 'skip' };
 
     for (const [what, hooks] of [
@@ -68,14 +68,14 @@ describe('policies for faults in plugins from files', () => {
       ['a backend, that shapes its data', { backend: { shape: boom } }],
       ['the middleware of Koa', { service: { middleware: boom } }],
     ] as const satisfies readonly (readonly [string, Hooks])[]) {
-      it(`leave the answer as if the hook were not there: ${what}`, async () => {
+      it(`leave the response as if the hook did not exist: ${what}`, async () => {
         await start(hooks as Hooks, { policy });
         const { statusCode, body } = await ask();
         deepEqual([statusCode, body, count()], [200, '{"a":1}', 1]);
       });
     }
 
-    it('leave the request as it was before the hook', async () => {
+    it('restore the request as it was before the hook', async () => {
       const spoil: AnyWrap = looksFirst((given) => {
         const request = given as PipeRequest;
         request.headers.set('X-Spoiled', 'yes');
@@ -99,7 +99,7 @@ describe('policies for faults in plugins from files', () => {
       deepEqual([seen!.headers['x-kept'], seen!.headers['x-spoiled'], String(seen!.body)], ['kept', undefined, 'body']);
     });
 
-    it('leave the reply as it was when it came to the hook', async () => {
+    it('restore the reply as it was before the hook', async () => {
       const spoil: AnyWrap = around(async (next, request, call) => {
         const reply = await next(request, call);
         reply.status = 418;
@@ -112,7 +112,7 @@ describe('policies for faults in plugins from files', () => {
       deepEqual([statusCode, headers['x-spoiled'], body, count()], [200, undefined, '{"a":1}', 3]);
     });
 
-    it('find the reply also where the hook went on with a part of the call', async () => {
+    it('find the reply of the backend even if the hook changed the call', async () => {
       const slot = defineSlot<number>('test of a part');
       const wrap: AnyWrap = around(async (next, request, call) => {
         await next(request, call.with(slot, 1));
@@ -123,7 +123,7 @@ describe('policies for faults in plugins from files', () => {
       equal(backend.requests.length, 1);
     });
 
-    it('keep requests apart that are in the hook at one time', async () => {
+    it('distinguish concurrent requests in the same hook', async () => {
       const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       let at = 0;
       const wrap: AnyWrap = around(async (next, request, call) => {
@@ -142,7 +142,7 @@ describe('policies for faults in plugins from files', () => {
       equal(count(), 1);
     });
 
-    it('refuse a request whose body the hook has taken', async () => {
+    it('fail a request whose body the hook has taken', async () => {
       const take: AnyWrap = looksFirst((given) => {
         const request = given as { body: { take(): unknown } | null };
         request.body!.take();
@@ -152,7 +152,7 @@ describe('policies for faults in plugins from files', () => {
       equal((await ask('/a', { method: 'POST', payload: 'body' })).statusCode, 500);
     });
 
-    it('refuse a request whose answer the hook has begun to read', async () => {
+    it('fail a request if the hook has begun to read the response', async () => {
       const read: AnyWrap = around(async (next, request, call) => {
         const { body } = await next(request, call);
         (body as ByteStream).flow({ write: () => true, end() {}, fail() {} });
@@ -162,12 +162,12 @@ describe('policies for faults in plugins from files', () => {
       equal((await ask()).statusCode, 500);
     });
 
-    it('cannot be skipped where nothing else can do it: the protocol', async () => {
+    it('fail the request if the hook is the protocol, which nothing can replace', async () => {
       await start({ backend: { protocol: { call: boom, hostless: true } } }, { policy });
       equal((await ask()).statusCode, 500);
     });
 
-    it('may be skipped for one plugin alone', async () => {
+    it('can be set for one plugin', async () => {
       const policies = { 'acme/test': { on_error: 'skip' } };
       await start({ endpoint: { proxy: () => boom } }, { policy: { on_error: 'refuse', policies } });
       equal((await ask()).statusCode, 200);
@@ -182,7 +182,7 @@ describe('policies for faults in plugins from files', () => {
     });
   });
 
-  describe('suspension', () => {
+  describe('with suspension', () => {
     let fails = true;
     const sometimes: AnyWrap = around((next, request, call) => (fails ? boom() : next(request, call)));
     const hooks: Hooks = { endpoint: { proxy: sometimes } };
@@ -192,7 +192,7 @@ describe('policies for faults in plugins from files', () => {
       fails = true;
     });
 
-    it('comes after as many faults in a row, and refuses at once, with 503', async () => {
+    it('suspend a hook after the configured number of consecutive faults, which is then answered 503', async () => {
       await start(hooks, { policy: { suspend_after: 3 } });
       const events: object[] = [];
       gateway.events.subscribe({ types: ['plugin.*'] }, ({ type, data }) => events.push({ type, ...data }));
@@ -205,13 +205,13 @@ describe('policies for faults in plugins from files', () => {
       equal((await ask('/b')).statusCode, 200);
     });
 
-    it('serves without the plugin where its faults are skipped', async () => {
+    it('serve without a suspended plugin under on_error: skip', async () => {
       await start(hooks, { policy: { suspend_after: 2, on_error: 'skip' } });
       for (let request = 0; request < 5; request++) equal((await ask()).statusCode, 200);
       equal(count(), 2);
     });
 
-    it('does not come where a request goes well in between, nor by default', async () => {
+    it('do not suspend a hook that succeeds in between, nor by default', async () => {
       await start(hooks, { policy: { suspend_after: 2 } });
       for (let request = 0; request < 6; request++) {
         fails = request % 2 === 0;
@@ -224,7 +224,7 @@ describe('policies for faults in plugins from files', () => {
       ok(!suspended());
     });
 
-    it('holds over reloads of the same content, and not for another content', async () => {
+    it('keep the suspension over reloads of the same file content only', async () => {
       let hash = 'one';
       const plugin = () => filePlugin(import.meta.url, hooks, { source: { file: '/p.ts', hash, files: ['/p.ts'] } });
       const config = containedConfig(backend.url, hooks, { policy: { suspend_after: 1 } });
@@ -238,7 +238,7 @@ describe('policies for faults in plugins from files', () => {
       equal((await ask()).statusCode, 500);
     });
 
-    it('is lifted by its name', async () => {
+    it('lift the suspension by the name of the plugin', async () => {
       await start(hooks, { policy: { suspend_after: 1 } });
       await ask();
       equal((await ask()).statusCode, 503);
@@ -250,7 +250,7 @@ describe('policies for faults in plugins from files', () => {
     });
   });
 
-  it('are a policy that is checked', async () => {
+  it('are validated', async () => {
     await rejects(start({}, { policy: { on_error: 'ignore', suspend_after: -1 } }), (error) => {
       ok(error instanceof ConfigErrors);
       deepEqual(
@@ -261,7 +261,7 @@ describe('policies for faults in plugins from files', () => {
     });
   });
 
-  it("does not affect a plugin of the release, whose errors are the gateway's", async () => {
+  it("do not apply to a plugin of the release, whose errors are the gateway's", async () => {
     gateway = await startWith(
       [{ ...filePlugin(import.meta.url, { endpoint: { proxy: () => boom } }), source: undefined as never }],
       containedConfig(backend.url, { endpoint: {} }, { policy: { on_error: 'skip' } }),
@@ -281,13 +281,13 @@ describe('policies for faults in plugins from files', () => {
       places: [{ at: 'endpoint', schema: { type: 'object', properties: {} }, attach }],
     });
 
-    it('refuse the configuration, with the place in its source', async () => {
+    it('reject the configuration, with the place of the error in the source', async () => {
       const { code, pointer, message } = await refusal(endpoint(boom));
       deepEqual([code, pointer], ['PLUGIN_ATTACH', '/endpoints/0/extra_config/acme~1test']);
       match(message, /^"acme\/test" cannot be attached: TypeError: boom \(.*policies\.test\.ts:\d+:\d+\)$/);
     });
 
-    it('refuse the configuration where it does not come back', async () => {
+    it('reject the configuration if attaching does not return', async () => {
       const spin = (): never => {
         for (;;);
       };
@@ -296,7 +296,7 @@ describe('policies for faults in plugins from files', () => {
       match(message, /^"acme\/test" cannot be attached: it did not return: it runs in an endless loop \(.*policies/);
     }).timeout(30_000);
 
-    it('cannot reach what others work with: configuration and encodings are its own, or frozen', async () => {
+    it('protect shared objects: the plugin gets its own or a frozen configuration and encodings', async () => {
       const spoil = (site: EndpointSite<{ deep: { list: string[] } }>) => {
         throws(() => site.config.deep.list.push('x'), TypeError);
         throws(() => Object.assign(site.endpoint, { timeout: 0 }), TypeError);
@@ -319,10 +319,10 @@ describe('policies for faults in plugins from files', () => {
 
     for (const [what, value, reason] of [
       ['a promise', Promise.reject(new Error('no')), /returned a promise/],
-      ['what is no object', 7, /no object of hooks/],
-      ['a hook that is none', { proxy: 'wrap' }, /returned string as "proxy"/],
+      ['a number', 7, /no object of hooks/],
+      ['an invalid hook', { proxy: 'wrap' }, /returned string as "proxy"/],
     ] as const) {
-      it(`refuse the configuration where it hands over ${what}`, async () => {
+      it(`reject the configuration if attaching returns ${what}`, async () => {
         match((await refusal(endpoint(() => value as never))).message, reason);
       });
     }

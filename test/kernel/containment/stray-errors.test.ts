@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../../support/stray.ts', import.meta.url));
 
-describe('an unhandled failure', function () {
+describe('an unhandled error or rejection', function () {
   this.timeout(30_000);
 
   const run = (act: string, ...more: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> =>
@@ -28,7 +28,7 @@ describe('an unhandled failure', function () {
     ['plugin socket', /ERROR \[PLUGIN: one of test\/misbehaving\] failed asynchronously: Error: connect ECONNREFUSED/],
     ['plugin text', /ERROR \[PLUGIN: one of test\/misbehaving\] failed asynchronously: thrown: a text/],
   ] as const) {
-    it(`is logged and ends nothing if it belongs to a plugin or to no file: ${act}`, async () => {
+    it(`is logged and does not end the process if it belongs to a plugin from a file or to none: ${act}`, async () => {
       const { code, stdout } = await run(act);
       equal(code, 0);
       match(stdout, /^alive\n/);
@@ -42,7 +42,7 @@ describe('an unhandled failure', function () {
     ['plugin socket', 'without'],
     ['plugin rejects', 'without'],
   ] as const) {
-    it(`ends the process as ever where it is the gateway's, or no plugin is from a file: ${act}`, async () => {
+    it(`ends the process if it belongs to the gateway, or no plugin is from a file: ${act}`, async () => {
       const { code, stdout, stderr } = await run(act, ...more);
       equal(code, 1);
       equal(stdout, '');

@@ -31,7 +31,7 @@ const holding = definePlugin({
   ],
 });
 
-describe('the event loop of a process with plugins from files', function () {
+describe('a blocked event loop in a process with plugins from files', function () {
   this.timeout(180_000);
   let gateway: Operations;
   let lines: readonly string[];
@@ -65,14 +65,14 @@ describe('the event loop of a process with plugins from files', function () {
   const blocking = () => gateway.containment.records[0]!.blocking;
   const told = (): string[] => lines.filter((line) => line.includes('blocked the event loop'));
 
-  it('is reported, with the hook, when a plugin blocks it for more than 50 ms', async () => {
+  it('is reported with the hook that blocks it for more than 50 ms', async () => {
     match(
       told()[0]!,
       /WARNING: \[PLUGIN: test\/misbehaving\] hook "endpoint" of GET \/a blocked the event loop for \d+ ms/,
     );
   });
 
-  it('is reported with the line that blocked it for more than 100 ms', async () => {
+  it('is reported with the source line that blocks it for more than 100 ms', async () => {
     // Where the machine is busy, the thread that watches may itself be late for one of them.
     await until(async () => {
       await gateway.inject('/a?act=block&ms=600');
@@ -87,7 +87,7 @@ describe('the event loop of a process with plugins from files', function () {
     });
   });
 
-  it('is reported without a line while the loop itself examines a thread: both at once could block it forever', async () => {
+  it('is reported without a line while the event loop itself is inspecting a thread', async () => {
     equal(await enterDebugger(5000), true);
     try {
       await until(async () => {
@@ -100,7 +100,7 @@ describe('the event loop of a process with plugins from files', function () {
     }
   });
 
-  it('is reported also if the plugin continues after waiting', async () => {
+  it('is reported even if the plugin had waited before', async () => {
     await until(async () => {
       await gateway.inject('/a?act=await&ms=2000');
       return told().some((line) =>
@@ -109,7 +109,7 @@ describe('the event loop of a process with plugins from files', function () {
     });
   });
 
-  it('is not blamed on a plugin that has only called on what holds it', async () => {
+  it('is not attributed to a plugin that called the code that blocks', async () => {
     await gateway.inject('/a?act=next');
     // What is told later is told in order.
     await until(async () => {
@@ -119,7 +119,7 @@ describe('the event loop of a process with plugins from files', function () {
     ok(blocking().longestMs < 1000, String(blocking().longestMs));
   });
 
-  it('is attributed to no hook once it has continued after waiting: other code runs then', async () => {
+  it('is not attributed to a hook after it has waited, when other code may run', async () => {
     const containment = new Containment({ log: silentLog, events: silentEvents });
     const source = { file: '/plugin.ts', hash: 'one', files: ['/plugin.ts'] };
     const guards = new PlaceGuards(
@@ -146,10 +146,10 @@ describe('the event loop of a process with plugins from files', function () {
   });
 });
 
-describe('a hook that may never come back', function () {
+describe('a hook that never returns', function () {
   this.timeout(180_000);
 
-  it('is reported with its place, also where it was looked for a moment before', async () => {
+  it('is reported with its place, even if its place was determined shortly before', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'watchdog-'));
     const reports = openSync(join(folder, 'reports'), 'w+');
     const lines: string[] = [];

@@ -59,7 +59,7 @@ describe('a plugin from a file in workers', function () {
     });
   };
 
-  it('is suspended in all of them after its faults in one, also in one that starts later, until that is lifted', async () => {
+  it('is suspended in all workers after its faults in one, also in a worker that starts later, until the suspension is lifted', async () => {
     const events: object[] = [];
     gateway.events.subscribe({ types: ['plugin.*'] }, ({ type, data }) => events.push({ type, ...data }));
     equal((await ask('?act=throw')).status, 500);
@@ -81,7 +81,7 @@ describe('a plugin from a file in workers', function () {
     );
   });
 
-  it('is reported, and the worker replaced, if it never returns to the event loop', async () => {
+  it('that never returns to the event loop is reported, and its worker replaced', async () => {
     const reasons: string[] = [];
     gateway.events.subscribe({ types: ['worker.down'] }, ({ data }) =>
       reasons.push((data as { reason: string }).reason),

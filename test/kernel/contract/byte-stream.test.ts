@@ -34,9 +34,9 @@ function made() {
 
 const bytes = (letters: string) => Buffer.from(letters);
 
-describe('a stream of bytes', () => {
+describe('a ByteStream', () => {
   describe('forwards', () => {
-    it('waiting and future chunks, in order, and then the end', () => {
+    it('pending and future chunks, in order, and then the end', () => {
       const { stream } = made();
       const { told: reported, sink } = notes();
       stream.write(bytes('a'));
@@ -47,7 +47,7 @@ describe('a stream of bytes', () => {
       deepEqual(reported, ['a', 'b', 'c', 'end']);
     });
 
-    it('its end to a reader that comes later', () => {
+    it('its end to a reader that starts later', () => {
       const { stream } = made();
       const { told: reported, sink } = notes();
       stream.write(bytes('a'));
@@ -56,7 +56,7 @@ describe('a stream of bytes', () => {
       deepEqual(reported, ['a', 'end']);
     });
 
-    it('its failure behind what was written before it', () => {
+    it('its failure after the data written before it', () => {
       const { stream } = made();
       const { told: reported, sink } = notes();
       stream.write(bytes('a'));
@@ -65,7 +65,7 @@ describe('a stream of bytes', () => {
       deepEqual(reported, ['a', 'failed: broken']);
     });
 
-    it('a failure at once to a reader that is there', () => {
+    it('a failure immediately to an existing reader', () => {
       const { stream } = made();
       const { told: reported, sink } = notes();
       stream.flow(sink);
@@ -73,7 +73,7 @@ describe('a stream of bytes', () => {
       deepEqual(reported, ['failed: broken']);
     });
 
-    it('one end, regardless of later calls of its producer', () => {
+    it('one end, regardless of later calls of its writer', () => {
       const { stream } = made();
       const { told: reported, sink } = notes();
       stream.flow(sink);
@@ -85,7 +85,7 @@ describe('a stream of bytes', () => {
       deepEqual(reported, ['end']);
     });
 
-    it('one failure, regardless of later calls of its producer', () => {
+    it('one failure, regardless of later calls of its writer', () => {
       const { stream } = made();
       const { told: reported, sink } = notes();
       stream.flow(sink);
@@ -98,7 +98,7 @@ describe('a stream of bytes', () => {
     });
   });
 
-  describe('asks its maker to pause', () => {
+  describe('asks its writer to pause', () => {
     it('when 64 KiB are unread, and to continue once they are read', () => {
       const { stream, wanted } = made();
       equal(stream.write(Buffer.alloc(64 * KIB - 1)), true);
@@ -109,7 +109,7 @@ describe('a stream of bytes', () => {
       equal(stream.write(bytes('a')), true);
     });
 
-    it('when its reader is full, and to continue, once, when the reader resumes', () => {
+    it('when its reader is full, and to continue once the reader resumes', () => {
       const { stream, wanted } = made();
       const { told: reported, sink } = notes();
       sink.hungry = false;
@@ -125,7 +125,7 @@ describe('a stream of bytes', () => {
       deepEqual(wanted, ['more']);
     });
 
-    it('and holds its end back until its reader has taken everything', () => {
+    it('and withholds the end until its reader has taken everything', () => {
       const { stream } = made();
       const { told: reported, sink } = notes();
       sink.hungry = false;
@@ -140,7 +140,7 @@ describe('a stream of bytes', () => {
       deepEqual(reported, ['a', 'b', 'end']);
     });
 
-    it('no more once what waited has been taken', () => {
+    it('no longer once the pending data has been read', () => {
       const { stream } = made();
       stream.write(Buffer.alloc(60 * KIB));
       const { sink } = notes();
@@ -155,8 +155,8 @@ describe('a stream of bytes', () => {
     });
   });
 
-  describe('that is aborted', () => {
-    it('tells its maker, once, and its reader nothing', () => {
+  describe('that is canceled', () => {
+    it('notifies its writer once, and its reader never', () => {
       const { stream, wanted } = made();
       const { told: reported, sink } = notes();
       stream.flow(sink);
@@ -167,7 +167,7 @@ describe('a stream of bytes', () => {
       deepEqual([wanted, reported], [['no more: enough'], []]);
     });
 
-    it('drops what waits', () => {
+    it('discards pending data', () => {
       const { stream } = made();
       const { told: reported, sink } = notes();
       stream.write(bytes('a'));
@@ -188,7 +188,7 @@ describe('a stream of bytes', () => {
       }
     });
 
-    it('needs no maker that listens', () => {
+    it('needs no listener', () => {
       const stream = new ByteStream();
       stream.write(Buffer.alloc(64 * KIB));
       stream.flow(notes().sink);
@@ -197,8 +197,8 @@ describe('a stream of bytes', () => {
     });
   });
 
-  describe('collected', () => {
-    it('is there at once when everything has arrived', () => {
+  describe('collected into one buffer', () => {
+    it('is returned synchronously if everything has arrived', () => {
       const { stream } = made();
       equal(stream.arrived, false);
       stream.write(bytes('a'));
@@ -208,7 +208,7 @@ describe('a stream of bytes', () => {
       deepEqual(String(stream.collect(2)), 'ab');
     });
 
-    it('is the very piece that came, when it came in one', () => {
+    it('is the chunk itself if there is only one', () => {
       const { stream } = made();
       const piece = bytes('abc');
       stream.write(piece);
@@ -216,7 +216,7 @@ describe('a stream of bytes', () => {
       equal(stream.collect(3), piece);
     });
 
-    it('waits for what is to come', async () => {
+    it('waits for the rest', async () => {
       const { stream } = made();
       stream.write(bytes('a'));
       const all = stream.collect(2);
@@ -226,21 +226,21 @@ describe('a stream of bytes', () => {
       equal(String(Buffer.from(await all)), 'ab');
     });
 
-    it('has not arrived for a second reader', () => {
+    it('is not possible for a second reader', () => {
       const { stream } = made();
       stream.end();
       stream.flow(notes().sink);
       equal(stream.arrived, false);
     });
 
-    it('fails when it breaks off', async () => {
+    it('fails if the stream fails', async () => {
       const { stream } = made();
       const all = stream.collect(10);
       stream.fail(new Error('broken'));
       await rejects(async () => all, /broken/);
     });
 
-    it('fails beyond the limit, whether it is there or still on its way, and gives the rest up', async () => {
+    it('fails beyond the limit, and cancels the rest', async () => {
       const arrived = made();
       arrived.stream.write(bytes('abc'));
       arrived.stream.end();
@@ -256,7 +256,7 @@ describe('a stream of bytes', () => {
   });
 
   describe('read in a loop', () => {
-    it('gives every piece, asking for the next when one was taken', async () => {
+    it('yields every chunk, and requests the next one afterwards', async () => {
       const { stream, wanted } = made();
       stream.write(bytes('a'));
       stream.write(bytes('b'));
@@ -272,7 +272,7 @@ describe('a stream of bytes', () => {
       deepEqual(wanted, ['more']);
     });
 
-    it('throws what it failed with, behind the pieces before it', async () => {
+    it('throws its failure after the chunks before it', async () => {
       const { stream } = made();
       stream.write(bytes('a'));
       stream.fail(new Error('broken'));
@@ -283,27 +283,27 @@ describe('a stream of bytes', () => {
       deepEqual(pieces, ['a']);
     });
 
-    it('throws a failure that comes while it waits', async () => {
+    it('throws a failure that occurs while it is waiting', async () => {
       const { stream } = made();
       setImmediate(() => stream.fail(new Error('broken')));
       await rejects(stream[Symbol.asyncIterator]().next(), /broken/);
     });
 
-    it('that is left early is aborted', async () => {
+    it('is canceled if the loop ends early', async () => {
       const { stream, wanted } = made();
       stream.write(bytes('a'));
       for await (const _ of stream) break;
       deepEqual(wanted, ['no more: context canceled']);
     });
 
-    it('to its end is not aborted', async () => {
+    it('is not canceled after its end', async () => {
       const { stream, wanted } = made();
       stream.end();
       for await (const _ of stream) ok(false);
       deepEqual(wanted, []);
     });
 
-    it('is a Node stream too', async () => {
+    it('also works through a Node.js stream', async () => {
       const { stream } = made();
       stream.write(bytes('a'));
       stream.write(bytes('b'));
@@ -314,7 +314,7 @@ describe('a stream of bytes', () => {
     });
   });
 
-  it('is aborted if its Node.js stream is destroyed before it is read', async () => {
+  it('is canceled if its Node.js stream is destroyed before it is read', async () => {
     const { stream, wanted } = made();
     stream.write(bytes('a'));
     const readable = stream.readable().destroy();
@@ -322,27 +322,27 @@ describe('a stream of bytes', () => {
     deepEqual(wanted, ['no more: context canceled']);
   });
 
-  describe('made from a Node stream', () => {
-    it('carries its bytes and its end', async () => {
+  describe('made from a Node.js stream', () => {
+    it('has the same bytes and the same end', async () => {
       const stream = ByteStream.from(Readable.from([bytes('a'), bytes('b')]));
       equal(String(Buffer.from(await stream.collect(10))), 'ab');
     });
 
-    it('fails as it fails', async () => {
+    it('fails with the same error', async () => {
       const source = new PassThrough();
       const all = ByteStream.from(source).collect(10);
       source.destroy(new Error('broken'));
       await rejects(async () => all, /broken/);
     });
 
-    it('fails when it is closed before its end', async () => {
+    it('fails if that stream is closed before its end', async () => {
       const source = new PassThrough();
       const all = ByteStream.from(source).collect(10);
       source.destroy();
       await rejects(async () => all, /premature close/);
     });
 
-    it('pauses it without a reader, and resumes it', async () => {
+    it('pauses that stream without a reader, and resumes it', async () => {
       const source = new PassThrough({ highWaterMark: 1 });
       const stream = ByteStream.from(source);
       source.write(Buffer.alloc(64 * KIB));
@@ -352,7 +352,7 @@ describe('a stream of bytes', () => {
       source.destroy();
     });
 
-    it('destroys it when it is aborted', async () => {
+    it('destroys that stream when it is canceled', async () => {
       const source = new PassThrough();
       const failed = once(source, 'error');
       ByteStream.from(source).cancel(new Error('enough'));

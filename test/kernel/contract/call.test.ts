@@ -7,9 +7,9 @@ import { until } from '../../support/conditions.ts';
 const user = defineSlot<string>('test user');
 const outcome: Outcome = { status: 200, completed: true, reason: null };
 
-describe('a call', () => {
-  describe('its values', () => {
-    it('are seen by the whole request', () => {
+describe('a Call', () => {
+  describe('values of a call', () => {
+    it('are visible to the whole request', () => {
       const call = new Call();
       const section = call.fork();
       section.set(user, 'ada');
@@ -18,7 +18,7 @@ describe('a call', () => {
       call.finish();
     });
 
-    it('given to a part are not seen by its siblings', () => {
+    it('set with with() are not visible to its siblings', () => {
       const call = new Call();
       call.set(user, 'ada');
       const first = call.with(user, 'bob');
@@ -26,7 +26,7 @@ describe('a call', () => {
       deepEqual([first.get(user), second.get(user), call.get(user)], ['bob', 'eve', 'ada']);
     });
 
-    it('given to a part are seen by what is forked from it', () => {
+    it('set with with() are visible to its forks', () => {
       const section = new Call().with(user, 'bob');
       equal(section.fork().get(user), 'bob');
       equal(section.with(defineSlot('other'), 1).get(user), 'bob');
@@ -39,8 +39,8 @@ describe('a call', () => {
     });
   });
 
-  describe('with a value more', () => {
-    it('has the deadline and the cancellation of the call', () => {
+  describe('a call derived with with()', () => {
+    it('shares deadline and cancellation with the original', () => {
       const call = new Call(silentLog, 60_000);
       const section = call.with(user, 'bob');
       equal(section.deadline, call.deadline);
@@ -50,27 +50,27 @@ describe('a call', () => {
     });
   });
 
-  describe('cancelled', () => {
-    it('gives up its forks, and theirs', () => {
+  describe('a canceled call', () => {
+    it('cancels its forks at every level', () => {
       const call = new Call();
       const grandchild = call.fork().fork();
       call.cancel();
       ok(grandchild.reason instanceof CancelledError);
     });
 
-    it('leaves the call it was forked from alone', () => {
+    it('does not cancel the call that it was forked from', () => {
       const call = new Call();
       call.fork().cancel();
       equal(call.reason, null);
     });
 
-    it('before a fork, gives the fork up at once', () => {
+    it('cancels a later fork at once', () => {
       const call = new Call();
       call.cancel();
       ok(call.fork(60_000).reason instanceof CancelledError);
     });
 
-    it('tells each listener once, in order, and none that has left', () => {
+    it('notifies each listener once, in order, and none that has unsubscribed', () => {
       const call = new Call();
       const heard: string[] = [];
       call.onCancel(() => heard.push('first'));
@@ -83,7 +83,7 @@ describe('a call', () => {
       deepEqual(heard, ['first', 'third']);
     });
 
-    it('tells a listener that comes later at once', () => {
+    it('notifies a later listener at once', () => {
       const call = new Call();
       const reason = new CancelledError();
       call.cancel(reason);
@@ -115,7 +115,7 @@ describe('a call', () => {
       equal(call.reason, reason);
     });
 
-    it('lets a listener unsubscribe while others are notified', () => {
+    it('allows unsubscribing while others are being notified', () => {
       const call = new Call();
       const heard: string[] = [];
       call.onCancel(() => {
@@ -128,8 +128,8 @@ describe('a call', () => {
     });
   });
 
-  describe('its deadline', () => {
-    it('can only be brought forward', () => {
+  describe('the deadline of a call', () => {
+    it('can only be moved earlier', () => {
       const call = new Call(silentLog, 1_000);
       const { deadline } = call;
       call.limit(2_000);
@@ -139,13 +139,13 @@ describe('a call', () => {
       call.finish();
     });
 
-    it('that passes cancels the call', async () => {
+    it('cancels the call when it passes', async () => {
       const call = new Call(silentLog, 1);
       const reason = await new Promise<Error>((resolve) => call.onCancel(resolve));
       ok(reason instanceof DeadlineError);
     });
 
-    it("of a fork is never later than the call's", () => {
+    it('of a fork is never later than that of the call', () => {
       const call = new Call(silentLog, 1_000);
       const fork = call.fork(60_000);
       equal(fork.deadline, call.deadline);
@@ -154,7 +154,7 @@ describe('a call', () => {
     });
   });
 
-  describe('its timer', () => {
+  describe('the timer of a call', () => {
     let timers: number;
     beforeEach(() => {
       mock.timers.enable({ apis: ['setTimeout'] });
@@ -175,7 +175,7 @@ describe('a call', () => {
     });
     afterEach(() => mock.reset());
 
-    it('runs only with a deadline and a listener', () => {
+    it('runs only if there is a deadline and a listener', () => {
       new Call().onCancel(() => {});
       equal(timers, 0);
       equal(new Call().deadline, Number.POSITIVE_INFINITY);
@@ -189,21 +189,21 @@ describe('a call', () => {
       equal(timers, 2);
     });
 
-    it('is not needed to see that the time is over', () => {
+    it('is not needed to detect a passed deadline', () => {
       const call = new Call(silentLog, -5);
       ok(call.reason instanceof DeadlineError);
       equal(timers, 0);
       equal(new Call(silentLog, 1_000).reason, null);
     });
 
-    it('is not begun for a call that is finished', () => {
+    it('is not started for a finished call', () => {
       const call = new Call(silentLog, 10);
       call.finish();
       call.onCancel(() => {});
       equal(timers, 0);
     });
 
-    it('is replaced when a deadline is brought forward', () => {
+    it('is replaced when the deadline is moved earlier', () => {
       const call = new Call(silentLog, 1_000);
       call.onCancel(() => {});
       call.limit(10);
@@ -214,7 +214,7 @@ describe('a call', () => {
       ok(call.reason instanceof DeadlineError);
     });
 
-    it('stops when the call is finished, and when it is cancelled', () => {
+    it('stops when the call is finished or canceled', () => {
       const finished = new Call(silentLog, 10);
       const cancelled = new Call(silentLog, 10);
       for (const call of [finished, cancelled]) call.onCancel(() => {});
@@ -226,14 +226,14 @@ describe('a call', () => {
       ok(cancelled.reason instanceof CancelledError);
     });
 
-    it('is not begun for a call that is cancelled', () => {
+    it('is not started for a canceled call', () => {
       const call = new Call();
       call.cancel();
       call.limit(10);
       equal(timers, 0);
     });
 
-    it('is begun when the call comes to its endpoint, with the log of that', () => {
+    it('is started with the timeout and the log of its endpoint', () => {
       const call = new Call();
       const log = collecting([]);
       call.onCancel(() => {});
@@ -244,7 +244,7 @@ describe('a call', () => {
       ok(call.reason instanceof DeadlineError);
     });
 
-    it('fires at once for a time that is over', () => {
+    it('fires at once if the deadline has passed', () => {
       const call = new Call(silentLog, -5);
       call.onCancel(() => {});
       mock.timers.tick(1);
@@ -252,8 +252,8 @@ describe('a call', () => {
     });
   });
 
-  describe('finished', () => {
-    it('leaves the list of the call it was forked from once, regardless of what ends it afterwards', () => {
+  describe('a finished call', () => {
+    it('is removed once from the list of its parent', () => {
       const call = new Call();
       const forks = [call.fork(), call.fork(), call.fork()];
       forks[1]!.finish();
@@ -266,7 +266,7 @@ describe('a call', () => {
       );
     });
 
-    it('is forgotten by the call it was forked from', () => {
+    it('is no longer canceled by its parent', () => {
       const call = new Call();
       const fork = call.fork();
       fork.finish();
@@ -275,8 +275,8 @@ describe('a call', () => {
     });
   });
 
-  describe('ended', () => {
-    it('tells those who asked, once, also when a part of it was asked', () => {
+  describe('an ended call', () => {
+    it('notifies listeners once, also those of its forks', () => {
       const call = new Call();
       const reported: Outcome[] = [];
       call.fork().onEnd((end) => reported.push(end));
@@ -285,7 +285,7 @@ describe('a call', () => {
       deepEqual(reported, [outcome]);
     });
 
-    it('logs what a listener throws and tells the others', () => {
+    it('logs what a listener throws and notifies the others', () => {
       const lines: string[] = [];
       const call = new Call(collecting(lines));
       let reported = 0;
@@ -299,8 +299,8 @@ describe('a call', () => {
     });
   });
 
-  describe('work in the background', () => {
-    it('of a call without a gateway continues, and its failure is logged', async () => {
+  describe('background work of a call', () => {
+    it('continues without a gateway, and its failure is logged', async () => {
       const lines: string[] = [];
       const call = new Call(collecting(lines));
       equal(call.host, null);
@@ -309,7 +309,7 @@ describe('a call', () => {
       ok(lines[0]!.includes('queue is away'), lines[0]);
     });
 
-    it('is held by the gateway until it ends, and its failure is logged', async () => {
+    it('is tracked by the gateway until it ends, and its failure is logged', async () => {
       const lines: string[] = [];
       const held: Promise<unknown>[] = [];
       const call = new Call(collecting(lines), undefined, { background: (work) => held.push(work) });

@@ -2,7 +2,7 @@ import { equal } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { ByteStream, discard } from '#contract';
 
-describe('an unwanted body', () => {
+describe('a discarded body', () => {
   let cancelled: number;
   const stream = (): ByteStream => new ByteStream({ cancel: () => cancelled++ });
 
@@ -12,7 +12,7 @@ describe('an unwanted body', () => {
   });
   afterEach(() => mock.timers.reset());
 
-  it('is read to its end when it is short, so that its connection can be used again', () => {
+  it('is read to its end if it is short, so that its connection can be reused', () => {
     const body = stream();
     discard(body);
     body.write(Buffer.alloc(1000));
@@ -21,7 +21,7 @@ describe('an unwanted body', () => {
     equal(cancelled, 0);
   });
 
-  it('is aborted when it is longer than 64 KiB', () => {
+  it('is canceled if it is longer than 64 KiB', () => {
     const body = stream();
     discard(body);
     equal(body.write(Buffer.alloc(64 * 1024)), true);
@@ -41,7 +41,7 @@ describe('an unwanted body', () => {
     equal(cancelled, 0);
   });
 
-  it('is waited for no more once it has ended, failed or been aborted', () => {
+  it('is no longer tracked once it has ended, failed or been canceled', () => {
     const { setTimeout, clearTimeout } = globalThis;
     const waits = new Set<unknown>();
     mock.method(globalThis, 'setTimeout', (...given: Parameters<typeof setTimeout>) => {
@@ -68,7 +68,7 @@ describe('an unwanted body', () => {
     mock.reset();
   });
 
-  it('is aborted when its end does not come', () => {
+  it('is canceled if its end does not arrive in time', () => {
     discard(stream());
     mock.timers.tick(1000);
     equal(cancelled, 1);

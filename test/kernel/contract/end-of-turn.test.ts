@@ -2,8 +2,8 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { atEndOfTurn } from '#contract';
 
-describe('the end of a turn', () => {
-  it('runs what waits for it in order, once', async () => {
+describe('the end of a turn of the event loop', () => {
+  it('runs waiting functions in order, once', async () => {
     const seen: number[] = [];
     for (const number of [1, 2, 3]) atEndOfTurn(() => seen.push(number));
     deepEqual(seen, []);
@@ -13,7 +13,7 @@ describe('the end of a turn', () => {
     deepEqual(seen, [1, 2, 3]);
   });
 
-  it('comes at once for many', async () => {
+  it('comes immediately if many functions are waiting', async () => {
     let runs = 0;
     for (let number = 0; number < 16; number += 1) atEndOfTurn(() => (runs += 1));
     equal(runs, 16);
@@ -21,7 +21,7 @@ describe('the end of a turn', () => {
     equal(runs, 16);
   });
 
-  it('runs the others though one throws', async () => {
+  it('runs the other functions if one throws', async () => {
     const others = process.rawListeners('uncaughtException');
     process.removeAllListeners('uncaughtException');
     const uncaught = new Promise((resolve) => process.once('uncaughtException', resolve));

@@ -3,7 +3,7 @@ import { BackendError, CallError, CancelledError, ConfigError, toCallError } fro
 import { ConfigErrors, DeadlineError, GatewayError, GatewayFault } from '../../../kernel/contract/internal.ts';
 
 describe('an error of the gateway', () => {
-  it('has a code, the name of its class, and its cause only where there is one', () => {
+  it('has a code, the name of its class, and a cause only if it was given one', () => {
     const cause = new Error('why');
     const error = new GatewayError('AREA_WHAT', 'what', cause);
     deepEqual([error.code, error.message, error.name, error.cause], ['AREA_WHAT', 'what', 'GatewayError', cause]);
@@ -11,7 +11,7 @@ describe('an error of the gateway', () => {
     equal(new DeadlineError().name, 'DeadlineError');
   });
 
-  it('in a configuration keeps its meaning at another place', () => {
+  it('in a configuration keeps its meaning when it is moved to another pointer', () => {
     const cause = new Error('why');
     const within = { start: 1, end: 2 };
     const error = new ConfigError('A_B', '/a', 'what', {
@@ -28,7 +28,7 @@ describe('an error of the gateway', () => {
     deepEqual(error.at('/x', ['/d']).related, ['/d']);
   });
 
-  it('in a configuration has neither hint nor related places by itself', () => {
+  it('in a configuration has no hint or related places by default', () => {
     const { hint, fix, within, related } = new ConfigError('A_B', '/a', 'what');
     deepEqual([hint, fix, within, related], [undefined, undefined, undefined, []]);
   });
@@ -39,17 +39,17 @@ describe('an error of the gateway', () => {
     deepEqual([all.code, all.message, all.errors], ['CONFIG_INVALID', '/  A_B  what\n/x  C_D  else', errors]);
   });
 
-  it('of a call says what the client is shown, nothing by itself', () => {
+  it('of a call has a view for the client, empty by default', () => {
     deepEqual(new CallError('A_B', 'what').view, {});
     deepEqual(new CallError('A_B', 'what', { view: { status: 418 } }).view, { status: 418 });
   });
 
-  it('of a backend knows the status the backend gave', () => {
+  it('of a backend knows the status of the backend', () => {
     equal(new BackendError('A_B', 'what', { upstreamStatus: 503 }).upstreamStatus, 503);
     equal(new BackendError('A_B', 'what').upstreamStatus, undefined);
   });
 
-  it('has a code of its own for a deadline, a call aborted and a fault of ours', () => {
+  it('has its own code for a deadline, a canceled call and an internal error', () => {
     const cause = new Error('bug');
     const fault = new GatewayFault(cause);
     deepEqual(
@@ -60,7 +60,7 @@ describe('an error of the gateway', () => {
     equal(new CancelledError('for a reason').message, 'for a reason');
   });
 
-  it('is what was thrown, or a fault of ours that holds it', () => {
+  it('is the thrown error itself, or an internal error that contains it', () => {
     const error = new CallError('A_B', 'what');
     equal(toCallError(error), error);
     const fault = toCallError('text');

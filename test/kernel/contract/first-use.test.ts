@@ -1,8 +1,8 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { FirstUse } from '#contract';
 
-describe('a value that is made at first use', () => {
-  it('is made once for all callers', async () => {
+describe('a value that is created at first use', () => {
+  it('is created once for all callers', async () => {
     let made = 0;
     const use = new FirstUse(async () => ++made);
     equal(await use.made(), null);
@@ -10,7 +10,7 @@ describe('a value that is made at first use', () => {
     deepEqual([await use.get(), await use.made()], [1, 1]);
   });
 
-  it('is tried again after a failure, for which all callers have waited', async () => {
+  it('is created again after a failure, which all waiting callers receive', async () => {
     const reasons = ['EMFILE', 'ENFILE'];
     const use = new FirstUse(async () => {
       const reason = reasons.shift();

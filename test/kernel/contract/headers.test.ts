@@ -12,23 +12,23 @@ function heapAfterCollection(): number {
 
 const bag = () => new HeaderBag(['X-A', '1', 'x-b', '2', 'x-a', '3', 'X-C', 'x-a']);
 
-describe('the headers of a message', () => {
-  it('are found by their lower-case name, the first of several', () => {
+describe('a HeaderBag', () => {
+  it('returns the first header with a name in any case', () => {
     deepEqual([bag().get('x-a'), bag().get('x-b'), bag().get('x-d')], ['1', '2', undefined]);
     deepEqual([bag().has('x-b'), bag().has('x-d'), bag().has('2')], [true, false, false]);
   });
 
-  it('are found all of a name, in order', () => {
+  it('returns all headers with a name, in order', () => {
     deepEqual([bag().getAll('x-a'), bag().getAll('x-d')], [['1', '3'], []]);
   });
 
-  it('are replaced all at once by one at the end, written as it is given', () => {
+  it('replaces all headers with a name by one at the end, spelled as given', () => {
     const headers = bag();
     headers.set('X-a', '9');
     deepEqual(headers.list, ['x-b', '2', 'X-C', 'x-a', 'X-a', '9']);
   });
 
-  it('are added next to those with the same name', () => {
+  it('adds a header next to those with the same name', () => {
     const headers = bag();
     headers.append('X-B', '9');
     deepEqual(headers.getAll('x-b'), ['2', '9']);
@@ -41,7 +41,7 @@ describe('the headers of a message', () => {
     ['a name that is not one', 'X A', 'a'],
     ['an empty name', '', 'a'],
   ] as const) {
-    it(`are not set or added with ${what}, and stay as they were`, () => {
+    it(`rejects ${what} when a header is set or added, and stays unchanged`, () => {
       const headers = bag();
       throws(() => headers.set(name, value), TypeError);
       throws(() => headers.append(name, value), TypeError);
@@ -49,20 +49,20 @@ describe('the headers of a message', () => {
     });
   }
 
-  it('have values of one byte for each character: beyond Latin-1 they are written in UTF-8', () => {
+  it('has values of one byte per character; characters beyond Latin-1 are written as UTF-8', () => {
     const headers = new HeaderBag();
     headers.set('X-A', 'a\tü');
     headers.append('X-A', 'ż');
     deepEqual(headers.getAll('x-a'), ['a\tü', '\xc5\xbc']);
   });
 
-  it('are deleted by a name in any case, neighbours too', () => {
+  it('deletes all headers with a name in any case, also adjacent ones', () => {
     const headers = new HeaderBag(['X-A', '1', 'x-a', '2', 'X-B', '3', 'x-A', '4']);
     headers.delete('X-a');
     deepEqual(headers.list, ['X-B', '3']);
   });
 
-  it('are deleted in time that grows with their number, however often one is there', () => {
+  it('deletes in time that grows with the number of headers', () => {
     const many = (count: number) => new HeaderBag(Array.from({ length: 2 * count }, (_, at) => (at % 2 ? 'a' : 'X-A')));
     const cpuOf = (count: number): number => {
       const headers = many(count);
@@ -75,7 +75,7 @@ describe('the headers of a message', () => {
     ok(cpuOf(100_000) < 500);
   });
 
-  it('are kept by their lower-case names, in order', () => {
+  it('filters by lower-case names, in order', () => {
     const headers = bag();
     const asked: string[] = [];
     headers.filter((name) => asked.push(name) > 0 && name !== 'x-b');
@@ -83,13 +83,13 @@ describe('the headers of a message', () => {
     deepEqual(headers.list, ['X-A', '1', 'x-a', '3', 'X-C', 'x-a']);
   });
 
-  it('are copied: a change of the copy leaves the original alone', () => {
+  it('can be copied without affecting the original', () => {
     const headers = bag();
     headers.copy().delete('x-a');
     equal(headers.list.length, 8);
   });
 
-  it('are listed as pairs, in order', () => {
+  it('lists its headers as pairs, in order', () => {
     deepEqual(
       [...new HeaderBag(['X-A', '1', 'x-a', '2'])],
       [
@@ -102,7 +102,7 @@ describe('the headers of a message', () => {
 });
 
 describe('the name of a header', () => {
-  it('is not kept where it is longer than any that is used', () => {
+  it('is not cached if it is longer than usual names', () => {
     const name = (at: number) => `x-${at}-${'a'.repeat(200_000)}`;
     const before = heapAfterCollection();
     for (let at = 0; at < 100; at++) equal(canonicalHeaderName(name(at)).length, name(at).length);
@@ -120,19 +120,19 @@ describe('the name of a header', () => {
     });
   }
 
-  it('is spelled the same however many others there are', () => {
+  it('is spelled the same regardless of the number of other names', () => {
     for (let at = 0; at < 1100; at++) canonicalHeaderName(`x-many-${at}`);
     equal(canonicalHeaderName('x-one-MORE'), 'X-One-More');
   });
 
-  it('is a token of HTTP', () => {
+  it('is an HTTP token', () => {
     ok(isHeaderName("X-a_9!#$%&'*+.^`|~"));
     for (const text of ['', 'a b', 'a:', 'ä', 'a\n']) equal(isHeaderName(text), false, text);
   });
 
   const own = ['te', 'trailer', 'upgrade', 'connection', 'keep-alive', 'http2-settings', 'transfer-encoding'];
   for (const name of [...own, 'proxy-authorization', 'proxy-connection']) {
-    it(`belongs to one connection: ${name}`, () => ok(isHopByHop(name)));
+    it(`is hop-by-hop: ${name}`, () => ok(isHopByHop(name)));
   }
   for (const name of [
     'tf',
@@ -143,9 +143,9 @@ describe('the name of a header', () => {
     'accept-language',
     'if-modified-since',
   ]) {
-    it(`belongs to the message: ${name}`, () => equal(isHopByHop(name), false));
+    it(`is end-to-end: ${name}`, () => equal(isHopByHop(name), false));
   }
-  it('belongs to the message when only its beginning is like one of a connection', () => {
+  it('is end-to-end if it only begins like a hop-by-hop name', () => {
     for (const name of own) equal(isHopByHop(`${name}x`), false, name);
     equal(isHopByHop('proxy'), false);
     for (const name of ['x-upgrad', 'connectiox', 'transfer-encodinx', 'http2-settingx'])

@@ -14,13 +14,13 @@ import {
 } from '#contract';
 
 describe('a reply', () => {
-  it('of data is complete unless it says otherwise', () => {
+  it('with data is complete by default', () => {
     const { status, data, body, complete, skipped, errors } = Reply.data({ a: 1 });
     deepEqual([status, data, body, complete, skipped, errors], [200, { a: 1 }, null, true, false, []]);
     equal(Reply.data(null, false).complete, false);
   });
 
-  it('of bytes has their status and headers, and says nothing of completeness', () => {
+  it('with bytes has their status and headers, and no completeness', () => {
     const headers = new HeaderBag(['X-A', '1']);
     const bytes = Buffer.from('a');
     const reply = Reply.raw(206, headers, bytes);
@@ -30,7 +30,7 @@ describe('a reply', () => {
     );
   });
 
-  it('that failed has the status its only error wants, else 500', () => {
+  it('with errors has the status of its only error, or 500', () => {
     const errors: CallError[] = [new Failure('A_B', 'x', { view: { status: 418 } }), new Failure('A_B', 'y')];
     equal(Reply.failed(errors[0]!).status, 418);
     equal(Reply.failed(errors[1]!).status, 500);
@@ -38,7 +38,7 @@ describe('a reply', () => {
     deepEqual(Reply.failed(...errors).errors, errors);
   });
 
-  it('has failed when it holds errors and nothing else', () => {
+  it('counts as failed if it contains only errors', () => {
     const error = new Failure('A_B', 'x');
     equal(Reply.failed(error).failed, true);
     equal(Reply.data({}).failed, false);
@@ -48,7 +48,7 @@ describe('a reply', () => {
     }
   });
 
-  it('knows the status that a backend really gave', () => {
+  it('knows the status that the backend returned', () => {
     equal(Reply.data({}).upstreamStatus, 200);
     equal(Reply.failed(new Failure('A_B', 'x')).upstreamStatus, undefined);
     equal(Reply.failed(new BackendError('A_B', 'x')).upstreamStatus, undefined);
@@ -56,7 +56,7 @@ describe('a reply', () => {
     equal(Reply.failed(...errors).upstreamStatus, 503);
   });
 
-  it('that refuses says nothing of completeness, and has the error it is given', () => {
+  it('that is a rejection has no completeness, and the given error', () => {
     const error = new Failure('A_B', 'x');
     const headers = new HeaderBag(['X-A', '1']);
     const plain = refuse(401);
@@ -66,19 +66,19 @@ describe('a reply', () => {
   });
 });
 
-describe('a request on its way through the pipe', () => {
+describe('a PipeRequest', () => {
   const request = () => {
     const client = makeRequest({ method: 'POST', path: '/a', search: 'x=1' });
     const headers = new HeaderBag(['X-A', '1']);
     return new PipeRequest(client, { Id: '1' }, Query.parse('x=1'), headers, RequestBody.of('b'));
   };
 
-  it('begins with the method of its client, and no address', () => {
+  it('begins with the method of its client, without an address', () => {
     const { method, origin, target, earlier } = request();
     deepEqual([method, origin, target, earlier], ['POST', '', '', []]);
   });
 
-  it('is copied with all it holds', () => {
+  it('is copied with everything in it', () => {
     const original = Object.assign(request(), {
       method: 'PUT',
       origin: 'http://a:1',
@@ -94,7 +94,7 @@ describe('a request on its way through the pipe', () => {
     );
   });
 
-  it('does not notice a change of its copy', () => {
+  it('is not affected by a change of its copy', () => {
     const original = request();
     const copy = original.copy();
     copy.params['Id'] = '2';
@@ -103,14 +103,14 @@ describe('a request on its way through the pipe', () => {
     deepEqual([original.params['Id'], original.headers.get('x-a'), original.query.get('x')], ['1', '1', '1']);
   });
 
-  it('without parameters has a copy that can be given some', () => {
+  it('without parameters can be copied and given some', () => {
     const original = new PipeRequest(makeRequest({}), {}, new Query(), new HeaderBag(), null);
     const copy = original.copy();
     copy.query.set('a', '1');
     deepEqual([original.query.size, copy.query.size], [0, 1]);
   });
 
-  it('names a path variable with its first letter in upper case', () => {
+  it('capitalizes the first letter of path variables', () => {
     deepEqual(['id_user', 'Id', 'x', ''].map(paramKey), ['Id_user', 'Id', 'X', '']);
   });
 });
@@ -124,13 +124,13 @@ describe('a request that no client has sent', () => {
     );
   });
 
-  it('reads its query once', () => {
+  it('parses its query once', () => {
     const request = makeRequest({ search: 'a=1' });
     equal(request.query, request.query);
     equal(request.query.get('a'), '1');
   });
 
-  it('knows the endpoint that would answer, for its own method or another', () => {
+  it('can look up the endpoint for its own method or another', () => {
     const asked: string[] = [];
     const find = (method: string, path: string) => {
       asked.push(`${method} ${path}`);
@@ -144,7 +144,7 @@ describe('a request that no client has sent', () => {
     equal(makeRequest({}).match(), null);
   });
 
-  it('continues with some parts changed and the others unchanged', () => {
+  it('can be forwarded with some parts changed', () => {
     const sections = {
       method: 'POST',
       path: '/a',

@@ -14,7 +14,7 @@ function heldBytes(): number {
 }
 
 describe('pieces of a body', () => {
-  it('are joined in their order, however they are cut', () => {
+  it('are joined in order, regardless of how they were cut', () => {
     let seed = 7;
     const random = (below: number) => {
       seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fff_ffff;
@@ -30,14 +30,14 @@ describe('pieces of a body', () => {
     }
   });
 
-  it('are not copied where there is one', () => {
+  it('are not copied if there is only one', () => {
     const pieces = new Pieces();
     const piece = Buffer.from('one');
     pieces.add(piece);
     equal(pieces.join(), piece);
   });
 
-  it('take little more than their bytes where they are a byte each', () => {
+  it('take little more memory than their bytes, even with one byte each', () => {
     const before = heldBytes();
     const pieces = new Pieces();
     const slab = Buffer.alloc(64_000, 'x');
@@ -47,7 +47,7 @@ describe('pieces of a body', () => {
     equal(pieces.join().length, 1_000_000);
   });
 
-  it('of requests and replies take no more while they are collected', async () => {
+  it('of requests and replies take no more memory while they are collected', async () => {
     const slab = Buffer.alloc(500_000, 'x');
     let most = 0;
     const before = heldBytes();

@@ -3,14 +3,14 @@ import { Query } from '#contract';
 import { encodePathSegment } from '../../../kernel/contract/internal.ts';
 
 describe('the parameters of a query', () => {
-  it('are picked by name, however many values one of them has', () => {
+  it('are selected by name, even with several values', () => {
     const query = Query.parse(`b=1&${'a&'.repeat(200_000)}c=2`);
     const picked = query.pick(['a', 'c']);
     deepEqual([picked.getAll('a').length, picked.get('c'), picked.has('b')], [200_000, '2', false]);
     equal(query.copy().getAll('a').length, 200_000);
   });
 
-  it('are copied: a change of the copy leaves the original alone', () => {
+  it('can be copied without affecting the original', () => {
     const query = Query.parse('a=1&b=2');
     const copy = query.copy();
     copy.append('a', '3');
@@ -42,7 +42,7 @@ describe('a query', () => {
     it(`is parsed: '${search}'`, () => deepEqual([...Query.parse(search)], pairs));
   }
 
-  it('without parameters has none of any name', () => {
+  it('without parameters returns undefined for any name', () => {
     const query = new Query();
     query.delete('a');
     deepEqual(
@@ -52,7 +52,7 @@ describe('a query', () => {
     deepEqual([query.copy().size, query.pick(['a']).size], [0, 0]);
   });
 
-  it('counts its parameters, and returns the first value of one', () => {
+  it('returns the number of its parameters, and the first value of one', () => {
     const query = Query.parse('a=1&a=2&b=3');
     deepEqual([query.size, query.get('a'), query.getAll('a'), query.has('c')], [2, '1', ['1', '2'], false]);
   });
@@ -68,7 +68,7 @@ describe('a query', () => {
     equal(String(query), 'b=4');
   });
 
-  it('is written with sorted names, encoded, a space as a plus', () => {
+  it('is written with sorted names, percent-encoded, with + for a space', () => {
     const query = new Query();
     query.set("b'(*)!", 'x y', 'ä/?&=+%');
     query.set('a', '\ud800');

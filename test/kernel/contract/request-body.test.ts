@@ -7,14 +7,14 @@ import { PayloadTooLarge } from '../../../kernel/contract/internal.ts';
 const from = (...pieces: string[]) => Readable.from(pieces.map((piece) => Buffer.from(piece)));
 
 describe('the body of a request', () => {
-  it('of bytes has their length, and they can be sent any number of times', () => {
+  it('with bytes has their length, and can be taken any number of times', () => {
     const body = RequestBody.of('ä');
     equal(body.length, 2);
     deepEqual([String(body.take()), String(body.take()), String(body.bytes())], ['ä', 'ä', 'ä']);
     equal(RequestBody.of(Buffer.from('abc')).length, 3);
   });
 
-  it('on its way is sent on as it comes, once', () => {
+  it('that is a stream can be taken once', () => {
     const stream = from('a');
     const body = RequestBody.stream(stream, 1);
     equal(body.length, 1);
@@ -22,7 +22,7 @@ describe('the body of a request', () => {
     throws(() => body.take(), { code: 'BODY_CONSUMED' });
   });
 
-  it('whose bytes were read is sent as these bytes, any number of times', async () => {
+  it('that is a stream can be taken any number of times once its bytes were read', async () => {
     const body = RequestBody.stream(from('a', 'b'), undefined);
     const [one, other] = await Promise.all([body.bytes(), body.bytes()]);
     equal(one, other);
@@ -31,7 +31,7 @@ describe('the body of a request', () => {
     equal(body.bytes(), one);
   });
 
-  it('that was forwarded no longer has bytes', async () => {
+  it('that is a stream has no bytes after it was taken', async () => {
     const body = RequestBody.stream(from('a'), 1);
     body.take();
     await rejects(async () => body.bytes(), { code: 'BODY_CONSUMED' });
@@ -44,7 +44,7 @@ describe('the body of a request', () => {
       return seen;
     };
 
-    it('shows its bytes once, as they are sent on', async () => {
+    it('shows its bytes once, as they are forwarded', async () => {
       const body = RequestBody.stream(from('a', 'b'), 2);
       const [seen, other] = [tapped(body), tapped(body)];
       deepEqual(seen, []);
@@ -58,7 +58,7 @@ describe('the body of a request', () => {
       );
     });
 
-    it('shows its bytes once, however often they are read', async () => {
+    it('shows its bytes once, regardless of how often they are read', async () => {
       const body = RequestBody.stream(from('a', 'b'), undefined);
       const seen = tapped(body);
       await body.bytes();
@@ -67,9 +67,9 @@ describe('the body of a request', () => {
       deepEqual(seen, ['a', 'b']);
     });
 
-    it('shows bytes that are there already', () => deepEqual(tapped(RequestBody.of('abc')), ['abc']));
+    it('shows bytes that have already arrived', () => deepEqual(tapped(RequestBody.of('abc')), ['abc']));
 
-    it('breaks off where its source does, and where its reader does', async () => {
+    it('fails with its source, and cancels its source with its reader', async () => {
       const source = new Readable({ read() {} });
       const body = RequestBody.stream(source, undefined);
       tapped(body);
@@ -86,7 +86,7 @@ describe('the body of a request', () => {
   });
 
   describe('with a limit', () => {
-    it('is too large, and none of it is delivered, if its sender declares more', async () => {
+    it('is too large if the declared length is, and delivers nothing', async () => {
       const body = RequestBody.stream(from('abc'), 3, 2);
       ok(body.isTooLarge);
       throws(() => body.take(), PayloadTooLarge);
@@ -96,34 +96,34 @@ describe('the body of a request', () => {
       );
     });
 
-    it('may be just as large as it', async () => {
+    it('can have exactly the size of the limit', async () => {
       const body = RequestBody.stream(from('abc'), 3, 3);
       equal(body.isTooLarge, false);
       equal(String(await body.bytes()), 'abc');
     });
 
-    it('of nothing may be of any length', () => {
+    it('of 0 can have any length', () => {
       equal(RequestBody.stream(from('abc'), 3, 0).isTooLarge, false);
       equal(RequestBody.stream(from('abc'), undefined, 2).isTooLarge, false);
     });
 
-    it('is held to it while it is read, when its sender says nothing', async () => {
+    it('is checked while it is read if its length is not declared', async () => {
       equal(String(await RequestBody.stream(from('ab', 'c'), undefined, 3).bytes()), 'abc');
       await rejects(async () => RequestBody.stream(from('ab', 'cd'), undefined, 3).bytes(), /larger than 3 bytes/);
     });
 
-    it('is held to it while it is sent on, when its sender says nothing', async () => {
+    it('is checked while it is forwarded if its length is not declared', async () => {
       const taken = (limit: number) => buffer(RequestBody.stream(from('ab', 'c'), undefined, limit).take() as Readable);
       equal(String(await taken(3)), 'abc');
       await rejects(taken(2), PayloadTooLarge);
     });
 
-    it('is sent on as it comes when its sender says how long it is', () => {
+    it('is forwarded as a stream if its length is declared', () => {
       const stream = from('abc');
       equal(RequestBody.stream(stream, 3, 3).take(), stream);
     });
 
-    it('can only be held to a smaller one', () => {
+    it('can only get a lower limit', () => {
       const body = RequestBody.stream(from('abcd'), 4, 4);
       body.restrict(9);
       body.restrict(4);
@@ -133,13 +133,13 @@ describe('the body of a request', () => {
       ok(body.isTooLarge);
     });
 
-    it('can be held to one where there was none', () => {
+    it('can get a limit later', () => {
       const body = RequestBody.stream(from('abcd'), 4);
       body.restrict(3);
       ok(body.isTooLarge);
     });
 
-    it('that it is beyond already is rejected at once', () => {
+    it('that it already exceeds is rejected at once', () => {
       const body = RequestBody.of('abc');
       body.restrict(3);
       throws(() => body.restrict(2), PayloadTooLarge);

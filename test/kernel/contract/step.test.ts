@@ -12,8 +12,8 @@ function responding(reached: unknown[] = []): Step<string> {
   };
 }
 
-describe('a wrap that looks at the request', () => {
-  it('continues if its hook returns nothing, without a promise', () => {
+describe('a wrap made by before()', () => {
+  it('continues synchronously if its hook returns nothing', () => {
     const reached: unknown[] = [];
     const reply = lookingBefore<string>((...given) => void deepEqual(given, ['r', call]))(responding(reached))(
       'r',
@@ -30,7 +30,7 @@ describe('a wrap that looks at the request', () => {
     deepEqual(reached, ['r', call]);
   });
 
-  it('ends the pipe with what its hook answers or promises', async () => {
+  it('ends the pipe with a reply that its hook returns or resolves to', async () => {
     const reached: unknown[] = [];
     const now = lookingBefore<string>(() => refuse(401))(responding(reached))('r', call);
     const later = await lookingBefore<string>(async () => refuse(403))(responding(reached))('r', call);
@@ -38,13 +38,13 @@ describe('a wrap that looks at the request', () => {
   });
 });
 
-describe('a wrap that looks at the reply', () => {
+describe('a wrap made by after()', () => {
   const marked = (reply: Reply, ...given: unknown[]) => {
     deepEqual(given, ['r', call]);
     reply.status = 201;
   };
 
-  it('may change it, without a promise if it is synchronous', () => {
+  it('can change the reply, synchronously if the hook is synchronous', () => {
     const reply = lookingAfter<string>(marked)(responding())('r', call);
     equal((reply as Reply).status, 201);
   });
@@ -60,7 +60,7 @@ describe('a wrap that looks at the reply', () => {
     equal((await lookingAfter<string>(slow)(responding())('r', call)).status, 202);
   });
 
-  it('tells its hook, and no other wrap does', () => {
+  it('reveals its hook, unlike other wraps', () => {
     equal(afterHook(lookingAfter<string>(marked)), marked);
     equal(afterHook(lookingBefore<string>(() => {})), undefined);
   });

@@ -23,13 +23,13 @@ function readerOf(stream: ByteStream) {
   return reader;
 }
 
-describe('a tap on a stream of bytes', () => {
+describe('a tap on a ByteStream', () => {
   let notes: string[];
   beforeEach(() => {
     notes = [];
   });
 
-  it('sees what has waited, what comes, and the end, once each', () => {
+  it('sees pending chunks, new chunks and the end, once each', () => {
     const stream = new ByteStream();
     stream.write(Buffer.from('a'));
     stream.tap(noting(notes));
@@ -40,7 +40,7 @@ describe('a tap on a stream of bytes', () => {
     deepEqual(got, notes);
   });
 
-  it('keeps the reader’s pace, and leaves the maker’s pauses as they are', () => {
+  it('does not change the backpressure between writer and reader', () => {
     let resumed = 0;
     const stream = new ByteStream({ resume: () => resumed++ });
     stream.tap(noting(notes));
@@ -72,7 +72,7 @@ describe('a tap on a stream of bytes', () => {
     deepEqual(notes, ['b', 'end']);
   });
 
-  it('is notified when the bytes break off', () => {
+  it('is notified when the stream fails', () => {
     const stream = new ByteStream();
     stream.tap(noting(notes));
     readerOf(stream);
@@ -94,7 +94,7 @@ describe('a tap on a stream of bytes', () => {
     deepEqual([notes, cancelled], [['cancelled: left', 'cancelled: unread'], ['left']]);
   });
 
-  it('that throws receives its error and no further bytes; the reader and other taps do', () => {
+  it('that throws receives its error and no further bytes, while the reader and other taps do', () => {
     const failures: string[] = [];
     const stream = new ByteStream();
     stream.tap({

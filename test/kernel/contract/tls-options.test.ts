@@ -15,8 +15,8 @@ const protocol = (fields: Partial<Protocol> = {}): Protocol => ({
 });
 const always = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256';
 
-describe('versions, suites and curves of TLS', () => {
-  it('become what Node takes', () => {
+describe('TLS versions, cipher suites and curves', () => {
+  it('are converted to options of Node.js', () => {
     deepEqual(tlsProtocol(protocol({ min_version: 'TLS12' }), fault), {
       minVersion: 'TLSv1.2',
       maxVersion: 'TLSv1.3',
@@ -25,13 +25,13 @@ describe('versions, suites and curves of TLS', () => {
     });
   });
 
-  it('leave the curves to Node where none is named', () => {
+  it('have no curves by default, which leaves them to Node.js', () => {
     equal('ecdhCurve' in tlsProtocol(protocol({ curve_preferences: [] }), fault), false);
     equal(tlsProtocol(protocol({ curve_preferences: [25] }), fault).ecdhCurve, 'P-521');
   });
 
   for (const min_version of ['TLS10', 'TLS11'] as const) {
-    it(`lower the level of security for ${min_version}, as OpenSSL demands`, () => {
+    it(`with ${min_version} lower the security level of OpenSSL`, () => {
       const old = protocol({ min_version, cipher_suites: [47] });
       ok(speaksOld(old));
       equal(tlsProtocol(old, fault).ciphers, `${always}:AES128-SHA:@SECLEVEL=0`);
@@ -60,7 +60,7 @@ describe('versions, suites and curves of TLS', () => {
     }
   });
 
-  it('may be the same version twice, and any suite of older versions will do for TLS 1.2', () => {
+  it('can be the same version twice, and need suites only for TLS 1.2', () => {
     for (const suite of [49199, 47]) {
       const only12 = protocol({ min_version: 'TLS12', max_version: 'TLS12', cipher_suites: [suite] });
       equal(tlsProtocol(only12, fault).maxVersion, 'TLSv1.2');
@@ -70,7 +70,7 @@ describe('versions, suites and curves of TLS', () => {
   });
 });
 
-describe('the files of TLS', () => {
+describe('the files of a TLS configuration', () => {
   it('are read as text', () => {
     equal(
       readPem(() => Buffer.from('pem'), '/a', '/ca_certs/0', fault),
@@ -78,7 +78,7 @@ describe('the files of TLS', () => {
     );
   });
 
-  it('that cannot be read are reported with their path and the reason', () => {
+  it('that cannot be read are reported with path and reason', () => {
     const cause = Object.assign(new Error('x'), { code: 'ENOENT' });
     const read = () => {
       throw cause;
@@ -93,7 +93,7 @@ describe('the files of TLS', () => {
     );
   });
 
-  it('are pairs in the order of keys, the old single one last', () => {
+  it('are pairs in the order of keys, followed by the old single pair', () => {
     const keys = [{ public_key: 'a.pem', private_key: 'a.key' }, { public_key: 'b.pem' }];
     const of = (config: object) => keyFilesOf({ keys: [], ...config } as unknown as ServerTlsConfig);
     deepEqual(of({ keys, public_key: 'c.pem' }), [
@@ -115,7 +115,7 @@ describe('the files of TLS', () => {
     deepEqual(of({}), []);
   });
 
-  it('of the system are read once, each once', () => {
+  it('of the system trust store are read once, without duplicates', () => {
     const authorities = systemAuthorities();
     equal(systemAuthorities(), authorities);
     equal(new Set(authorities).size, authorities.length);

@@ -3,7 +3,7 @@ import { Attempts } from '../../../kernel/control/attempts.ts';
 import { Refusal } from '../../../kernel/control/refusal.ts';
 
 describe('attempts to change the configuration', () => {
-  it('begin as running, with a reason, without a known author and without time spent', () => {
+  it('begin as running, with a trigger, without actor and duration', () => {
     const { at, ...attempt } = new Attempts().begin({ trigger: 'api' }, 4);
     equal(new Date(at).toISOString(), at);
     deepEqual(attempt, {
@@ -14,7 +14,7 @@ describe('attempts to change the configuration', () => {
     deepEqual([actor, dryRun], ['ann', true]);
   });
 
-  it('are remembered newest first, as many as there is room for', () => {
+  it('are stored newest first, up to a limit', () => {
     const attempts = new Attempts(2);
     for (let revision = 1; revision <= 2; revision++) attempts.begin({ trigger: 'api' }, revision);
     deepEqual(
@@ -29,7 +29,7 @@ describe('attempts to change the configuration', () => {
     deepEqual([attempts.get(1), attempts.get(3)!.revision], [undefined, 3]);
   });
 
-  it('are found again by the error they ended with', () => {
+  it('can be found by the error that ended them', () => {
     const attempts = new Attempts();
     const attempt = attempts.begin({ trigger: 'watch' }, 1);
     const error = new Error('no');
@@ -38,7 +38,7 @@ describe('attempts to change the configuration', () => {
     deepEqual([attempt.problem!.slug, attempt.problem!.message], ['internal', 'no']);
   });
 
-  it('may end with a value that is not an error', () => {
+  it('can end with a thrown value that is not an error', () => {
     const attempts = new Attempts();
     attempts.fail(attempts.begin({ trigger: 'watch' }, 1), new Refusal('internal', 'read', [], null), 'thrown');
     equal(attempts.endedBy('thrown'), undefined);

@@ -95,7 +95,7 @@ describe('a guarded change', () => {
 
   const revision = () => engine.generations.current.runtime.id;
 
-  it('is taken back when an endpoint fails more than before, with the reason', async () => {
+  it('is rolled back with the reason if an endpoint fails more than before', async () => {
     const { attempt } = await apply(config(bad), guarded);
     deepEqual(await send(30), [500]);
     timers.advance(1_000);
@@ -110,7 +110,7 @@ describe('a guarded change', () => {
     deepEqual([control.attempts.get(attempt)!.guard, guard.state], [state, state]);
   });
 
-  it('passes when its time is over and nothing is worse', async () => {
+  it('passes at its end if no endpoint got worse', async () => {
     const { attempt } = await apply(config(good, { name: 'x' }), guarded);
     const leftMs = Date.parse(guard.state!.endsAt) - Date.now();
     equal(leftMs > 0 && leftMs <= MINUTE, true);
@@ -122,7 +122,7 @@ describe('a guarded change', () => {
     equal(control.attempts.get(attempt)!.guard!.state, 'passed');
   });
 
-  it('passes when it fails no more than the one before it in the last five minutes', async () => {
+  it('passes if it fails no more than the previous one did in the last five minutes', async () => {
     timers.advance(6 * MINUTE);
     await apply(config(bad));
     await send(30);
@@ -132,7 +132,7 @@ describe('a guarded change', () => {
     equal((await ended).state, 'passed');
   });
 
-  it('is not excused by failures of more than five minutes ago', async () => {
+  it('is compared only with failures of the last five minutes', async () => {
     await apply(config(bad));
     await send(30);
     timers.advance(6 * MINUTE);
@@ -142,7 +142,7 @@ describe('a guarded change', () => {
     equal((await ended).state, 'rolled-back');
   });
 
-  it('is left as it is when the gateway closes', async () => {
+  it('is kept when the gateway closes', async () => {
     await apply(config(bad), guarded);
     await send(30);
     guard.stop();
@@ -150,7 +150,7 @@ describe('a guarded change', () => {
     deepEqual([guard.state!.state, lines], ['watching', []]);
   });
 
-  it('passes nothing when too few have called', async () => {
+  it('ends undecided if there were too few calls', async () => {
     await apply(config(bad), guarded);
     await send(3);
     timers.advance(MINUTE);
@@ -160,7 +160,7 @@ describe('a guarded change', () => {
     deepEqual(lines, [`warning: the guard cannot evaluate revision 2: ${reason}`]);
   });
 
-  it('is watched no more when another one takes its place', async () => {
+  it('is no longer guarded when another change replaces it', async () => {
     await apply(config(bad), guarded);
     await send(30);
     await apply(config(good, { name: 'mended' }));
@@ -169,7 +169,7 @@ describe('a guarded change', () => {
     deepEqual([state, reason, revision(), lines], ['superseded', 'revision 3 took its place', 3, []]);
   });
 
-  it('is not taken back over one that is on its way when it gets worse', async () => {
+  it('is not rolled back if another change is being applied when it gets worse', async () => {
     await apply(config(bad), guarded);
     await send(30);
     const held = holdChange(control);
@@ -188,7 +188,7 @@ describe('a guarded change', () => {
     equal(control.attempts.get(attempt)!.guard!.state, 'superseded');
   });
 
-  it('is taken back when the one on its way is rejected', async () => {
+  it('is rolled back when that other change is rejected', async () => {
     await apply(config(bad), guarded);
     await send(30);
     const held = holdChange(control);
@@ -202,7 +202,7 @@ describe('a guarded change', () => {
   });
 
   for (const error of [new Error('a worker is late'), new GatewayError('PREPARE_TIMEOUT', 'a worker is late')]) {
-    it(`says so when it could not be taken back (${error.name})`, async () => {
+    it(`ends with a log line if it could not be rolled back (${error.name})`, async () => {
       await apply(config(bad), guarded);
       await send(30);
       control.participants.push({ prepare: () => Promise.reject(error) });
@@ -214,7 +214,7 @@ describe('a guarded change', () => {
     });
   }
 
-  it('does not fail by turning away on purpose', async () => {
+  it('does not fail because of rejections by a rate limit', async () => {
     await apply(config(good, {}, { 'qos/ratelimit/router': { max_rate: 1, capacity: 1 } }), guarded);
     deepEqual(await send(30), [200, 503]);
     timers.advance(MINUTE);
@@ -222,7 +222,7 @@ describe('a guarded change', () => {
   });
 
   describe('that serves already', () => {
-    it('is judged from its beginning', async () => {
+    it('is judged from its first request', async () => {
       await apply(config(bad));
       await send(30);
       timers.advance(MINUTE / 2);
@@ -233,7 +233,7 @@ describe('a guarded change', () => {
       deepEqual([state, watched], ['rolled-back', 2]);
     });
 
-    it('is judged from its beginning also when minutes have gone by', async () => {
+    it('is judged from its first request even after minutes', async () => {
       await apply(config(bad));
       await send(15);
       timers.advance(4 * MINUTE);
@@ -243,7 +243,7 @@ describe('a guarded change', () => {
       match((await ended).reason!, /from 0\.0 % to 100\.0 % \(30 of 30 calls\)/);
     });
 
-    it('is watched until the guard would have ended', async () => {
+    it('is guarded for the remaining time', async () => {
       await apply(config(good, { name: 'x' }));
       timers.advance(MINUTE / 2);
       await apply(config(good, { name: 'x' }), guarded);
@@ -253,19 +253,19 @@ describe('a guarded change', () => {
       equal((await ended).state, 'undecided');
     });
 
-    it('is not watched when it is older than the guard', async () => {
+    it("is not guarded if it has served longer than the guard's time", async () => {
       await apply(config(good, { name: 'x' }));
       timers.advance(MINUTE);
       const { attempt } = await apply(config(good, { name: 'x' }), guarded);
       deepEqual([guard.state, control.attempts.get(attempt)!.guard], [null, null]);
     });
 
-    it('is not watched when nothing served before it', async () => {
+    it('is not guarded if it is the first configuration', async () => {
       await apply(config(good), guarded);
       equal(guard.state, null);
     });
 
-    it('is watched by the guard that was asked for last', async () => {
+    it('is guarded by the latest requested guard', async () => {
       const first = await apply(config(good, { name: 'x' }), guarded);
       const second = await apply(config(good, { name: 'x' }), guarded);
       deepEqual(
@@ -275,11 +275,11 @@ describe('a guarded change', () => {
     });
   });
 
-  describe('by the configuration itself', () => {
+  describe('by a guard in the configuration', () => {
     const careful = (backend: TestBackend) => config(backend, { extra_config: { 'admin/reload': { guard: '60s' } } });
 
     for (const trigger of ['watch', 'signal'] as const) {
-      it(`guards a change of the watched file (${trigger})`, async () => {
+      it(`is guarded if the watched file changes (${trigger})`, async () => {
         await apply(careful(bad), { trigger });
         await send(30);
         timers.advance(1_000);
@@ -287,7 +287,7 @@ describe('a guarded change', () => {
       });
     }
 
-    it('does not apply to a configuration without a guard, or to one that is already active', async () => {
+    it('is not guarded without a guard in it, or if it is active already', async () => {
       await apply(config(good, { name: 'x' }), { trigger: 'watch' });
       equal(guard.state, null);
       await apply(careful(good));
@@ -295,7 +295,7 @@ describe('a guarded change', () => {
       equal(guard.state, null);
     });
 
-    it('does not apply to a change that is explicitly unguarded', async () => {
+    it('is not guarded if the request disables the guard', async () => {
       await apply(careful(bad));
       equal(guard.state, null);
     });

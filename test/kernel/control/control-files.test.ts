@@ -25,7 +25,7 @@ const reads = definePlugin({
   ],
 });
 
-describe('the files of a configuration', () => {
+describe('the files that a configuration was read from', () => {
   let directory: string;
   let file: string;
   let other: string;
@@ -57,14 +57,14 @@ describe('the files of a configuration', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('are those that were read last, with what they held', () => {
+  it('are those of the latest read, with their contents', () => {
     deepEqual(read(), [
       [file, 'string'],
       [other, 'string'],
     ]);
   });
 
-  it('are, with unknown contents, those of the last good one after a failure', async () => {
+  it('are those of the last valid configuration after a failure, with unknown contents', async () => {
     await save({ ...config(), timeout: 'soon' });
     await rejects(gateway.reload());
     deepEqual(read(), [
@@ -82,7 +82,7 @@ describe('the files of a configuration', () => {
     deepEqual(control().filesRead, before);
   });
 
-  it('are, for one that came as text, its own and the file that is read again', async () => {
+  it('include, for a configuration sent as text, those it names and the file of the next reload', async () => {
     await gateway.reload(new ConfigText(JSON.stringify(config(named())), 'json'));
     deepEqual(read(), [
       [other, 'string'],
@@ -90,15 +90,15 @@ describe('the files of a configuration', () => {
     ]);
   });
 
-  it('are absent for a configuration that is an object', async () => {
+  it('do not exist for a configuration that is an object', async () => {
     const plain = await startGateway(catalogue, config(endpoint('/a')), { port: 0, sinks: silentSinks });
     deepEqual(partsOf(plain).control.filesRead, []);
     equal(await plain.hasDrifted(), false);
     await plain.close();
   });
 
-  describe('have drifted from what serves', () => {
-    it('when they mean something else, and not when they are only written otherwise', async () => {
+  describe('have drifted from the active configuration', () => {
+    it('if their meaning changes, but not if only their layout does', async () => {
       equal(await gateway.hasDrifted(), false);
       await writeFile(file, JSON.stringify(config(named()), null, 4));
       equal(await gateway.hasDrifted(), false);
@@ -106,14 +106,14 @@ describe('the files of a configuration', () => {
       equal(await gateway.hasDrifted(), true);
     });
 
-    it('when one that is named has other content', async () => {
+    it('if the content of a referenced file changes', async () => {
       await writeFile(other, 'two');
       equal(await gateway.hasDrifted(), true);
       await writeFile(other, content);
       equal(await gateway.hasDrifted(), false);
     });
 
-    it('when they would be rejected, or are gone', async () => {
+    it('if they are invalid or missing', async () => {
       await save({ ...config(named()), timeout: 'soon' });
       equal(await gateway.hasDrifted(), true);
       await rm(file);
@@ -121,8 +121,8 @@ describe('the files of a configuration', () => {
     });
   });
 
-  describe('over a change', () => {
-    it('are sealed by those who take part only when the change is to serve', async () => {
+  describe('during a change', () => {
+    it('are finalized by participants only if the change is not a dry run', async () => {
       const reported: string[] = [];
       const ready: Ready = {
         precommit: async () => void reported.push('seal'),
@@ -146,7 +146,7 @@ describe('the files of a configuration', () => {
       deepEqual(reported, ['seal', 'commit']);
     });
 
-    it('tell the steps as they come, and none when the gateway is closing', async () => {
+    it('are part of reported steps, which end when the gateway closes', async () => {
       const steps: unknown[] = [];
       partsOf(gateway).events.subscribe({ types: ['reload.*'] }, ({ type, data }) => {
         const { attempt, phase, trigger } = data as { attempt: number; phase?: string; trigger?: string };

@@ -57,8 +57,8 @@ describe('the steps of a change', () => {
     };
   };
 
-  describe('at the start', () => {
-    it('are compared with nothing', async () => {
+  describe('at startup', () => {
+    it('compare with no previous configuration', async () => {
       equal(control.replaced, null);
       const { result, revision, previous, hash, attempt, changes } = await control.apply({ trigger: 'start' });
       deepEqual([result, revision, previous, hash, attempt], ['applied', 1, 0, '', 1]);
@@ -68,17 +68,17 @@ describe('the steps of a change', () => {
       ok(Math.abs(Date.now() - Date.parse(control.current.at)) < 60_000);
     });
 
-    it('require no provision: nothing serves yet', async () => {
+    it('accept no precondition, because nothing serves yet', async () => {
       await apply({ provided: () => void reported.push('asked') });
       deepEqual(reported, []);
     });
 
-    it('continue after the last revision of another process', async () => {
+    it('continue after the last revision number of another process', async () => {
       control = open({ lastRevision: 41 });
       equal((await apply()).revision, 42);
     });
 
-    it('leave a refused attempt without a revision', async () => {
+    it('record no revision for a rejected attempt', async () => {
       control = open({ source: { version: 3, nope: 1 } });
       await rejects(apply());
       const [attempt] = control.attempts.list;
@@ -86,19 +86,19 @@ describe('the steps of a change', () => {
     });
   });
 
-  it('know what the command line adds', () => {
+  it('know the fields that the command line overrides', () => {
     const overrides = { port: 1 };
     equal(open({ overrides }).overrides, overrides);
   });
 
-  it('remember what served before, and what brought the one that serves', async () => {
+  it('remember the previous configuration, and the trigger of the active one', async () => {
     await control.apply({ trigger: 'start' });
     await apply({ source: config('two') });
     equal((control.replaced!.snapshot.data as { name: string }).name, 'one');
     deepEqual([control.replaced!.trigger, control.current.trigger], ['start', 'api']);
   });
 
-  it('keep the author and the warnings when the same configuration is applied again', async () => {
+  it('keep author and warnings if the same configuration is applied again', async () => {
     const odd = config('odd', { endpoints: [{ ...endpoint, extra_config: { proxy: { sequential: true } } }] });
     await control.apply({ trigger: 'watch', source: odd });
     const { at, warnings } = control.current;
@@ -111,7 +111,7 @@ describe('the steps of a change', () => {
     equal(control.replaced, null);
   });
 
-  it('read the source that served last again, unless it was a text', async () => {
+  it('read the latest file again on a reload, even after a change sent as text', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-steps-'));
     const file = join(folder, 'gateway.json');
     writeFileSync(file, JSON.stringify(config('file')));
@@ -125,7 +125,7 @@ describe('the steps of a change', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('are under way until they are over', async () => {
+  it('mark the control as busy until they are over', async () => {
     equal(control.busy, false);
     const applied = apply();
     equal(control.busy, true);
@@ -133,7 +133,7 @@ describe('the steps of a change', () => {
     equal(control.busy, false);
   });
 
-  it('wait no longer than they want to', async () => {
+  it('wait no longer for another change than requested', async () => {
     await apply();
     const held = holdChange(control);
     const applied = apply({ source: config('two') });
@@ -143,23 +143,23 @@ describe('the steps of a change', () => {
     equal((await applied).revision, 2);
   });
 
-  it('find the errors of a configuration that would be the same without them', async () => {
+  it('report errors of a configuration that would otherwise equal the active one', async () => {
     await apply();
     await rejects(apply({ source: config('one', { nope: 1 }) }), { slug: 'validation' });
   });
 
-  it('find no drift where the configuration is not a file', async () => {
+  it('report no drift if the configuration is not a file', async () => {
     await apply();
     await apply({ source: new ConfigText(JSON.stringify(config('text')), 'json') });
     equal(await control.hasDrifted(), false);
   });
 
-  it('leave the way free when they fail', async () => {
+  it('leave the control idle after a failure', async () => {
     await rejects(apply({ source: { version: 3, nope: 1 } }));
     equal(control.busy, false);
   });
 
-  it('are over when the control has closed, and none come after them', async () => {
+  it('are over when the control has closed, and none follow', async () => {
     await apply();
     const held = holdChange(control);
     let ended = false;
@@ -176,7 +176,7 @@ describe('the steps of a change', () => {
   });
 
   describe('are reported', () => {
-    it('as an attempt, with its number as soon as it begins', async () => {
+    it('as an attempt, which has its number from the beginning', async () => {
       const begun: number[] = [];
       const before = performance.now();
       const { attempt, durationMs, phases } = await apply({ begun: (id) => void begun.push(id) });
@@ -187,7 +187,7 @@ describe('the steps of a change', () => {
       deepEqual(Object.keys(phases), ['read', 'validate', 'build', 'warmup', 'swap']);
     });
 
-    it('to all followers of the active configuration before the response, but not dry runs', async () => {
+    it('to all followers of the active configuration before the response, except dry runs', async () => {
       control.onDone.push(async (_change, { result }) => {
         await null;
         reported.push(`done ${result}`);
@@ -233,11 +233,11 @@ describe('the steps of a change', () => {
     });
   });
 
-  describe('of those who take part', () => {
+  describe('of participants', () => {
     beforeEach(() => apply());
     const changed = (change: Partial<Change> = {}) => apply({ source: config('two'), ...change });
 
-    it('come all together before the swap, which they follow', async () => {
+    it('are all prepared before the swap and committed after it', async () => {
       control.participants.push(participant('one'), participant('two', undefined, { commit: () => ['[::]:1'] }));
       const { rebound, phases, warnings } = await changed({ participant: participant('own') });
       deepEqual(reported, [
@@ -249,7 +249,7 @@ describe('the steps of a change', () => {
     });
 
     for (const fails of ['prepare', 'precommit'] as const) {
-      it(`are undone when one fails to ${fails}`, async () => {
+      it(`are aborted if one fails to ${fails}`, async () => {
         control.participants.push(participant('one'), participant('two', fails));
         await rejects(changed(), { message: `two cannot ${fails}` });
         const aborted = fails === 'prepare' ? ['one abort'] : ['one abort', 'two abort'];
@@ -263,14 +263,14 @@ describe('the steps of a change', () => {
       });
     }
 
-    it('are undone in a dry run', async () => {
+    it('are aborted in a dry run', async () => {
       control.participants.push(participant('one'));
       const { rebound } = await changed({ dryRun: true, participant: participant('own') });
       deepEqual(rebound, []);
       deepEqual(reported, ['one prepare', 'own prepare', 'one abort', 'own abort']);
     });
 
-    it('that go with one change come also when it is what serves already, others not', async () => {
+    it('that belong to one change run even if the configuration is unchanged', async () => {
       control.participants.push(participant('one'));
       const { result } = await apply({ participant: participant('own') });
       deepEqual([result, reported], ['unchanged', ['own prepare', 'own precommit', 'own commit']]);
@@ -279,7 +279,7 @@ describe('the steps of a change', () => {
       deepEqual(reported, ['own prepare', 'own abort']);
     });
 
-    it('that cannot follow the active configuration are logged', async () => {
+    it('are logged if they fail after the swap', async () => {
       const { rebound, warnings, issues } = await apply({ participant: participant('own', 'commit') });
       deepEqual(
         issues.map(({ code, pointer, severity }) => ({ code, pointer, severity })),

@@ -10,7 +10,7 @@ import { makeCertificates } from '../../support/certificates.ts';
 import { freePort } from '../../support/conditions.ts';
 import { json, openGateway, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 
-describe('changes of configuration', () => {
+describe('configuration changes', () => {
   let backend: TestBackend;
   let directory: string;
   const gateways: Operations[] = [];
@@ -50,7 +50,7 @@ describe('changes of configuration', () => {
     return { gateway, file };
   }
 
-  it('report their result', async () => {
+  it('return their result', async () => {
     const gateway = await start(config({}, ['/a', '/b', '/c']));
     const { endpoints, ...service } = config({}, ['/b', '/c', '/d']);
     const applied = await gateway.apply({
@@ -65,7 +65,7 @@ describe('changes of configuration', () => {
     deepEqual(Object.keys(applied.phases), ['read', 'validate', 'build', 'warmup', 'swap']);
   });
 
-  it('do nothing when nothing changes, however it is written', async () => {
+  it('do nothing if the meaning is unchanged', async () => {
     const { gateway, file } = await startFile(config());
     const { hash } = gateway.status;
     await writeFile(file, JSON.stringify(Object.fromEntries(Object.entries(config()).reverse()), null, 4));
@@ -74,13 +74,13 @@ describe('changes of configuration', () => {
     deepEqual(gateway.status, { revision: 1, hash, warnings: [], calls: 0, streams: 0, draining: 0 });
   });
 
-  it('make a new revision of the same when forced', async () => {
+  it('create a new revision of the same configuration if forced', async () => {
     const gateway = await start(config());
     const { result, revision } = await gateway.apply({ trigger: 'api', force: true });
     deepEqual([result, revision], ['applied', 2]);
   });
 
-  it('see that a file the configuration names has other content', async () => {
+  it('detect a changed file that the configuration names', async () => {
     const certificates = makeCertificates();
     const authority = certificates.authority('authority');
     const [one, two] = [certificates.issue('one', authority), certificates.issue('two', authority)];
@@ -94,7 +94,7 @@ describe('changes of configuration', () => {
     certificates.remove();
   });
 
-  it('only try when they are dry', async () => {
+  it('change nothing in a dry run', async () => {
     const gateway = await start(config());
     const { result, revision, hash } = await gateway.apply({
       trigger: 'api',
@@ -106,7 +106,7 @@ describe('changes of configuration', () => {
     equal(gateway.config.name, '');
   });
 
-  it('find a port that is taken, also when they are dry, at the port that asked for it', async () => {
+  it('report a port in use at its pointer, in a dry run too', async () => {
     const { gateway } = await startFile(config({ port: await freePort() }), { port: undefined as never });
     await gateway.listen();
     const taken = Number(new URL(backend.url).port);
@@ -129,7 +129,7 @@ describe('changes of configuration', () => {
     equal(gateway.status.revision, 1);
   });
 
-  it('that serve are reported as applied, and kept, even if a participant fails to follow', async () => {
+  it('that are active are reported as applied, even if a participant fails afterwards', async () => {
     const gateway = await start(config());
     gateway.join({
       prepare: async () => ({
@@ -148,7 +148,7 @@ describe('changes of configuration', () => {
     equal(gateway.revisions.list()[0]!.number, 2);
   });
 
-  it('are tried one after another, and each sees what the one before it made', async () => {
+  it('are applied one after another, and each sees the result of the previous one', async () => {
     const gateway = await start(config());
     const seen: number[] = [];
     await Promise.all(
@@ -164,14 +164,14 @@ describe('changes of configuration', () => {
     equal(gateway.config.name, 'n3');
   });
 
-  it('do not wait longer than they want to', async () => {
+  it('do not wait longer than requested', async () => {
     const gateway = await start(config());
     const first = gateway.apply({ trigger: 'api', source: config({ name: 'x' }) });
     await rejects(gateway.apply({ trigger: 'api', waitMs: 0 }), { code: 'RELOAD_IN_PROGRESS' });
     equal((await first).revision, 2);
   });
 
-  it('are aborted when what serves is not what they want', async () => {
+  it('are aborted if their precondition fails', async () => {
     const gateway = await start(config());
     const provided = () => {
       throw new Error('another revision serves');
@@ -180,7 +180,7 @@ describe('changes of configuration', () => {
     deepEqual(gateway.attempts.list.length, 1);
   });
 
-  it('that are rejected say at which step, with every place', async () => {
+  it('that are rejected report the step, and every error with its place', async () => {
     const { gateway } = await startFile(config());
     const text = '{"version": 3,\n "endpoints": [{"endpoint": "a",\n "backend": []}]}';
     await rejects(gateway.apply({ trigger: 'api', source: new ConfigText(text, 'json') }), (error: Refusal) => {
@@ -207,7 +207,7 @@ describe('changes of configuration', () => {
       JSON.stringify({ version: 3, tls: { keys: [{ public_key: 'none', private_key: 'none' }] }, endpoints: [] }),
     ],
   ] as const) {
-    it(`that are rejected for ${slug} are called so`, async () => {
+    it(`that are rejected for ${slug} have that name`, async () => {
       const gateway = await start(config());
       await rejects(gateway.apply({ trigger: 'api', source: new ConfigText(text, 'json') }), { slug });
     });
@@ -225,7 +225,7 @@ describe('changes of configuration', () => {
     );
   });
 
-  it('that came as text leave the file the source of the next reload', async () => {
+  it('sent as text leave the file as the source of the next reload', async () => {
     const { gateway } = await startFile(config({ name: 'file' }));
     await gateway.apply({ trigger: 'api', source: new ConfigText(JSON.stringify(config({ name: 'text' })), 'json') });
     equal(gateway.config.name, 'text');
@@ -233,7 +233,7 @@ describe('changes of configuration', () => {
     equal(gateway.config.name, 'file');
   });
 
-  it('go into the history, which survives the process', async () => {
+  it('are stored in the history, which survives the process', async () => {
     const revisionDirectory = join(directory, 'revisions');
     const first = await start(config({ name: 'one' }), { revisionDirectory });
     await first.listen();
@@ -252,12 +252,12 @@ describe('changes of configuration', () => {
     equal(second.status.revision, 3);
   });
 
-  describe('a start with a broken configuration', () => {
+  describe('a start with an invalid configuration', () => {
     it('fails', async () => {
       await rejects(startFile('{'), /CONFIG_SYNTAX|property|unclosed|brace/i);
     });
 
-    it('takes up the last one that was good, when asked to, and follows the file from there', async () => {
+    it('resumes the last good one on request, and then follows the file', async () => {
       const revisionDirectory = join(directory, 'revisions');
       const { gateway: first, file } = await startFile(config({ name: 'good' }), { revisionDirectory });
       await first.listen();
@@ -273,7 +273,7 @@ describe('changes of configuration', () => {
       equal(second.config.name, 'mended');
     });
 
-    it('still fails when there never was a good one', async () => {
+    it('still fails if no good one exists', async () => {
       const revisionDirectory = join(directory, 'revisions');
       await rejects(startFile('{', { revisionDirectory, resumeLastGood: true }));
     });

@@ -15,7 +15,7 @@ import { startBackend, type TestBackend } from '../../support/gateway.ts';
 
 const SECOND_MS = 1_000;
 
-describe('the watch over file descriptors', () => {
+describe('monitoring of file descriptors', () => {
   let now: number;
   let lines: string[];
   let descriptors: Descriptors | null;
@@ -44,7 +44,7 @@ describe('the watch over file descriptors', () => {
     deepEqual(use(95), []);
   });
 
-  it('logs an error when all are in use, and that they are available again', () => {
+  it('logs an error when all are in use, and a line when they are available again', () => {
     match(
       use(100, 'EMFILE').join(),
       /^ERROR the process has run out of file descriptors \(EMFILE\), all 100 are in use/,
@@ -52,11 +52,11 @@ describe('the watch over file descriptors', () => {
     deepEqual(use(20), ['INFO file descriptors are available again: 20 of 100 are in use']);
   });
 
-  it('names the system when its own limit is the one that is reached', () => {
+  it('names the system if its limit is the one that is reached', () => {
     match(use(20, 'ENFILE').join(), /^ERROR the system has run out of file descriptors \(ENFILE\)/);
   });
 
-  it('logs each state at most once a minute, and an error again every minute while it lasts', () => {
+  it('logs each state at most once a minute, and repeats an error every minute', () => {
     equal(use(100).length, 1);
     equal(use(20).length, 1);
     for (now = SECOND_MS; now < 60 * SECOND_MS; now += SECOND_MS) {
@@ -75,7 +75,7 @@ describe('the watch over file descriptors', () => {
   });
 });
 
-describe('a process without file descriptors left', () => {
+describe('the number of open file descriptors', () => {
   let directory: string;
   let backend: TestBackend;
   let sockets: Socket[];
@@ -99,7 +99,7 @@ describe('a process without file descriptors left', () => {
     if (directory) await rm(directory, { recursive: true });
   });
 
-  it('logs it, names it where connections to backends fail, and serves again afterwards', async () => {
+  it('is logged when none are left, with failed connections to backends, and requests succeed afterwards', async () => {
     const port = await freePort();
     const file = join(directory, 'gateway.json');
     const endpoints = [{ endpoint: '/x', backend: [{ host: [backend.url], url_pattern: '/' }] }];
@@ -135,7 +135,7 @@ describe('a process without file descriptors left', () => {
     equal((await fetch(`http://127.0.0.1:${port}/x`)).status, 200);
   });
 
-  it('is read from the system, within its limit', () => {
+  it('is read from the system', () => {
     const { open, limit, exhausted } = readDescriptors()!;
     ok(open > 3 && open < limit);
     equal(exhausted, null);

@@ -7,7 +7,7 @@ import { version } from '../../../kernel/version.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { rememberingSinks } from '../../support/gateway.ts';
 
-describe('the parts of a process', () => {
+describe('the services of a process', () => {
   const sinks = rememberingSinks();
   const events = createEventLog();
   let engine: Engine | null = null;
@@ -26,7 +26,7 @@ describe('the parts of a process', () => {
     return engine;
   };
 
-  it('include a monotonic clock, a log, a version and events for components', () => {
+  it('include a monotonic clock, a log, the version and events', () => {
     const { registry, log, denied } = open();
     const { services } = registry;
     const before = services.clock.now();
@@ -39,19 +39,19 @@ describe('the parts of a process', () => {
     equal((services as Services & { denied: unknown }).denied, denied);
   });
 
-  it('takes other services, but not others that decide where connections may lead', () => {
+  it('can be replaced, except the list of denied addresses', () => {
     const clock = { now: () => 42 };
     const { registry, denied } = open({ services: { clock, denied: null } as unknown as Partial<Services> });
     deepEqual([registry.services.clock, (registry.services as never as { denied: unknown }).denied], [clock, denied]);
   });
 
-  it('writes to the streams of the process where nothing else is said', () => {
+  it('write logs to the standard streams by default', () => {
     engine = openEngine(catalogue, { events });
     notEqual(engine.registry.services.sinks, undefined);
     equal(engine.registry.services.sinks.lost, 0);
   });
 
-  it('waits for the exit of the process with lines to write until its log is closed, and then no more', () => {
+  it('delay the exit of the process for pending lines only until the log is closed', () => {
     const before = process.listenerCount('exit');
     engine = openEngine(catalogue, { events });
     equal(process.listenerCount('exit'), before + 1);
@@ -64,7 +64,7 @@ describe('the parts of a process', () => {
     [false, 'INFO'],
     [undefined, 'INFO'],
   ] as const) {
-    it(`writes lines of ${level} and above, before and after its first configuration, when debugging is ${debug}`, async () => {
+    it(`log lines of ${level} and above, before and after the first configuration, if debugging is ${debug}`, async () => {
       const { generations, log } = open({ debug });
       equal(log.level, level);
       const source = { version: 3, endpoints: [] };
@@ -92,7 +92,7 @@ describe('the parts of a process', () => {
     ['owner', ['owner']],
     ['worker', ['each']],
   ] as const) {
-    it(`runs what is to run in a process that is ${role ?? 'alone'}`, async () => {
+    it(`run background work according to the role of the process: ${role ?? 'alone'}`, async () => {
       roles.length = 0;
       const plugins = { ...catalogue.plugins, [sharing.name]: async () => ({ plugin: sharing }) };
       engine = openEngine({ ...catalogue, plugins }, { sinks, events, ...(role && { role }) });
@@ -108,7 +108,7 @@ describe('the parts of a process', () => {
     });
   }
 
-  it('tells in its log what it does', () => {
+  it('write to the log', () => {
     const { log } = open();
     log.info('it is open');
     match(sinks.lines[0]!, /INFO:? it is open/);

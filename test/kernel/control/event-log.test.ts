@@ -23,7 +23,7 @@ describe('the event log', () => {
     deepEqual([log.emit('worker.up', up), log.emit('worker.down', down)], [1, 2]);
   });
 
-  it('tells type and data', () => {
+  it('stores type and data', () => {
     const log = createEventLog();
     const events: GatewayEvent[] = [];
     log.subscribe({}, (event) => events.push(event));
@@ -31,7 +31,7 @@ describe('the event log', () => {
     deepEqual(events, [{ id: 1, type: 'worker.up', data: up }]);
   });
 
-  it('tells only what is to come when no id is given', () => {
+  it('sends only future events if no id is given', () => {
     const log = createEventLog();
     log.emit('worker.up', up);
     const ids = heard(log);
@@ -39,7 +39,7 @@ describe('the event log', () => {
     deepEqual(ids, [2]);
   });
 
-  it('replays the events after an id, then sends new ones', () => {
+  it('sends the events after an id, then new ones', () => {
     const log = createEventLog();
     for (let at = 0; at < 3; at++) log.emit('reload.phase', phase);
     const ids = heard(log, { after: 1 });
@@ -48,7 +48,7 @@ describe('the event log', () => {
     deepEqual(ids, [2, 3, 4]);
   });
 
-  it('tells everything remembered when the id is from before a restart', () => {
+  it('sends all stored events if the id is from before a restart', () => {
     const log = createEventLog();
     log.emit('worker.up', up);
     const ids = heard(log, { after: 900 });
@@ -56,7 +56,7 @@ describe('the event log', () => {
     deepEqual(ids, [1, 2]);
   });
 
-  it('remembers no more than its limit', () => {
+  it('stores no more events than its limit', () => {
     const log = createEventLog(2);
     for (let at = 0; at < 5; at++) log.emit('reload.phase', phase);
     deepEqual(heard(log, { after: 0 }), [4, 5]);
@@ -74,7 +74,7 @@ describe('the event log', () => {
     [[], []],
   ];
   for (const [types, ids] of patterns) {
-    it(`sends ${ids.length} of three events to subscribers of ${JSON.stringify(types)}, live and remembered`, () => {
+    it(`sends ${ids.length} of three events to subscribers of ${JSON.stringify(types)}, live and stored`, () => {
       const log = createEventLog();
       const live = heard(log, { types });
       log.emit('reload.started', { attempt: 1, trigger: 'api' });
@@ -84,7 +84,7 @@ describe('the event log', () => {
     });
   }
 
-  it('tells nothing more to who has unsubscribed', () => {
+  it('sends nothing to a listener that has unsubscribed', () => {
     const log = createEventLog();
     const ids: number[] = [];
     const unsubscribe = log.subscribe({}, ({ id }) => ids.push(id));
@@ -94,7 +94,7 @@ describe('the event log', () => {
     deepEqual(ids, [1]);
   });
 
-  it('drops a listener that throws, and no other', () => {
+  it('drops only a listener that throws', () => {
     const log = createEventLog();
     let calls = 0;
     log.subscribe({}, () => {
@@ -107,7 +107,7 @@ describe('the event log', () => {
     deepEqual([calls, ids], [1, [1, 2]]);
   });
 
-  it('drops a listener that throws on a remembered event', () => {
+  it('drops a listener that throws on a stored event', () => {
     const log = createEventLog();
     log.emit('worker.up', up);
     log.emit('worker.up', up);
@@ -128,7 +128,7 @@ describe('the event log', () => {
     deepEqual(ids, [1, 2]);
   });
 
-  it('tells a listener of its own event once it has returned', () => {
+  it('sends a listener its own event after the listener has returned', () => {
     const log = createEventLog();
     const steps: string[] = [];
     log.subscribe({}, ({ type }) => {
@@ -140,7 +140,7 @@ describe('the event log', () => {
     deepEqual(steps, ['> drain.started', '< drain.started', '> drain.finished', '< drain.finished']);
   });
 
-  it('sends an event once to a listener that subscribes during delivery', () => {
+  it('sends an event once to a listener that subscribes meanwhile', () => {
     const log = createEventLog();
     let late: number[] | undefined;
     log.subscribe({}, () => {
@@ -150,7 +150,7 @@ describe('the event log', () => {
     deepEqual(late, [1]);
   });
 
-  it('tells nothing more to a listener that unsubscribes itself', () => {
+  it('sends nothing more to a listener that unsubscribes itself', () => {
     const log = createEventLog();
     const ids: number[] = [];
     const unsubscribe = log.subscribe({}, ({ id, type }) => {

@@ -13,7 +13,7 @@ import { freePort, until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { openStream, type StreamedResponse } from '../../support/stream-client.ts';
 
-describe('the configurations of a process', () => {
+describe('the active and replaced configurations of a process', () => {
   const sinks = rememberingSinks();
   let backend: TestBackend;
   let engine: Engine;
@@ -124,7 +124,7 @@ describe('the configurations of a process', () => {
       () => false,
     );
 
-  it('are listed with their ages and calls in flight, the newest first', async () => {
+  it('are listed with age and requests in flight, newest first', async () => {
     await generations.listen();
     mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
     await apply(config('two'));
@@ -157,7 +157,7 @@ describe('the configurations of a process', () => {
     deepEqual([generations.calls, generations.streams, generations.inFlight, generations.requests], [3, 1, 4, 4]);
   });
 
-  it('count the requests of the one that serves, too', async () => {
+  it('include the active one in the number of requests', async () => {
     await generations.listen();
     await begin();
     await listenTo();
@@ -165,13 +165,13 @@ describe('the configurations of a process', () => {
     deepEqual(Object.fromEntries(generations.streamsByEndpoint), { 'GET /stream': 1 });
   });
 
-  it('have no requests before the first one', () => {
+  it('have no requests at first', () => {
     const { generations: fresh } = openEngine(catalogue, { sinks, events: createEventLog() });
     deepEqual([fresh.calls, fresh.requests, fresh.address, fresh.closing, fresh.draining], [0, 0, null, false, []]);
     return fresh.close();
   });
 
-  it('answer other processes as the one that asks says, and else as the present one', async () => {
+  it('answer another process from the requested configuration, otherwise from the active one', async () => {
     await generations.listen();
     const first = generations.current.runtime.shared as Map<string, (asked: unknown) => unknown>;
     await begin();
@@ -185,8 +185,8 @@ describe('the configurations of a process', () => {
     deepEqual([ask(1, 'new'), ask(2, 'other')], ['second', undefined]);
   });
 
-  describe('when one is prepared and not taken', () => {
-    it('release what it acquired and close its port', async () => {
+  describe('when a new one is prepared but not activated', () => {
+    it('release its resources and close its port', async () => {
       await generations.listen();
       const asked = await freePort();
       await apply(config('tried', { port: asked }), true);
@@ -194,14 +194,14 @@ describe('the configurations of a process', () => {
       equal(generations.current.runtime.id, 1);
     });
 
-    it('release what it acquired when its port is taken', async () => {
+    it('release its resources if its port is in use', async () => {
       await generations.listen();
       const taken = Number(new URL(backend.url).port);
       await rejects(apply(config('tried', { port: taken })), { slug: 'warmup' });
       deepEqual(released, ['tried']);
     });
 
-    it('say in the log what cannot be released', async () => {
+    it('log resources that cannot be released', async () => {
       await generations.listen();
       await apply(config('stuck'), true);
       match(sinks.lines.join('\n'), /ERROR.*failed to release resources: Error: it is stuck/);
@@ -209,7 +209,7 @@ describe('the configurations of a process', () => {
     });
   });
 
-  it('are released when their last request has ended, not before', async () => {
+  it('release resources only when the last request has ended', async () => {
     await generations.listen();
     const { response: first } = await begin();
     await apply(config('two'));
@@ -225,7 +225,7 @@ describe('the configurations of a process', () => {
 
     beforeEach(() => generations.listen());
 
-    it('abort their requests and say which', async () => {
+    it('abort their requests and name the endpoint', async () => {
       await begin();
       await apply(config('two', { reload: { drain_timeout: '1ms' } }));
       await until(() => generations.draining.length === 0);
@@ -236,7 +236,7 @@ describe('the configurations of a process', () => {
       equal(generations.aborted, 1);
     });
 
-    it('say how many, and name each endpoint once', async () => {
+    it('log the number of aborted requests, and each endpoint once', async () => {
       await apply(config('two', { endpoints: [at('/other')] }));
       for (const path of ['/slow', '/other', '/slow']) await begin(path);
       await apply(config('three', { reload: { drain_timeout: '1ms' } }));
@@ -245,14 +245,14 @@ describe('the configurations of a process', () => {
       equal(generations.aborted, 3);
     });
 
-    it('say nothing when they had none', async () => {
+    it('log nothing if they had no requests', async () => {
       await apply(config('two', { reload: { drain_timeout: '1ms' } }));
       await until(() => generations.draining.length === 0);
       deepEqual([abortions(), generations.aborted], [[], 0]);
     });
   });
 
-  describe('that wait for room', () => {
+  describe('limited in number', () => {
     it('wait until fewer of them have requests', async () => {
       await generations.listen();
       let waits = 0;
@@ -276,14 +276,14 @@ describe('the configurations of a process', () => {
   });
 
   describe('and their port', () => {
-    it('is reported', async () => {
+    it('return the new address', async () => {
       const asked = await freePort();
       await apply(config('two', { port: asked }));
       deepEqual(await generations.listen(), { host: '127.0.0.1', port: asked });
       deepEqual(generations.address, { host: '127.0.0.1', port: asked });
     });
 
-    it('that is replaced continues until its requests have ended', async () => {
+    it('keep a replaced port open until its requests have ended', async () => {
       await generations.listen();
       const old = port();
       const { response: first } = await begin();
@@ -294,7 +294,7 @@ describe('the configurations of a process', () => {
       equal((await first).status, 200);
     });
 
-    it('closes connections after their answer while clients are to go elsewhere', async () => {
+    it('close connections after each response while clients are to reconnect elsewhere', async () => {
       await generations.listen();
       const connection = async () => (await fetch(`http://127.0.0.1:${port()}/fast`)).headers.get('connection');
       equal(await connection(), 'keep-alive');
@@ -307,8 +307,8 @@ describe('the configurations of a process', () => {
     });
   });
 
-  describe('at the end', () => {
-    it('are released when the requests of all of them have ended', async () => {
+  describe('on shutdown', () => {
+    it('are released when all their requests have ended', async () => {
       await generations.listen();
       const { response: first } = await begin();
       await apply(config('two'));
@@ -328,7 +328,7 @@ describe('the configurations of a process', () => {
       equal(generations.address, null);
     });
 
-    it('are released when no other process serves them', async () => {
+    it('are released when no other process uses them', async () => {
       await generations.listen();
       const letGo = generations.current.runtime.hold();
       await apply(config('two'));
@@ -344,7 +344,7 @@ describe('the configurations of a process', () => {
       deepEqual(released, ['two', 'one']);
     });
 
-    it('cut requests that take longer than the configuration waits', async () => {
+    it('abort requests that take longer than max_shutdown_wait_time', async () => {
       await generations.listen();
       await apply(config('two', { max_shutdown_wait_time: '1ms' }));
       const { response: cut } = await begin();
@@ -352,7 +352,7 @@ describe('the configurations of a process', () => {
       deepEqual(released.toSorted(), ['one', 'two']);
     });
 
-    it('end connections in other protocols, also of those that have been replaced', async () => {
+    it('end connections of other protocols, also those of replaced configurations', async () => {
       await generations.listen();
       const runtimes = [generations.current.runtime];
       const { response } = await begin();
@@ -366,7 +366,7 @@ describe('the configurations of a process', () => {
       deepEqual(reported.toSorted(), [1, 2]);
     });
 
-    it('wait for streams, those included whose configuration has been replaced', async () => {
+    it('wait for streams, also those of replaced configurations', async () => {
       await generations.listen();
       const stream = await listenTo();
       await apply(config('two'));
@@ -381,7 +381,7 @@ describe('the configurations of a process', () => {
     });
   });
 
-  it('refuse a port that is taken at its pointer', async () => {
+  it('reject a port in use at its pointer', async () => {
     await generations.listen();
     const taken = Number(new URL(backend.url).port);
     await rejects(apply(config('two', { port: taken })), ({ issues, errors }: Refusal) => {

@@ -11,70 +11,70 @@ function traffic(calls: number, { errors = 0, latencyMs = 10 } = {}): TrafficWin
   return made.snapshot();
 }
 
-describe('the judgement of a guarded change', () => {
-  it('finds nothing when all is as it was', () => {
+describe('the evaluation of a guarded change', () => {
+  it('reports nothing if traffic is the same', () => {
     equal(evaluate(traffic(100), traffic(100)), null);
   });
 
-  it('counts a rise of the error rate by more than five points', () => {
+  it('reports an error rate that rose by more than five points', () => {
     equal(
       evaluate(traffic(100, { errors: 10 }), traffic(100, { errors: 16 })),
       'errors rose from 10.0 % to 16.0 % (16 of 100 calls)',
     );
   });
 
-  it('bears a rise of the error rate by five points', () => {
+  it('tolerates an error rate that rose by five points', () => {
     equal(evaluate(traffic(100, { errors: 10 }), traffic(100, { errors: 15 })), null);
   });
 
-  it('bears many errors when there were as many before', () => {
+  it('tolerates many errors if there were as many before', () => {
     equal(evaluate(traffic(100, { errors: 90 }), traffic(100, { errors: 90 })), null);
   });
 
-  it('tells nothing from fewer than twenty calls', () => {
+  it('reports nothing below twenty calls', () => {
     equal(evaluate(traffic(100), traffic(19, { errors: 19 })), null);
   });
 
-  it('judges from twenty calls on', () => {
+  it('decides from twenty calls on', () => {
     equal(evaluate(traffic(100), traffic(20, { errors: 20 })), 'errors rose from 0.0 % to 100.0 % (20 of 20 calls)');
   });
 
-  it('compares the errors of an endpoint without traffic before with none', () => {
+  it('assumes no errors for an endpoint that had no traffic', () => {
     equal(evaluate(noTraffic, traffic(50, { errors: 5 })), 'errors rose from 0.0 % to 10.0 % (5 of 50 calls)');
   });
 
-  it('does not mind how slow an endpoint without traffic before is', () => {
+  it('ignores the latency of an endpoint that had no traffic', () => {
     equal(evaluate(noTraffic, traffic(50, { latencyMs: 30_000 })), null);
   });
 
-  it('counts a p99 of more than twice what it was', () => {
+  it('reports a p99 more than twice as high', () => {
     const reason = evaluate(traffic(100, { latencyMs: 100 }), traffic(100, { latencyMs: 400 }));
     equal(reason?.replace(/[\d.]+ ms/g, '_ ms'), 'p99 rose from _ ms to _ ms (100 calls)');
   });
 
-  it('bears a p99 of less than twice what it was', () => {
+  it('tolerates a p99 less than twice as high', () => {
     equal(evaluate(traffic(100, { latencyMs: 400 }), traffic(100, { latencyMs: 600 })), null);
   });
 
-  it('bears a p99 that is many times what it was but less than 50 ms above', () => {
+  it('tolerates a p99 many times as high if it rose by less than 50 ms', () => {
     equal(evaluate(traffic(100, { latencyMs: 1 }), traffic(100, { latencyMs: 40 })), null);
   });
 
-  it('sees the slow calls behind many fast ones', () => {
+  it('detects a few slow calls among many fast ones', () => {
     const after = new EndpointTraffic();
     for (let at = 0; at < 98; at++) after.record(10, 200);
     for (let at = 0; at < 2; at++) after.record(2_000, 200);
     equal(evaluate(traffic(100), after.snapshot())?.startsWith('p99 rose'), true);
   });
 
-  it('bears a p99 that one call in a hundred and one exceeds', () => {
+  it('tolerates one slow call in a hundred and one', () => {
     const after = new EndpointTraffic();
     for (let at = 0; at < 100; at++) after.record(10, 200);
     after.record(2_000, 200);
     equal(evaluate(traffic(100), after.snapshot()), null);
   });
 
-  it('keeps to the thresholds it is given', () => {
+  it('uses the configured thresholds', () => {
     const strict = { errorRatePoints: 1, p99Factor: 1.2, minimumCalls: 5 };
     deepEqual(
       [
@@ -102,11 +102,11 @@ function guarded(endpoints: () => readonly GuardedEndpoint[], options: Partial<G
   return { timers, said, guard };
 }
 
-describe('the guard', () => {
+describe('the guard of a change', () => {
   const bad = traffic(20, { errors: 20 });
   const why = 'errors rose from 0.0 % to 100.0 % (20 of 20 calls)';
 
-  it('passes a change that was never worse, when its time is over', () => {
+  it('passes a change that was never worse, at its end', () => {
     const { timers, said } = guarded(() => [{ key: 'GET /a', before: traffic(50), after: traffic(50) }]);
     timers.advance(9_999);
     deepEqual(said, []);
@@ -114,7 +114,7 @@ describe('the guard', () => {
     deepEqual(said, ['10000 passed']);
   });
 
-  it('tells at its next look that an endpoint is worse, once, and looks no more', () => {
+  it('reports once at its next check that an endpoint is worse, and then stops', () => {
     let after = noTraffic;
     let looks = 0;
     const { timers, said } = guarded(() => {
@@ -127,7 +127,7 @@ describe('the guard', () => {
     deepEqual([said, looks], [[`3000 GET /a: ${why}`], 3]);
   });
 
-  it('names the first of several endpoints and counts the others', () => {
+  it('names the first of several endpoints and the number of the others', () => {
     const { timers, said } = guarded(() =>
       ['GET /a', 'GET /b', 'GET /c', 'GET /d'].map((key) => ({
         key,
@@ -139,7 +139,7 @@ describe('the guard', () => {
     deepEqual(said, [`1000 GET /b: ${why}, and 2 more`]);
   });
 
-  it('looks a last time at the very end', () => {
+  it('checks once more at its end', () => {
     let after = noTraffic;
     const { timers, said } = guarded(() => [{ key: 'GET /a', before: noTraffic, after }], { durationMs: 1_500 });
     timers.advance(1_499);
@@ -159,7 +159,7 @@ describe('the guard', () => {
     equal(looks, 10);
   });
 
-  it('says nothing after it was stopped', () => {
+  it('reports nothing after it was stopped', () => {
     const { timers, said, guard } = guarded(() => [{ key: 'GET /a', before: noTraffic, after: bad }]);
     timers.advance(500);
     guard.stop();
@@ -167,7 +167,7 @@ describe('the guard', () => {
     deepEqual(said, []);
   });
 
-  it('keeps to its thresholds', () => {
+  it('uses its thresholds', () => {
     const { timers, said } = guarded(() => [{ key: 'GET /a', before: noTraffic, after: bad }], {
       thresholds: { errorRatePoints: 5, p99Factor: 2, minimumCalls: 21 },
     });
@@ -175,13 +175,13 @@ describe('the guard', () => {
     deepEqual(said, ['10000 undecided after 20 calls']);
   });
 
-  it('does not confirm a change without any calls', () => {
+  it('stays undecided without any calls', () => {
     const { timers, said } = guarded(() => []);
     timers.advance(10_000);
     deepEqual(said, ['10000 undecided after 0 calls']);
   });
 
-  it('could decide when one endpoint had calls enough', () => {
+  it('decides if one endpoint had enough calls', () => {
     const { timers, said } = guarded(() => [
       { key: 'GET /a', before: noTraffic, after: traffic(3) },
       { key: 'GET /b', before: noTraffic, after: traffic(20) },

@@ -46,7 +46,7 @@ describe('a change whose component never finishes warming up', () => {
     await gateway.close();
   });
 
-  it('is cancelled two seconds after the next one has come', async () => {
+  it('is canceled two seconds after the next change has arrived', async () => {
     const hanging = rejects(gateway.reload(config('two', true)), /cancelled in favor of the next change/);
     await hung.promise;
     const next = gateway.reload(config('three', false));
@@ -55,7 +55,7 @@ describe('a change whose component never finishes warming up', () => {
     equal((await next).result, 'applied');
   });
 
-  it('is not cancelled by a change that is only tried', async () => {
+  it('is not canceled by a dry run', async () => {
     const hanging = gateway.reload(config('two', true)).catch((error: unknown) => error);
     await hung.promise;
     const tried = gateway.apply({ trigger: 'api', source: config('three', false), dryRun: true });
@@ -65,7 +65,7 @@ describe('a change whose component never finishes warming up', () => {
     equal((await tried).result, 'dry_run');
   });
 
-  it('ends with the gateway', async () => {
+  it('ends when the gateway closes', async () => {
     const hanging = rejects(gateway.reload(config('two', true)), /the gateway is closing/);
     await hung.promise;
     mock.timers.reset();

@@ -49,7 +49,7 @@ describe('streams of replaced configurations', () => {
     ['has gone', []],
     ['has another path now', [route('/b', lease(0))]],
   ] as const) {
-    it(`end after the time for draining where their endpoint ${what}`, () => {
+    it(`end after drain_timeout if their endpoint ${what}`, () => {
       const hold = lease();
       streams.follow([route('/a', hold)], serving, DRAIN_MS);
       mock.timers.tick(DRAIN_MS - 1);
@@ -59,7 +59,7 @@ describe('streams of replaced configurations', () => {
     });
   }
 
-  it('end when they first had to, however many changes follow', () => {
+  it('end at the original time, regardless of later changes', () => {
     const hold = lease();
     streams.follow([route('/a', hold)], [], DRAIN_MS);
     mock.timers.tick(DRAIN_MS - 1);
@@ -68,7 +68,7 @@ describe('streams of replaced configurations', () => {
     deepEqual(hold.told, ['end']);
   });
 
-  it('continue if their endpoint is restored, and outlive another change of it', () => {
+  it('continue if their endpoint is restored, and survive another change of it', () => {
     const hold = lease();
     streams.follow([route('/a', hold)], [], DRAIN_MS);
     streams.follow([], [route('/a', lease(0))], DRAIN_MS);
@@ -79,7 +79,7 @@ describe('streams of replaced configurations', () => {
     deepEqual(hold.told, ['end']);
   });
 
-  it('are distinguished by the endpoint they began on when its configuration is replaced again', () => {
+  it('are assigned to the endpoint on which they began, over several replacements', () => {
     const hold = lease();
     streams.follow([route('/a', hold)], [route('/a', lease(0))], DRAIN_MS);
     streams.follow([route('/a', hold, 2)], [route('/a', lease(0), 2)], DRAIN_MS);
@@ -87,7 +87,7 @@ describe('streams of replaced configurations', () => {
     deepEqual(hold.told, ['end']);
   });
 
-  it('are forgotten when they have ended by themselves', () => {
+  it('are forgotten when they have ended', () => {
     const hold = lease();
     streams.follow([route('/a', hold)], [], DRAIN_MS);
     hold.streams = 0;
@@ -97,7 +97,7 @@ describe('streams of replaced configurations', () => {
     deepEqual([hold.told, streams.size], [[], 0]);
   });
 
-  it('do not exist for an endpoint without any', () => {
+  it('are not tracked for an endpoint without streams', () => {
     const hold = lease(0);
     streams.follow([route('/a', hold)], [], DRAIN_MS);
     streams.endLasting();
@@ -105,12 +105,12 @@ describe('streams of replaced configurations', () => {
     deepEqual([hold.told, streams.size], [[], 0]);
   });
 
-  it('count together', () => {
+  it('are counted in total', () => {
     streams.follow([route('/a', lease(2)), route('/b', lease(3))], [], DRAIN_MS);
     equal(streams.size, 5);
   });
 
-  it('count by endpoint with those that began since, but not those that are about to be ended', () => {
+  it('are counted by endpoint, including newer ones, but not those that are about to end', () => {
     streams.follow(
       [route('/same', lease(2)), route('/gone', lease(3))],
       [route('/same', lease(0)), route('/quiet', lease(0))],
@@ -120,14 +120,14 @@ describe('streams of replaced configurations', () => {
     deepEqual(lastOf(streams.byEndpoint(serving)), { 'GET /same': 6, 'GET /new': 1 });
   });
 
-  it('end their connections in order when the gateway closes', () => {
+  it('end normally when the gateway closes', () => {
     const [one, two] = [lease(), lease()];
     streams.follow([route('/a', one), route('/b', two)], [route('/a', lease(0))], DRAIN_MS);
     streams.endLasting();
     deepEqual([one.told, two.told], [['endLasting'], ['endLasting']]);
   });
 
-  it('are ended no more after it has closed', () => {
+  it('are not ended again after it has closed', () => {
     const hold = lease();
     streams.follow([route('/a', hold)], [], DRAIN_MS);
     streams.close();

@@ -10,7 +10,7 @@ import { eventually } from '../../support/stream-client.ts';
 
 const MINUTE_MS = 60_000;
 
-describe('the leak guard', () => {
+describe('the leak guard for replaced configurations', () => {
   let now = 0;
   let collected: (() => void) | null = null;
   let warnings: string[] = [];
@@ -36,11 +36,11 @@ describe('the leak guard', () => {
 
   afterEach(() => guard.close());
 
-  it('follows no collections before something is expected to go', () => {
+  it('does not observe garbage collection before a configuration is replaced', () => {
     equal(collected, null);
   });
 
-  it('warns of what is still there after a minute and two collections', () => {
+  it('warns if an object is still in memory after a minute and two collections', () => {
     guard.expectGone(kept, 7);
     collected!();
     now = MINUTE_MS;
@@ -48,7 +48,7 @@ describe('the leak guard', () => {
     deepEqual(warnings, ['revision 7 was released but is still in memory']);
   });
 
-  it('names the plugins from files of which something is in memory', () => {
+  it('names the plugins from files that are still in memory', () => {
     guard.expectGone(kept, 7, () => ['plugin "acme/a" (one, /a.ts)', 'plugin "acme/b" (two, /b.ts)']);
     collected!();
     now = MINUTE_MS;
@@ -58,7 +58,7 @@ describe('the leak guard', () => {
     ]);
   });
 
-  it('warns of a plugin instance of which any part stays in memory', () => {
+  it('warns of a plugin instance of which a part is still in memory', () => {
     guard.expectFreed([new WeakRef(kept)], 'plugin "acme/a" (one, /a.ts)');
     guard.expectFreed([], 'plugin "acme/b" (two, /b.ts)');
     collected!();
@@ -70,21 +70,21 @@ describe('the leak guard', () => {
     equal(guard.leaked, 0);
   });
 
-  it('says nothing after one collection, however late', () => {
+  it('does not warn after only one collection', () => {
     guard.expectGone(kept, 7);
     now = 10 * MINUTE_MS;
     collected!();
     deepEqual(warnings, []);
   });
 
-  it('says nothing before a minute, however many collections there were', () => {
+  it('does not warn before a minute has passed', () => {
     guard.expectGone(kept, 7);
     now = MINUTE_MS - 1;
     for (let count = 0; count < 5; count++) collected!();
     deepEqual([warnings, guard.leaked], [[], 0]);
   });
 
-  it('counts what stays', () => {
+  it('counts leaked objects', () => {
     guard.expectGone(kept, 7);
     now = MINUTE_MS;
     collected!();
@@ -100,7 +100,7 @@ describe('the leak guard', () => {
     equal(collected, null);
   });
 
-  it('follows them still while something else is expected to go', () => {
+  it('keeps observing while another object is expected to be collected', () => {
     guard.expectGone(kept, 7);
     now = MINUTE_MS;
     collected!();
@@ -110,7 +110,7 @@ describe('the leak guard', () => {
     equal(typeof collected, 'function');
   });
 
-  it('follows no collections after it was closed', () => {
+  it('does not observe garbage collection after it was closed', () => {
     guard.expectGone(kept, 7);
     guard.close();
     equal(collected, null);
@@ -120,7 +120,7 @@ describe('the leak guard', () => {
 setFlagsFromString('--expose_gc');
 const collect = runInNewContext('gc') as () => void;
 
-describe('the leak guard of a process', () => {
+describe('the leak guard with real garbage collection', () => {
   let now = 0;
   let warnings = 0;
   let guard: LeakGuard;
@@ -133,7 +133,7 @@ describe('the leak guard of a process', () => {
 
   afterEach(() => guard.close());
 
-  it('says nothing of what the process has collected', async () => {
+  it('does not warn of collected objects', async () => {
     const stays = {};
     guard.expectGone({ big: new Array(1000).fill(0) }, 1);
     guard.expectGone(stays, 2);
@@ -146,7 +146,7 @@ describe('the leak guard of a process', () => {
     equal(typeof stays, 'object');
   });
 
-  it('counts no longer what is collected after all', async () => {
+  it('reduces the count if an object is collected later', async () => {
     let stays: object | null = {};
     guard.expectGone(stays, 1);
     now = MINUTE_MS;
@@ -182,14 +182,14 @@ describe('a replaced configuration', () => {
       return holds();
     });
 
-  it('leaves the memory', async () => {
+  it('is removed from memory', async () => {
     const ref = new WeakRef(partsOf(gateway).generations.current.runtime);
     await gateway.reload({ version: 3, name: 'other', endpoints: [] });
     await collectedUntil(() => ref.deref() === undefined);
     equal(gateway.processes.leaked, 0);
   });
 
-  it('is looked for no more when the gateway has closed', async () => {
+  it('is no longer observed when the gateway has closed', async () => {
     const lines = rememberingSinks();
     const closed = await startGateway({ endpoints: [] }, { sinks: lines });
     const { runtime } = partsOf(closed).generations.current;
@@ -205,7 +205,7 @@ describe('a replaced configuration', () => {
     deepEqual([runtime.id, kept.id, lines.lines.filter((line) => line.includes('still in memory'))], [1, 1, []]);
   });
 
-  it('is reported if something references it', async () => {
+  it('is reported if it is still referenced', async () => {
     const { runtime } = partsOf(gateway).generations.current;
     await gateway.reload({ version: 3, name: 'other', endpoints: [] });
     await eventually(() => gateway.status.draining === 0);

@@ -25,12 +25,12 @@ const fields: Readonly<Record<string, readonly unknown[]>> = {
   ],
 };
 
-describe('a root field that the port takes', function () {
+describe('a change of a root field that the port uses', function () {
   this.timeout(60_000);
 
   for (const use_h2c of [false, true]) {
     for (const [field, values] of Object.entries(fields)) {
-      it(`${field} is rejected, and the old configuration serves, or it serves${use_h2c ? ', with HTTP/2' : ''}`, async () => {
+      it(`is either applied or rejected completely: ${field}${use_h2c ? ', with HTTP/2' : ''}`, async () => {
         const config = (path: string, more: object = {}) => ({
           version: 3,
           port,

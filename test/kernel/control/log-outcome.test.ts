@@ -20,7 +20,7 @@ const issue = (code: string): Issue => ({
 
 const codes = (count: number) => Array.from({ length: count }, (_, at) => issue(`CODE_${at}`));
 
-describe('the log', () => {
+describe('the log of configuration changes', () => {
   let lines: string[];
   let settled: Control['onSettled'];
 
@@ -88,19 +88,19 @@ describe('the log', () => {
     );
   });
 
-  it('contains only the warnings of the first configuration', () => {
+  it('contains warnings only for the first configuration', () => {
     applies({ revision: 1, previous: 0, issues: [issue('ODD')] });
     deepEqual(lines, ['warning: wrong (/port) [ODD]']);
   });
 
   for (const result of ['unchanged', 'dry_run'] as const) {
-    it(`contains an attempt that ended as ${result} at DEBUG only, without its warnings`, () => {
+    it(`contains an attempt with the result ${result} at DEBUG only, without its warnings`, () => {
       applies({ result, revision: 1, issues: [issue('ODD')] });
       deepEqual(lines, [`debug: revision 1 stays active: ${result}`]);
     });
   }
 
-  it('tells once that nothing is left to mend after a refusal', () => {
+  it('contains one line when the rejected file was corrected', () => {
     fails(attempted(1, { issues: [issue('SCHEMA_TYPE')] }));
     lines.length = 0;
     applies({ result: 'unchanged', revision: 1 });
@@ -121,18 +121,18 @@ describe('the log', () => {
     deepEqual(lines, refused(...codes(20).map(({ code }) => `wrong (/port) [${code}]`)));
   });
 
-  it('contains the number of further errors, including those that are not remembered', () => {
+  it('contains the number of further errors, including those that were not stored', () => {
     fails(attempted(1, { issues: codes(23), hidden: 100 }));
     deepEqual([lines.length, lines.at(-1)], [21, ...refused('and 103 more')]);
   });
 
-  it('omits a rejection before anything serves: the starter reports it', () => {
+  it('omits a rejection at startup, which the caller reports', () => {
     fails(attempted(0, { issues: codes(1) }));
     deepEqual(lines, []);
   });
 });
 
-describe('the log of a gateway', () => {
+describe('the log of a gateway that reloads', () => {
   let folder: Folder;
   let gateway: Gateway;
   const sinks = rememberingSinks();
@@ -154,7 +154,7 @@ describe('the log of a gateway', () => {
     return gateway.reload().catch(() => {});
   };
 
-  it('contains place, pointer, code and hint of an error that rejected a configuration', async () => {
+  it('contains place, pointer, code and hint of an error', async () => {
     await reload('{\n  "version": 3,\n  "prot": 1\n}');
     equal(refused().length, 1);
     match(
@@ -171,25 +171,25 @@ describe('the log of a gateway', () => {
     );
   });
 
-  it('counts the errors after the twentieth', async () => {
+  it('contains the number of errors after the twentieth', async () => {
     const unknown = Array.from({ length: 25 }, (_, at) => [`zz${at}`, 1]);
     await reload({ ...good, ...Object.fromEntries(unknown) });
     equal(refused().length, 21);
     match(refused().at(-1)!, /stays active: and 5 more$/m);
   });
 
-  it('places a syntax error', async () => {
+  it('contains the place of a syntax error', async () => {
     await reload('{\n  "version": 3,,\n}');
     match(refused()[0]!, /gateway\.json:2:\d+: .* \[CONFIG_SYNTAX\]/);
   });
 
-  it('says of a file that is gone that it is', async () => {
+  it('contains a line for a missing file', async () => {
     rmSync(folder.path('gateway.json'));
     await gateway.reload().catch(() => {});
     match(refused()[0]!, /stays active: cannot read .*gateway\.json: no such file \[CONFIG_READ\]/);
   });
 
-  it('mentions that a rejected file has been restored', async () => {
+  it('contains a line when a rejected file was restored', async () => {
     const unchanged = () => sinks.lines.filter((line) => line.includes('INFO: revision 1 stays active: unchanged'));
     await reload(good);
     equal(unchanged().length, 0);
@@ -198,7 +198,7 @@ describe('the log of a gateway', () => {
     equal(unchanged().length, 1);
   });
 
-  it('places the warnings of a configuration that serves', async () => {
+  it('contains the places of warnings', async () => {
     const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
     await reload({
       version: 3,
@@ -207,7 +207,7 @@ describe('the log of a gateway', () => {
     match(sinks.lines.find((line) => line.includes('WARNING'))!, /gateway\.json:\d+:\d+: .* \[PROXY_IDLE\]/);
   });
 
-  it('names the active configuration and the one it replaces', async () => {
+  it('names the active configuration and the one that it replaces', async () => {
     await reload({ ...good, name: 'b' });
     match(
       sinks.lines.find((line) => line.includes('now serving'))!,

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeDirectory } from '../../../kernel/control/make-directory.ts';
 
-describe('a directory of the gateway', () => {
-  it('is made with its parents, for its own user alone', async () => {
+describe('creating a directory of the gateway', () => {
+  it('creates its parents, and gives only its user access', async () => {
     const base = await mkdtemp(join(tmpdir(), 'sluice-directory-'));
     await makeDirectory(join(base, 'a/b/c'));
     await makeDirectory(join(base, 'a/b/c'));
@@ -13,7 +13,7 @@ describe('a directory of the gateway', () => {
     await rm(base, { recursive: true });
   });
 
-  it('is rejected, and not waited for, where the system lets none be made', async function () {
+  it('fails immediately if the system does not allow it', async function () {
     if (process.platform !== 'linux') this.skip();
     await rejects(makeDirectory('/proc/nope/deeper/still'));
   });

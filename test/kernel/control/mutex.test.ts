@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Mutex } from '../../../kernel/control/mutex.ts';
 
-describe('turns', () => {
+describe('a mutex', () => {
   let turns: Mutex;
   beforeEach(() => {
     turns = new Mutex();
@@ -11,7 +11,7 @@ describe('turns', () => {
   });
   afterEach(() => mock.timers.reset());
 
-  it('are granted at once if none is taken, and returned', async () => {
+  it('is acquired at once if it is free, and released', async () => {
     equal(turns.locked, false);
     const leave = await turns.acquire(0);
     equal(turns.locked, true);
@@ -19,7 +19,7 @@ describe('turns', () => {
     equal(turns.locked, false);
   });
 
-  it('are taken in the order in which they were asked for', async () => {
+  it('is acquired in the order of the requests', async () => {
     const order: string[] = [];
     const pass = async (name: string) => {
       const leave = await turns.acquire(Number.POSITIVE_INFINITY);
@@ -33,12 +33,12 @@ describe('turns', () => {
     equal(turns.locked, false);
   });
 
-  it('are rejected at once to those who do not wait', async () => {
+  it('is refused at once to callers that do not wait', async () => {
     await turns.acquire(0);
     await rejects(turns.acquire(0), { code: 'RELOAD_IN_PROGRESS' });
   });
 
-  it('are rejected to those whose wait is over, and never taken by them', async () => {
+  it('is refused to callers whose wait time is over, and never acquired for them', async () => {
     const leave = await turns.acquire(0);
     const late = turns.acquire(100);
     const patient = turns.acquire(1000);
@@ -54,7 +54,7 @@ describe('turns', () => {
     equal(turns.locked, false);
   });
 
-  it('are not refused later to those who have got one', async () => {
+  it('is not refused after it was acquired', async () => {
     const leave = await turns.acquire(0);
     const next = turns.acquire(100);
     const behind = turns.acquire(Number.POSITIVE_INFINITY);

@@ -36,33 +36,33 @@ describe('the port of a gateway', () => {
       () => false,
     );
 
-  describe('0', () => {
-    it('is any free one', async () => {
+  describe('configured as 0', () => {
+    it('is any free port', async () => {
       const port = await start(0);
       notEqual(port, 0);
       notEqual(port, 8080);
       equal(await isOpen(port), true);
     });
 
-    it('is any free one on the command line, too', async () => {
+    it('is any free port on the command line, too', async () => {
       notEqual(await start(await freePort(), { port: 0 }), 0);
     });
 
-    it('stays what it is while other things change', async () => {
+    it('stays the same over other changes', async () => {
       const port = await start(0);
       const { rebound } = await gateway!.reload(config(0, { name: 'other' }));
       deepEqual([rebound, gateway!.processes.port], [[], port]);
       equal(await isOpen(port), true);
     });
 
-    it('stays the same if it is requested by number', async () => {
+    it('stays the same if it is then configured by number', async () => {
       const port = await start(0);
       deepEqual((await gateway!.reload(config(port))).rebound, []);
       deepEqual((await gateway!.reload(config(0))).rebound, []);
       equal(await isOpen(port), true);
     });
 
-    it('is another one after one that was asked for', async () => {
+    it('is a new free port after a configured one', async () => {
       const first = await start(await freePort());
       const { rebound } = await gateway!.reload(config(0));
       const port = gateway!.processes.port!;
@@ -84,7 +84,7 @@ describe('the port of a gateway', () => {
     );
   });
 
-  it('that is taken ends the start, with the reason in the words of the system', async () => {
+  it("that is in use stops the start, with the system's reason", async () => {
     const port = await start(0);
     const second = await openGateway(config(port), { sinks });
     const refused = await second.listen().then(

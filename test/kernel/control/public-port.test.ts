@@ -11,7 +11,7 @@ import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 
 const FOREVER = Number.POSITIVE_INFINITY;
 
-describe('the public port', () => {
+describe('the public port of a process', () => {
   let port: PublicPort;
   /** Answers that are held back; null to answer at once. */
   let held: ServerResponse[] | null;
@@ -53,7 +53,7 @@ describe('the public port', () => {
       () => false,
     );
 
-  it('has no address before it is open, and none after it was closed', async () => {
+  it('has no address before it is open, nor after it was closed', async () => {
     equal(port.address, null);
     await port.open(runtime(0));
     notEqual(port.address, null);
@@ -61,35 +61,35 @@ describe('the public port', () => {
     equal(port.address, null);
   });
 
-  it('opens where the configuration says', async () => {
+  it('opens at the configured address', async () => {
     const asked = await freePort();
     deepEqual(await port.open(runtime(asked)), { host: '127.0.0.1', port: asked });
     deepEqual(port.address, { host: '127.0.0.1', port: asked });
     equal(await responses(asked), true);
   });
 
-  it('opens once', async () => {
+  it('opens once even if requested twice', async () => {
     const first = await port.open(runtime(0));
     deepEqual(await port.open(runtime(await freePort())), first);
   });
 
-  it('says at the start that its address is taken', async () => {
+  it('reports at startup that its address is in use', async () => {
     await rejects(port.open(runtime(taken)), { code: 'LISTEN_FAILED' });
     equal(port.address, null);
   });
 
   describe('of a worker', () => {
-    it('is the known one where any free one would do', async () => {
+    it('is the port of the other workers if any free port would do', async () => {
       const known = await freePort();
       equal((await port.open(runtime(0), { known })).port, known);
     });
 
-    it('is always the requested one', async () => {
+    it('is the configured port if there is one', async () => {
       const asked = await freePort();
       equal((await port.open(runtime(asked), { known: await freePort() })).port, asked);
     });
 
-    it('is any free one where the known one cannot be opened', async () => {
+    it('is any free port if that of the other workers cannot be opened', async () => {
       const opened = await port.open(runtime(0), { known: taken });
       notEqual(opened.port, taken);
       equal(await responses(opened.port), true);
@@ -97,7 +97,7 @@ describe('the public port', () => {
   });
 
   describe('of the next configuration', () => {
-    it('is the current one if it is requested as 0, by number, or as before', async () => {
+    it('stays the same if it is configured as 0 or by its number', async () => {
       const { port: first } = await port.open(runtime(0));
       for (const asked of [0, first]) {
         const change = await prepare(asked);
@@ -114,14 +114,14 @@ describe('the public port', () => {
       equal(await responses(first), true);
     });
 
-    it('is opened with the start when nothing is open yet', async () => {
+    it('is opened at startup if nothing is open yet', async () => {
       const change = await prepare(taken);
       deepEqual(change.commit(FOREVER).rebound, []);
       await (await prepare(taken)).abort();
       equal(port.address, null);
     });
 
-    it('has its limits from then on', async () => {
+    it('applies the limits of the new configuration', async () => {
       const { port: first } = await port.open(runtime(0));
       const status = async () =>
         (await fetch(`http://127.0.0.1:${first}/`, { headers: { big: 'x'.repeat(9_000) } })).status;
@@ -148,13 +148,13 @@ describe('the public port', () => {
       deepEqual([await responses(first), await responses(asked)], [true, false]);
     });
 
-    it('is another one at another address of the machine', async () => {
+    it('can move to another address of the machine', async () => {
       const { port: first } = await port.open(runtime(await freePort()));
       const { rebound } = (await prepare(first, { listen_ip: '127.0.0.2' })).commit(FOREVER);
       deepEqual([rebound, port.address], [[`127.0.0.2:${first}`], { host: '127.0.0.2', port: first }]);
     });
 
-    it('is another free one after one that was asked for by its number', async () => {
+    it('is a new free port after one configured by number', async () => {
       const { port: first } = await port.open(runtime(await freePort()));
       (await prepare(0)).commit(FOREVER);
       const { port: second } = port.address!;
@@ -168,7 +168,7 @@ describe('the public port', () => {
       ['port', () => taken, {}, '/where/port'],
       ['address', () => port.address!.port, { listen_ip: '192.0.2.1' }, '/where/listen_ip'],
     ] as const) {
-      it(`is rejected if it was written when its ${what} cannot be opened`, async () => {
+      it(`is rejected at its ${what} if it cannot be opened`, async () => {
         await port.open(runtime(await freePort()));
         await rejects(prepare(asked(), more), (error: ConfigErrors) => {
           const [first] = error.errors;
@@ -192,7 +192,7 @@ describe('the public port', () => {
       await rejects(port.prepare(broken, origin), { message: 'a bug' });
     });
 
-    it('leaves the requests of the old one as long as they take, or as long as it may', async () => {
+    it('lets requests on the old port finish within the time limit', async () => {
       held = [];
       const { port: first } = await port.open(runtime(0));
       const response = ask(first);
@@ -208,10 +208,10 @@ describe('the public port', () => {
     });
   });
 
-  describe('that is to close', () => {
+  describe('in the state "closing"', () => {
     const connection = async () => (await ask(port.address!.port)).headers.get('connection');
 
-    it('closes connections after their response, until it is revoked', async () => {
+    it('closes connections after their response, until the state is revoked', async () => {
       await port.open(runtime(0));
       port.setClosing(true);
       equal(await connection(), 'close');
@@ -219,26 +219,26 @@ describe('the public port', () => {
       equal(await connection(), 'keep-alive');
     });
 
-    it('does so from its opening if this was set before', async () => {
+    it('closes connections from its opening if the state was set before', async () => {
       port.setClosing(true);
       await port.open(runtime(0));
       equal(await connection(), 'close');
     });
 
-    it('leaves them open when another one takes its place and it is not to close', async () => {
+    it('keeps connections open on a new port if the state is not set', async () => {
       await port.open(runtime(0));
       (await prepare(await freePort())).commit(FOREVER);
       equal(await connection(), 'keep-alive');
     });
 
-    it('keeps doing so when another one replaces it', async () => {
+    it('keeps the state on a new port', async () => {
       await port.open(runtime(0));
       port.setClosing(true);
       (await prepare(await freePort())).commit(FOREVER);
       equal(await connection(), 'close');
     });
 
-    it('waits for requests in flight as long as it may', async () => {
+    it('waits for requests in flight within the time limit', async () => {
       held = [];
       const { port: first } = await port.open(runtime(0));
       const response = ask(first);

@@ -15,7 +15,7 @@ import { silentSinks } from '../../../kernel/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { makeCertificates } from '../../support/certificates.ts';
 
-describe('the history', () => {
+describe('the recorded history of revisions', () => {
   let folder: string;
   let file: string;
   let engine: Engine;
@@ -45,7 +45,7 @@ describe('the history', () => {
 
   const start = () => recordStart(control, engine.generations, revisions);
 
-  it('begins with the configuration of the start, once it is adopted', async () => {
+  it('begins with the first configuration', async () => {
     deepEqual(revisions.list(), []);
     await start();
     const { at, ...kept } = (await revisions.get(1)) as object & { at: string };
@@ -65,7 +65,7 @@ describe('the history', () => {
     ok(Math.abs(Date.now() - Date.parse(at)) < 60_000);
   });
 
-  it('has the start once, however often it is to be taken up', async () => {
+  it('contains the first configuration once', async () => {
     await start();
     await revisions.markBad(1, 'errors rose');
     await start();
@@ -75,7 +75,7 @@ describe('the history', () => {
     );
   });
 
-  it('has the start behind the revisions of other processes', async () => {
+  it('places the first configuration after the revisions of other processes', async () => {
     const { hash } = engine.generations.current.runtime;
     await start();
     const other = { ...((await revisions.get(1)) as never as object), number: 7 };
@@ -99,13 +99,13 @@ describe('the history', () => {
     ['start', new ConfigText(text('two'), 'json'), 'start'],
   ] as const satisfies readonly (readonly [Trigger, object, string])[]) {
     const how = source instanceof ConfigText ? 'a text' : 'an object';
-    it(`says ${as} of ${how} that came by ${trigger}`, async () => {
+    it(`records ${as} as the source of ${how} with the trigger ${trigger}`, async () => {
       const { revision, hash } = await apply({ trigger, source });
       deepEqual([newest().number, newest().source, newest().hash], [revision, as, hash]);
     });
   }
 
-  it('tells who asked, why, and every file that was read', async () => {
+  it('records actor, message and every file that was read', async () => {
     const certificates = makeCertificates();
     const { certificate, privateKey } = certificates.issue('one', certificates.authority('authority'));
     writeFileSync(file, text('two', { tls: { keys: [{ public_key: certificate, private_key: privateKey }] } }));
@@ -116,12 +116,12 @@ describe('the history', () => {
     certificates.remove();
   });
 
-  it('records the format, but no file, of a text', async () => {
+  it('records the format of a text, without a file', async () => {
     await apply({ source: new ConfigText('version: 3\nname: two\nendpoints: []\n', 'yaml') });
     deepEqual([newest().files, newest().format], [[], 'yaml']);
   });
 
-  it('has what is not to be recorded, is tried only, or serves already nowhere', async () => {
+  it('omits changes that are unrecorded, dry runs or unchanged', async () => {
     await apply({ source: new ConfigText(text('two'), 'json'), recorded: false });
     await apply({ source: new ConfigText(text('three'), 'json'), dryRun: true });
     await apply({ source: new ConfigText(text('two'), 'json') });

@@ -9,7 +9,7 @@ const errorsOf = (...codes: string[]) => new ConfigErrors(codes.map((code) => ne
 
 const document = parseDocument('{"port": 1, "password": "hunter2"}', 'gateway.json');
 
-describe('a refusal', () => {
+describe('a rejected change', () => {
   for (const [codes, phase, slug] of [
     [['CONFIG_READ'], 'read', 'warmup'],
     [['CONFIG_SYNTAX'], 'read', 'syntax'],
@@ -33,7 +33,7 @@ describe('a refusal', () => {
     [['WORKER_LATE'], 'prepare', 'timeout'],
     [['COMMIT_FAILED'], 'swap', 'internal'],
   ] as const satisfies readonly (readonly [readonly string[], Phase, Slug])[]) {
-    it(`for ${codes.join(' and ') || 'nothing in particular'} at the step ${phase} is called ${slug}`, () => {
+    it(`with ${codes.join(' and ') || 'no errors'} in the step ${phase} is of type ${slug}`, () => {
       const refusal = toRefusal(errorsOf(...codes), phase, null);
       deepEqual([refusal.slug, refusal.phase], [slug, phase]);
     });
@@ -44,25 +44,25 @@ describe('a refusal', () => {
     ['warmup', 'warmup'],
     ['build', 'internal'],
   ] as const) {
-    it(`without a place in the configuration is called ${slug} at the step ${phase}`, () => {
+    it(`without a place in the configuration is of type ${slug} in the step ${phase}`, () => {
       const { slug: called, message, issues } = toRefusal(new GatewayError('LATE', 'too late'), phase, null);
       deepEqual([called, message, issues], [slug, 'too late', []]);
     });
   }
 
   for (const error of [new Error('a bug'), 'a bug']) {
-    it(`for ${typeof error === 'string' ? 'a text' : 'an error'} of unknown kind is internal, and contains it`, () => {
+    it(`with ${typeof error === 'string' ? 'a text' : 'an error'} of unknown kind is internal, and contains it`, () => {
       const { slug, message, cause } = toRefusal(error, 'prepare', null);
       deepEqual([slug, message, cause], ['internal', 'a bug', error]);
     });
   }
 
-  it('stays itself', () => {
+  it('is returned unchanged if it is a refusal already', () => {
     const refusal = new Refusal('stale', 'read', [], null);
     equal(toRefusal(refusal, 'swap', null), refusal);
   });
 
-  it('places its errors in the document, without secrets', () => {
+  it('has the places of its errors in the document, without secrets', () => {
     const { issues } = toRefusal(
       new ConfigErrors([new ConfigError('SCHEMA_TYPE', '/port', 'wrong'), new ConfigError('X', '/password', 'weak')]),
       'validate',
@@ -77,17 +77,17 @@ describe('a refusal', () => {
     );
   });
 
-  it('masks the selected values', () => {
+  it('masks values at the given pointers', () => {
     const { issues } = toRefusal(errorsOf('SCHEMA_TYPE'), 'validate', document, (pointer) => pointer === '/port');
     equal(issues[0]!.value, '***');
   });
 
-  it('lists its errors in its message, and no warnings unless requested', () => {
+  it('lists its errors in its message, and warnings only on request', () => {
     const { message, warnings } = toRefusal(errorsOf('SCHEMA_TYPE', 'TLS_FILE'), 'build', null);
     deepEqual([message, warnings], ['/port  SCHEMA_TYPE  wrong\n/port  TLS_FILE  wrong', []]);
   });
 
-  describe('is remembered', () => {
+  describe('is stored', () => {
     const many = (count: number) => errorsOf(...Array.from({ length: count }, (_, at) => `CODE_${at}`));
 
     it('with all its errors and warnings, and without the message that repeats them', () => {
@@ -98,7 +98,7 @@ describe('a refusal', () => {
       deepEqual([issues, warnings], [refusal.issues, refusal.warnings]);
     });
 
-    it('with the first two hundred errors and warnings, and the number of the other errors', () => {
+    it('with the first two hundred errors and warnings, and the number of the others', () => {
       const refusal = toRefusal(many(203), 'build', null);
       refusal.warnings = refusal.issues;
       const { issues, warnings, hidden } = recordOf(refusal);
@@ -110,7 +110,7 @@ describe('a refusal', () => {
       deepEqual({ message, issues, hidden }, { message: 'a bug', issues: [], hidden: 0 });
     });
 
-    it('by copies', () => {
+    it('as a copy', () => {
       const { issues } = toRefusal(many(1), 'build', null);
       notEqual(briefly(issues)[0], issues[0]);
       deepEqual(briefly(issues), issues);

@@ -12,7 +12,7 @@ import { startWith } from '../../support/plugged.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-describe('the history of changes', () => {
+describe('the stored history of changes', () => {
   let gateway: Operations;
   afterEach(() => gateway.close());
 
@@ -24,7 +24,7 @@ describe('the history of changes', () => {
     ...more,
   });
 
-  describe('keeps nothing of their configurations in memory', () => {
+  describe('keeps replaced configurations out of memory', () => {
     const sites: WeakRef<object>[] = [];
     /** Says something about its configuration, from deep within its own objects. */
     const plugin = definePlugin({
@@ -58,7 +58,7 @@ describe('the history of changes', () => {
       ['warnings', false],
       ['refusals', true],
     ] as const) {
-      it(`for the sake of their ${of}`, async () => {
+      it(`despite their ${of}`, async () => {
         const change = gateway.reload(config({ 'test/talkative': { refuses } })).catch(() => {});
         await change;
         await gateway.reload(config({}, { name: 'next' }));
@@ -73,7 +73,7 @@ describe('the history of changes', () => {
     }
   });
 
-  it('contains no more of a rejection than one response, and the number of the others', async () => {
+  it('contains at most one response worth of errors per rejection, and the number of the others', async () => {
     gateway = await startGateway(config({}));
     const endpoints = Array.from({ length: 1_000 }, (_, at) => ({ endpoint: `/${at}`, nope: 1 }));
     const source = new ConfigText(JSON.stringify({ version: 3, endpoints }), 'json');

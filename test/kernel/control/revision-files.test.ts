@@ -6,20 +6,20 @@ import { parseRevision } from '../../../kernel/control/revision.ts';
 import { revisionFiles } from '../../../kernel/control/revision-files.ts';
 import { directories, revision } from './revisions.ts';
 
-describe('the files of a history', () => {
+describe('the files of a revision history', () => {
   const directory = directories();
 
-  it('do not exist without a directory', async () => {
+  it('are an empty list without a directory', async () => {
     deepEqual(await revisionFiles(join(await directory(), 'none')).find(), { revisions: [], last: 0, skipped: [] });
   });
 
-  it('cannot be found if the directory is a file', async () => {
+  it('cannot be read if the directory is a file', async () => {
     const path = join(await directory(), 'file');
     await writeFile(path, '');
     await rejects(revisionFiles(path).find(), { code: 'ENOTDIR' });
   });
 
-  it('are found in the order of their numbers, what is skipped in the order of its names', async () => {
+  it('are read in the order of their numbers; skipped files are listed by name', async () => {
     const path = await directory();
     const files = revisionFiles(path);
     for (const number of [3, 1, 2]) equal(await files.create(revision(number)), true);
@@ -32,14 +32,14 @@ describe('the files of a history', () => {
     );
   });
 
-  it('hold texts in any script', async () => {
+  it('can contain texts in any script', async () => {
     const files = revisionFiles(await directory());
     const written = revision(1, { text: '{"name": "Größe 大"}' });
     await files.create(written);
     deepEqual(await files.read(1), written);
   });
 
-  it('contain long texts, however they are split for writing', async () => {
+  it('can contain long texts, regardless of the chunks in which they are written', async () => {
     const files = revisionFiles(await directory());
     for (const [number, start] of ['', '"', 'x'].entries()) {
       const written = revision(number, { text: start + '😀\\"\n'.repeat(30_000) });
@@ -48,7 +48,7 @@ describe('the files of a history', () => {
     }
   });
 
-  it('are written once under a number', async () => {
+  it('are created once per number', async () => {
     const files = revisionFiles(await directory());
     equal(await files.create(revision(1)), true);
     equal(await files.create(revision(1, { actor: 'other' })), false);
@@ -56,7 +56,7 @@ describe('the files of a history', () => {
     deepEqual(await files.read(1), revision(1, { pinned: true }));
   });
 
-  it('are removed, and need not be there for it', async () => {
+  it('can be removed, even if they no longer exist', async () => {
     const path = await directory();
     const files = revisionFiles(path);
     await files.create(revision(1));
@@ -65,7 +65,7 @@ describe('the files of a history', () => {
     deepEqual(await readdir(path), []);
   });
 
-  it('leave alone what cannot be removed although it is old', async () => {
+  it('skip an old temporary file that cannot be removed', async () => {
     const path = await directory();
     const old = join(path, '.00000001.00000000-0000-0000-0000-000000000000.tmp');
     await mkdir(old);
@@ -74,7 +74,7 @@ describe('the files of a history', () => {
     deepEqual((await readdir(path)).length, 1);
   });
 
-  it('fail with what the system says when a name cannot be given', async () => {
+  it('cannot be created if the system rejects the file name, with its reason', async () => {
     const path = await directory();
     await mkdir(join(path, '00000001.json'));
     const files = revisionFiles(path);
@@ -83,7 +83,7 @@ describe('the files of a history', () => {
     deepEqual(await readdir(path), ['00000001.json']);
   });
 
-  it('need a directory that can be made', async () => {
+  it('need a directory that can be created', async () => {
     const path = join(await directory(), 'file');
     await writeFile(path, '');
     await rejects(makeDirectory(join(path, 'a/b')), { code: 'ENOTDIR' });
@@ -93,10 +93,10 @@ describe('the files of a history', () => {
   });
 });
 
-describe('a revision that is read', () => {
+describe('a stored revision', () => {
   const parse = (changes: object) => parseRevision(JSON.stringify({ ...revision(1), ...changes }), 1);
 
-  it('is what was written', () =>
+  it('is read as it was written', () =>
     deepEqual(parse({ actor: null, message: 'why' }), revision(1, { actor: null, message: 'why' })));
 
   for (const [key, wrong] of [

@@ -7,7 +7,7 @@ import { type RevisionFiles, revisionFiles } from '../../../kernel/control/revis
 import { createRevisionStore, openRevisionStore } from '../../../kernel/control/revision-store.ts';
 import { directories, revision, warned } from './revisions.ts';
 
-describe('a history whose disk refuses', () => {
+describe('a revision history on a failing disk', () => {
   const directory = directories();
 
   /** A directory whose files refuse whatever is in `broken`. */
@@ -40,7 +40,7 @@ describe('a history whose disk refuses', () => {
     deepEqual([await store.get(1), await store.lastGood(), await readdir(path)], [revision(1), revision(1), []]);
   });
 
-  it('says so as its problem, until the disk takes it', async () => {
+  it('reports the problem until the disk works again', async () => {
     const { broken, open } = await breakable();
     const store = await open();
     broken.add('create');
@@ -51,7 +51,7 @@ describe('a history whose disk refuses', () => {
     equal(store.problem, null);
   });
 
-  it('warns once, and again after it has worked', async () => {
+  it('warns once, and again after a success', async () => {
     const { broken, warnings, open } = await breakable();
     const store = await open();
     broken.add('create');
@@ -66,7 +66,7 @@ describe('a history whose disk refuses', () => {
     deepEqual(warnings, [line, line]);
   });
 
-  it('writes later what could not be written', async () => {
+  it('writes revisions later that could not be written', async () => {
     const { broken, open } = await breakable();
     const store = await open();
     broken.add('create');
@@ -81,7 +81,7 @@ describe('a history whose disk refuses', () => {
     );
   });
 
-  it('does not write what was pruned meanwhile', async () => {
+  it('does not write revisions that were pruned meanwhile', async () => {
     const { broken, open, path } = await breakable();
     const store = await open(1);
     broken.add('create');
@@ -92,7 +92,7 @@ describe('a history whose disk refuses', () => {
   });
 
   for (const step of ['read', 'replace'] as const) {
-    it(`writes a later pin when it could not ${step} the file`, async () => {
+    it(`writes a pin later if it could not ${step} the file`, async () => {
       const { broken, open } = await breakable();
       const store = await open();
       await store.add(revision(1));
@@ -105,7 +105,7 @@ describe('a history whose disk refuses', () => {
     });
   }
 
-  it('removes later what it could not remove', async () => {
+  it('removes files later that could not be removed', async () => {
     const { broken, open, path } = await breakable();
     const store = await open(1);
     broken.add('remove');
@@ -117,7 +117,7 @@ describe('a history whose disk refuses', () => {
     deepEqual([await readdir(path), store.problem], [['00000003.json'], null]);
   });
 
-  it('warns of a revision that cannot be read, and knows it again when it can', async () => {
+  it('warns of a revision that cannot be read, and finds it again when it can', async () => {
     const { broken, open, warnings } = await breakable();
     const store = await open();
     await store.add(revision(1));
@@ -141,14 +141,14 @@ describe('a history whose disk refuses', () => {
     deepEqual([await reading, warnings], ['pruned', []]);
   });
 
-  it('opens all the same, and says so, when the directory cannot be read', async () => {
+  it('opens with a warning if the directory cannot be read', async () => {
     const { broken, open, warnings } = await breakable();
     broken.add('find');
     const store = await open();
     deepEqual([store.list(), store.problem, warnings.length], [[], 'ENOSPC: no space left', 1]);
   });
 
-  it('serves while a file is in the place of the directory, and writes once it is gone', async () => {
+  it('serves while a file has the path of the directory, and writes once it is removed', async () => {
     const path = join(await directory(), 'revisions');
     await writeFile(path, '');
     const { log, warnings } = warned();
@@ -161,7 +161,7 @@ describe('a history whose disk refuses', () => {
     deepEqual([(await readdir(path)).sort(), store.problem], [['00000001.json', '00000002.json'], null]);
   });
 
-  it('recreates its directory when it is removed', async () => {
+  it('creates its directory again when it is removed', async () => {
     const path = join(await directory(), 'revisions');
     const store = await openRevisionStore(path, () => 20, silentLog);
     await store.add(revision(1));
@@ -171,10 +171,10 @@ describe('a history whose disk refuses', () => {
   });
 });
 
-describe('a history on a full disk', () => {
+describe('a revision history on a full disk', () => {
   const directory = directories();
 
-  it('keeps a revision in memory, leaves nothing half written, and writes it when there is room', async function () {
+  it('keeps a revision in memory, leaves no partial file, and writes it when there is space', async function () {
     const path = await directory();
     // Only the superuser of a machine may do this.
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', path]).status !== 0) this.skip();
@@ -195,7 +195,7 @@ describe('a history on a full disk', () => {
   });
 });
 
-describe('other files', () => {
+describe('foreign files in the directory of revisions', () => {
   const directory = directories();
   const cases: readonly (readonly [what: string, name: string, content: string])[] = [
     ['cut off', '00000002.json', JSON.stringify(revision(2)).slice(0, 100)],
@@ -207,7 +207,7 @@ describe('other files', () => {
     ['of somebody else', 'notes.txt', 'mine'],
   ];
   for (const [what, name, content] of cases) {
-    it(`are skipped, named and left alone: ${what}`, async () => {
+    it(`are skipped, named in a warning and kept: ${what}`, async () => {
       const path = await directory();
       await (await openRevisionStore(path, () => 20, silentLog)).add(revision(1));
       await writeFile(join(path, name), content);
@@ -218,7 +218,7 @@ describe('other files', () => {
     });
   }
 
-  it('do not print what they hold', async () => {
+  it('are not quoted in warnings', async () => {
     const path = await directory();
     await writeFile(join(path, '00000001.json'), '{"text": "top secret"');
     const { log, warnings } = warned();
@@ -226,14 +226,14 @@ describe('other files', () => {
     deepEqual([warnings.length, warnings.join().includes('secret')], [1, false]);
   });
 
-  it('keep their numbers to themselves', async () => {
+  it('block their numbers', async () => {
     const path = await directory();
     await writeFile(join(path, '00000009.json'), '{');
     const store = await openRevisionStore(path, () => 20, silentLog);
     deepEqual([store.last, await store.get(9)], [9, 'pruned']);
   });
 
-  it('are removed when a process left them unfinished an hour ago, and only then', async () => {
+  it('are removed if they are temporary files older than an hour', async () => {
     const path = await directory();
     const old = join(path, '.00000001.00000000-0000-4000-8000-000000000000.tmp');
     const young = join(path, '.00000001.00000000-0000-4000-8000-000000000001.tmp');
@@ -246,7 +246,7 @@ describe('other files', () => {
     deepEqual([(await readdir(path)).map((name) => join(path, name)), warnings], [[young], []]);
   });
 
-  it('lose a revision with a WARNING when they replace it later', async () => {
+  it('cause a warning if they replace a revision', async () => {
     const path = await directory();
     const { log, warnings } = warned();
     const store = await openRevisionStore(path, () => 20, log);
@@ -257,7 +257,7 @@ describe('other files', () => {
     deepEqual(warnings, ['revision 2 is lost: no complete JSON']);
   });
 
-  it('lose a revision with a WARNING when its file is taken away', async () => {
+  it('cause a warning if a revision is missing', async () => {
     const path = await directory();
     const { log, warnings } = warned();
     const store = await openRevisionStore(path, () => 20, log);
@@ -269,7 +269,7 @@ describe('other files', () => {
   });
 });
 
-describe('two processes with one history', () => {
+describe('two processes with one revision history', () => {
   const directory = directories();
 
   async function two(keep = 20) {
@@ -282,13 +282,13 @@ describe('two processes with one history', () => {
     return { path, first, second, warnings };
   }
 
-  it('leave the file to the one that was first', async () => {
+  it('keep the file of the first', async () => {
     const { path } = await two();
     const text = await readFile(join(path, '00000001.json'), 'utf8');
     deepEqual(JSON.parse(text), revision(1, { text: 'first' }));
   });
 
-  it('each serve their own revision', async () => {
+  it('serve their own revision each', async () => {
     const { first, second } = await two();
     deepEqual(
       [await first.get(1), await second.get(1)],
@@ -296,7 +296,7 @@ describe('two processes with one history', () => {
     );
   });
 
-  it('warn, and have a problem until the next revision is written', async () => {
+  it('warn, and report a problem until the next revision is written', async () => {
     const { second, warnings } = await two();
     const line = 'revision 1 on disk was written by another process; ours is kept in memory only';
     deepEqual([warnings, second.problem], [[line], line]);
@@ -304,19 +304,19 @@ describe('two processes with one history', () => {
     deepEqual([warnings.length, second.problem], [1, null]);
   });
 
-  it('do not remove the file of the other when they prune their own', async () => {
+  it("do not remove each other's files when they prune", async () => {
     const { path, second } = await two(1);
     await second.add(revision(2));
     deepEqual((await readdir(path)).sort(), ['00000001.json', '00000002.json']);
   });
 
-  it('do not write over the file of the other when they pin their own', async () => {
+  it("do not overwrite each other's files when they pin", async () => {
     const { path, second } = await two();
     await second.pin(1, true);
     equal(JSON.parse(await readFile(join(path, '00000001.json'), 'utf8')).text, 'first');
   });
 
-  it('write one whole file when many write the same number at once', async () => {
+  it('write one complete file when many write the same number at once', async () => {
     const path = await directory();
     const texts = Array.from({ length: 20 }, (_, at) => `${at}`.repeat(50_000));
     const made = await Promise.all(texts.map((text) => revisionFiles(path).create(revision(1, { text }))));
@@ -325,7 +325,7 @@ describe('two processes with one history', () => {
     deepEqual(await readdir(path), ['00000001.json']);
   });
 
-  it('leave nothing behind when the name cannot be given', async () => {
+  it('leave no temporary file if the name is taken', async () => {
     const path = await directory();
     await mkdir(join(path, '00000001.json'));
     equal(await revisionFiles(path).create(revision(1)), false);

@@ -29,7 +29,7 @@ for (const [where, onDisk] of places) {
       deepEqual([store.last, store.list(), await store.lastGood()], [0, [], undefined]);
     });
 
-    it('lists the newest first, without content', async () => {
+    it('lists the newest first, without contents', async () => {
       const { text: _, ...summary } = revision(2, { message: 'second' });
       const store = await open(20, 1);
       await store.add(revision(2, { message: 'second' }));
@@ -37,19 +37,19 @@ for (const [where, onDisk] of places) {
       deepEqual([numbers(store), store.last], [[2, 1], 2]);
     });
 
-    it('gives a revision with its content', async () => {
+    it('returns a revision with its content', async () => {
       const store = await open(20, 1, 2);
       deepEqual(await store.get(1), revision(1));
     });
 
-    it('shows a revision at once', async () => {
+    it('returns a new revision immediately', async () => {
       const store = await open(20);
       const added = store.add(revision(1));
       deepEqual([numbers(store), await store.get(1)], [[1], revision(1)]);
       await added;
     });
 
-    it('distinguishes pruned revisions from unknown ones', async () => {
+    it('distinguishes pruned from unknown revisions', async () => {
       const store = await open(1, 1, 2);
       deepEqual(await Promise.all([0, 1, 3, -1, 1.5].map(store.get)), [
         undefined,
@@ -60,28 +60,28 @@ for (const [where, onDisk] of places) {
       ]);
     });
 
-    it('keeps so many, the newest', async () => {
+    it('keeps the configured number of the newest revisions', async () => {
       deepEqual(numbers(await open(3, 1, 2, 3, 4, 5)), [5, 4, 3]);
     });
 
-    it('keeps the current one even when it is to keep none', async () => {
+    it('keeps the active revision even if the configured number is 0', async () => {
       deepEqual(numbers(await open(0, 1, 2)), [2]);
     });
 
-    it('keeps pinned ones in addition to the others', async () => {
+    it('keeps pinned revisions in addition', async () => {
       const store = await open(2, 1);
       await store.pin(1, true);
       for (const number of [2, 3, 4]) await store.add(revision(number));
       deepEqual(numbers(store), [4, 3, 1]);
     });
 
-    it('does not count a pinned current one among those to keep', async () => {
+    it('does not count a pinned active revision', async () => {
       const store = await open(1, 1);
       await store.add(revision(2, { pinned: true }));
       deepEqual(numbers(store), [2, 1]);
     });
 
-    it('prunes what is no longer pinned', async () => {
+    it('prunes a revision that is unpinned', async () => {
       const store = await open(1, 1);
       await store.pin(1, true);
       await store.add(revision(2));
@@ -89,7 +89,7 @@ for (const [where, onDisk] of places) {
       deepEqual([numbers(store), await store.get(1)], [[2], 'pruned']);
     });
 
-    it('lists the pinned ones', async () => {
+    it('lists the pinned revisions', async () => {
       const store = await open(1, 1, 2);
       const { text: _, ...summary } = revision(2, { pinned: true });
       deepEqual(
@@ -98,26 +98,26 @@ for (const [where, onDisk] of places) {
       );
     });
 
-    it('notes that a revision was rolled back, and why', async () => {
+    it('records that a revision was rolled back, and why', async () => {
       const store = await open(20, 1);
       await store.markBad(1, 'errors rose');
       deepEqual(await store.get(1), revision(1, { result: 'rolled-back', reason: 'errors rose' }));
     });
 
-    it('finds the last good one before those that were rolled back', async () => {
+    it('finds the last good revision before those that were rolled back', async () => {
       const store = await open(20, 1, 2, 3);
       await store.markBad(3, 'errors rose');
       await store.markBad(2, 'errors rose');
       deepEqual(await store.lastGood(), revision(1));
     });
 
-    it('finds no good one when all were rolled back', async () => {
+    it('finds no good revision if all were rolled back', async () => {
       const store = await open(20, 1);
       await store.markBad(1, 'errors rose');
       equal(await store.lastGood(), undefined);
     });
 
-    it('has no problem', async () => {
+    it('reports no problem', async () => {
       equal((await open(20, 1)).problem, null);
     });
   });
@@ -126,14 +126,14 @@ for (const [where, onDisk] of places) {
 describe('the directory of revisions', () => {
   const directory = directories();
 
-  it('is made with its parents, for the gateway alone', async () => {
+  it("is created with its parents, accessible only to the gateway's user", async () => {
     const home = await directory();
     const path = join(home, 'state', 'revisions');
     await (await openRevisionStore(path, () => 20, silentLog)).add(revision(1));
     deepEqual(await Promise.all([permissions(path), permissions(join(home, 'state'))]), ['700', '700']);
   });
 
-  it('holds one file a revision, readable by the gateway alone, and nothing else', async () => {
+  it("contains one file per revision, readable only by the gateway's user", async () => {
     const path = await directory();
     const store = await openRevisionStore(path, () => 20, silentLog);
     await store.add(revision(1));
@@ -143,7 +143,7 @@ describe('the directory of revisions', () => {
     deepEqual(await Promise.all((await readdir(path)).map((name) => permissions(join(path, name)))), ['600', '600']);
   });
 
-  it('loses the files of what is pruned', async () => {
+  it('loses the files of pruned revisions', async () => {
     const path = await directory();
     const store = await openRevisionStore(path, () => 1, silentLog);
     for (const number of [1, 2, 3]) await store.add(revision(number));
@@ -167,7 +167,7 @@ describe('the directory of revisions', () => {
     });
   });
 
-  it('gives everything back to the next process', async () => {
+  it('is complete for the next process', async () => {
     const path = await directory();
     const before = await openRevisionStore(path, () => 20, silentLog);
     for (const number of [1, 2, 3]) await before.add(revision(number));
@@ -187,7 +187,7 @@ describe('the directory of revisions', () => {
     deepEqual(await store.get(1), revision(1, { text, format: 'yaml' }));
   });
 
-  it('prunes by the new number to keep after a restart', async () => {
+  it('is pruned to a new configured number after a restart', async () => {
     const path = await directory();
     const before = await openRevisionStore(path, () => 20, silentLog);
     for (const number of [1, 2, 3]) await before.add(revision(number));
@@ -196,7 +196,7 @@ describe('the directory of revisions', () => {
     deepEqual((await readdir(path)).sort(), ['00000003.json', '00000004.json']);
   });
 
-  it('prunes all others at once when after a restart none are to be kept', async () => {
+  it('is pruned at once after a restart if the number is 0', async () => {
     const path = await directory();
     const before = await openRevisionStore(path, () => 20, silentLog);
     for (const number of [1, 2, 3]) await before.add(revision(number));

@@ -17,7 +17,7 @@ const printsOf = (endpoints: readonly object[]): EndpointPrints => {
   }
 };
 
-describe('a configuration is the same as the one that serves', () => {
+describe('a configuration counts as equal to the active one', () => {
   let directory: string;
   let path: string;
   let serving: Runtime;
@@ -37,7 +37,7 @@ describe('a configuration is the same as the one that serves', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  it('when the service, every endpoint and every file is', () => {
+  it('if the service, every endpoint and every file are equal', () => {
     equal(isSame(serving, print('s', { b: '2', a: '1' }), new ReadFiles()), true);
   });
 
@@ -48,10 +48,10 @@ describe('a configuration is the same as the one that serves', () => {
     'an endpoint is more': print('s', { a: '1', b: '2', c: '3' }),
     'an endpoint is in the place of another': print('s', { a: '1', c: '2' }),
   })) {
-    it(`no more when ${what}`, () => equal(isSame(serving, other, new ReadFiles()), false));
+    it(`no longer if ${what}`, () => equal(isSame(serving, other, new ReadFiles()), false));
   }
 
-  it('no more when a file has other content, or is gone', async () => {
+  it('no longer if a file has other content, or is missing', async () => {
     const { fingerprint } = serving;
     await writeFile(path, 'two');
     equal(isSame(serving, fingerprint, new ReadFiles()), false);
@@ -60,7 +60,7 @@ describe('a configuration is the same as the one that serves', () => {
     equal(hasSameFiles(serving, new ReadFiles()), false);
   });
 
-  it('by the contents that have been read already', async () => {
+  it('by file contents that were read already', async () => {
     await writeFile(path, 'two');
     equal(hasSameFiles(serving, new ReadFiles([[path, Buffer.from('one')]])), true);
   });

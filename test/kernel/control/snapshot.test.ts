@@ -8,7 +8,7 @@ import type { FileRead } from '../../../kernel/runtime/watch/index.ts';
 
 const digest = (text: string) => hash('sha256', text, 'hex');
 
-describe('a configuration read once', () => {
+describe('a snapshot of a configuration', () => {
   let folder: string;
   const read: FileRead[] = [];
   const note = (file: FileRead) => void read.push(file);
@@ -25,7 +25,7 @@ describe('a configuration read once', () => {
     ['gateway.toml', 'version = 3\n', 'toml'],
     ['gateway.conf', '{"version": 3}', 'json'],
   ] as const) {
-    it(`from ${name} is its text and what it means`, async () => {
+    it(`read from ${name} has its text and its data`, async () => {
       const path = join(folder, name);
       writeFileSync(path, text);
       const snapshot = await readSnapshot(path, note);
@@ -37,13 +37,13 @@ describe('a configuration read once', () => {
     });
   }
 
-  it('from a file needs no listener', async () => {
+  it('read from a file needs no listener', async () => {
     const path = join(folder, 'gateway.json');
     writeFileSync(path, '{}');
     equal((await readSnapshot(path)).text, '{}');
   });
 
-  it('is reported, too, if it cannot be parsed or does not exist', async () => {
+  it('is reported to the listener even if it cannot be parsed or does not exist', async () => {
     const [broken, missing] = [join(folder, 'broken.json'), join(folder, 'missing.json')];
     writeFileSync(broken, '{');
     await rejects(readSnapshot(broken, note));
@@ -59,7 +59,7 @@ describe('a configuration read once', () => {
     ['version: 3\n', 'yaml'],
     ['version = 3\n', 'toml'],
   ] as const) {
-    it(`from a text as ${format} has the name of one`, async () => {
+    it(`of a text as ${format} has the name of such a file`, async () => {
       const source = new ConfigText(text, format);
       const snapshot = await readSnapshot(source, note);
       deepEqual(
@@ -69,8 +69,8 @@ describe('a configuration read once', () => {
     });
   }
 
-  describe('from an object', () => {
-    it('is a copy, which later changes of the object do not reach', async () => {
+  describe('of an object', () => {
+    it('is a copy that later changes of the object do not affect', async () => {
       const source = { version: 3, endpoints: [] as unknown[] };
       const { data, file, format, document } = await readSnapshot(source, note);
       source.endpoints.push('late');
@@ -79,13 +79,13 @@ describe('a configuration read once', () => {
       deepEqual([file, format, document, read], ['configuration.json', 'json', null, []]);
     });
 
-    it('has the text of a file that would hold it', async () => {
+    it('has the JSON text of the object', async () => {
       const snapshot = await readSnapshot({ version: 3, name: 'é' });
       equal(snapshot.text, '{"version":3,"name":"é"}');
       equal(snapshot.textHash, digest(snapshot.text));
     });
 
-    it('has a text, too, if it is invalid', async () => {
+    it('has a text even if it is invalid', async () => {
       equal((await readSnapshot([1, 2])).text, '[1,2]');
       equal((await readSnapshot(undefined as never)).text, 'undefined');
     });

@@ -6,7 +6,7 @@ import { until } from '../../support/conditions.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { openStream, type StreamedResponse } from '../../support/stream-client.ts';
 
-describe('streams over reloads', () => {
+describe('streams of clients over reloads', () => {
   let backend: TestBackend;
   let gateway: Operations;
   let port: number;
@@ -62,7 +62,7 @@ describe('streams over reloads', () => {
   }
 
   for (const path of ['/events', '/download']) {
-    it(`leaves ${path} alone through any number of changes of others, and gives their configurations back`, async () => {
+    it(`continue on ${path} through changes of other endpoints, and do not keep old configurations in memory`, async () => {
       const stream = await listenTo(path);
       for (let seconds = 1; seconds <= 20; seconds++)
         await gateway.reload(config({ other: { timeout: `${seconds}s` } }));
@@ -73,14 +73,14 @@ describe('streams over reloads', () => {
     });
   }
 
-  it('counts a stream before and after a reload', async () => {
+  it('are counted before and after a reload', async () => {
     await listenTo('/events');
     equal(gateway.status.streams, 1);
     await gateway.reload(config({ other: { timeout: '7s' } }));
     equal(gateway.status.streams, 1);
   });
 
-  it('ends a stream in order, a while after its endpoint has changed', async () => {
+  it('end normally some time after their endpoint has changed', async () => {
     const stream = await listenTo('/events');
     await gateway.reload(config({ stream: { timeout: '2h' } }));
     equal(await stream.ended(), true);
@@ -88,14 +88,14 @@ describe('streams over reloads', () => {
     await until(() => sources[0]!.destroyed);
   });
 
-  it('ends a stream in order, a while after its endpoint has gone', async () => {
+  it('end normally some time after their endpoint was removed', async () => {
     const stream = await listenTo('/events');
     const { endpoints, ...service } = config();
     await gateway.reload({ ...service, endpoints: endpoints.slice(1) });
     equal(await stream.ended(), true);
   });
 
-  it('leaves a stream alone whose endpoint is as it was again before the while is over', async () => {
+  it('continue if their endpoint is restored in time', async () => {
     const slow = { reload: { stream_drain: '1h' } };
     const stream = await listenTo('/events');
     await gateway.reload(config({ stream: { timeout: '2h' }, ...slow }));
@@ -105,7 +105,7 @@ describe('streams over reloads', () => {
     await stream.until('second');
   });
 
-  it('takes a request that becomes a stream after its configuration was replaced', async () => {
+  it('include a request that becomes a stream after its configuration was replaced', async () => {
     let begin = (): void => {};
     const late = await startBackend((_seen, response) => {
       begin = () => {

@@ -19,12 +19,12 @@ function isNear(actual: number | null, expected: number): void {
   ok(actual !== null && Math.abs(actual - expected) <= expected / 4, `${actual} is not near ${expected}`);
 }
 
-describe('the buckets of latencies', () => {
-  it('are four for each power of two', () => {
+describe('the histogram buckets of latencies', () => {
+  it('have four per power of two', () => {
     equal(bucketOf(12.8) - bucketOf(6.4), 4);
   });
 
-  it('never shrink as latencies grow, and leave none out', () => {
+  it('are ordered by latency and without gaps', () => {
     const results = new Set<number>();
     let last = 0;
     for (let latencyMs = 0.01; latencyMs < 700_000; latencyMs *= 1.01) {
@@ -47,24 +47,24 @@ describe('the buckets of latencies', () => {
     [Number.POSITIVE_INFINITY, BUCKETS - 1],
   ];
   for (const [latencyMs, bucket] of edges) {
-    it(`take ${latencyMs} ms into number ${bucket}`, () => {
+    it(`have number ${bucket} for ${latencyMs} ms`, () => {
       equal(bucketOf(latencyMs), bucket);
     });
   }
 });
 
-describe('the traffic of an endpoint', () => {
-  it('counts calls, and as errors those answered with 500 or above', () => {
+describe('the traffic counters of an endpoint', () => {
+  it('count calls, and as errors those answered with 500 or above', () => {
     const traffic = new EndpointTraffic();
     for (const status of [200, 404, 499, 500, 504]) traffic.record(1, status);
     deepEqual([traffic.calls, traffic.errors], [5, 2]);
   });
 
-  it('knows the time its calls took together to the nanosecond', () => {
+  it('add up the duration of calls exactly to the nanosecond', () => {
     equal(serving(0.1, 0.2, 12.345678, 600_000).snapshot().latencyNs, 600_012_645_678);
   });
 
-  it('counts responses by status class, and clients that disconnected separately', () => {
+  it('count responses by status class, and client disconnects separately', () => {
     const traffic = new EndpointTraffic();
     for (const status of [200, 204, 302, 404, 499, 499, 503]) traffic.record(1, status);
     deepEqual(
@@ -73,7 +73,7 @@ describe('the traffic of an endpoint', () => {
     );
   });
 
-  it('forgets a backend when the last configuration that had it is returned', () => {
+  it('drop a backend when the last configuration that has it is released', () => {
     const { backends } = new EndpointTraffic();
     const names = () => Array.from(backends, ([name]) => name);
     const [a, b, c] = ['/a', '/b', '/c'].map((path) => ({ method: 'GET', url_pattern: path }));
@@ -90,11 +90,11 @@ describe('the traffic of an endpoint', () => {
     deepEqual(names(), []);
   });
 
-  it('is nothing before the first call', () => {
+  it('are zero before the first call', () => {
     deepEqual(new EndpointTraffic().snapshot(), noTraffic);
   });
 
-  it('has a snapshot that later calls do not change', () => {
+  it('return a snapshot that later calls do not change', () => {
     const traffic = serving(1);
     const snapshot = traffic.snapshot();
     const copy = structuredClone(snapshot);
@@ -102,7 +102,7 @@ describe('the traffic of an endpoint', () => {
     deepEqual(snapshot, copy);
   });
 
-  it('is taken as what was served since the last time', () => {
+  it('return the difference since the last time', () => {
     const traffic = serving(1, 1);
     traffic.takeDelta();
     traffic.record(1, 503);
@@ -116,13 +116,13 @@ describe('the traffic of an endpoint', () => {
     });
   });
 
-  it('has nothing to take when nothing was served', () => {
+  it('return no difference if nothing was served', () => {
     const traffic = serving(1);
     traffic.takeDelta();
     equal(traffic.takeDelta(), null);
   });
 
-  it('adds up to the same in another process, sent as JSON bit by bit', () => {
+  it('add up to the same in another process after a transfer as JSON', () => {
     const worker = new EndpointTraffic();
     const primary = new EndpointTraffic();
     for (let at = 1; at <= 50; at++) {
@@ -135,7 +135,7 @@ describe('the traffic of an endpoint', () => {
     deepEqual(statusesOf(primary), statusesOf(worker));
   });
 
-  it('merges the traffic of two workers', () => {
+  it('can be merged for two workers', () => {
     const primary = new EndpointTraffic();
     primary.merge(serving(1, 100).takeDelta()!);
     primary.merge(serving(100, 5_000).takeDelta()!);
@@ -143,8 +143,8 @@ describe('the traffic of an endpoint', () => {
   });
 });
 
-describe('a window of traffic', () => {
-  it('is what was served between two snapshots', () => {
+describe('a window of traffic between two snapshots', () => {
+  it('contains the calls between them', () => {
     const traffic = serving(1, 2, 300);
     const earlier = traffic.snapshot();
     for (const latencyMs of [2, 40]) traffic.record(latencyMs, 500);
@@ -156,7 +156,7 @@ describe('a window of traffic', () => {
     });
   });
 
-  it('is several others together', () => {
+  it('can be joined from several others', () => {
     deepEqual(joined([serving(1).snapshot(), noTraffic, serving(1, 9).snapshot()]), serving(1, 1, 9).snapshot());
   });
 
@@ -166,13 +166,13 @@ describe('a window of traffic', () => {
 
   const latencies = Array.from({ length: 1_000 }, (_, at) => at + 1);
   for (const share of [0.01, 0.5, 0.9, 0.99, 1]) {
-    it(`knows the latency that a share of ${share} of the calls keeps to within a quarter`, () => {
+    it(`returns the quantile ${share} of latencies with an error of at most a quarter`, () => {
       isNear(quantile(serving(...latencies).snapshot(), share), share * 1_000);
     });
   }
 });
 
-describe('the history of traffic', () => {
+describe('the history of traffic by minute', () => {
   const minutes = (count: number) => count * 60_000;
 
   function recorded(traffic = new EndpointTraffic()) {
@@ -188,7 +188,7 @@ describe('the history of traffic', () => {
     return { timers, endpoints, traffic, history, calls };
   }
 
-  it('knows of a minute when it is over', () => {
+  it('contains a minute when it is over', () => {
     const { timers, traffic, history, calls } = recorded();
     history.start();
     traffic.record(5, 500);
@@ -198,7 +198,7 @@ describe('the history of traffic', () => {
     deepEqual(history.before('GET /a', timers.now()), traffic.snapshot());
   });
 
-  it('joins the last five minutes and forgets the one before', () => {
+  it('joins the last five minutes and drops the one before', () => {
     const { timers, traffic, history, calls } = recorded();
     history.start();
     const after: number[] = [];
@@ -210,7 +210,7 @@ describe('the history of traffic', () => {
     deepEqual(after, [1, 11, 111, 1_111, 2_111, 3_110, 4_100]);
   });
 
-  it('does not count what came after the moment', () => {
+  it('excludes calls after the given time', () => {
     const { timers, traffic, history } = recorded();
     history.start();
     traffic.record(1, 200);
@@ -221,14 +221,14 @@ describe('the history of traffic', () => {
     equal(history.before('GET /a', moment).calls, 1);
   });
 
-  it('has nothing of an endpoint that had no traffic', () => {
+  it('is empty for an endpoint without traffic', () => {
     const { timers, history } = recorded();
     history.start();
     timers.advance(minutes(1));
     deepEqual(history.before('GET /a', timers.now()), noTraffic);
   });
 
-  it('forgets an endpoint that has had no traffic for five minutes', () => {
+  it('drops an endpoint without traffic for five minutes', () => {
     const { timers, history, calls } = recorded(serving(1));
     history.start();
     timers.advance(minutes(5));
@@ -237,21 +237,21 @@ describe('the history of traffic', () => {
     equal(calls(), 0);
   });
 
-  it('forgets old minutes even if its clock stops', () => {
+  it('drops old minutes even if its clock stops', () => {
     const { timers, history, calls } = recorded(serving(1));
     history.rotate();
     timers.advance(minutes(5));
     equal(calls(), 0);
   });
 
-  it('knows of the running minute when it was ended early', () => {
+  it('contains the current minute if it was ended early', () => {
     const { timers, history, calls } = recorded(serving(1, 2));
     timers.advance(10_000);
     history.rotate();
     equal(calls(), 2);
   });
 
-  it('counts nothing twice when a minute was ended early', () => {
+  it('counts nothing twice if a minute was ended early', () => {
     const { timers, traffic, history, calls } = recorded(serving(1, 2));
     history.start();
     timers.advance(10_000);
@@ -261,7 +261,7 @@ describe('the history of traffic', () => {
     equal(calls(), 3);
   });
 
-  it('adds the traffic of a new configuration to the same key of the old one', () => {
+  it('adds the traffic of a new configuration to the same endpoint of the old one', () => {
     const { timers, endpoints, history, calls } = recorded(serving(1, 2, 3));
     history.start();
     timers.advance(minutes(1));
@@ -271,7 +271,7 @@ describe('the history of traffic', () => {
   });
 
   describe('with a mark', () => {
-    it('knows what was served before it, and what since', () => {
+    it('separates traffic before and after it', () => {
       const { timers, traffic, history, calls } = recorded(serving(1, 2));
       timers.advance(10_000);
       history.mark();
@@ -285,7 +285,7 @@ describe('the history of traffic', () => {
       equal(calls(), 3);
     });
 
-    it('forgets the marks before it, and nothing of what was served', () => {
+    it('drops earlier marks, but no traffic', () => {
       const { timers, traffic, history, calls } = recorded();
       for (let mark = 0; mark < 1_000; mark++) {
         traffic.record(1, 200);
@@ -310,7 +310,7 @@ describe('the history of traffic', () => {
     equal(rotations, 3);
   });
 
-  it('takes no notice of minutes after it was stopped', () => {
+  it('ignores minutes after it was stopped', () => {
     const { timers, history, calls } = recorded(serving(1));
     history.start();
     timers.advance(30_000);

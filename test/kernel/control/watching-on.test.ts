@@ -6,7 +6,7 @@ import { ConfigText, type Operations } from '#kernel';
 import { until } from '../../support/conditions.ts';
 import { openGateway, rememberingSinks } from '../../support/gateway.ts';
 
-describe('watching continues', () => {
+describe('watching of files continues', () => {
   let directory: string;
   let gateway: Operations | undefined;
   beforeEach(() => {
@@ -20,7 +20,7 @@ describe('watching continues', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it('for the settings of a template, while a configuration serves that came otherwise', async () => {
+  it('for the settings of a template, while a configuration from the admin API serves', async () => {
     const settings = join(directory, 'settings');
     const file = join(directory, 'gateway.tmpl');
     mkdirSync(settings);
@@ -41,7 +41,7 @@ describe('watching continues', () => {
     equal(gateway.attempts.list[0]!.trigger, 'watch');
   });
 
-  it('after the last good configuration was resumed, which is what is wanted once the file says the same', async () => {
+  it('after the last good configuration was resumed, until the file is valid', async () => {
     const file = join(directory, 'gateway.json');
     const good = JSON.stringify({ version: 3, endpoints: [] });
     const options = { port: 0, sinks: rememberingSinks(), revisionDirectory: join(directory, 'state') };

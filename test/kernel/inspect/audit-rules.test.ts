@@ -298,13 +298,17 @@ const harmless: readonly [id: string, sentence: string, change: (config: Json) =
   ['3.3.1', 'a timeout of just 3s', endpoint({ timeout: '3s' })],
   [
     '4.1.3',
-    'InfluxDB beside the metrics it stores',
+    'InfluxDB next to the metrics that it stores',
     (config) => {
       config.extra_config['telemetry/opentelemetry'].exporters.otlp[0].disable_metrics = true;
       Object.assign(config.extra_config, { 'telemetry/metrics': {}, 'telemetry/influx': {} });
     },
   ],
-  ['5.1.6', 'one write beside reads', endpoint({ backend: [backend, { ...backend, method: 'POST' }] })],
+  [
+    '5.1.6',
+    'one writing backend next to reading ones',
+    endpoint({ backend: [backend, { ...backend, method: 'POST' }] }),
+  ],
   [
     '5.1.7',
     'a sequence that uses an answer',
@@ -346,7 +350,7 @@ const harmless: readonly [id: string, sentence: string, change: (config: Json) =
       secret_url: 'base64key://x',
     }),
   ],
-  ['8.1.2', 'a key file that is not there', atEndpoint('auth/validator', { alg: 'HS256', jwk_local_path: 'gone' })],
+  ['8.1.2', 'a missing key file', atEndpoint('auth/validator', { alg: 'HS256', jwk_local_path: 'gone' })],
   [
     '8.1.5',
     'a secret that is filled in later',
@@ -356,13 +360,13 @@ const harmless: readonly [id: string, sentence: string, change: (config: Json) =
   ['8.3.1', 'a plugin folder of the owner', root({ plugin: { folder: '/mine/', pattern: '.js' } })],
 ];
 
-describe('audit rules', () => {
-  it('find nothing in a complete configuration', () => {
+describe('the audit rules', () => {
+  it('recommend nothing for a complete configuration', () => {
     deepEqual(auditOf(() => {}).recommendations, []);
   });
 
   for (const [id, change, at, also = []] of cases) {
-    it(`${id} fires at ${at.map((pointer) => pointer || 'the document').join(' and ')}`, () => {
+    it(`include ${id}, which matches at ${at.map((pointer) => pointer || 'the document').join(' and ')}`, () => {
       const { recommendations } = auditOf(change);
       deepEqual(recommendations.map(({ rule }) => rule).sort(), [id, ...also].sort());
       const pointers = recommendations.find(({ rule }) => rule === id)!.instances.map(({ pointer }) => pointer);
@@ -371,12 +375,12 @@ describe('audit rules', () => {
   }
 
   for (const [id, sentence, change] of harmless) {
-    it(`${id} lets ${sentence} be`, () => {
+    it(`include ${id}, which does not match ${sentence}`, () => {
       ok(!auditOf(change).recommendations.some(({ rule }) => rule === id));
     });
   }
 
-  it('recommend no component that the gateway does not have', () => {
+  it('recommend only components that the gateway has', () => {
     for (const [id, change] of cases) {
       const document = JSON.parse(JSON.stringify(clean));
       change(document);
@@ -394,7 +398,7 @@ describe('audit rules', () => {
     }
   });
 
-  it('have each a case that makes them fire', () => {
+  it('have a test case each in which they match', () => {
     const covered = new Set(cases.map(([id]) => id));
     deepEqual(
       rules.filter(({ id }) => !covered.has(id)),
@@ -402,7 +406,7 @@ describe('audit rules', () => {
     );
   });
 
-  it('are listed in order of their ids, each once', () => {
+  it('are listed in order of their ids, without duplicates', () => {
     const ids = rules.map(({ id }) => id);
     deepEqual(
       ids,
@@ -410,7 +414,7 @@ describe('audit rules', () => {
     );
   });
 
-  it('say what to do in one sentence', () => {
+  it('recommend an action in one sentence', () => {
     for (const { message } of rules) equal(/^[A-Z][^\n]*[^.]\.$/.test(message), true, message);
   });
 });

@@ -71,30 +71,32 @@ describe('explainRequest', () => {
     endpoints: [{ endpoint: '/e', ...endpoint, backend: [{ host: [backend.url], url_pattern: '/x', ...fields }] }],
   });
 
-  describe('says what a backend receives', () => {
-    it('when nothing is listed', () =>
+  describe('shows the request that a backend receives', () => {
+    it('if nothing is forwarded', () =>
       same(one({}), 'GET /e?a=1', { Cookie: 'k=v', 'User-Agent': 'curl', Authorization: 't' }));
 
-    it('from path variables', () =>
+    it('with path variables in url_pattern', () =>
       same(one({ endpoint: '/u/{id}/{kind}' }, { url_pattern: '/{kind}/of/{id}?k={kind}' }), 'GET /u/a%20b/caf%C3%A9'));
 
-    it('behind a wildcard', () => same(one({ endpoint: '/f/*' }, { url_pattern: '/base' }), 'GET /f/x/y%20z/'));
+    it('of a wildcard endpoint', () => same(one({ endpoint: '/f/*' }, { url_pattern: '/base' }), 'GET /f/x/y%20z/'));
 
-    it('from a catch-all', () => same(one({ endpoint: '/__catchall' }, { url_pattern: '/all' }), 'PUT /any/path?q=1'));
+    it('of the catch-all endpoint', () =>
+      same(one({ endpoint: '/__catchall' }, { url_pattern: '/all' }), 'PUT /any/path?q=1'));
 
-    it('of listed parameters', () => same(one({ input_query_strings: ['b', 'c'] }), 'GET /e?a=1&c=x%20y&b=2&b=3'));
+    it('with forwarded query parameters', () =>
+      same(one({ input_query_strings: ['b', 'c'] }), 'GET /e?a=1&c=x%20y&b=2&b=3'));
 
-    it('when parameters replace the query of the pattern', async () => {
+    it('if query parameters replace the query of url_pattern', async () => {
       const config = one({ input_query_strings: ['a'] }, { url_pattern: '/x?own=1' });
       equal((await same(config, 'GET /e?a=1'))[0]!.patternQueryLost, true);
       await gateway!.close();
       equal((await same(config, 'GET /e?z=1'))[0]!.patternQueryLost, false);
     });
 
-    it('of listed headers, repeated ones included', () =>
+    it('with forwarded headers, including repeated ones', () =>
       same(one({ input_headers: ['x-tag', 'User-Agent'] }), 'GET /e', { 'x-tag': ['1', '2'], 'User-Agent': 'curl' }));
 
-    it('of all headers', () =>
+    it('with all headers forwarded', () =>
       same(one({ input_headers: ['*'] }), 'GET /e', {
         Connection: 'keep-alive, X-Hop',
         'X-Hop': '1',
@@ -104,7 +106,7 @@ describe('explainRequest', () => {
         'X-Any': '1',
       }));
 
-    it('after the filter of the backend', () =>
+    it("after the backend's own filter", () =>
       same(
         one(
           { input_headers: ['*'], input_query_strings: ['*'] },
@@ -119,12 +121,12 @@ describe('explainRequest', () => {
 
     it('at a host with a path', () => same(one({}, { host: [`${backend.url}/base`] }), 'GET /e'));
 
-    it('at a host that is made of a header', () => {
+    it('at a host taken from a header', () => {
       const host = [backend.url.replace('127.0.0.1', '{input_headers.X-Where}')];
       return same(one({}, { host, disable_host_sanitize: true }), 'GET /e', { 'X-Where': '127.0.0.1' });
     });
 
-    it('behind a trusted proxy', () =>
+    it('from a client behind a trusted proxy', () =>
       same(
         {
           ...one({}),
@@ -134,7 +136,7 @@ describe('explainRequest', () => {
         { 'X-Forwarded-For': '203.0.113.7' },
       ));
 
-    it('of several backends', () =>
+    it('for each of several backends', () =>
       same(
         {
           endpoints: [
@@ -148,7 +150,7 @@ describe('explainRequest', () => {
         'GET /e/7',
       ));
 
-    it('in a sequence, but for values that only the answers bring', async () => {
+    it('in a sequence, with placeholders for values of earlier responses', async () => {
       const config = {
         endpoints: [
           {
@@ -168,7 +170,7 @@ describe('explainRequest', () => {
     });
   });
 
-  describe('says why something does not pass', () => {
+  describe('shows the reason why something is not forwarded', () => {
     const config = (): object =>
       one(
         { input_headers: ['X-Listed', 'X-Stopped', 'Content-Type', 'X-Hop'], input_query_strings: ['a', 'b'] },
@@ -188,14 +190,14 @@ describe('explainRequest', () => {
       ['Te', 'it belongs to the connection'],
       ['Content-Type', 'it describes a body, but the request has none'],
     ] as const) {
-      it(`of the header ${name}`, async () => equal((await reasons([name, 'x']))[name], why));
+      it(`for the header ${name}`, async () => equal((await reasons([name, 'x']))[name], why));
     }
 
-    it('of a header that Connection names', async () => {
+    it('for a header named in Connection', async () => {
       equal((await reasons(['Connection', 'x-hop'], ['X-Hop', '1']))['X-Hop'], 'Connection names it');
     });
 
-    it('of a look-alike under *', async () => {
+    it("for a header under * that resembles one of the gateway's", async () => {
       const headers = [['X_Forwarded_For', '1']] as const;
       const { forwarded } = await explain(one({ input_headers: ['*'] }), { method: 'GET', target: '/e', headers });
       equal(
@@ -204,7 +206,7 @@ describe('explainRequest', () => {
       );
     });
 
-    it('of parameters', async () => {
+    it('for query parameters', async () => {
       const { a, b, c } = await reasons();
       deepEqual(
         { a, b, c },
@@ -217,7 +219,7 @@ describe('explainRequest', () => {
     });
   });
 
-  describe('does not call dropped what is used in the address', () => {
+  describe('does not report values as dropped that are used', () => {
     const dropped = async (fields: object, target: string): Promise<string[]> => {
       const headers = [['X-Tenant', 'a'] as const, ['X-Other', 'b'] as const];
       const { forwarded } = await explain(one({}, fields), { method: 'GET', target, headers });
@@ -225,17 +227,17 @@ describe('explainRequest', () => {
       return [...clientHeaders, ...clientQuery].filter(({ why }) => why !== null).map(({ name }) => name);
     };
 
-    it('a header in the path', async () =>
+    it('in the path, from a header', async () =>
       deepEqual(await dropped({ url_pattern: '/{input_headers.X-Tenant}' }, '/e'), ['X-Other']));
-    it('a header in the host', async () =>
+    it('in the host, from a header', async () =>
       deepEqual(await dropped({ host: ['http://{input_headers.X-Tenant}.test'], disable_host_sanitize: true }, '/e'), [
         'X-Other',
       ]));
-    it('a parameter in the path and in the query', async () => {
+    it('in the path and the query, from a parameter', async () => {
       const pattern = '/{input_query_strings.a}?c={input_query_strings.b}';
       deepEqual(await dropped({ url_pattern: pattern }, '/e?a=1&b=2&d=3'), ['X-Tenant', 'X-Other', 'd']);
     });
-    it('unless the query that contains it is replaced by forwarded parameters', async () => {
+    it('but reports them if forwarded parameters replace the query that contains them', async () => {
       const config = one({ input_query_strings: ['d'] }, { url_pattern: '/x?c={input_query_strings.b}' });
       const { forwarded } = await explain(config, { method: 'GET', target: '/e?b=2&d=3' });
       deepEqual(
@@ -248,26 +250,26 @@ describe('explainRequest', () => {
     });
   });
 
-  it('shows that nothing is sent if a value is missing', async () => {
+  it('shows that no request is sent if a value is missing', async () => {
     const config = one({}, { url_pattern: '/{input_headers.X-Tenant}' });
     const { forwarded } = await explain(config, { method: 'GET', target: '/e' });
     match(forwarded[0]!.refused!, /lacks a value/);
     deepEqual(forwarded[0]!.urls, []);
   });
 
-  it('names every host a call may go to', async () => {
+  it('lists every host that may be called', async () => {
     const config = one({}, { host: ['http://a.test', 'http://b.test/base', 'http://a.test'] });
     const { forwarded } = await explain(config, { method: 'GET', target: '/e' });
     deepEqual(forwarded[0]!.urls, ['http://a.test/x', 'http://b.test/base/x']);
   });
 
-  it('puts the name that is looked up where hosts are discovered', async () => {
+  it('shows the name that service discovery looks up in place of the host', async () => {
     const config = one({}, { host: ['api.service.test'], sd: 'dns', disable_host_sanitize: true });
     const { forwarded } = await explain(config, { method: 'GET', target: '/e' });
     deepEqual([forwarded[0]!.sd, forwarded[0]!.urls], ['dns', ['{dns:api.service.test}/x']]);
   });
 
-  it('keeps a claim as its placeholder', async () => {
+  it('shows a claim as its placeholder', async () => {
     const plugin = definePlugin({
       name: 'auth/validator',
       description: 'Stands where a validator would.',
@@ -281,7 +283,7 @@ describe('explainRequest', () => {
     deepEqual(forwarded[0]!.urls, [`${backend.url}/of/{JWT.sub}`]);
   });
 
-  it('tells the parts of the pipe, outermost first', async () => {
+  it('lists the components in the order in which they run', async () => {
     const breaker = { 'qos/circuit-breaker': { interval: 1, timeout: 1, max_errors: 1 } };
     const config = one({ extra_config: { 'qos/ratelimit/router': { max_rate: 1 } } }, { extra_config: breaker });
     const { stages, forwarded } = await explain(config, { method: 'GET', target: '/e' });
@@ -292,7 +294,7 @@ describe('explainRequest', () => {
     ]);
   });
 
-  it('marks a shadow', async () => {
+  it('marks shadow backends', async () => {
     const shadow = { host: [backend.url], url_pattern: '/s', extra_config: { proxy: { shadow: true } } };
     const endpoints = [{ endpoint: '/e', backend: [{ host: [backend.url], url_pattern: '/x' }, shadow] }];
     const { forwarded } = await explain({ endpoints }, { method: 'GET', target: '/e' });
@@ -302,13 +304,13 @@ describe('explainRequest', () => {
     );
   });
 
-  it('calls no backend', async () => {
+  it('does not call a backend', async () => {
     const before = backend.requests.length;
     await explain(one({}), { method: 'GET', target: '/e' });
     equal(backend.requests.length, before);
   });
 
-  it('has nothing to forward where no endpoint serves', async () => {
+  it('lists no requests if no endpoint matches', async () => {
     const { match, forwarded } = await explain(one({}), { method: 'GET', target: '/zzz' });
     notEqual(match.kind, 'route');
     deepEqual(forwarded, []);

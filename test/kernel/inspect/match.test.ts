@@ -24,7 +24,7 @@ describe('matchRoute', () => {
     served = await serve({ endpoints });
   });
 
-  it('tells the endpoint, its place and the variables', async () => {
+  it('returns the endpoint, its place and the path variables', async () => {
     const { match: result } = await match('GET /user/7?a=1');
     deepEqual(result.kind === 'route' && [result.route.id, result.route.pointer, result.params], [
       'GET /user/{id}',
@@ -33,26 +33,26 @@ describe('matchRoute', () => {
     ]);
   });
 
-  it('names the match of a wildcard by its star', async () => {
+  it('returns the part that a wildcard matched under *', async () => {
     const { match: result } = await match('GET /f/x/y');
     deepEqual(result.kind === 'route' && result.params, { '*': 'x/y' });
   });
 
-  it('names the endpoint that fixed text wins over, and why', async () => {
+  it('lists endpoints that are less specific than fixed text, with the reason', async () => {
     const { rivals } = await match('GET /user/new');
     deepEqual(ids(rivals), ['GET /user/{id}', 'POST /user/{id}']);
     equal(rivals[0]!.why, 'its placeholder {id} is less specific than the fixed segment new');
     equal(rivals[1]!.why, 'matches the path, but serves POST');
   });
 
-  it('names the endpoint that a word with more fixed text wins over, and why', async () => {
+  it('lists an endpoint that is less specific than a word with more fixed text, with the reason', async () => {
     const words = ['/{a}', '/{b}.json'].map((endpoint) => ({ endpoint, backend }));
     const { match, rivals } = await matchRoute(await serve({ endpoints: words, disable_rest: true }), 'GET', '/x.json');
     equal(match.kind === 'route' && match.route.id, 'GET /{b}.json');
     equal(rivals[0]!.why, '{a} is less specific than {b}.json');
   });
 
-  it('names the endpoint for every method that one of the method asked for wins over, and why', async () => {
+  it('lists an endpoint for ANY that is less specific than one for the method, with the reason', async () => {
     const every = ['GET /a/{id}', 'ANY /a/{name}'].map((route) => {
       const [method, endpoint] = route.split(' ');
       return { method, endpoint, backend };
@@ -68,37 +68,37 @@ describe('matchRoute', () => {
     deepEqual(put.kind === 'route' && [put.route.id, put.params], ['ANY /a/{name}', { name: '7' }]);
   });
 
-  it('names the wildcard that a variable wins over, and why', async () => {
+  it('lists a wildcard that is less specific than a variable, with the reason', async () => {
     const { match: result, rivals } = await match('GET /f/x/b');
     equal(result.kind === 'route' && result.route.id, 'GET /f/{a}/b');
     deepEqual(ids(rivals), ['GET /f/*']);
     equal(rivals[0]!.why, 'its wildcard is less specific than GET /f/{a}/b');
   });
 
-  it('names the endpoints of other methods where the method is wrong', async () => {
+  it('lists endpoints with other methods if the method is wrong', async () => {
     const { match: result, rivals } = await match('DELETE /user/7');
     deepEqual(result, { kind: 'method', status: 405, allow: ['GET', 'HEAD', 'POST'] });
     deepEqual(ids(rivals), ['GET /user/{id}', 'POST /user/{id}']);
   });
 
-  it('names a misspelled endpoint where nothing matches', async () => {
+  it('suggests a similar endpoint if none matches', async () => {
     const { match: result, nearMisses } = await match('GET /usr/7');
     equal(result.kind, 'none');
     equal(nearMisses[0]!.route.id, 'GET /user/{id}');
     equal(nearMisses[0]!.why, 'segment 1 is "user", not "usr"');
   });
 
-  it('names an endpoint without the prefix that was asked for', async () => {
+  it('suggests an endpoint without the prefix of the request', async () => {
     const { nearMisses } = await match('GET /v1/user/7');
     equal(nearMisses[0]!.route.id, 'GET /user/{id}');
     equal(nearMisses[0]!.why, 'has 2 segments; the path has 3');
   });
 
-  it('names nothing where nothing is alike', async () => {
+  it('suggests nothing if no endpoint is similar', async () => {
     for (const path of ['/some/other/thing', '/nope/7']) deepEqual((await match(`GET ${path}`)).nearMisses, []);
   });
 
-  it('tells the catch-all apart as what answers the rest', async () => {
+  it('describes the catch-all as the endpoint for all other requests', async () => {
     const all = await serve({ endpoints: [...endpoints, { endpoint: '/__catchall', backend }] });
     const { rivals } = await matchRoute(all, 'GET', '/user/7');
     deepEqual(ids(rivals), ['GET /__catchall', 'POST /user/{id}']);
@@ -107,12 +107,12 @@ describe('matchRoute', () => {
     equal(other.match.kind === 'route' && other.match.route.pattern, '/__catchall');
   });
 
-  it('can be written as JSON', async () => {
+  it('returns data that can be written as JSON', async () => {
     const matching = await match('GET /user/new');
     deepEqual(JSON.parse(JSON.stringify(matching)), matching);
   });
 
-  describe('says what a gateway does', () => {
+  describe('agrees with a gateway', () => {
     let gateway: Gateway;
     let port: number;
     const router = { auto_options: true };
@@ -142,7 +142,7 @@ describe('matchRoute', () => {
       ['GET /__ready', 'builtin'],
       ['GET /__debug/any', 'builtin'],
     ] as const) {
-      it(`to ${line}`, async () => {
+      it(`for ${line}`, async () => {
         const { match: result } = await match(line);
         equal(result.kind, kind);
         const { status, headers, text } = await ask(port, line);

@@ -44,7 +44,7 @@ describe('listRoutes', () => {
     routes = listRoutes(served);
   });
 
-  it('shows what an endpoint publishes', () => {
+  it('returns the properties of an endpoint', () => {
     const { id, method, pattern, outputEncoding, timeoutMs, pointer } = routes[0]!;
     deepEqual(
       { id, method, pattern, outputEncoding, timeoutMs, pointer },
@@ -59,7 +59,7 @@ describe('listRoutes', () => {
     );
   });
 
-  it('shows the requests to its backends', () => {
+  it('returns the requests to its backends', () => {
     const asked = routes[0]!.backends.map(({ method, hosts, urlPattern, encoding, pointer }) => {
       return { method, hosts, urlPattern, encoding, pointer };
     });
@@ -69,21 +69,22 @@ describe('listRoutes', () => {
     ]);
   });
 
-  it('names components in the order in which they run, not in which they are written', () => {
+  it('lists components in the order in which they run', () => {
     deepEqual(routes[0]!.namespaces, ['qos/ratelimit/router', 'validation/json-schema', 'proxy']);
     deepEqual(routes[0]!.backends[0]!.namespaces, ['qos/circuit-breaker', 'backend/http', 'backend/http/client']);
   });
 
-  it('names what reaches a backend that declares nothing', () => {
+  it('lists the HTTP client for a backend without components', () => {
     deepEqual(routes[0]!.backends[1]!.namespaces, ['backend/http/client']);
   });
 
-  it('leaves out components that do nothing in the pipe', async () => {
+  it('omits components that do nothing in the pipeline', async () => {
     const idle = { ...config.endpoints[1], extra_config: { proxy: { sequential: true } } };
     deepEqual(listRoutes(await serve({ endpoints: [idle] }))[0]!.namespaces, []);
   });
 
-  it('reads a raw endpoint’s backend as it is', () => equal(routes[1]!.backends[0]!.encoding, 'no-op'));
+  it('shows the encoding of a no-op endpoint’s backend as no-op', () =>
+    equal(routes[1]!.backends[0]!.encoding, 'no-op'));
 
   for (const [filter, results] of [
     [{ method: 'PUT' }, ['PUT /raw']],
@@ -93,7 +94,7 @@ describe('listRoutes', () => {
     [{ namespace: 'backend/http/client', method: 'PUT' }, ['PUT /raw']],
     [{ namespace: 'auth/validator' }, []],
   ] as const) {
-    it(`finds by ${JSON.stringify(filter)}`, () => {
+    it(`filters by ${JSON.stringify(filter)}`, () => {
       deepEqual(
         listRoutes(served, filter).map(({ id }) => id),
         results,
@@ -101,7 +102,7 @@ describe('listRoutes', () => {
     });
   }
 
-  it('shows the positions of endpoints and backends in the file', () => {
+  it('returns the positions of endpoints and backends in the file', () => {
     const document = parseDocument(JSON.stringify(config, null, 2), 'gateway.json');
     const [, raw] = listRoutes(served, {}, positionsIn(document));
     const line = document.text.split('\n').findIndex((text) => text.includes('"/raw"'));

@@ -38,8 +38,8 @@ function written(router: { disable_access_log: boolean; logger_skip_paths: strin
   return lines;
 }
 
-describe('the built-in access line', () => {
-  it('keeps its columns', () => {
+describe('a line of the built-in access log', () => {
+  it('has fixed columns', () => {
     equal(
       accessLine(record({ search: 'x=1' })),
       '[GATEWAY] 2024/01/02 - 03:04:05 | 200 |       4.529µs |       127.0.0.1 | GET      "/a?x=1"\n',

@@ -27,7 +27,7 @@ function logOver(level: LogLevel) {
 }
 
 describe('the application log', () => {
-  it('without logging component writes INFO and above to standard output in the default form', () => {
+  it('writes INFO and above to standard output in the default format without a logging component', () => {
     const { sink, lines } = memorySink();
     const log = createLog(joinLogging([], sinksOver(sink)).application);
     log.debug('unseen');
@@ -36,7 +36,7 @@ describe('the application log', () => {
     match(lines[0]!, /^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d GATEWAY INFO: hello\n$/);
   });
 
-  it('drops lines below the level', () => {
+  it('drops lines below its level', () => {
     const { log, lines } = logOver('WARNING');
     log.debug('a');
     log.info('b');
@@ -46,7 +46,7 @@ describe('the application log', () => {
     deepEqual(lines, ['WARNING c\n', 'ERROR d\n', 'CRITICAL e\n']);
   });
 
-  it('never calls the message function of a dropped line', () => {
+  it('does not call the message function of a dropped line', () => {
     const { log, lines } = logOver('INFO');
     log.debug(() => {
       throw new Error('called');
@@ -57,7 +57,7 @@ describe('the application log', () => {
     deepEqual(lines, []);
   });
 
-  it('writes what a message function makes, and says so when it fails', () => {
+  it('writes the result of a message function, or that it failed', () => {
     const { log, lines } = logOver('DEBUG');
     log.debug(() => 'made');
     log.debug(() => {
@@ -66,19 +66,19 @@ describe('the application log', () => {
     deepEqual(lines, ['DEBUG made\n', 'DEBUG message could not be formatted: Error: broken\n']);
   });
 
-  it('puts the prefixes of its component before the message', () => {
+  it('writes the prefixes of its component before the message', () => {
     const { log, lines } = logOver('DEBUG');
     log.at('[BACKEND: GET /a -> GET /b]').at('[Client]').warning('Status: 503');
     deepEqual(lines, ['WARNING [BACKEND: GET /a -> GET /b][Client] Status: 503\n']);
   });
 
-  it('hands the level of the line to the sink', () => {
+  it('passes the level of a line to the sink', () => {
     const { log, levels } = logOver('DEBUG');
     log.critical('x');
     deepEqual(levels, ['CRITICAL']);
   });
 
-  it('changes level, format and destination at a reload, for the logs already handed out too', () => {
+  it('changes level, format and destination on a reload, also for existing loggers', () => {
     const { log, lines } = logOver('ERROR');
     const section = log.at('[PART]');
     section.info('unseen');
@@ -88,7 +88,7 @@ describe('the application log', () => {
     deepEqual([lines, later], [[], ['new [PART] seen\n']]);
   });
 
-  it('changes its level while it runs', () => {
+  it('changes its level at runtime', () => {
     const { log, lines } = logOver('ERROR');
     log.level = 'DEBUG';
     log.debug('now');
@@ -120,19 +120,19 @@ describe('the application log', () => {
     deepEqual([first.lines, second.lines], [['1 x'], ['2 x']]);
   });
 
-  it('shows line breaks of a message instead of writing them', () => {
+  it('escapes line breaks in messages', () => {
     const { sink, lines } = memorySink();
     createLog(joinLogging([], sinksOver(sink)).application).info('a\r\nFAKE \x1b[31m');
     match(lines[0]!, /INFO: a\\r\\nFAKE \\x1b\[31m\n$/);
   });
 });
 
-describe('joining what plugins say about logs', () => {
+describe('joining the settings of several logging components', () => {
   const { sink } = memorySink();
   const sinks = sinksOver(sink);
   const format = () => 'x';
 
-  it('adds up their outputs and takes the first level', () => {
+  it('combines their outputs and uses the first level', () => {
     const joined = joinLogging(
       [
         { level: 'ERROR', outputs: [{ sink, format }] },
@@ -144,7 +144,7 @@ describe('joining what plugins say about logs', () => {
     equal(joined.application.outputs.length, 2);
   });
 
-  it('replaces every format that is not fixed', () => {
+  it('replaces formats that are not fixed', () => {
     const other = () => 'y';
     const joined = joinLogging(
       [
@@ -164,12 +164,12 @@ describe('joining what plugins say about logs', () => {
     );
   });
 
-  it('takes the level of the process where they name none', () => {
+  it('uses the level of the process if they name none', () => {
     equal(joinLogging([{ format }], sinks, { level: 'DEBUG', silent: false }).application.level, 'DEBUG');
     equal(joinLogging([{ level: 'ERROR' }], sinks, { level: 'DEBUG', silent: false }).application.level, 'ERROR');
   });
 
-  it('knows that nothing was configured', () => {
+  it('reports whether any was configured', () => {
     equal(joinLogging([], sinks).configured, false);
     equal(joinLogging([{ level: 'INFO', outputs: [] }], sinks).configured, true);
   });

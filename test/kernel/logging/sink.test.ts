@@ -36,7 +36,7 @@ function heapUsed(): number {
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('a log sink', () => {
-  it('shows a lone line in the next turn of the event loop', async () => {
+  it('writes a single line in the next turn of the event loop', async () => {
     const { destination, written } = blockable();
     createSink(destination).write('one\n', 'INFO');
     deepEqual(written, []);
@@ -44,14 +44,14 @@ describe('a log sink', () => {
     deepEqual(written, ['one\n']);
   });
 
-  it('writes at once when 64 KiB wait', () => {
+  it('writes at once when 64 KiB are pending', () => {
     const { destination, written } = blockable();
     const sink = createSink(destination);
     sink.write('x'.repeat(64 * 1024), 'INFO');
     equal(written.length, 1);
   });
 
-  it('hands over one piece at a time and everything that waited as the next', async () => {
+  it('writes one chunk at a time, and everything pending as the next one', async () => {
     const { destination, written, release } = blockable();
     const sink = createSink(destination, { flushAt: 1 });
     for (const line of ['a\n', 'b\n', 'c\n']) sink.write(line, 'INFO');
@@ -60,7 +60,7 @@ describe('a log sink', () => {
     deepEqual(written, ['a\n', 'b\nc\n']);
   });
 
-  it('drops the oldest INFO lines before any ERROR line while the reader does not read', () => {
+  it('drops the oldest INFO lines before any ERROR line while its destination blocks', () => {
     const { destination, written, release } = blockable();
     const sink = createSink(destination, { limit: 80, flushAt: 1 });
     sink.write('first\n', 'INFO');
@@ -93,7 +93,7 @@ describe('a log sink', () => {
     });
   }
 
-  it('drops a line that is longer than all that may wait, and no other for it', () => {
+  it('drops a line that is longer than its limit, and no other line for it', () => {
     const { destination, written, release } = blockable();
     const sink = createSink(destination, { limit: 40, flushAt: 1 });
     sink.write('first\n', 'INFO');
@@ -104,7 +104,7 @@ describe('a log sink', () => {
     deepEqual([written[1], sink.lost], ['info\nerror\n', 2]);
   });
 
-  it('counts waiting bytes, for any characters', () => {
+  it('counts pending lines in bytes', () => {
     const { destination, written, release } = blockable();
     const sink = createSink(destination, { limit: 40, flushAt: 1 });
     sink.write('first\n', 'INFO');
@@ -114,7 +114,7 @@ describe('a log sink', () => {
     equal(written[1], [7, 8, 9].map((at) => `${at}€ü😀\n`).join(''));
   });
 
-  it('holds lines as bytes only: what they were made of is not kept', async () => {
+  it('keeps pending lines in memory as bytes only', async () => {
     const { destination } = blockable();
     const sink = createSink(destination, { flushAt: 1 });
     sink.write('first\n', 'INFO');
@@ -124,7 +124,7 @@ describe('a log sink', () => {
     ok(grown < 500_000, `${grown} bytes`);
   });
 
-  it('drops the new INFO line when only ERROR lines wait', () => {
+  it('drops the new INFO line if only ERROR lines are pending', () => {
     const { destination, written, release } = blockable();
     const sink = createSink(destination, { limit: 40, flushAt: 1 });
     sink.write('first\n', 'ERROR');
@@ -135,7 +135,7 @@ describe('a log sink', () => {
     equal(sink.lost, 1);
   });
 
-  it('drops the oldest ERROR lines when nothing lesser is left', () => {
+  it('drops the oldest ERROR lines if only those are pending', () => {
     const { destination, written, release } = blockable();
     const sink = createSink(destination, { limit: 40, flushAt: 1 });
     sink.write('first\n', 'ERROR');
@@ -154,7 +154,7 @@ describe('a log sink', () => {
     deepEqual(written, ['a\n', 'b\n']);
   });
 
-  it('is drained when the last line was taken', async () => {
+  it('is drained when the last line was written', async () => {
     const { destination, release } = blockable();
     const sink = createSink(destination);
     sink.write('a\n', 'INFO');
@@ -169,8 +169,8 @@ describe('a log sink', () => {
   });
 });
 
-describe('the sinks of a process', () => {
-  it('write what waits when the process exits', async () => {
+describe('the log sinks of a process', () => {
+  it('write pending lines when the process exits', async () => {
     const { destination, written } = blockable();
     const sinks = createSinks({ stdout: destination, stderr: destination });
     sinks.stdout.write('last words\n', 'INFO');
@@ -178,7 +178,7 @@ describe('the sinks of a process', () => {
     deepEqual(written, ['sync:last words\n']);
   });
 
-  it('give up draining after the time allowed', async () => {
+  it('stop draining after the allowed time', async () => {
     const { destination } = blockable();
     const sinks = createSinks({ stdout: destination, stderr: destination });
     sinks.stdout.write('a\n', 'INFO');
@@ -209,7 +209,7 @@ describe('the sinks of a process', () => {
 
   const room = new URL('../../../kernel/logging/index.ts', import.meta.url).href;
 
-  it('lose nothing when the process ends by itself', async () => {
+  it('lose nothing when the process ends normally', async () => {
     const script = `import { createSinks } from '${room}'; const { stdout } = createSinks();
       for (let at = 0; at < 3000; at++) stdout.write('line ' + at + ' ' + 'x'.repeat(40) + '\\n', 'INFO');
       process.exit(0);`;
@@ -218,7 +218,7 @@ describe('the sinks of a process', () => {
     match(stdout, /line 2999 x+\n$/);
   });
 
-  it('never block the event loop while standard output is not read', async () => {
+  it('do not block the event loop while standard output is not read', async () => {
     const script = `import { createSinks } from '${room}'; const { stdout, stderr } = createSinks();
       let turns = 0;
       const turn = () => {

@@ -24,8 +24,8 @@ const bracketed = hosts.map((host) => `[${host}]`);
 const ports = ['', ':', ':0', ':80', ':00080', ':65535', ':65536', ':99999', ':123456', ':8x', ':80\n'];
 const texts = [...hosts, ...bracketed].flatMap((host) => ports.map((port) => host + port));
 
-describe('addresses as the published schema describes them', () => {
-  it('are those the admin port can be opened on', () => {
+describe('address patterns of the published schema', () => {
+  it('match the addresses that the admin port can open', () => {
     const described = new RegExp(ADMIN_ADDRESS_PATTERN);
     deepEqual(
       texts.filter((text) => (parseAdminAddress(text) !== null) !== described.test(text)),
@@ -34,7 +34,7 @@ describe('addresses as the published schema describes them', () => {
     equal(texts.filter((text) => described.test(text)).length > 50, true);
   });
 
-  it('are those the gateway can listen on', () => {
+  it('match the addresses that the gateway can listen on', () => {
     const described = new RegExp(LISTEN_ADDRESS_PATTERN);
     const refused = texts.filter((listen_ip) => {
       const codes: string[] = [];

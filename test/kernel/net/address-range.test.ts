@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { addressFamily, addressMatcher, isAddressRange, parseAdminAddress } from '#contract';
 import { adminTokenFile } from '../../../kernel/contract/internal.ts';
 
-describe('an address', () => {
+describe('an IP address', () => {
   for (const [text, family] of [
     ['10.0.0.1', 4],
     ['::1', 6],
@@ -12,11 +12,11 @@ describe('an address', () => {
     ['localhost', 0],
     ['', 0],
   ] as const) {
-    it(`is of family ${family}: '${text}'`, () => equal(addressFamily(text), family));
+    it(`belongs to family ${family}: '${text}'`, () => equal(addressFamily(text), family));
   }
 });
 
-describe('a range of addresses', () => {
+describe('a range of IP addresses', () => {
   for (const text of [
     '10.0.0.1',
     '10.0.0.0/8',
@@ -27,7 +27,7 @@ describe('a range of addresses', () => {
     '::/0',
     '::1/128',
   ]) {
-    it(`is ${text}`, () => ok(isAddressRange(text)));
+    it(`can be ${text}`, () => ok(isAddressRange(text)));
   }
   for (const text of [
     '10.0.0.0/33',
@@ -39,10 +39,10 @@ describe('a range of addresses', () => {
     'fe80::1%eth0',
     '',
   ]) {
-    it(`is not '${text}'`, () => equal(isAddressRange(text), false));
+    it(`cannot be '${text}'`, () => equal(isAddressRange(text), false));
   }
 
-  it('holds the addresses of its network, and no others', () => {
+  it('contains exactly the addresses of its network', () => {
     const matches = addressMatcher(['10.0.0.0/8', '192.168.1.7', '2001:db8::/32', '::1']);
     deepEqual(
       ['10.255.0.1', '192.168.1.7', '2001:db8:1::9', '::1'].filter((address) => !matches(address)),
@@ -68,20 +68,20 @@ describe('the address of an admin port', () => {
     ['localhost.example:9000', 'localhost.example', 9000, false],
     ['127.0.0.1.example:9000', '127.0.0.1.example', 9000, false],
   ] as const) {
-    it(`is read: ${text}`, () => deepEqual(parseAdminAddress(text), { kind: 'tcp', host, port, isLoopback }));
+    it(`is parsed: ${text}`, () => deepEqual(parseAdminAddress(text), { kind: 'tcp', host, port, isLoopback }));
   }
 
-  it('may be a socket of the file system', () => {
+  it('can be a Unix socket', () => {
     deepEqual(parseAdminAddress('unix:/run/sluice.sock'), { kind: 'unix', path: '/run/sluice.sock' });
   });
 
-  it('may be none', () => deepEqual(parseAdminAddress('off'), { kind: 'off' }));
+  it('can be "off"', () => deepEqual(parseAdminAddress('off'), { kind: 'off' }));
 
   for (const text of ['', 'offside', '9000', 'localhost', 'unix:relative', '::1:9000', 'localhost:70000', 'a b:1']) {
-    it(`is not '${text}'`, () => equal(parseAdminAddress(text), null));
+    it(`cannot be '${text}'`, () => equal(parseAdminAddress(text), null));
   }
 
-  it('names the file of its token, regardless of its content', () => {
+  it('determines the name of its token file', () => {
     equal(adminTokenFile('/state', '127.0.0.1:9000'), '/state/admin-127.0.0.1-9000.token');
     equal(adminTokenFile('/state', 'unix:/run/a_b.sock'), '/state/admin-unix--run-a_b.sock.token');
   });

@@ -2,14 +2,14 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
 import { DeniedAddresses } from '../../../kernel/contract/internal.ts';
 
-describe('denied addresses', () => {
+describe('denied addresses of an admin port', () => {
   const denied = (address: string) => {
     const addresses = new DeniedAddresses();
     addresses.deny({ address, port: 7000 });
     return addresses;
   };
 
-  it('are those at the port, however an address is written', () => {
+  it('are recognized in every notation', () => {
     const addresses = denied('127.0.0.1');
     for (const address of ['127.0.0.1', '::ffff:127.0.0.1', '::FFFF:127.0.0.1', '::ffff:7f00:1', '0.0.0.0', '::']) {
       equal(addresses.has(address, 7000), true, address);
@@ -20,7 +20,7 @@ describe('denied addresses', () => {
     equal(addresses.has('127.0.0.1', 7001), false);
   });
 
-  it('are all of the machine where something listens on all', () => {
+  it('include all addresses of the machine if the port listens on all', () => {
     const own = Object.values(networkInterfaces()).flatMap((known) => (known ?? []).map(({ address }) => address));
     for (const everywhere of ['0.0.0.0', '::']) {
       const addresses = denied(everywhere);
@@ -41,7 +41,7 @@ describe('denied addresses', () => {
     deepEqual(addresses.all, [{ address: '127.0.0.1', port: 7000 }]);
   });
 
-  it('are those of another process once they are taken over', () => {
+  it('can be replaced by those of another process', () => {
     const addresses = denied('127.0.0.1');
     addresses.replace([{ address: '127.0.0.1', port: 7001 }]);
     deepEqual([addresses.hasPort(7000), addresses.hasPort(7001)], [false, true]);

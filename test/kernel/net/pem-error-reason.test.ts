@@ -36,7 +36,7 @@ describe('errors of a PEM file are explained in plain words', () => {
     ['a public key where a private one should be', block('PUBLIC KEY'), createPrivateKey, 'it contains a public key'],
     ['a damaged certificate', block('CERTIFICATE'), asCertificate, 'it is damaged'],
     ['a damaged key', block('PRIVATE KEY'), createPrivateKey, 'it is damaged'],
-    ['a certificate that is cut off', block('CERTIFICATE').slice(0, -10), asCertificate, 'it is damaged'],
+    ['a truncated certificate', block('CERTIFICATE').slice(0, -10), asCertificate, 'it is damaged'],
   ] as const) {
     it(`for ${title}`, () => equal(problem(pem, use), words));
   }
@@ -57,6 +57,6 @@ describe('errors of a PEM file are explained in plain words', () => {
       'the key does not match the certificate',
     );
   });
-  it('and in the words of the cause if it is unknown', () =>
+  it('and with the original message if it is unknown', () =>
     equal(pemErrorReason('', new Error('something else')), 'something else'));
 });

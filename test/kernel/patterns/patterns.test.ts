@@ -4,7 +4,7 @@ import { type Pattern, PatternLimit } from '#contract';
 import { PatternError } from '../../../kernel/contract/internal.ts';
 import { createPatterns } from '../../../kernel/patterns/patterns.ts';
 
-describe('patterns', () => {
+describe('regular expressions in RE2 syntax', () => {
   const { compile } = createPatterns();
 
   const rows: [pattern: string, matching: string, other: string][] = [
@@ -39,13 +39,13 @@ describe('patterns', () => {
     ['\\bcat\\b', 'a cat.', 'concat'],
   ];
   for (const [pattern, matching, other] of rows) {
-    it(`understand ${pattern}`, () => {
+    it(`support ${pattern}`, () => {
       equal(compile(pattern).test(matching), true);
       equal(compile(pattern).test(other), false);
     });
   }
 
-  it('search in a text, or match all of it', () => {
+  it('search in a text, or match the whole text', () => {
     const either = compile('a|ab');
     equal(either.test('xaby'), true);
     equal(either.testWhole('ab'), true);
@@ -60,7 +60,7 @@ describe('patterns', () => {
     }
   });
 
-  it('refuse to look at a text that would hold the process, and say so', () => {
+  it('refuse a text that would take too long, with an error', () => {
     const heavy = compile('(a|b)*a(a|b){500}$');
     throws(() => heavy.test('ab'.repeat(10_000)), PatternLimit);
     throws(() => heavy.testWhole('ab'.repeat(10_000)), PatternLimit);
@@ -69,12 +69,12 @@ describe('patterns', () => {
     equal(compile('^[A-Za-z0-9+/]*={0,2}$').test('Ab3/'.repeat(250_000)), true);
   });
 
-  it('look at any text of a thousand characters', () => {
+  it('accept any text of a thousand characters', () => {
     const largest = compile(`${'a{1000}'.repeat(16)}`);
     equal(largest.test('a'.repeat(1000)), false);
   });
 
-  it('are rejected when they are too large', () => {
+  it('are rejected if they are too large', () => {
     for (const [pattern, message] of [
       ['a'.repeat(16_385), 'has 16385 characters: at most 16384 are supported'],
       ['a{1000}'.repeat(17), 'becomes a program of 17002 steps: at most 16384 are supported'],
@@ -84,14 +84,14 @@ describe('patterns', () => {
     }
   });
 
-  describe('that are written again', () => {
+  describe('that are compiled repeatedly', () => {
     it('are compiled once', () => {
       const first: Pattern = compile('^written-again$');
       equal(compile('^written-again$'), first);
       notEqual(compile('^written-once$'), first);
     });
 
-    it('are kept while they are used, and only so many', () => {
+    it('are cached while they are used, up to a limit', () => {
       const patterns = createPatterns();
       const [used, idle] = [patterns.compile('^used$'), patterns.compile('^idle$')];
       for (let number = 0; number < 499; number += 1) {
@@ -102,12 +102,12 @@ describe('patterns', () => {
       notEqual(patterns.compile('^idle$'), idle);
     });
 
-    it('have another text as a cache key', () => {
+    it('convert to different cache keys if they differ', () => {
       notEqual(String(compile('^a$')), String(compile('^b$')));
     });
   });
 
-  it('are loaded with the first of them', () => {
+  it('load their library at first use', () => {
     const script = `
       const { createPatterns } = await import('./kernel/patterns/patterns.ts');
       const { createRequire } = await import('node:module');
@@ -119,7 +119,7 @@ describe('patterns', () => {
     equal(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }), 'false true\n');
   });
 
-  describe('invalid patterns', () => {
+  describe('that are invalid', () => {
     const issues: [pattern: string, message: string, part: string, hint?: RegExp][] = [
       ['a(b', "the '(' is never closed", '('],
       ['(?i)(?:a)(', "the '(' is never closed", '('],
@@ -144,7 +144,7 @@ describe('patterns', () => {
       ['(?P<a b>c)', '(?P<a b> is not a group', '(?P<a b>'],
     ];
     for (const [pattern, message, segment, hint = /^$/] of issues) {
-      it(`are explained: ${pattern}`, () => reported(pattern, message, segment, hint));
+      it(`are rejected with an explanation: ${pattern}`, () => reported(pattern, message, segment, hint));
     }
 
     const dialects: typeof issues = [
@@ -179,12 +179,12 @@ describe('patterns', () => {
       );
     }
 
-    it('are marked at their error, not at a valid occurrence of the same text', () => {
+    it('are marked at the error, not at a valid occurrence of the same text', () => {
       throws(() => compile('[**]\\**a**'), { within: { start: 8, end: 10 } });
       throws(() => compile('(a)(b(c)(d)'), { within: { start: 3, end: 4 } });
     });
 
-    it('have no place when it would take too long to find', () => {
+    it('have no position if finding it would take too long', () => {
       throws(() => compile(`(${'(a)'.repeat(5000)}`), { message: "the '(' is never closed", within: undefined });
     });
   });

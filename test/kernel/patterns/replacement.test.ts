@@ -48,25 +48,25 @@ const rows: [pattern: string, text: string, template: string, result: string][] 
   ['(?P<n>a)|(?P<m>b)', 'ab', '[$n$m]', '[a][b]'],
 ];
 
-describe('a replacement', () => {
+describe('replacing with a regular expression', () => {
   const { compile } = createPatterns();
 
   for (const [pattern, text, template, result] of rows) {
-    it(`of ${pattern || 'nothing'} in ${JSON.stringify(text)} by ${template} is ${JSON.stringify(result)}`, () => {
+    it(`${pattern || 'nothing'} in ${JSON.stringify(text)} by ${template} gives ${JSON.stringify(result)}`, () => {
       equal(compile(pattern).replacer(template)(text), result);
     });
   }
 
-  it('gives a text without a match back as it is', () => {
+  it('returns a text without a match unchanged', () => {
     const text = 'nothing to see';
     equal(compile('\\d+').replacer('#')(text), text);
   });
 
-  it('is aborted when every match looks at all of the rest', () => {
+  it('is aborted if every match reads the whole rest of the text', () => {
     throws(() => compile('a(.*b)?').replacer('-')('a'.repeat(50_000)), PatternLimit);
   });
 
-  it('is not begun in a text that is too long', () => {
+  it('is refused for a text that is too long', () => {
     throws(() => compile('(a|b)*a(a|b){500}$').replacer('-')('ab'.repeat(10_000)), PatternLimit);
   });
 });

@@ -12,7 +12,7 @@ describe('the address of a backend', () => {
   });
   afterEach(() => backend.close());
 
-  it('may hold values of the client', async () => {
+  it('can contain values from the request', async () => {
     const { port } = new URL(backend.url);
     const gateway = await startGateway({
       endpoints: [
@@ -39,7 +39,7 @@ describe('the address of a backend', () => {
     await gateway.close();
   });
 
-  it('is rejected when the values of the client make no address of it, and nothing is called', async () => {
+  it('is rejected if values from the request make it invalid, and no backend is called', async () => {
     const { port } = new URL(backend.url);
     const host = [`http://{input_headers.X-Host}:${port}`];
     const gateway = await startGateway({
@@ -54,7 +54,7 @@ describe('the address of a backend', () => {
     await gateway.close();
   });
 
-  it('never names another resource by a dot segment in a path variable', async () => {
+  it('never leads to another resource through a dot segment in a path variable', async () => {
     const gateway = await startGateway({
       host: [backend.url],
       endpoints: [{ endpoint: '/e/{id}/x', backend: [{ url_pattern: '/users/{id}/data' }] }],
@@ -73,7 +73,7 @@ describe('the address of a backend', () => {
     await gateway.close();
   });
 
-  it('never names another resource because of the text next to a value', async () => {
+  it('never leads to another resource through the text next to a value', async () => {
     const gateway = await startGateway({
       disable_rest: true,
       endpoints: [
@@ -92,7 +92,7 @@ describe('the address of a backend', () => {
     await gateway.close();
   });
 
-  it('lacks a value that is empty', async () => {
+  it('is incomplete if a value is empty', async () => {
     const at = (endpoint: string, pattern: string, host = backend.url): object => ({
       endpoint,
       backend: [{ host: [host], disable_host_sanitize: true, url_pattern: pattern }],
@@ -126,7 +126,7 @@ describe('the address of a backend', () => {
   });
 
   for (const method of ['OPTIONS', 'TRACE', 'DELETE', 'PATCH']) {
-    it(`is called with ${method} where the backend says so`, async () => {
+    it(`is called with ${method} if the backend says so`, async () => {
       const gateway = await startGateway({
         host: [backend.url],
         endpoints: [{ endpoint: '/x', backend: [{ url_pattern: '/', method }] }],

@@ -7,7 +7,7 @@ import { startWith } from '../../support/plugged.ts';
 
 type Run = AgentSite<unknown>['run'];
 
-describe('the pipe of an agent', () => {
+describe('the pipeline of an async agent', () => {
   let gateway: Gateway | undefined;
   let run!: Run;
   let seen: PipeRequest[];
@@ -75,7 +75,7 @@ describe('the pipe of an agent', () => {
   const codes = (reply: Reply) => reply.errors.map(({ code }) => code);
   const body = Buffer.from('x');
 
-  it('is sent a GET of /, with the message as its body and no headers of its own', async () => {
+  it('receives a GET request for / with the message as its body and no headers', async () => {
     await start();
     const reply = await run({ body });
     const [{ client }] = seen as [PipeRequest];
@@ -83,7 +83,7 @@ describe('the pipe of an agent', () => {
     equal(String(await client.body!.bytes()), 'x');
   });
 
-  it('tells under the name of its agent', async () => {
+  it('logs under the name of its agent', async () => {
     respond = ({ log }) => {
       log.warning('seen');
       return Reply.data({});
@@ -104,13 +104,13 @@ describe('the pipe of an agent', () => {
     deepEqual(codes(await run({ body })), ['GATEWAY_FAULT']);
   });
 
-  it('is not run for a message that was aborted before', async () => {
+  it('does not run for a message that was canceled before', async () => {
     await start();
     deepEqual(codes(await run({ body }, AbortSignal.abort())), ['CALL_CANCELLED']);
     equal(seen.length, 0);
   });
 
-  it('is aborted with its message, and hears nothing of it when it is done', async () => {
+  it('is canceled with its message, but not after it has finished', async () => {
     const signals: AbortSignal[] = [];
     const giving = new AbortController();
     respond = ({ signal }) => {
@@ -137,7 +137,7 @@ describe('the pipe of an agent', () => {
       ({ errors }: ConfigErrors) => errors.map(({ code, message, related }) => [code, message, related]),
     );
 
-  it('has exactly one driver', async () => {
+  it('requires exactly one driver', async () => {
     const at = '/async_agent/0/extra_config';
     deepEqual(await issues({ extra_config: {} }), [
       ['AGENT_DRIVER', 'an agent has exactly one driver, found none', []],

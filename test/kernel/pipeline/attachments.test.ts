@@ -32,7 +32,7 @@ describe('a component of the service that attaches to all endpoints', () => {
     gateway = undefined;
   });
 
-  it('wraps each endpoint and each backend, and knows which', async () => {
+  it('wraps each endpoint and each backend, and knows its position', async () => {
     const places: string[] = [];
     const passed: string[] = [];
     const passing = (what: string) => after<PipeRequest>(() => void passed.push(what));
@@ -65,7 +65,7 @@ describe('a component of the service that attaches to all endpoints', () => {
     deepEqual(passed, ['/b/1', '/b/2', '/b']);
   });
 
-  it('is reported as an error at the component where it fails', async () => {
+  it('is reported at its own place if it fails', async () => {
     const failing = definePlugin({
       name: 'test/each',
       description: 'Fails everywhere.',
@@ -84,7 +84,7 @@ describe('a component of the service that attaches to all endpoints', () => {
 describe('a component that cannot be attached', () => {
   const backend = (file: string) => [{ url_pattern: '/', extra_config: { 'test/protocol': { file } } }];
 
-  it('is reported as an error at its place if a file of it cannot be read', async () => {
+  it('is reported at its place if it cannot read a file', async () => {
     const config = { endpoints: [{ endpoint: '/a', backend: backend('/no/such/file') }] };
     await rejects(
       startWith([protocol], config),

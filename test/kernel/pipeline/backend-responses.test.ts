@@ -17,8 +17,8 @@ function counted(responses: BackendResponses): string[] {
 
 const backend = (path: string) => ({ method: 'GET', url_pattern: path });
 
-describe('the name of a backend within its endpoint', () => {
-  it('is its method and pattern, with a number from the second of that name on', () => {
+describe('the name of a backend in metrics', () => {
+  it('is its method and pattern, with a number if that is not unique', () => {
     const backends = [
       ['GET', '/a'],
       ['POST', '/a'],
@@ -30,8 +30,8 @@ describe('the name of a backend within its endpoint', () => {
   });
 });
 
-describe('the answers of backends', () => {
-  it('are counted by their status, and that there was none', async () => {
+describe('the counters of backend responses', () => {
+  it('count by status class, and calls without a response', async () => {
     const responses = new BackendResponses();
     const replies = [
       () => Reply.raw(204, new HeaderBag(), null),
@@ -47,14 +47,14 @@ describe('the answers of backends', () => {
     deepEqual(counted(responses), ['a none: 1', 'a 2xx: 2', 'a 4xx: 1']);
   });
 
-  it('are absent if a plugin returns an invalid status', () => {
+  it('count an invalid status from a plugin as no response', () => {
     const responses = new BackendResponses();
     for (const status of [Number.NaN, -1, 99, 600, 1000, 1e9]) responses.of('a').record(status);
     deepEqual(counted(responses), ['a none: 6']);
     equal(responses.of('a').snapshot().length, statusClasses.length);
   });
 
-  it('are kept while any configuration has the backend, and forgotten after it', () => {
+  it('are kept while any configuration has the backend, and dropped afterwards', () => {
     const responses = new BackendResponses();
     const [a, b] = [backend('/a'), backend('/b')];
     const [first, second] = [[a, b], [b]];
@@ -68,7 +68,7 @@ describe('the answers of backends', () => {
     deepEqual(counted(responses), []);
   });
 
-  it('are kept while one of two configurations with the same backends is left', () => {
+  it('are kept while one of two configurations with the same backends remains', () => {
     const responses = new BackendResponses();
     const backends = [backend('/a')];
     responses.hold(backends);
@@ -80,7 +80,7 @@ describe('the answers of backends', () => {
     deepEqual(counted(responses), []);
   });
 
-  it('may be returned before there were any', () => {
+  it('can be released before anything was counted', () => {
     const responses = new BackendResponses();
     const backends = [backend('/a')];
     responses.hold(backends);

@@ -97,12 +97,12 @@ async function send(given: Given, sent = request()) {
 }
 
 describe('the request to a backend', () => {
-  it('goes to its host, by its method, to its path', async () => {
+  it('is sent to its host, with its method and path', async () => {
     const { addresses, asked } = await send({ backend: { method: 'POST' } });
     deepEqual([addresses, asked[0]!.method], [['http://a:1 /p'], 'POST']);
   });
 
-  it('goes through a pipe that is folded with the first one, and once', async () => {
+  it('is sent through a pipeline that is composed once, at the first request', async () => {
     let folded = 0;
     const counting = (next: Step<PipeRequest>) => {
       folded++;
@@ -115,7 +115,7 @@ describe('the request to a backend', () => {
     deepEqual([folded, asked.map(({ target }) => target)], [1, ['/p', '/p']]);
   });
 
-  it("has the request's own method where the backend has none", async () => {
+  it('has the method of the client request if the backend has none', async () => {
     equal((await send({ backend: { method: '' as never } }, request({ method: 'PUT' }))).asked[0]!.method, 'PUT');
   });
 
@@ -125,18 +125,18 @@ describe('the request to a backend', () => {
     ['http://a:1/', 'http://a:1 /p'],
     ['http://a:1/v1//w', 'http://a:1 /v1//w/p'],
   ] as const) {
-    it(`goes below the path of its host ${host}`, async () => {
+    it(`keeps the path of the host ${host}`, async () => {
       deepEqual((await send({ hosts: [host] })).addresses, [address]);
     });
   }
 
-  it('fills the placeholders of the host that was picked, and of no other', async () => {
+  it('has the placeholders of the chosen host filled in', async () => {
     const { step, asked } = backendOf({ hosts: ['http://{id}:1/v', 'http://b:2'] });
     for (let times = 0; times < 4; times++) await step(request({ params: { Id: 'a' } }), newCall());
     deepEqual(new Set(asked.map(({ origin, target }) => origin + target)), new Set(['http://a:1/v/p', 'http://b:2/p']));
   });
 
-  it('is not sent without what its host or its path needs', async () => {
+  it('is not sent if its host or path lacks a value', async () => {
     for (const given of [{ hosts: ['http://{id}:1'] }, { backend: { url_pattern: '/{id}' } }]) {
       const { reply, asked, codes } = await send(given);
       deepEqual([reply.status, codes, asked.length], [400, ['REQUEST_VALUE_MISSING'], 0]);
@@ -148,7 +148,7 @@ describe('the request to a backend', () => {
     deepEqual([codes, asked.length], [['BACKEND_ADDRESS'], 0]);
   });
 
-  it('is sent to a fixed address as it is written', async () => {
+  it('is sent to a fixed address unchanged', async () => {
     deepEqual((await send({ hosts: ['http://a b:1'] })).addresses, ['http://a b:1 /p']);
   });
 
@@ -157,7 +157,7 @@ describe('the request to a backend', () => {
     deepEqual([codes, asked.length], [['BACKEND_NO_HOSTS'], 0]);
   });
 
-  it('has what its lists let through, with a host and without one', async () => {
+  it('has the headers and parameters that the backend lists', async () => {
     const backend = { input_headers: ['X-A'], input_query_strings: ['a'] };
     for (const hosts of [['http://a:1'], null]) {
       const sent = request({ query: 'a=1&b=2', headers: ['X-A', '1', 'X-B', '2'] });
@@ -174,13 +174,13 @@ describe('the request to a backend', () => {
     ['/*/x', '/p'],
     ['/x', '/p'],
   ] as const) {
-    it(`has the path ${target} where the endpoint is ${endpoint} and a rest was matched`, async () => {
+    it(`has the path ${target} if the endpoint is ${endpoint} and a wildcard matched`, async () => {
       const { asked } = await send({ endpoint: { endpoint } }, request({ params: { Wildcard: 'rest' } }));
       equal(asked[0]!.target, target);
     });
   }
 
-  it('is a copy where others are made from it too', async () => {
+  it('is a copy if other requests are made from the same original', async () => {
     for (const [given, isCopy] of [
       [{}, false],
       [{ alone: false }, true],
@@ -191,13 +191,13 @@ describe('the request to a backend', () => {
     }
   });
 
-  it('is sent as often as the endpoint says, once where nothing is decoded', async () => {
+  it('is sent concurrent_calls times, but once if nothing is decoded', async () => {
     const endpoint = { concurrent_calls: 3 };
     deepEqual([(await send({ endpoint })).asked.length, (await send({ endpoint, output: raw })).asked.length], [3, 1]);
   });
 });
 
-describe('the time of a backend', () => {
+describe('the timeout of a backend', () => {
   const never = (): Promise<Reply> => new Promise(() => {});
   const timeOf = async (endpointMs: number, backendMs: number | undefined): Promise<number[]> => {
     const deadlines: number[] = [];
@@ -215,7 +215,7 @@ describe('the time of a backend', () => {
     return deadlines;
   };
 
-  it("is its own timeout if it is shorter than the endpoint's", async () => {
+  it("is its own if it is shorter than the endpoint's", async () => {
     const [own] = await timeOf(50_000, 10_000);
     ok(own! > 9000 && own! <= 10_000, String(own));
   });
@@ -227,7 +227,7 @@ describe('the time of a backend', () => {
     }
   });
 
-  it('is shared by its concurrent calls, three quarters of the shorter timeout', async () => {
+  it('is three quarters of the shorter one for concurrent calls', async () => {
     for (const [endpointMs, backendMs] of [
       [40, undefined],
       [60_000, 40],
@@ -254,7 +254,7 @@ describe('the response of a backend', () => {
     deepEqual((await send({ backend: { is_collection: true } })).reply.data, { collection: { a: 1 } });
   });
 
-  it('passes undecoded if no component reads it and it is written unchanged', async () => {
+  it('passes undecoded if no component reads it and the encodings agree', async () => {
     const passed = await send({ unread: true });
     deepEqual([passed.reply.data, String(passed.reply.body)], [null, '{"a":1}']);
     const others: Given[] = [{}, { unread: true, backend }, { unread: true, output: { ...json, name: 'other' } }];
@@ -265,7 +265,7 @@ describe('the response of a backend', () => {
     ok((await send({ unread: true, encoding: unproven, output: unproven })).reply.data !== null);
   });
 
-  it('is shaped where the protocol answers with data, which is not decoded', async () => {
+  it('is shaped if the protocol returns decoded data', async () => {
     const call = () => Reply.data({ a: 1 });
     deepEqual((await send({ answers: 'data', backend, call })).reply.data, { b: 1 });
     deepEqual((await send({ answers: 'data', backend, call, output: raw })).reply.data, { a: 1 });
@@ -274,7 +274,7 @@ describe('the response of a backend', () => {
     equal((await send({ answers: 'data', backend, call: () => Reply.data(null) })).reply.data, null);
   });
 
-  it('is empty data where its encoding is raw and the endpoint is written otherwise', async () => {
+  it("is empty data if the backend's encoding is no-op and the endpoint's is not", async () => {
     for (const call of [() => bytes('x'), async () => bytes('x')]) {
       const { reply } = await send({ encoding: raw, call });
       deepEqual([reply.data, String(reply.body)], [{}, 'x']);
@@ -285,7 +285,7 @@ describe('the response of a backend', () => {
     equal(failed.reply.data, null);
   });
 
-  it('is kept as it is, for any status, if the endpoint is written raw', async () => {
+  it('is passed unchanged with any status if the output is no-op', async () => {
     const { reply } = await send({ output: raw, call: () => bytes('no', 404) });
     deepEqual([reply.status, String(reply.body)], [404, 'no']);
   });

@@ -11,8 +11,8 @@ function picks(pick: () => string | undefined, times: number): Record<string, nu
   return counts;
 }
 
-describe('the balancer', () => {
-  it('uses an only host for every call', () => {
+describe('the load balancer', () => {
+  it('uses a single host for every call', () => {
     deepEqual(picks(balance({ current: ['a'], fixed: true }), 5), { a: 5 });
     deepEqual(picks(balance({ current: ['a'] }), 5), { a: 5 });
   });
@@ -25,12 +25,12 @@ describe('the balancer', () => {
     deepEqual(picks(balance({ current: ['a', 'b', 'b'] }), 300), { a: 100, b: 200 });
   });
 
-  it('starts anywhere', () => {
+  it('starts at a random host', () => {
     const firsts = new Set(Array.from({ length: 200 }, () => balance({ current: ['a', 'b', 'c'] })()));
     deepEqual([...firsts].sort(), ['a', 'b', 'c']);
   });
 
-  it('goes over to a changed list at the next call', () => {
+  it('uses a changed list from the next call on', () => {
     const list = { current: ['a', 'b'] };
     const pick = balance(list);
     ok(pick());
@@ -41,7 +41,7 @@ describe('the balancer', () => {
     deepEqual(picks(pick, 6), { d: 2, e: 2, f: 2 });
   });
 
-  it('has no answer while the list is empty', () => {
+  it('returns nothing while the list is empty', () => {
     const list: { current: string[] } = { current: [] };
     const pick = balance(list);
     equal(pick(), undefined);

@@ -28,8 +28,8 @@ async function sent(body: RequestBody | null, unlessMeasured?: boolean) {
   return { calls, errors: reply.errors.map(({ code }) => code) };
 }
 
-describe('a request body that is read once', () => {
-  it('is read before anything inside is called', async () => {
+describe('a buffered request body', () => {
+  it('is read before any inner stage runs', async () => {
     for (const sections of [{}, { length: 5 }, { bytes: () => new Uint8Array() }]) {
       const made = bodyOf(sections);
       deepEqual([await sent(made.body), made.read], [{ calls: 1, errors: [] }, 1]);
@@ -37,7 +37,7 @@ describe('a request body that is read once', () => {
     deepEqual(await sent(null), { calls: 1, errors: [] });
   });
 
-  it('is left alone where its length is known and allowed, when that is enough', async () => {
+  it('is not read if its length is known and allowed, and that is enough', async () => {
     for (const [sections, read] of [
       [{ length: 5 }, 0],
       [{ length: 0 }, 0],
@@ -50,7 +50,7 @@ describe('a request body that is read once', () => {
     }
   });
 
-  it('fails the call when it cannot be read: as left when its client has, else as what went wrong', async () => {
+  it('fails the call if it cannot be read: as canceled if the client disconnected, otherwise as an error', async () => {
     for (const [code, reported] of [
       ['ECONNRESET', 'CALL_CANCELLED'],
       ['ERR_STREAM_PREMATURE_CLOSE', 'CALL_CANCELLED'],

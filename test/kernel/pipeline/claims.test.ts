@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import type { ConfigError, Plugin } from '#contract';
 import { onlyClaim } from '../../../kernel/pipeline/attach/attach.ts';
 
-describe('a unique contribution of one component', () => {
+describe('a contribution that only one component can make', () => {
   const attached = (name: string, at: { reload?: string }) => ({
     plugin: { name } as Plugin,
     at,
@@ -15,12 +15,12 @@ describe('a unique contribution of one component', () => {
     return { value, errors: errors.map((error) => [error.code, error.pointer, error.message, error.related]) };
   };
 
-  it('is returned if exactly one component makes it, or else nothing', () => {
+  it('is returned if exactly one component makes it', () => {
     deepEqual(claim(attached('a', {}), attached('b', { reload: 'x' })), { value: 'x', errors: [] });
     equal(claim(attached('a', {})).value, undefined);
   });
 
-  it('is an error of each further component, which names the first', () => {
+  it('is an error for each further component, which names the first', () => {
     const all = ['a', 'b', 'c'].map((name) => attached(name, { reload: name }));
     deepEqual(claim(...all), {
       value: 'a',

@@ -26,7 +26,7 @@ function oneByOne(...responses: ((request: PipeRequest) => Reply | Promise<Reply
 const failed = (text: string) => () => Reply.failed(new CallError('TEST', text));
 
 describe('concurrent calls', () => {
-  it('use the first complete answer and give the others up', async () => {
+  it('use the first complete response and cancel the others', async () => {
     const { step, calls } = oneByOne(never, () => Reply.data({ a: 1 }), never);
     deepEqual((await concurrently(3, step, T)(pipeRequest(), newCall())).data, { a: 1 });
     deepEqual(
@@ -35,7 +35,7 @@ describe('concurrent calls', () => {
     );
   });
 
-  it('do not end at an error or an incomplete response while others are running', async () => {
+  it('continue after an error or an incomplete response', async () => {
     const { step } = oneByOne(
       failed('no'),
       () => Reply.data({ part: 1 }, false),
@@ -44,13 +44,13 @@ describe('concurrent calls', () => {
     deepEqual((await concurrently(3, step, T)(pipeRequest(), newCall())).data, { whole: 1 });
   });
 
-  it('fall back to the incomplete response, regardless of later failures', async () => {
+  it('fall back to an incomplete response, regardless of later failures', async () => {
     const { step } = oneByOne(() => Reply.data({ part: 1 }, false), failed('no'));
     const reply = await concurrently(2, step, T)(pipeRequest(), newCall());
     deepEqual([reply.data, reply.complete], [{ part: 1 }, false]);
   });
 
-  it('fail with the last error when all fail', async () => {
+  it('fail with the last error if all fail', async () => {
     const { step } = oneByOne(failed('one'), failed('two'));
     const reply = await concurrently(2, step, T)(pipeRequest(), newCall());
     deepEqual(
@@ -59,7 +59,7 @@ describe('concurrent calls', () => {
     );
   });
 
-  it('continue when one of them throws', async () => {
+  it('continue if one of them throws', async () => {
     const { step } = oneByOne(
       () => {
         throw new Error('oops');
@@ -69,7 +69,7 @@ describe('concurrent calls', () => {
     deepEqual((await concurrently(2, step, T)(pipeRequest(), newCall())).data, { a: 1 });
   });
 
-  it('count one that throws, or whose promise is rejected, among the failed', async () => {
+  it('count thrown errors and rejected promises as failures', async () => {
     const { step } = oneByOne(
       failed('one'),
       () => {
@@ -84,7 +84,7 @@ describe('concurrent calls', () => {
     );
   });
 
-  it('are not made when the call is over before', async () => {
+  it('are not made if the call is canceled already', async () => {
     const call = newCall();
     call.cancel();
     const { step, calls } = oneByOne(never, never);
@@ -92,7 +92,7 @@ describe('concurrent calls', () => {
     deepEqual([errors.map(({ message }) => message), calls.length], [['context canceled'], 0]);
   });
 
-  it('use bytes as soon as they are there, and let them come though another answers too', async () => {
+  it('return streamed bytes at once, and let them complete even if another call responds', async () => {
     const late = Promise.withResolvers<Reply>();
     const bytes = Reply.raw(200, new HeaderBag(), new ByteStream());
     bytes.complete = false;
@@ -113,7 +113,7 @@ describe('concurrent calls', () => {
     );
   });
 
-  it('are over with data: the winner hears of no end of the call', async () => {
+  it('end when data arrives, and the winner is not canceled afterwards', async () => {
     const { step, calls } = oneByOne(() => Reply.data({ a: 1 }), never);
     const call = newCall();
     await concurrently(2, step, T)(pipeRequest(), call);
@@ -121,7 +121,7 @@ describe('concurrent calls', () => {
     equal(calls[0]!.reason, null);
   });
 
-  it('each work on a request of their own', async () => {
+  it('have a separate request each', async () => {
     const seen: string[] = [];
     const change = (request: PipeRequest): Reply => {
       seen.push(request.headers.get('x-mark') ?? 'clean');
@@ -135,7 +135,7 @@ describe('concurrent calls', () => {
     deepEqual(request.params, {});
   });
 
-  it('receive the deadline as the reason when it ends them, not a cancellation', async () => {
+  it('receive the deadline as their reason when it ends them', async () => {
     const { step, calls } = oneByOne(never, never);
     const reply = await concurrently(2, step, 20)(pipeRequest(), newCall());
     deepEqual(
@@ -148,7 +148,7 @@ describe('concurrent calls', () => {
     );
   });
 
-  it('are closed at the backend once one has won, and leave no line in the log', async () => {
+  it('are closed at the backend once one has won, without a log line', async () => {
     let closed = 0;
     const backend = await startBackend((_seen, response) => {
       response.on('close', () => response.writableFinished || closed++);
@@ -194,7 +194,7 @@ describe('concurrent calls', () => {
     await backend.close();
   });
 
-  it('are made for each backend, with the whole body each', async () => {
+  it('are made for each backend, with the complete body each', async () => {
     const waiting: (() => void)[] = [];
     const backend = await startBackend((seen, response) => {
       waiting.push(() => response.end(`{"${seen.target.slice(1)}":1}`));

@@ -10,7 +10,7 @@ import { newCall, pipeRequest } from './requests.ts';
 
 const never: Step<PipeRequest> = () => new Promise<Reply>(() => {});
 
-describe('the deadlines of a pipe', () => {
+describe('deadlines within a request', () => {
   it('end concurrent calls before the merge, and the merge before the endpoint', async () => {
     const order: string[] = [];
     const T = 200;
@@ -27,7 +27,7 @@ describe('the deadlines of a pipe', () => {
     deepEqual(order, ['concurrent', 'merge', 'endpoint']);
   });
 
-  it('give concurrent calls within a merge their share of the whole timeout, not of what the merge has', async () => {
+  it('give concurrent calls within a merge their share of the whole timeout', async () => {
     const order: string[] = [];
     const T = 200;
     const section: Step<PipeRequest> = async (request, call) => {
@@ -55,7 +55,7 @@ describe('the deadlines of a pipe', () => {
       return silent.close();
     });
 
-    it('close the calls of backends that are late', async () => {
+    it('close the connections to late backends', async () => {
       mock.timers.enable({ apis: ['setTimeout'] });
       const gateway = await startGateway({
         endpoints: [
@@ -77,7 +77,7 @@ describe('the deadlines of a pipe', () => {
       await gateway.close();
     });
 
-    it("let a backend's own timeout only shorten its part", async () => {
+    it("are only shortened by a backend's own timeout", async () => {
       mock.timers.enable({ apis: ['setTimeout'] });
       const status = async (path: string) => (await gateway.inject(path)).statusCode;
       const backend = (timeout: string, group: string) => ({ host: [silent.url], url_pattern: `/${group}`, timeout });
@@ -97,7 +97,7 @@ describe('the deadlines of a pipe', () => {
       await gateway.close();
     });
 
-    it('answer the client though a stage does not heed them', async () => {
+    it('produce a response even if a stage ignores them', async () => {
       const gateway = await startPlugged(
         {
           endpoints: [
@@ -115,7 +115,7 @@ describe('the deadlines of a pipe', () => {
       await gateway.close();
     });
 
-    it('answer with the parts there are though a stage does not heed them', async () => {
+    it('produce a response with the available parts even if a stage ignores them', async () => {
       const gateway = await startPlugged(
         {
           endpoints: [
@@ -144,7 +144,7 @@ describe('the deadlines of a pipe', () => {
       await gateway.close();
     });
 
-    it('hold for a body that comes too slowly', async () => {
+    it('apply to a body that arrives too slowly', async () => {
       mock.timers.enable({ apis: ['setTimeout'] });
       let isSent = false;
       const slow = await startBackend((_seen, response) => {
@@ -166,7 +166,7 @@ describe('the deadlines of a pipe', () => {
     });
   });
 
-  it('are the service’s where an endpoint sets none', async () => {
+  it('are inherited from the service', async () => {
     const gateway = await startGateway({
       timeout: '7s',
       host: ['http://h'],

@@ -31,8 +31,8 @@ async function read(raw: Reply, decoding: Partial<Decoding> = {}, origin = 'http
 const respond = (body: Reply['body'], headers: string[] = [], status = 200) =>
   Reply.raw(status, new HeaderBag(headers), body);
 
-describe('the decoding of an answer', () => {
-  it('leaves data, refusals and failures as they are', async () => {
+describe('decoding a backend response', () => {
+  it('skips decoded data, rejections and failures', async () => {
     const failed = respond(Buffer.from('{}'));
     failed.errors = [new BackendError('TEST', 'it broke')];
     const data = Reply.data({ a: 1 });
@@ -40,14 +40,14 @@ describe('the decoding of an answer', () => {
     for (const raw of [data, refuse(204), failed]) equal((await read(raw)).reply, raw);
   });
 
-  it('fails on every status but 200 and 201, and tells it', async () => {
+  it('fails for every status except 200 and 201, and names it', async () => {
     for (const status of [200, 201]) deepEqual((await read(respond(Buffer.from('{}'), [], status))).reply.data, {});
     const { reply, warnings, errors } = await read(respond(null, [], 404));
     deepEqual(errors, [['BACKEND_STATUS', 'invalid status code 404 [GET /p]: http://a:1/p?q']]);
     deepEqual([warnings, reply.upstreamStatus], [['Status: 404'], 404]);
   });
 
-  it('tells no user and password of the address', async () => {
+  it('does not log user and password of the address', async () => {
     for (const [origin, shown] of [
       ['http://me:secret@a:1', 'http://a:1'],
       ['https://me@b@a:1', 'https://a:1'],
@@ -57,7 +57,7 @@ describe('the decoding of an answer', () => {
     }
   });
 
-  it('drops the body of another status', async () => {
+  it('discards the body of any other status', async () => {
     const reported: string[] = [];
     const body = new ByteStream({ cancel: (reason) => void reported.push(reason.message) });
     await read(respond(body, [], 500));
@@ -65,23 +65,23 @@ describe('the decoding of an answer', () => {
     deepEqual(reported, ['context canceled']);
   });
 
-  it('unpacks gzip in any letter case', async () => {
+  it('decompresses gzip, with its name in any letter case', async () => {
     const packed = gzipSync('{"a":1}');
     deepEqual((await read(respond(packed, ['Content-Encoding', 'GZIP']))).reply.data, { a: 1 });
   });
 
-  it('fails on bytes that are declared as gzip but are not', async () => {
+  it('fails for bytes that are declared as gzip but are not', async () => {
     const { errors } = await read(respond(Buffer.from('{}'), ['Content-Encoding', 'gzip']));
     deepEqual(errors, [['BACKEND_GZIP', 'backend: body is not valid gzip: incorrect header check']]);
   });
 
-  it('fails on a body that unpacks to more than it may be', async () => {
+  it('fails for a body whose decompressed size exceeds the limit', async () => {
     const packed = gzipSync(Buffer.alloc(64 * 1024 * 1024 + 1, 32));
     const { errors } = await read(respond(packed, ['Content-Encoding', 'gzip']));
     equal(errors[0]![0], 'BACKEND_GZIP');
   });
 
-  it('fails with the error of the parser, and with its cause', async () => {
+  it("fails with the parser's error as the cause", async () => {
     const { reply, errors } = await read(respond(Buffer.from('no')));
     equal(errors[0]![0], 'BACKEND_BODY');
     ok(errors[0]![1]!.startsWith('Unexpected token'));
@@ -93,7 +93,7 @@ describe('the decoding of an answer', () => {
     equal((await read(respond(Buffer.from('')), { encoding: { name: 'own', decode } })).reply.errors[0], own);
   });
 
-  it('fails when the body breaks off, and with the end of the call when that is why', async () => {
+  it('fails if the body breaks off, with the reason of a cancellation if there is one', async () => {
     const broken = new ByteStream();
     const reading = read(respond(broken));
     broken.fail(new Error('reset'));
@@ -106,7 +106,7 @@ describe('the decoding of an answer', () => {
     deepEqual((await leaving).errors, [['CALL_CANCELLED', 'context canceled']]);
   });
 
-  it('is complete unless there is nothing, and shaped', async () => {
+  it('applies the shape, and is complete unless the result is null', async () => {
     const shape = (data: object) => ({ shaped: data as never });
     const { reply } = await read(respond(Buffer.from('{}')), { shape });
     deepEqual([reply.data, reply.complete], [{ shaped: {} }, true]);
@@ -114,7 +114,7 @@ describe('the decoding of an answer', () => {
     deepEqual([nothing.reply.data, nothing.reply.complete], [null, false]);
   });
 
-  it('is left out for bytes that are proven, which are complete unless they hold nothing', async () => {
+  it('is skipped for bytes that were validated instead', async () => {
     const passing = (empty: boolean): Encoding => ({
       ...json,
       passes: (bytes) => (bytes.length === 0 ? null : { contentType: 'text/x', body: bytes, empty }),
@@ -136,7 +136,7 @@ describe('the decoding of an answer', () => {
     deepEqual(unproven.reply.data, { a: 1 });
   });
 
-  it('validates repeated bytes once, and those of a stream each time', async () => {
+  it('validates an unchanged buffer once, and a stream each time', async () => {
     let proofs = 0;
     const passes = (bytes: Uint8Array) => {
       proofs++;

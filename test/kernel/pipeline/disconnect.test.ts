@@ -5,7 +5,7 @@ import type { Gateway } from '../../../kernel/sluice.ts';
 import { until } from '../../support/conditions.ts';
 import { rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let lines: string[];
@@ -56,7 +56,7 @@ describe('a client that leaves', () => {
     ['a backend in the middle of a body to be decoded', { backend: [{ url_pattern: '/stream' }] }, 1],
   ];
   for (const [name, endpoint, count] of calls) {
-    it(`has ${name} aborted, without an ERROR in the log`, async () => {
+    it(`cancels ${name}, without an ERROR in the log`, async () => {
       const client = await send(endpoint);
       client.end();
       await until(() => backend.requests.length === count);
@@ -71,7 +71,7 @@ describe('a client that leaves', () => {
     ['a stream', {}],
     ['a stream of a backend with a timeout of its own', { timeout: '50s' }],
   ] as const) {
-    it(`has ${name} aborted in the middle`, async () => {
+    it(`cancels ${name} while it is in progress`, async () => {
       const client = await send({ output_encoding: 'no-op', backend: [{ url_pattern: '/stream', ...backendConfig }] });
       client.end();
       const [response] = (await once(client, 'response')) as [IncomingMessage];
@@ -83,7 +83,7 @@ describe('a client that leaves', () => {
     });
   }
 
-  it('in the middle of a body for several backends leaves no ERROR in the log and calls none', async () => {
+  it('in the middle of a body for several backends cancels the request before any backend is called, without an ERROR', async () => {
     const client = await send(
       { method: 'POST', backend: [{ url_pattern: '/1' }, { url_pattern: '/2' }] },
       { method: 'POST' },
@@ -96,7 +96,7 @@ describe('a client that leaves', () => {
     ok(!lines.some((line) => line.includes('ERROR')));
   });
 
-  it('does not stop a shadow', async () => {
+  it('does not cancel a shadow request', async () => {
     const shadow = await startBackend((_seen, response) => {
       response.on('close', () => response.writableFinished || broken++);
     });

@@ -46,7 +46,7 @@ const acts: Acts = {
   },
 };
 
-describe('a stage that fails by a fault of ours, or refuses', () => {
+describe('a pipeline stage that throws or rejects', () => {
   let backend: TestBackend;
   let gateway: Gateway | undefined;
   let lines: readonly string[];
@@ -78,7 +78,7 @@ describe('a stage that fails by a fault of ours, or refuses', () => {
   };
 
   for (const act of ['throws', 'rejects', 'throws in the pipe', 'rejects in the pipe']) {
-    it(`answers 500 with nothing and logs the stack: an endpoint's component ${act}`, async () => {
+    it(`is answered 500 without a body, and the stack is logged: an endpoint's component ${act}`, async () => {
       const response = await ask(act, [null]);
       deepEqual([response.statusCode, response.body, response.headers['x-gateway-completed']], [500, '', 'false']);
       equal(response.headers['cache-control'], undefined);
@@ -88,13 +88,13 @@ describe('a stage that fails by a fault of ours, or refuses', () => {
   }
 
   for (const act of ['throws', 'rejects']) {
-    it(`answers 500 with nothing and logs the stack: the backend's component ${act}`, async () => {
+    it(`is answered 500 without a body, and the stack is logged: the backend's component ${act}`, async () => {
       const response = await ask(null, [act]);
       deepEqual([response.statusCode, response.body], [500, '']);
       ok(lines.some((line) => /ERROR: \[ENDPOINT: \/x\] internal server error.*TypeError: a bug of ours/.test(line)));
     });
 
-    it(`answers with the other part and logs the stack: one backend's component ${act}`, async () => {
+    it(`is answered with the other backend's data, and the stack is logged: one backend's component ${act}`, async () => {
       const response = await ask(null, [act, null]);
       deepEqual(
         [response.statusCode, response.body, response.headers['x-gateway-completed']],
@@ -104,12 +104,12 @@ describe('a stage that fails by a fault of ours, or refuses', () => {
     });
   }
 
-  it('tells the client no more of a fault than that there was one', async () => {
+  it('shows the client only "internal server error"', async () => {
     const response = await ask('throws', [null], { return_error_msg: true });
     deepEqual([response.statusCode, response.body], [500, 'internal server error']);
   });
 
-  it('tells no completeness where a request is rejected before the pipe', async () => {
+  it('sends no completion header if it rejects before the pipe', async () => {
     const response = await ask('refuses', [null]);
     deepEqual([response.statusCode, response.body, response.headers['content-length']], [403, '', '0']);
     equal(response.headers['x-gateway-completed'], undefined);
@@ -117,13 +117,13 @@ describe('a stage that fails by a fault of ours, or refuses', () => {
     match(String(response.headers['x-gateway']), /^Version /);
   });
 
-  it('has no body where the pipe refuses, and is not complete', async () => {
+  it('sends no body and an incomplete response if it rejects within the pipe', async () => {
     const response = await ask('refuses in the pipe', [null]);
     deepEqual([response.statusCode, response.body, response.headers['x-gateway-completed']], [403, '', 'false']);
     equal(response.headers['content-type'], undefined);
   });
 
-  it("tells a refusal's reason only where error texts are returned", async () => {
+  it('shows the reason of a rejection only under return_error_msg', async () => {
     equal((await ask('refuses with a reason', [null])).body, '');
     await gateway?.close();
     const response = await ask('refuses with a reason', [null], { return_error_msg: true });
@@ -131,24 +131,24 @@ describe('a stage that fails by a fault of ours, or refuses', () => {
     equal(response.headers['content-type'], 'text/plain; charset=utf-8');
   });
 
-  it("gives the client the refusal of a single backend's component", async () => {
+  it('of a single backend passes its rejection to the client', async () => {
     const response = await ask(null, ['refuses']);
     deepEqual([response.statusCode, response.body, response.headers['retry-after']], [429, '', '7']);
   });
 
-  it('answers with the others where one backend refuses without a reason', async () => {
+  it('of one of several backends leaves the data of the others', async () => {
     const response = await ask(null, ['refuses', null]);
     deepEqual([response.statusCode, response.body, response.headers['x-gateway-completed']], [200, '{"a":1}', 'false']);
     equal(response.headers['cache-control'], undefined);
     ok(lines.some((line) => line.includes('ERROR: [ENDPOINT: /x] Error #0: refused with status 429')));
   });
 
-  it('answers 500 where every backend refuses, with all reasons where error texts are returned', async () => {
+  it('of all backends is answered 500, with all reasons under return_error_msg', async () => {
     const response = await ask(null, ['refuses', 'refuses with a reason'], { return_error_msg: true });
     deepEqual([response.statusCode, response.body], [500, 'refused with status 429\nnot for you']);
   });
 
-  it('answers 200 with empty data, incomplete, where every backend was skipped', async () => {
+  it('by skipping all backends is answered 200 with empty, incomplete data', async () => {
     const response = await ask(null, ['skips', 'skips']);
     deepEqual([response.statusCode, response.body, response.headers['x-gateway-completed']], [200, '{}', 'false']);
     await gateway?.close();
@@ -156,12 +156,12 @@ describe('a stage that fails by a fault of ours, or refuses', () => {
     deepEqual([single.statusCode, single.body, single.headers['x-gateway-completed']], [200, '{}', 'false']);
   });
 
-  it('is complete where the parts that were not skipped are', async () => {
+  it('by skipping one backend leaves a complete response', async () => {
     const response = await ask(null, ['skips', null]);
     deepEqual([response.body, response.headers['x-gateway-completed']], ['{"a":1}', 'true']);
   });
 
-  it('warns of the status that a protocol of any kind reports', async () => {
+  it('logs a warning with the status that a protocol returns', async () => {
     await ask(null, ['teapot']);
     ok(lines.some((line) => line.includes('WARNING: [BACKEND: GET /x -> GET /][Client] Status: 418')));
   });

@@ -11,7 +11,7 @@ for (const [name, folded] of [
   ['folded', fold],
   ['folded so that each always gets a reply', foldSettled],
 ] as readonly (readonly [string, Folding])[]) {
-  describe(`wraps ${name}`, () => {
+  describe(`composed wraps ${name}`, () => {
     const seen: string[] = [];
     const noting = (word: string, slow = false): Wrap<PipeRequest> =>
       look(slow ? async () => void seen.push(word) : () => void seen.push(word));
@@ -35,7 +35,7 @@ for (const [name, folded] of [
       ['at once', respond],
       ['later', later],
     ] as const) {
-      it(`see a reply that comes ${kind} from the inside out`, async () => {
+      it(`see a reply that arrives ${kind} from the inside out`, async () => {
         await folded([noting('a'), noting('b', true), noting('c')], innermost)(pipeRequest(), new Call());
         deepEqual(seen, ['c', 'b', 'a']);
       });
@@ -47,14 +47,14 @@ for (const [name, folded] of [
       deepEqual(seen, ['b in', 'e', 'd', 'c', 'b out', 'a']);
     });
 
-    it('answer at once when everything inside does', () => {
+    it('respond synchronously if everything inside does', () => {
       const reply = folded([noting('a'), noting('b')], respond)(pipeRequest(), new Call());
       equal(reply instanceof Promise, false);
     });
   });
 }
 
-describe('hooks that look at the reply', () => {
+describe('composed hooks on the reply', () => {
   it('share one stage if they are adjacent', () => {
     const wraps = [look(() => {}), look(() => {}), ask(() => {}), look(() => {})];
     deepEqual(
@@ -78,14 +78,14 @@ describe('hooks that look at the reply', () => {
     ],
     ['is rejected', look<PipeRequest>(() => Promise.reject(new Error('no')))],
   ] as const) {
-    it(`see a failure when one further in ${how}`, async () => {
+    it(`see a failure if an inner hook ${how}`, async () => {
       const reply = await foldSettled([status, failing, status], () => Reply.data({}))(pipeRequest(), new Call());
       deepEqual(statuses, [0, 1]);
       equal(reply.failed, true);
     });
   }
 
-  it('see the deadline when one further in never ends', async () => {
+  it('see the deadline if an inner hook never ends', async () => {
     const stuck = look<PipeRequest>(() => new Promise(() => {}));
     const call = new Call(silentLog, 5);
     const reply = await foldSettled([status, stuck], () => Reply.data({}))(pipeRequest(), call);

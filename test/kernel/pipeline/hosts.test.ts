@@ -19,9 +19,9 @@ async function issues(backend: object): Promise<unknown[][]> {
   }
 }
 
-describe('the hosts of a backend that are taken as they are written', () => {
+describe('a backend host with disable_host_sanitize', () => {
   for (const host of ['http://a:1', 'HTTPS://a', '{id}', '{id}.test', 'http://{id}']) {
-    it(`may be ${host}`, async () => {
+    it(`can be ${host}`, async () => {
       deepEqual(await issues({ host: [host], disable_host_sanitize: true }), []);
     });
   }
@@ -32,7 +32,7 @@ describe('the hosts of a backend that are taken as they are written', () => {
     ['ftp://a', undefined],
     ['svn+ssh2://a', undefined],
   ]) {
-    it(`may not be ${host}`, async () => {
+    it(`cannot be ${host}`, async () => {
       deepEqual(await issues({ host: ['http://a', host], disable_host_sanitize: true }), [
         ['BACKEND_SCHEME', '/host/1', `host ${host} must begin with http:// or https://`, hint],
       ]);
@@ -41,7 +41,7 @@ describe('the hosts of a backend that are taken as they are written', () => {
 });
 
 describe('the service discovery of a backend', () => {
-  it('must be a known one', async () => {
+  it('must be known', async () => {
     const host = ['http://a'];
     deepEqual(await issues({ host, sd: 'statik' }), [
       ['SD_UNKNOWN', '/sd', 'unknown service discovery "statik"', 'did you mean "static"?'],
@@ -50,7 +50,7 @@ describe('the service discovery of a backend', () => {
     deepEqual([code, pointer, /^one of .*\bdns\b.*, .*static/.test(String(hint))], ['SD_UNKNOWN', '/sd', true]);
   });
 
-  it('gives hosts a scheme that the backend can be called over', async () => {
+  it('rejects a scheme that the backend cannot use', async () => {
     const backend = { host: ['a.test'], sd: 'dns', sd_scheme: 'ftp' };
     deepEqual(
       (await issues(backend)).map(([code, pointer]) => [code, pointer]),

@@ -24,14 +24,14 @@ const endpoint = (pattern: string, names: string[], more: object = {}, fields: o
   ...fields,
 });
 
-describe('a parameter of url_pattern', () => {
-  it('is reported where forwarded parameters replace it', async () => {
+describe('a query parameter in url_pattern', () => {
+  it('causes a warning if forwarded parameters replace it', async () => {
     const [[pointer, message] = [], ...others] = await warningsOf(endpoint('/b?key=fixed&lang=en', ['lang', 'page']));
     deepEqual([pointer, others], ['/endpoints/0/backend/0/url_pattern', []]);
     match(message!, /^"key" of url_pattern is lost in requests with forwarded query parameters/);
   });
 
-  it('is reported of each endpoint, also of those that share what is attached', async () => {
+  it('causes a warning for each endpoint, even if they share their pipeline', async () => {
     const same = ['/a', '/b', '/c'].map((path) => ({ ...endpoint('/b?key=fixed', ['*']), endpoint: path }));
     deepEqual(
       (await warningsOf(...same)).map(([pointer]) => pointer),
@@ -52,6 +52,6 @@ describe('a parameter of url_pattern', () => {
     ],
     ['the protocol has no query', endpoint('/b?key=fixed', ['page'], lambda)],
   ] as const) {
-    it(`is not reported where ${what}`, async () => deepEqual(await warningsOf(written), []));
+    it(`causes no warning if ${what}`, async () => deepEqual(await warningsOf(written), []));
   }
 });

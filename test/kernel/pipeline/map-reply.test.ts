@@ -10,8 +10,8 @@ const word = (text: string) => (reply: Reply) => {
 const later = (text: string) => async (reply: Reply) => word(text)(reply);
 const answer = (step: Step<PipeRequest>) => step(pipeRequest(), newCall());
 
-describe('steps that change replies', () => {
-  it('are one after another, innermost first, however they are nested', async () => {
+describe('pipeline steps that change replies', () => {
+  it('run innermost first, regardless of nesting', async () => {
     for (const inner of [() => new Reply(200), async () => new Reply(200)]) {
       for (const middle of [word, later]) {
         const step = mapReply(mapReply(mapReply(inner, word('a')), middle('b')), word('c'));
@@ -20,7 +20,7 @@ describe('steps that change replies', () => {
     }
   });
 
-  it('answer at once when everything inside does', () => {
+  it('respond synchronously if everything inside does', () => {
     ok(
       answer(
         mapReply(
@@ -31,13 +31,13 @@ describe('steps that change replies', () => {
     );
   });
 
-  it('leave the steps that they were made of as they were', async () => {
+  it('do not modify the steps that they were made from', async () => {
     const inner = mapReply(() => new Reply(200), word('a'));
     mapReply(inner, word('b'));
     deepEqual((await answer(inner)).headers.getAll('x'), ['a']);
   });
 
-  it('get the request and the call', async () => {
+  it('receive the request and the call', async () => {
     const request = pipeRequest();
     const call = newCall();
     const seen: unknown[] = [];

@@ -23,7 +23,7 @@ function held(): { step: Step<PipeRequest>; release: (reply: Reply) => void } {
 const texts = (reply: Reply): string[] => reply.errors.map(({ message }) => message);
 
 describe('the merge of several backends', () => {
-  it('merges in the order of declaration, regardless of the order of arrival', async () => {
+  it('merges in the declared order, regardless of the order of arrival', async () => {
     const slow = held();
     const merged = parallel([slow.step, respond({ id: 2, b: 2 })], undefined, T)(pipeRequest(), newCall());
     slow.release(Reply.data({ id: 1, a: 1 }));
@@ -31,7 +31,7 @@ describe('the merge of several backends', () => {
     equal(JSON.stringify((await merged).data), '{"id":2,"a":1,"b":2}');
   });
 
-  it('lists failures in the order in which they came up', async () => {
+  it('lists failures in the order in which they occurred', async () => {
     const slow = held();
     const merged = parallel([slow.step, failing('second'), failing('third')], undefined, T)(pipeRequest(), newCall());
     slow.release(Reply.failed(new CallError('TEST', 'first')));
@@ -39,7 +39,7 @@ describe('the merge of several backends', () => {
     equal((await merged).failed, true);
   });
 
-  it('fails only the part whose stage throws, at once or later', async () => {
+  it('fails only the part whose stage throws or rejects', async () => {
     const throwing: Step<PipeRequest> = () => {
       throw new Error('oops');
     };
@@ -53,32 +53,32 @@ describe('the merge of several backends', () => {
     );
   });
 
-  it('counts a refusal that names no error as a failed part', () => {
+  it('counts a rejection without an error as a failed part', () => {
     const merged = mergeReplies([Reply.data({ a: 1 }), refuse(403)]);
     deepEqual([merged.status, merged.data, merged.complete], [200, { a: 1 }, false]);
     deepEqual(texts(merged), ['refused with status 403']);
   });
 
-  it('fails when every part is a refusal', () => {
+  it('fails if every part is a rejection', () => {
     const merged = mergeReplies([refuse(403), refuse(503)]);
     deepEqual([merged.status, merged.failed], [500, true]);
   });
 
-  it('is an incomplete, empty success when every part was skipped', () => {
+  it('returns empty, incomplete data with 200 if every part was skipped', () => {
     const skipped = Reply.data(null);
     skipped.skipped = true;
     const merged = mergeReplies([skipped, skipped]);
     deepEqual([merged.status, merged.data, merged.complete], [200, {}, false]);
   });
 
-  it('does not count skipped parts, neither as missing nor as there', () => {
+  it('ignores skipped parts when it decides on completeness', () => {
     const skipped = new Reply(200);
     skipped.skipped = true;
     equal(mergeReplies([skipped, Reply.data({ a: 1 })]).complete, true);
     equal(mergeReplies([skipped, Reply.failed(new CallError('TEST', 'gone'))]).failed, true);
   });
 
-  it('gives up every part when the call is aborted, and waits for none', async () => {
+  it('cancels every part when the call is canceled', async () => {
     const call = newCall();
     const merged = parallel([() => new Promise<Reply>(() => {}), respond({ a: 1 })], undefined, T)(pipeRequest(), call);
     call.cancel();
@@ -86,7 +86,7 @@ describe('the merge of several backends', () => {
     deepEqual((await merged).data, { a: 1 });
   });
 
-  it('calls no backend if the call was aborted before', async () => {
+  it('calls no backend if the call was canceled before', async () => {
     let calls = 0;
     const call = newCall();
     call.cancel();
@@ -114,7 +114,7 @@ describe('the merge of several backends', () => {
     deepEqual(merges, [[{ a: 1 }]]);
   });
 
-  it('has no part for a backend without data, and tells a refusal among the errors', () => {
+  it('omits a backend without data, and lists a rejection among the errors', () => {
     const empty = Reply.data(null);
     let sections: unknown;
     const merged = mergeReplies([empty, refuse(403), Reply.data({ a: 1 })], (all) => {
@@ -128,7 +128,7 @@ describe('the merge of several backends', () => {
     );
   });
 
-  it('lets go of a body that the merge does not use', () => {
+  it('cancels a body that it does not use', () => {
     let cancelled = 0;
     const body = new ByteStream({ cancel: () => cancelled++ });
     const raw = Reply.data({});
@@ -140,7 +140,7 @@ describe('the merge of several backends', () => {
 });
 
 describe('a merged response', () => {
-  it('is as large as its parts are', async () => {
+  it('can be as large as its parts together', async () => {
     const large = 'x'.repeat(9 * 1024 * 1024);
     const backend = await startBackend((seen, response) => json({ [seen.target.slice(1)]: large })(seen, response));
     const gateway = await startGateway({

@@ -85,8 +85,8 @@ function whole(...chunks: string[]): ByteStream {
   return body;
 }
 
-describe('the messages of an answer', () => {
-  it('are those of bytes that came at once, too', () => {
+describe('the messages of a streamed response', () => {
+  it('are also read from bytes that arrived at once', () => {
     deepEqual(read(taken(respond(Buffer.from('{"a":1}\n'))).reply.body), ['{"a":1}\n', 'end']);
   });
 
@@ -100,7 +100,7 @@ describe('the messages of an answer', () => {
     }
   });
 
-  it('are not read from bytes that cannot be unpacked, which are read to their end and dropped', () => {
+  it('are not read from a body that cannot be decompressed, which is drained', () => {
     const { body, told: reported } = stream();
     const { reply } = taken(respond(body, ['Content-Encoding', 'constructor']));
     deepEqual(
@@ -111,13 +111,13 @@ describe('the messages of an answer', () => {
     deepEqual(reported, ['cancel: context canceled']);
   });
 
-  it('are read as they are under the encodings that change nothing', () => {
+  it('are read under encodings that change nothing, such as identity', () => {
     for (const name of ['identity', ' Identity ', '']) {
       deepEqual(read(taken(respond(whole('{"a":1}\n'), ['Content-Encoding', name])).reply.body), ['{"a":1}\n', 'end']);
     }
   });
 
-  it('go by every hook until one drops them', () => {
+  it('pass through every hook until one drops them', () => {
     const seen: unknown[] = [];
     const { reply } = taken(respond(whole('{"a":1}\n{"a":2}\n')), {
       hooks: [
@@ -131,7 +131,7 @@ describe('the messages of an answer', () => {
     deepEqual([read(reply.body), seen], [['{"a":2}\n', 'end'], [{ a: 2 }]]);
   });
 
-  it('that a hook fails on are reported once', () => {
+  it('cause one warning if a hook fails on them', () => {
     const { reply, warnings } = taken(respond(whole('{}\n{}\n')), {
       hooks: [
         () => {
@@ -142,7 +142,7 @@ describe('the messages of an answer', () => {
     deepEqual([read(reply.body), warnings], [['end'], ['message dropped: cannot work on that']]);
   });
 
-  it('are not missed in an answer without bytes, and in one whose messages were all dropped', () => {
+  it('cause no warning if the response is empty or all messages were dropped', () => {
     for (const [reply, looking] of [
       [respond(whole()), {}],
       [respond(whole('{}\n')), { hooks: [() => null] }],
@@ -152,7 +152,7 @@ describe('the messages of an answer', () => {
     }
   });
 
-  it('come no faster than the client takes them', () => {
+  it('are read no faster than the client reads', () => {
     const { body, told: reported } = stream();
     const { reply } = taken(respond(body));
     read(reply.body, true);
@@ -171,7 +171,7 @@ describe('the messages of an answer', () => {
     deepEqual(reported, ['cancel: left']);
   });
 
-  it('break off where the framing does, and the rest is not wanted', () => {
+  it('end when the framing is invalid, and the rest is canceled', () => {
     const { body, told: reported } = stream();
     const { reply } = taken(respond(body));
     const got = read(reply.body);
@@ -180,16 +180,16 @@ describe('the messages of an answer', () => {
     deepEqual([got, reported], [['{"a":1}\n', 'fail: a broken frame'], ['cancel: a broken frame']]);
   });
 
-  it('break off once in bytes that are all there', () => {
+  it('end once if the framing is invalid in bytes that have all arrived', () => {
     const { reply, warnings } = taken(respond(whole('!', '{"a":1}\n')));
     deepEqual([read(reply.body), warnings], [['fail: a broken frame'], []]);
   });
 
-  it('break off where the bytes end within one', () => {
+  it('end with an error if the bytes end within a message', () => {
     deepEqual(read(taken(respond(whole('{"a":'))).reply.body), ['fail: an open frame']);
   });
 
-  it('break off where the bytes do', () => {
+  it('end with the error of the bytes', () => {
     const { body } = stream();
     const { reply } = taken(respond(body));
     const got = read(reply.body);
@@ -198,11 +198,11 @@ describe('the messages of an answer', () => {
   });
 });
 
-describe('the packed bytes of an answer', () => {
+describe('the compressed bytes of a streamed response', () => {
   const packed = (body: ByteStream) => taken(respond(body, ['Content-Encoding', 'X-GZIP'])).reply.body as ByteStream;
   const text = `${JSON.stringify({ a: 'x'.repeat(200_000) })}\n`;
 
-  it('are unpacked, and no faster than the client takes them', async () => {
+  it('are decompressed no faster than the client reads', async () => {
     const { body } = stream();
     const output = packed(body);
     let got = 0;
@@ -224,7 +224,7 @@ describe('the packed bytes of an answer', () => {
     equal(got, 20 * text.length);
   });
 
-  it('are requested again once those before are unpacked', async () => {
+  it('are requested again once the previous ones are decompressed', async () => {
     const { body, told: reported } = stream();
     const got = read(packed(body));
     const bytes = gzipSync(Buffer.from(Array.from({ length: 40_000 }, (_, at) => `{"a":${at * 7919}}\n`).join('')));
@@ -249,7 +249,7 @@ describe('the packed bytes of an answer', () => {
     deepEqual(reported, ['cancel: backend: body is not valid x-gzip: incorrect header check']);
   });
 
-  it('break off where they do', () => {
+  it('end with the error of their source', () => {
     const { body } = stream();
     const got = read(packed(body));
     body.fail(new Error('reset'));

@@ -13,8 +13,8 @@ function plugin(name: string, { offers = [] as string[], takes = undefined as st
 const giver = plugin('giver', { offers: ['key', 'door'] });
 const taker = plugin('taker', { takes: ['key'] });
 
-describe('the offers among plugins', () => {
-  it('is found at the place and around it, the nearest last', () => {
+describe('offers between plugins', () => {
+  it('are found at the same place and around it, the nearest last', () => {
     const service = Offers.atRoot(createContainer());
     service.add(giver, [offer('key', 'outer'), offer('door', 'oak')]);
     const endpoint = service.within();
@@ -25,13 +25,13 @@ describe('the offers among plugins', () => {
     equal(endpoint.take(taker, port('key')), 'outer');
   });
 
-  it('may be nothing', () => {
+  it('can be undefined', () => {
     const offers = Offers.atRoot(createContainer());
     offers.add(giver, undefined);
     deepEqual([offers.take(taker, port('key')), offers.takeAll(taker, port('key'))], [undefined, []]);
   });
 
-  it('come from a component attached for it if the port names it and no other component offers', () => {
+  it('come from a component attached on demand if the port names it and no other component offers', () => {
     const asked: string[] = [];
     const service = Offers.atRoot(createContainer(), (namespace) => {
       asked.push(namespace);
@@ -44,7 +44,7 @@ describe('the offers among plugins', () => {
     deepEqual(asked, ['giver']);
   });
 
-  it('is rejected if the plugin does not name it', () => {
+  it('are rejected if the plugin does not declare them', () => {
     const offers = Offers.atRoot(createContainer());
     throws(
       () => offers.add(taker, [offer('key', 'x')]),
@@ -60,12 +60,12 @@ describe('the order in which plugins are attached', () => {
   const order = (...plugins: Plugin[]) =>
     byDependency(plugins.map((one) => ({ plugin: one }))).map((item) => item.plugin.name);
 
-  it('is the order in which they are written if none takes from another', () => {
+  it('is the order in the file if none takes an offer of another', () => {
     const items = [plugin('b'), plugin('a')].map((one) => ({ plugin: one }));
     equal(byDependency(items), items);
   });
 
-  it('has those who offer before those who take, and no other moved', () => {
+  it('places offering plugins before the plugins that take, and moves no others', () => {
     const last = plugin('last', { takes: ['bell'] });
     const middle = plugin('middle', { takes: ['key'], offers: ['bell'] });
     deepEqual(order(plugin('a'), last, plugin('b'), middle, giver, plugin('c')), [
@@ -78,7 +78,7 @@ describe('the order in which plugins are attached', () => {
     ]);
   });
 
-  it('is that in which they are written where each takes what another offers', () => {
+  it('is the order in the file if two plugins take from each other', () => {
     const one = plugin('one', { takes: ['a'], offers: ['b'] });
     const other = plugin('other', { takes: ['b'], offers: ['a'] });
     deepEqual(

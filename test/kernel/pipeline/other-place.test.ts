@@ -13,7 +13,7 @@ const here = '/extra_config/x~1y';
 const unknown = (at = `${here}/door`) => new ConfigError('SCHEMA_UNKNOWN_KEY', at, 'unknown');
 const shown = ({ code, pointer, message, hint }: ConfigError) => [code, pointer, message, hint];
 
-describe('a setting at the wrong place', () => {
+describe('a setting at a place where it is unknown', () => {
   const backend = place('backend', form('door'));
   const endpoint = place('endpoint', form('key'));
 
@@ -26,7 +26,7 @@ describe('a setting at the wrong place', () => {
     ]);
   });
 
-  it('of another form of the same component is reported as such', () => {
+  it('that belongs to another form of the component is reported as such', () => {
     const forms = place('endpoint', { anyOf: [form('key'), form('door')] });
     deepEqual(shown(ofOtherPlace(unknown(), plugin(forms), forms, here)), [
       'SCHEMA_UNKNOWN_KEY',
@@ -41,14 +41,14 @@ describe('a setting at the wrong place', () => {
     );
   });
 
-  it('stays unknown if no place of the component has it', () => {
+  it('is reported as unknown if no place of the component has it', () => {
     const error = unknown();
     const places = [place('service', { type: 'string' }), place('agent', { type: 'object' })];
     equal(ofOtherPlace(error, plugin(endpoint, ...places), endpoint, here), error);
     equal(ofOtherPlace(error, { name: 'x/y', description: '' }, endpoint, here), error);
   });
 
-  it('is left alone deeper in the configuration, and so are other errors', () => {
+  it('is handled only at the top level of a component', () => {
     for (const error of [unknown(`${here}/a/door`), new ConfigError('SCHEMA_TYPE', `${here}/door`, 'wrong')]) {
       equal(ofOtherPlace(error, plugin(endpoint, backend), endpoint, here), error);
     }

@@ -33,23 +33,23 @@ describe('a request body that a component parses', () => {
   };
   const router = (max_payload: number) => ({ extra_config: { router: { max_payload } } });
 
-  it('is at most 1 MiB where the configuration sets no limit', async () => {
+  it('can be at most 1 MiB if no limit is configured', async () => {
     deepEqual(await statuses(MIB), [200, 200]);
     await gateway.close();
     deepEqual(await statuses(MIB + 1), [413, 200]);
   });
 
-  it('is as long as it likes where the configuration says 0', async () => {
+  it('can have any length if the limit is 0', async () => {
     deepEqual(await statuses(2 * MIB, router(0)), [200, 200]);
   });
 
-  it('has the limit of the router, above and below the default', async () => {
+  it('can be as long as the limit of the router, above and below the default', async () => {
     deepEqual(await statuses(2 * MIB, router(3 * MIB)), [200, 200]);
     await gateway.close();
     deepEqual(await statuses(1001, router(1000)), [413, 413]);
   });
 
-  it('has the limit of its endpoint, above the default, too', async () => {
+  it('can be as long as the limit of its endpoint, even above the default', async () => {
     deepEqual(await statuses(2 * MIB, {}, { proxy: { max_payload: 3 * MIB } }), [200, 200]);
   });
 

@@ -32,7 +32,7 @@ function target(pattern: string, brought: Brought = {}, wildcard = false): strin
   return compilePattern(pattern, wildcard)(request, call);
 }
 
-describe('the path and query asked for on a backend', () => {
+describe('the path and query of a backend request', () => {
   const cases: [what: string, pattern: string, brought: Brought, made: string | undefined][] = [
     ['are those of a pattern without placeholders', '/a/b?c=d', {}, '/a/b?c=d'],
     ['begin with a slash, which need not be written', 'a', {}, '/a'],
@@ -75,12 +75,12 @@ describe('the path and query asked for on a backend', () => {
     ['hold a path variable named like a claim', '/{aJWT.b}', { params: { 'AJWT.b': '1' } }, '/1'],
     ['hold a path variable named like a header', '/{xinput_headers.a}', { params: { 'Xinput_headers.a': '1' } }, '/1'],
     ['are not made without an eleventh value', '/{input_headers.x.10}', { headers: ['X', '0', 'X', '1'] }, undefined],
-    ['hold nothing for what it did not answer', '/{resp0_a}/x', { earlier: [{}] }, '//x'],
+    ['contain an empty string for a missing response value', '/{resp0_a}/x', { earlier: [{}] }, '//x'],
     ['hold nothing for what a failed backend did not answer', '/{resp1_a}/x', { earlier: [null] }, '//x'],
-    ['escape what may stand in no URL', '/ü x"{id}', { params: { Id: '7' } }, '/%C3%BC%20x%227'],
+    ['escape characters that are invalid in a URL', '/ü x"{id}', { params: { Id: '7' } }, '/%C3%BC%20x%227'],
     ['escape it in a pattern without placeholders', '/ü"', {}, '/%C3%BC%22'],
     ['escape it in the answer of a backend', '/{resp0_a}', { earlier: [{ a: 'ü "%41' }] }, '/%C3%BC%20%22%41'],
-    ['keep what may stand in a URL', "/%41-._~:/[]@!$&'()*+,;=", {}, "/%41-._~:/[]@!$&'()*+,;="],
+    ['keep characters that are valid in a URL', "/%41-._~:/[]@!$&'()*+,;=", {}, "/%41-._~:/[]@!$&'()*+,;="],
     ['keep braces around quotes', '/{"a"}', {}, '/%7B%22a%22%7D'],
     ['escape a broken character as the replacement character', '/\ud800', {}, '/%EF%BF%BD'],
   ];
@@ -96,18 +96,18 @@ describe('the path and query asked for on a backend', () => {
     ['/v2/', 'a/b/', '/v2/a/b/'],
     ['/v2?x=1', 'a', '/v2/a?x=1'],
   ] as const) {
-    it(`end with "${rest}" matched by a wildcard, with one slash before it: ${pattern}`, () => {
+    it(`end with "${rest}" matched by a wildcard, after one slash: ${pattern}`, () => {
       equal(target(pattern, { params: { Wildcard: rest } }, true), made);
       equal(target(pattern, { params: { Wildcard: rest } }), pattern);
     });
   }
 
-  it('are those of the pattern if a wildcard matched nothing', () => {
+  it('equal the pattern if a wildcard matched nothing', () => {
     equal(target('/v2', {}, true), '/v2');
     equal(target('/{id}', { params: { Wildcard: 'a' } }, true), undefined);
   });
 
-  it('are logged if a response or a claim lacks a value', () => {
+  it('cause a log line if the value of a response or claim is missing', () => {
     for (const [pattern, line] of [
       ['/{resp0_a.b}', '{resp0_a.b} is missing in the response of backend 0'],
       ['/{JWT.sub}', 'the token has no claim for {JWT.sub}'],
@@ -119,7 +119,7 @@ describe('the path and query asked for on a backend', () => {
   });
 });
 
-describe('the host of a backend', () => {
+describe('the host of a backend request', () => {
   for (const [value, made] of [
     ['', undefined],
     ['.', undefined],
@@ -136,18 +136,18 @@ describe('the host of a backend', () => {
   }
 });
 
-describe('values that a request must have before any backend is called', () => {
+describe('values that must be present before any backend is called', () => {
   const demanded = (brought: Brought, ...backends: { url_pattern: string; host?: string[] }[]): boolean | null => {
     const { request, call } = bring(brought);
     return compileDemands(backends.map((backend) => ({ host: [], ...backend })))?.(request, call) ?? null;
   };
   const header = '{input_headers.x-a}';
 
-  it('is nothing where no value comes from the client', () => {
+  it('do not include those of responses and claims', () => {
     equal(demanded({}, { url_pattern: '/{resp0_a}/{JWT.sub}?a={JWT.sub}', host: ['http://a'] }), null);
   });
 
-  it('are the values in the path and the host of every backend', () => {
+  it('include those in the path and host of every backend', () => {
     const backends = [{ url_pattern: '/' }, { url_pattern: `/${header}` }];
     deepEqual([demanded({}, ...backends), demanded({ headers: ['X-A', '1'] }, ...backends)], [false, true]);
     const hosts = { url_pattern: '/', host: ['http://b', `http://${header}`] };
@@ -155,12 +155,12 @@ describe('values that a request must have before any backend is called', () => {
     deepEqual([demanded({ headers: ['X-A', '..'] }, hosts)], [false]);
   });
 
-  it('are the path variables in them', () => {
+  it('include path variables', () => {
     const backend = { url_pattern: '/{id}' };
     deepEqual([demanded({}, backend), demanded({ params: { Id: '1' } }, backend)], [false, true]);
   });
 
-  it('are the values in the query, unless parameters are forwarded instead', () => {
+  it('include those in the query, unless parameters are forwarded instead', () => {
     const backend = { url_pattern: '/?a={input_query_strings.q}' };
     deepEqual(
       [{}, { search: 'q=1' }, { search: 'q=' }, { forwarded: 'b=1' }].map((brought) => demanded(brought, backend)),

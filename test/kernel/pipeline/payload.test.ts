@@ -24,7 +24,7 @@ describe('gzip request bodies', () => {
     return gateway.inject({ method: 'POST', url: '/x', headers, payload });
   };
 
-  it('are inflated if configured, and then described as plain', async () => {
+  it('are decompressed if configured, without a Content-Encoding afterwards', async () => {
     equal((await send(gzipSync('plain'), { decompress_gzip: true })).statusCode, 200);
     const [seen] = backend.requests;
     deepEqual(
@@ -33,7 +33,7 @@ describe('gzip request bodies', () => {
     );
   });
 
-  it('pass as they are, with their Content-Encoding, where it is not', async () => {
+  it('are forwarded unchanged if not configured', async () => {
     const packed = gzipSync('plain');
     equal((await send(packed, {})).statusCode, 200);
     const [seen] = backend.requests;
@@ -43,7 +43,7 @@ describe('gzip request bodies', () => {
     );
   });
 
-  it('count with their inflated size', async () => {
+  it('count with their decompressed size', async () => {
     const response = await send(gzipSync('x'.repeat(1000)), { decompress_gzip: true, max_payload: 100 }, [
       { url_pattern: '/1' },
       { url_pattern: '/2' },
@@ -51,7 +51,7 @@ describe('gzip request bodies', () => {
     deepEqual([response.statusCode, response.body, backend.requests.length], [413, '', 0]);
   });
 
-  it('that are invalid are answered 400', async () => {
+  it('that are invalid are answered with 400', async () => {
     const response = await send(Buffer.from('no gzip'), { decompress_gzip: true }, [
       { url_pattern: '/1' },
       { url_pattern: '/2' },
@@ -59,14 +59,14 @@ describe('gzip request bodies', () => {
     deepEqual([response.statusCode, response.body, backend.requests.length], [400, '', 0]);
   });
 
-  it('that are invalid are answered 400 by an endpoint with a single backend too', async () => {
+  it('that are invalid are answered with 400 by an endpoint with a single backend too', async () => {
     const response = await send(Buffer.from('no gzip'), { decompress_gzip: true });
     deepEqual([response.statusCode, response.body], [400, '']);
   });
 });
 
-describe('a body of unknown length over the limit', () => {
-  it('is answered 413 before any backend hears of the request', async () => {
+describe('a request body of undeclared length above the limit', () => {
+  it('is answered with 413 before any backend receives the request', async () => {
     const backend = await startBackend(json({}));
     const gateway = await startGateway({
       host: [backend.url],

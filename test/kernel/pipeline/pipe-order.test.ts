@@ -2,8 +2,8 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { until } from '../../support/conditions.ts';
 import { json, startBackend, startGateway } from '../../support/gateway.ts';
 
-describe('the pipe of an endpoint', () => {
-  it('starts all backends at once, each with a request of its own', async () => {
+describe('the pipeline of an endpoint', () => {
+  it('starts all backends at once, each with a separate request', async () => {
     const waiting: (() => void)[] = [];
     const backend = await startBackend((_seen, response) => {
       waiting.push(() => response.end('{}'));
@@ -78,7 +78,7 @@ describe('the pipe of an endpoint', () => {
     }
   });
 
-  it("gives a single backend's data back as they are, without a merge", async () => {
+  it('returns the data of a single backend unchanged', async () => {
     const data = { list: [1, { a: null }], '': 'empty', deep: { deep: {} } };
     const backend = await startBackend(json(data));
     const gateway = await startGateway({

@@ -5,16 +5,16 @@ import { startWith } from '../../support/plugged.ts';
 
 const plugin = (more: Partial<Plugin>): Plugin => ({ name: 'acme/alone', description: 'Stands nowhere.', ...more });
 
-describe('a plugin without a place, named in an extra_config,', () => {
+describe('a plugin without a place that is named in an extra_config', () => {
   for (const [what, more, message, hint] of [
     [
-      'says that it is there by itself',
+      'is reported as attached automatically',
       { always: () => ({}) },
       'it is attached to every service by itself',
       'remove it',
     ],
     [
-      'says which field names what it brings',
+      'is reported with the field that refers to its encoding',
       { encodings: [{ name: 'csv', decode: () => ({}) }] },
       'it cannot be used in extra_config',
       '"encoding": "csv"',

@@ -142,7 +142,7 @@ function timeless(lines: readonly string[]): string[] {
   return lines.join('').replaceAll(varying, '').split('\n').sort();
 }
 
-describe('endpoints that share attachments', function () {
+describe('endpoints that share their pipeline', function () {
   this.timeout(120_000);
   let backend: TestBackend;
 
@@ -164,7 +164,7 @@ describe('endpoints that share attachments', function () {
   after(() => backend.close());
 
   for (const seed of [1, 2, 3]) {
-    it(`behave like those that have their own: configuration ${seed}`, async () => {
+    it(`respond like endpoints with separate pipelines: configuration ${seed}`, async () => {
       const chance = chanceFrom(seed);
       const document = {
         host: [backend.url],

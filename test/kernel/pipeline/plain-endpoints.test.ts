@@ -55,7 +55,7 @@ const refused = async (attempt: Promise<unknown>): Promise<unknown> => {
   return error.errors.map(({ code, pointer }) => `${code} ${pointer}`);
 };
 
-describe('endpoints without components that say the same', () => {
+describe('equal endpoints without components, which share their pipeline', () => {
   let backend: TestBackend;
   let gateway: Operations | null;
 
@@ -72,7 +72,7 @@ describe('endpoints without components that say the same', () => {
   });
   afterEach(() => gateway?.close());
 
-  it('answer as those that have attachments of their own', async () => {
+  it('respond like endpoints with separate pipelines', async () => {
     gateway = await startGateway({ host: [backend.url], endpoints: endpoints() });
     equal(plainRoutes(gateway).length, forms.length * 3 - new Set(forms.map(formOf)).size);
     const shared = await repliesOf(gateway);
@@ -84,7 +84,7 @@ describe('endpoints without components that say the same', () => {
     deepEqual(shared, await repliesOf(gateway));
   });
 
-  it('say the same of their routes', async () => {
+  it('have the same route properties', async () => {
     gateway = await startGateway({ host: [backend.url], endpoints: endpoints() });
     const { routes } = partsOf(gateway).generations.current.runtime.compiled;
     const view = (at: number) => {
@@ -98,7 +98,7 @@ describe('endpoints without components that say the same', () => {
     ok(routes.every(({ reads }) => reads.services.includes('denied')));
   });
 
-  it('are each counted by themselves', async () => {
+  it('are counted separately', async () => {
     gateway = await startGateway({ host: [backend.url], endpoints: endpoints() });
     const { routes } = partsOf(gateway).generations.current.runtime.compiled;
     await gateway.inject('/2/0/7');
@@ -109,7 +109,7 @@ describe('endpoints without components that say the same', () => {
     );
   });
 
-  it('go round the hosts each by itself', async () => {
+  it('rotate through the hosts separately', async () => {
     const other = await startBackend((_seen, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"other":true}');
     });
@@ -147,7 +147,7 @@ describe('endpoints without components that say the same', () => {
       endpoints: [...endpoints().slice(0, 3), { endpoint: '/x', ...first }, { endpoint: '/y', ...second }],
     });
 
-    it(`are rejected if they are wrong, each at its place: ${issue}`, async () => {
+    it(`are rejected at their own places: ${issue}`, async () => {
       const second = issue.replace('/endpoints/3', '/endpoints/4');
       deepEqual(await refused(startGateway(all(fault, fault))), [issue, second]);
       gateway = await startGateway({ host: [backend.url], endpoints: endpoints().slice(0, 3) });
@@ -157,7 +157,7 @@ describe('endpoints without components that say the same', () => {
     });
   }
 
-  it('share nothing with others whose words only run together to the same text', async () => {
+  it('are not confused with endpoints whose settings concatenate to the same text', async () => {
     const at = (path: string, ...hosts: string[]) => ({
       endpoint: path,
       backend: hosts.map((host, index) => ({ url_pattern: `/${index}`, host: [host], disable_host_sanitize: true })),
@@ -169,7 +169,7 @@ describe('endpoints without components that say the same', () => {
     match((await gateway.inject('/c')).body, /"path":"\/1"/);
   });
 
-  it('are warned of each at its place', async () => {
+  it('cause warnings at their own places', async () => {
     const odd = { backend: [{ url_pattern: '/', sd_scheme: 'https' }] };
     const paths = ['/x', '/y', '/z'];
     gateway = await startGateway({ host: [backend.url], endpoints: paths.map((path) => ({ endpoint: path, ...odd })) });
@@ -180,7 +180,7 @@ describe('endpoints without components that say the same', () => {
     equal(plainRoutes(gateway).length, 0);
   });
 
-  describe('with a protocol that is watched', () => {
+  describe('with an observed protocol', () => {
     const opened: string[] = [];
     const closed: string[] = [];
     let attached = 0;
@@ -221,19 +221,19 @@ describe('endpoints without components that say the same', () => {
       closed.length = 0;
     });
 
-    it('share what is attached to the second of them', async () => {
+    it('share the attachments of the second one', async () => {
       gateway = await open(true, config(at('/a'), at('/b'), at('/c'), at('/d'), at('/e', 'http://b.test')));
       equal(attached, 3);
       equal((await gateway.inject('/d')).body, '{"of":"http://a.test"}');
       equal((await gateway.inject('/e')).body, '{"of":"http://b.test"}');
     });
 
-    it('share nothing where the protocol does not say that it may be', async () => {
+    it('share nothing if the protocol does not allow it', async () => {
       gateway = await open(false, config(at('/a'), at('/b'), at('/c')));
       equal(attached, 3);
     });
 
-    it('release what they share with the last of them', async () => {
+    it('release the shared attachments with the last of them', async () => {
       gateway = await open(true, config(at('/a'), at('/b'), at('/c')));
       const settled = () => until(() => gateway!.status.draining === 0);
       await gateway.reload(config(at('/c'), at('/x', 'http://b.test')));
@@ -247,14 +247,14 @@ describe('endpoints without components that say the same', () => {
       deepEqual(closed, ['http://a.test', 'http://b.test']);
     });
 
-    it('leave nothing behind where what they would share cannot be attached', async () => {
+    it('release everything if shared attachments fail', async () => {
       faultAt = 2;
       await refused(open(true, config(at('/a'), at('/b'), at('/c'))));
       deepEqual(closed, opened);
       ok(opened.length > 0);
     });
 
-    it('leave nothing behind where the configuration is rejected', async () => {
+    it('release everything if the configuration is rejected', async () => {
       gateway = await open(true, config(at('/z', 'http://z.test')));
       const wrong = { endpoint: '/w', backend: [{ url_pattern: '/', host: ['http://a.test'], encoding: 'absent' }] };
       await refused(gateway.reload(config(at('/a'), at('/b'), at('/c'), wrong)));

@@ -41,8 +41,8 @@ const data = (complete: boolean | null = true, value: object = { a: 1 }): Reply 
 const failure = (...errors: CallError[]): Reply => Reply.failed(...errors);
 const broken = new CallError('TEST', 'it broke');
 
-describe('the answer of a decoded endpoint', () => {
-  it('is the data in its encoding, which knows what the client accepts', () => {
+describe('the response of a decoding endpoint', () => {
+  it("is the data in the output encoding, which knows the client's Accept", () => {
     deepEqual(written(data()), [
       200,
       'Content-Type: text/plain',
@@ -53,23 +53,23 @@ describe('the answer of a decoded endpoint', () => {
     equal(written(data(), { headers: ['Accept', 'x'] })[1], 'Content-Type: text/x');
   });
 
-  it('keeps a type that a component has said', () => {
+  it('keeps the Content-Type that a component has set', () => {
     const reply = data();
     reply.headers.set('Content-Type', 'text/own');
     deepEqual(written(reply).slice(1, 3), ['Content-Type: text/own', 'X-Gateway: Version 1']);
   });
 
-  it('is complete only with data that has a key', () => {
+  it('is complete only with at least one key', () => {
     equal(written(data(true, {})).at(-2), 'X-Gateway-Completed: false');
     equal(written(data(false)).at(-2), 'X-Gateway-Completed: false');
     equal(written(Reply.data(null, true)).at(-2), 'X-Gateway-Completed: false');
   });
 
-  it('has no completion header if it had no parts to complete', () => {
+  it('has no completion header if no backend had to contribute', () => {
     deepEqual(written(data(null)), [200, 'Content-Type: text/plain', 'X-Gateway: Version 1', '{"a":1}']);
   });
 
-  it('may be kept by caches when it is complete, and says so once', () => {
+  it('has Cache-Control if it is complete and has none already', () => {
     const ttlMs = 61_999;
     equal(written(data(), { ttlMs }).at(-2), 'Cache-Control: public, max-age=61');
     equal(written(data(false), { ttlMs }).at(-2), 'X-Gateway-Completed: false');
@@ -81,7 +81,7 @@ describe('the answer of a decoded endpoint', () => {
     );
   });
 
-  it('is the bytes of a component where there are some instead of data', () => {
+  it('is the bytes of a component that sets bytes instead of data', () => {
     const reply = Reply.raw(201, new HeaderBag(['X-A', '1']), Buffer.from('bytes'));
     reply.complete = true;
     deepEqual(written(reply, { ttlMs: 1000 }), [
@@ -96,7 +96,7 @@ describe('the answer of a decoded endpoint', () => {
     equal(written(reply).at(-2), 'X-Gateway: Version 1');
   });
 
-  it('is the data where there are bytes too', () => {
+  it('is the data if there are also bytes', () => {
     const reply = data();
     reply.body = Buffer.from('bytes');
     equal(written(reply).at(-1), '{"a":1}');
@@ -104,7 +104,7 @@ describe('the answer of a decoded endpoint', () => {
     equal(written(reply).at(-1), '{"a":1}');
   });
 
-  it('has no body for a rejection or a status other than success', () => {
+  it('has no body for a rejection or an unsuccessful status', () => {
     deepEqual(written(refuse(204)), [204, 'X-Gateway: Version 1', null]);
     const moved = new Reply(300);
     moved.complete = false;
@@ -112,8 +112,8 @@ describe('the answer of a decoded endpoint', () => {
   });
 });
 
-describe('the answer of a raw endpoint', () => {
-  it("is the backend's own, with its status and without its word for the gateway's headers", () => {
+describe('the response of a no-op endpoint', () => {
+  it("has the backend's status and headers, except for the gateway's own headers", () => {
     const headers = new HeaderBag(['X-Gateway', 'other', 'X-Gateway-Completed', 'true', 'Content-Length', '5']);
     const reply = Reply.raw(404, headers, Buffer.from('bytes'));
     reply.complete = true;
@@ -128,7 +128,7 @@ describe('the answer of a raw endpoint', () => {
     equal(written(reply, { output: raw }).at(-2), 'X-Gateway: Version 1');
   });
 
-  it('is written as a stream without a length only where that is its way, of a success that comes as a stream', () => {
+  it('is a stream without a length only for a streaming output with status 200', () => {
     const answerOf = (output: Encoding, status: number, body: Reply['body']): RenderedReply =>
       render(
         Reply.raw(status, new HeaderBag(['Content-Length', '5']), body),
@@ -152,8 +152,8 @@ describe('the answer of a raw endpoint', () => {
   });
 });
 
-describe('the answer to a failure', () => {
-  it('has no body where error texts are not returned', () => {
+describe('the response to a failed request', () => {
+  it('has no body without return_error_msg', () => {
     deepEqual(written(failure(broken)), [500, 'X-Gateway: Version 1', 'X-Gateway-Completed: false', null]);
     deepEqual(written(failure(broken), { output: raw }), written(failure(broken)));
   });
@@ -162,7 +162,7 @@ describe('the answer to a failure', () => {
     deepEqual(written(refuse(401, { error: broken })), [401, 'X-Gateway: Version 1', null]);
   });
 
-  it('has the texts of its errors as a body where they are returned', () => {
+  it('contains the error messages under return_error_msg', () => {
     deepEqual(written(failure(broken, new CallError('TEST', 'twice')), { told: telling }), [
       500,
       'Content-Type: text/plain; charset=utf-8',
@@ -172,7 +172,7 @@ describe('the answer to a failure', () => {
     ]);
   });
 
-  it('has the text and the type that its only error brings', () => {
+  it('has the text and the type of its only error', () => {
     const view = { status: 422, body: '{}', contentType: 'application/json' };
     const own = new CallError('TEST', 'it broke', { view });
     deepEqual(written(failure(own), { told: telling }).slice(0, 2), [422, 'Content-Type: application/json']);
@@ -180,7 +180,7 @@ describe('the answer to a failure', () => {
     equal(written(failure(own, broken), { told: telling }).at(-1), 'it broke\nit broke');
   });
 
-  it('has no body and no type where its text is empty', () => {
+  it('has no body and no type if the text of the error is empty', () => {
     const silent = new CallError('TEST', 'it broke', { view: { status: 429, body: '' } });
     deepEqual(written(failure(silent), { told: telling }), [
       429,
@@ -191,10 +191,10 @@ describe('the answer to a failure', () => {
   });
 });
 
-describe('an answer that no endpoint gave', () => {
+describe('a response without an endpoint', () => {
   const plain = (reply: Reply) => shown(renderPlain(reply, rendering));
 
-  it('is its data as JSON', () => {
+  it('is JSON if it has data', () => {
     deepEqual(plain(data()), [
       200,
       'Content-Type: application/json; charset=utf-8',
@@ -207,7 +207,7 @@ describe('an answer that no endpoint gave', () => {
     deepEqual(plain(typed), [200, 'Content-Type: application/own+json', 'X-Gateway: Version 1', '{"a":1}']);
   });
 
-  it('is its bytes, and nothing where it has none', () => {
+  it('is its bytes, or empty', () => {
     const reply = Reply.raw(200, new HeaderBag(), Buffer.from('bytes'));
     reply.errors = [broken];
     reply.complete = null;
@@ -215,20 +215,20 @@ describe('an answer that no endpoint gave', () => {
     deepEqual(plain(refuse(204)), [204, 'X-Gateway: Version 1', null]);
   });
 
-  it('is its data though something failed', () => {
+  it('is its data even after a failure', () => {
     const reply = data(false);
     reply.errors = [broken];
     equal(plain(reply).at(-1), '{"a":1}');
   });
 
-  it('has no body when it failed', () => {
+  it('has no body if it failed without data', () => {
     deepEqual(plain(failure(broken)), [500, 'X-Gateway: Version 1', 'X-Gateway-Completed: false', null]);
     equal(shown(renderPlain(failure(broken), telling)).at(-1), 'it broke');
   });
 });
 
 describe('the common headers of all responses', () => {
-  it('is the version, unless that is hidden, and whether error texts are returned', () => {
+  it('contain the version, unless that is hidden', () => {
     const router = { hide_version_header: false, return_error_msg: true } as never;
     const shownRendering = createRendering(router, '1.2.3');
     deepEqual([shownRendering.names.version, shownRendering.errorMessages], ['Version 1.2.3', true]);
@@ -236,7 +236,7 @@ describe('the common headers of all responses', () => {
     deepEqual([hidden.names.version, hidden.errorMessages], ['Version undefined', false]);
   });
 
-  it('have the names of the gateway, or those of the compatible product', () => {
+  it('have the names of the gateway, or those of KrakenD', () => {
     const own = createRendering({ compatible_headers: false } as never, '1.2.3').names;
     deepEqual([own.header, own.completed, own.agent], ['X-Gateway', 'X-Gateway-Completed', 'Sluice Version 1.2.3']);
     const compatible = createRendering({ compatible_headers: true } as never, '1.2.3').names;

@@ -35,15 +35,15 @@ const own = ['X-Forwarded-For: 9.9.9.9', 'X-Forwarded-Host: api.test'];
 const plain = ['User-Agent: Agent', ...own];
 
 describe('the headers that an endpoint forwards', () => {
-  it("is nothing by default: only the gateway's own headers are sent", () => {
+  it('are only those of the gateway by default', () => {
     deepEqual(forwarded({}, { headers: ['X-A', '1', 'User-Agent', 'me'] }).headers, plain);
   });
 
-  it('are the listed ones, in any letter case', () => {
+  it('include the listed ones, in any letter case', () => {
     deepEqual(forwarded({ headers: ['x-a'] }, { headers: ['X-B', '2', 'X-A', '1'] }).headers, ['X-A: 1', ...plain]);
   });
 
-  it("is the client's User-Agent where that is listed and there, and then the gateway tells itself otherwise", () => {
+  it("include the client's User-Agent if it is listed, with the gateway's name in X-Forwarded-Via", () => {
     const headers = ['X-A', '1', 'user-agent', 'me'];
     const via = ['X-Forwarded-Via: Agent', ...own];
     deepEqual(forwarded({ headers: ['User-Agent'] }, { headers }).headers, ['User-Agent: me', ...via]);
@@ -54,14 +54,14 @@ describe('the headers that an endpoint forwards', () => {
     deepEqual(forwarded({ headers: ['User-Agent'] }, { headers: ['X-A', '1'] }).headers, plain);
   });
 
-  it('is never a header that is the own word of the gateway or of the connection, listed or under *', () => {
+  it('never include headers of the gateway or the connection, even if listed or under *', () => {
     const headers = ['Host', 'x', 'X-Forwarded-For', '1.1.1.1', 'TE', 'trailers', 'Content-Length', '1'];
     for (const list of [['Host', 'X-Forwarded-For', 'TE', 'Content-Length'], ['X-Forwarded-For', 'X-B'], ['*']]) {
       deepEqual(forwarded({ headers: list }, { headers }).headers, plain);
     }
   });
 
-  it('is never what the client says to be of its connection only', () => {
+  it('never include headers that the client lists in Connection', () => {
     const headers = ['Connection', 'x-a , X-B', 'X-A', '1', 'X-B', '2', 'X-C', '3'];
     deepEqual([...dropConnectionHeaders(headers)!], ['x-a', 'x-b']);
     deepEqual(headers, ['Connection', 'x-a , X-B', 'X-C', '3']);
@@ -69,13 +69,13 @@ describe('the headers that an endpoint forwards', () => {
     deepEqual(forwarded({ headers: ['*'] }, { headers }).headers, ['X-C: 3', ...plain]);
   });
 
-  it('may be what a component sets, although the client says it to be of its connection only', () => {
+  it('include headers that a component sets, even if the client lists them in Connection', () => {
     const headers = ['Connection', 'X-User', 'X-User', 'set'];
     deepEqual(forwarded({ headers: ['X-User'] }, { headers }).headers, ['X-User: set', ...plain]);
     deepEqual(forwarded({ headers: ['*'] }, { headers }).headers, ['X-User: set', ...plain]);
   });
 
-  it('include those that frame the request, even if the client declares them as connection headers', () => {
+  it('include headers of the body, even if the client lists them in Connection', () => {
     const framing = [
       'Host',
       'a',
@@ -93,7 +93,7 @@ describe('the headers that an endpoint forwards', () => {
     deepEqual(headers.slice(2), framing);
   });
 
-  it('is under * no header that some take for one of those the gateway sets', () => {
+  it('exclude under * names that some backends treat like a header of the gateway', () => {
     const headers = [
       'X_Forwarded.For',
       '1',
@@ -114,7 +114,7 @@ describe('the headers that an endpoint forwards', () => {
     );
   });
 
-  it('is what describes a body, with the body only', () => {
+  it('include Content-Type and Content-Encoding with a body only', () => {
     const headers = ['Content-Type', 'text/x', 'Content-Encoding', 'gzip'];
     const described = ['Content-Type: text/x', 'Content-Encoding: gzip'];
     for (const list of [[], ['Content-Type'], ['*']]) {
@@ -124,7 +124,7 @@ describe('the headers that an endpoint forwards', () => {
   });
 });
 
-describe('the headers that a connection declares as its own', () => {
+describe('the headers that a client lists in Connection', () => {
   for (const [headers, names] of [
     [[], null],
     [['Upgradeable', 'x'], null],
@@ -144,7 +144,7 @@ describe('the headers that a connection declares as its own', () => {
 });
 
 describe('the query parameters that an endpoint forwards', () => {
-  it('is nothing by default, what it lists, or everything under *', () => {
+  it('are empty by default, the listed ones, or all under *', () => {
     const search = 'b=1&a=2&b=3';
     deepEqual(
       [[], ['b'], ['b', 'c'], ['*'], ['a', '*']].map((queries) => forwarded({ queries }, { search }).query),
@@ -156,7 +156,7 @@ describe('the query parameters that an endpoint forwards', () => {
     );
   });
 
-  it("can be changed without the client's own noticing", () => {
+  it('can be changed without affecting the client request', () => {
     const client = makeRequest({ search: 'a=1' });
     const { query } = compileRequest(
       { input_headers: [], input_query_strings: ['*'] } as never,
@@ -168,17 +168,17 @@ describe('the query parameters that an endpoint forwards', () => {
   });
 });
 
-describe("a backend's own lists", () => {
+describe("a backend's own lists of headers and parameters", () => {
   const request = (body: RequestBody | null = null) => {
     const headers = new HeaderBag(['X-A', '1', 'X-B', '2', 'Content-Type', 'text/x']);
     return new PipeRequest(makeRequest({}), {}, Query.parse('a=1&b=2'), headers, body);
   };
 
-  it('filter nothing when they are empty', () => {
+  it('filter nothing if they are empty', () => {
     deepEqual(compileBackendFilter([], []), { headers: null, query: null });
   });
 
-  it('keep what they name, and what describes a body where there is one', () => {
+  it('keep the listed names, and the headers of a body', () => {
     const { headers, query } = compileBackendFilter(['x-A'], ['b']);
     const [without, withBody] = [request(), request(RequestBody.of('x'))];
     headers!(without);
@@ -195,7 +195,7 @@ describe("a backend's own lists", () => {
     equal(String(without.query), 'b=2');
   });
 
-  it('drop everything when they name the empty name', () => {
+  it('drop everything if they list the empty name', () => {
     const { headers, query } = compileBackendFilter([''], ['']);
     const all = request();
     headers!(all);

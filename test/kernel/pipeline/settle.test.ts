@@ -23,7 +23,7 @@ import { ask } from '../server/ask.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
 
-describe('folded stages', () => {
+describe('composed stages with error handling', () => {
   const request = {} as ClientRequest;
   /** Puts its name on every reply that comes out of it. */
   const mark = (name: string): Wrap<ClientRequest> => afterwards((reply) => reply.headers.append('x', name));
@@ -34,7 +34,7 @@ describe('folded stages', () => {
     () =>
       how;
 
-  it('answer at once when everything inside does', () => {
+  it('respond synchronously if everything inside does', () => {
     const handle = foldSettled([mark('a')], () => new Reply(200));
     const reply = handle(request, new Call());
     ok(reply instanceof Reply);
@@ -50,14 +50,14 @@ describe('folded stages', () => {
     ],
     ['returns a rejected promise', () => Promise.reject(new CallError('TEST', 'broken', { view: { status: 418 } }))],
   ] as const) {
-    it(`get a reply even if a later stage ${name}`, async () => {
+    it(`receive a reply even if an inner stage ${name}`, async () => {
       const stages = [mark('a'), mark('b'), fail(how), mark('c')];
       const reply = await foldSettled(stages, () => new Reply(200))(request, new Call());
       deepEqual([reply.status, reply.errors[0]!.code, marks(reply)], [418, 'TEST', ['b', 'a']]);
     });
   }
 
-  it('keep a reply that a hook looks at for a while, and see it one after the other', async () => {
+  it('pass the same reply to each stage, one after another, even if a hook waits', async () => {
     const slow = afterwards<ClientRequest>(async (reply) => {
       await turn();
       reply.headers.append('x', 'slow');
@@ -67,7 +67,7 @@ describe('folded stages', () => {
     deepEqual([reply === first, marks(reply)], [true, ['b', 'slow', 'a']]);
   });
 
-  it('let go of the body of a reply that a hook throws on', async () => {
+  it('cancel the body of a reply if a hook throws', async () => {
     const reported: string[] = [];
     const body = new ByteStream({ cancel: (reason) => void reported.push(reason.message) });
     const broken = afterwards<ClientRequest>(() => {
@@ -83,7 +83,7 @@ describe('folded stages', () => {
     ['a stage in the middle', [mark('a'), mark('b'), hang, mark('c')], ['b', 'a']],
     ['the outermost stage', [hang, mark('a')], []],
   ] as const) {
-    it(`answer when the call is aborted while ${name} waits on and on`, async () => {
+    it(`respond when the call is canceled while ${name} hangs`, async () => {
       const call = new Call();
       const reply = foldSettled(stages, never)(request, call);
       call.cancel(new CallError('TEST', 'given up', { view: { status: 503 } }));
@@ -92,7 +92,7 @@ describe('folded stages', () => {
     });
   }
 
-  it('leave it to a step that heeds the end of the call what it answers', async () => {
+  it('use the reply of a step that handles the cancellation itself', async () => {
     const call = new Call();
     const heeds = (): Promise<Reply> => new Promise((resolve) => call.onCancel(() => resolve(new Reply(204))));
     const reply = foldSettled([mark('a')], heeds)(request, call);
@@ -101,7 +101,7 @@ describe('folded stages', () => {
     deepEqual([status, headers.getAll('x')], [204, ['a']]);
   });
 
-  it('give up the bytes of a reply that comes too late', async () => {
+  it('cancel the bytes of a late reply', async () => {
     const call = new Call();
     const late = Promise.withResolvers<Reply>();
     const reply = foldSettled([], () => late.promise)(request, call);
@@ -113,7 +113,7 @@ describe('folded stages', () => {
     equal(given, 1);
   });
 
-  it('keep the bytes of a reply that came in time', async () => {
+  it('keep the bytes of a reply in time', async () => {
     const call = new Call();
     let given = 0;
     const stream = new ByteStream({ cancel: () => given++ });
@@ -125,7 +125,7 @@ describe('folded stages', () => {
   });
 });
 
-describe('a pipe that heeds its call', () => {
+describe('a pipe that handles the cancellation of its call', () => {
   const toPipe = (client: ClientRequest) => ({ client }) as unknown as PipeRequest;
   const given = new CallError('TEST', 'given up', { view: { status: 503 } });
 
@@ -139,14 +139,14 @@ describe('a pipe that heeds its call', () => {
     deepEqual([(await reply).status, (await reply).complete], [204, false]);
   });
 
-  it('is not waited for with a body, which may never end', async () => {
+  it('is not awaited if the request has a body, which may never end', async () => {
     const call = new Call();
     const reply = enterPipe(toPipe, never, true)({ body: RequestBody.of('a') } as ClientRequest, call);
     call.cancel(given);
     equal((await reply).status, 503);
   });
 
-  it('gives a reply also for what is thrown, or is a rejected promise', async () => {
+  it('returns a reply for thrown errors and rejected promises', async () => {
     for (const pipe of [
       () => {
         throw given;
@@ -159,7 +159,7 @@ describe('a pipe that heeds its call', () => {
   });
 });
 
-describe('the headers of a stage around an endpoint', () => {
+describe('headers that a stage around an endpoint sets', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let port: number;
@@ -217,13 +217,13 @@ describe('the headers of a stage around an endpoint', () => {
     ['in whose pipe a stage does not heed the deadline', 'GET /hangsInside'],
     ['whose answer cannot be written', 'GET /unwritable'],
   ] as const) {
-    it(`are on the answer of one ${name}`, async () => {
+    it(`are in the response of one ${name}`, async () => {
       const { status, headers } = await ask(port, line);
       deepEqual([status, headers['x-frame-options'], headers['x-gateway-completed']], [500, 'DENY', 'false']);
     });
   }
 
-  it('are on the refusal of a body that is too large', async () => {
+  it('are in the rejection of a body that is too large', async () => {
     const { status, headers } = await ask(port, 'POST /small', { body: 'large' });
     deepEqual([status, headers['x-frame-options']], [413, 'DENY']);
   });

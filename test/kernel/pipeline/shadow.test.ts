@@ -8,7 +8,7 @@ import { json, rememberingSinks, startBackend, startGateway } from '../../suppor
 import { newCall, pipeRequest } from './requests.ts';
 
 describe('a shadow backend', () => {
-  it('receives a copy of the traffic, including the body, and delays no response', async () => {
+  it('receives a copy of the request with its body, and does not delay the response', async () => {
     const regular = await startBackend(json({ a: 1 }));
     let release = (): void => {};
     const shadow = await startBackend((_seen, response) => {
@@ -63,7 +63,7 @@ describe('a shadow backend', () => {
     );
   });
 
-  it('is ended by its own timeout, logged at DEBUG only', async () => {
+  it('is ended by its own timeout, logged only at DEBUG', async () => {
     const regular = await startBackend(json({ a: 1 }));
     let closed = 0;
     const shadow = await startBackend((_seen, response) => response.on('close', () => closed++));
@@ -102,7 +102,7 @@ describe('a shadow backend', () => {
     await shadow.close();
   });
 
-  it('knows the claims of the token, and its request is its own', async () => {
+  it('has the claims of the token, and a separate request', async () => {
     const call = newCall();
     call.set(claimsSlot, { sub: 'me' });
     const claims: unknown[] = [];
@@ -129,7 +129,7 @@ describe('a shadow backend', () => {
     equal(withShadows([], next), next);
   });
 
-  it('has the trace, and its body is discarded', async () => {
+  it('has the trace, and its response body is discarded', async () => {
     const call = newCall();
     call.set(traceSlot, { traceId: 'a', spanId: 'b' });
     const reported: string[] = [];
@@ -154,7 +154,7 @@ describe('a shadow backend', () => {
     deepEqual(reported, ['context canceled']);
   });
 
-  it('tells at DEBUG what it throws', async () => {
+  it('logs a thrown error at DEBUG', async () => {
     const lines: string[] = [];
     const report = (line: string | (() => string)) => void lines.push(typeof line === 'string' ? line : line());
     const step = withShadows(
@@ -172,7 +172,7 @@ describe('a shadow backend', () => {
     ok(/^\[Shadow\] Error: oops\n +at /.test(lines[1]!));
   });
 
-  it('does no harm when it throws', async () => {
+  it('does not affect the response if it throws', async () => {
     const step = withShadows(
       [
         {

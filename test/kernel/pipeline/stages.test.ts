@@ -8,7 +8,7 @@ const shown = (stages: readonly Stage[]): string[] => stages.map(({ as, namespac
 /** A part of an attachment; which one does not matter here. */
 const section = {} as never;
 
-describe('the stages around all backends', () => {
+describe('the stages of an endpoint, in order', () => {
   const attached = [
     standing<AtEndpoint>('a', { payload: section, message: section, shape: section, combine: section }),
     standing<AtEndpoint>('b', { shape: section, combine: section, message: section }),
@@ -22,7 +22,7 @@ describe('the stages around all backends', () => {
     standing<AtEndpoint>('h', { gather: section }),
   ];
 
-  it('are the request stages first, then the wraps', () => {
+  it('begin with stages for the request, followed by wraps', () => {
     deepEqual(shown(stagesAround(endpoint, proxy, attached, false, false)), [
       'payload a',
       'payload c',
@@ -31,15 +31,15 @@ describe('the stages around all backends', () => {
     ]);
   });
 
-  it('end with the first shape and the first combination where answers are merged', () => {
+  it('end with the first shape and the first combiner if responses are merged', () => {
     deepEqual(shown(stagesAround([], [], attached, true, false)).slice(2), ['shape a', 'combine a']);
   });
 
-  it('end with who gathers the answers instead of who combines them', () => {
+  it('end with a gather stage instead of a combiner if there is one', () => {
     deepEqual(shown(stagesAround([], [], gathering, true, false)).slice(2), ['shape a', 'gather g']);
   });
 
-  it('have who looks at messages where there are some', () => {
+  it('include hooks on messages if there are any', () => {
     deepEqual(shown(stagesAround([], proxy, attached, false, true)).slice(2), ['proxy p', 'message a', 'message b']);
   });
 });
@@ -56,11 +56,11 @@ describe('the stages of a backend', () => {
     deepEqual(shown(stagesOf(false, false)), ['shadow a', 'backend w', 'transport t', 'protocol http']);
   });
 
-  it('have the first shape where answers are decoded', () => {
+  it('include the first shape if responses are decoded', () => {
     deepEqual(shown(stagesOf(true, false)), ['shadow a', 'backend w', 'shape a', 'transport t', 'protocol http']);
   });
 
-  it('have who looks at messages, and the shape of them', () => {
+  it('include hooks on messages, and the shape for messages', () => {
     deepEqual(shown(stagesOf(false, true)), [
       'shadow a',
       'backend w',
@@ -71,7 +71,7 @@ describe('the stages of a backend', () => {
     ]);
   });
 
-  it('are the same objects where they are equal', () => {
+  it('are the same objects if they are equal', () => {
     const [one, other] = [stagesOf(true, true), stagesOf(true, true)];
     for (const [at, stage] of one.entries()) equal(other[at], stage);
     equal(Object.isFrozen(one[0]), true);

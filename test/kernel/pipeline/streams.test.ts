@@ -7,7 +7,7 @@ import type { Gateway } from '../../../kernel/sluice.ts';
 import { until } from '../../support/conditions.ts';
 import { rememberingSinks, startGateway } from '../../support/gateway.ts';
 
-describe('bytes on their way', () => {
+describe('streamed bodies', () => {
   let server: Server;
   let url: string;
   let gateway: Gateway;
@@ -42,7 +42,7 @@ describe('bytes on their way', () => {
     return request({ port, host: '127.0.0.1', path: '/x', method, agent: false });
   };
 
-  it('reach the client of a no-op endpoint before the backend has sent them all', async () => {
+  it('reach the client of a no-op endpoint before the backend has sent everything', async () => {
     let finish = (): void => {};
     received = (_message, response) => {
       response.write('first');
@@ -58,7 +58,7 @@ describe('bytes on their way', () => {
     equal((await chunks.next()).done, true);
   });
 
-  it('break the connection to the client where the backend breaks off, and say so in the log', async () => {
+  it('break the client connection if the backend breaks off, with a log line', async () => {
     let breakOff = (): void => {};
     received = (_message, response) => {
       response.write('first');
@@ -74,7 +74,7 @@ describe('bytes on their way', () => {
     await until(() => lines.some((line) => line.includes('ERROR: [ENDPOINT: /x] response broke off')));
   });
 
-  it('stay under the timeout of their backend when the answer has begun', async () => {
+  it("are subject to the backend's timeout even after the response has begun", async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     received = (_message, response) => response.write('first');
     const client = await open({ output_encoding: 'no-op', backend: [{ url_pattern: '/', timeout: '5s' }] });
@@ -86,7 +86,7 @@ describe('bytes on their way', () => {
     await broken;
   });
 
-  it('fail the call where the backend breaks off in a body to be decoded', async () => {
+  it('fail the call if the backend breaks off within a body to be decoded', async () => {
     received = (_message, response) => {
       response.writeHead(200, { 'Content-Length': '100' });
       response.write('{"a":', () => response.destroy());
@@ -98,7 +98,7 @@ describe('bytes on their way', () => {
     ok(lines.some((line) => line.includes('ERROR: [ENDPOINT: /x] backend')));
   });
 
-  it('of a request reach a single backend as they arrive, with any method', async () => {
+  it('of requests reach a single backend as they arrive, with any method', async () => {
     const seen: string[] = [];
     let headers: IncomingMessage['headers'] = {};
     let method: string | undefined;
@@ -117,7 +117,7 @@ describe('bytes on their way', () => {
     deepEqual([method, headers['transfer-encoding'], headers['content-type']], ['PUT', 'chunked', 'text/x']);
   });
 
-  it('of a request are read once for several backends and sent to each with their length', async () => {
+  it('of requests are buffered for several backends and sent with their length', async () => {
     const seen: [string, string | undefined][] = [];
     received = async (message, response) => {
       let body = '';
@@ -139,7 +139,7 @@ describe('bytes on their way', () => {
     ]);
   });
 
-  it('of a request over the limit are rejected while they come', async () => {
+  it('of requests are rejected when they exceed the limit', async () => {
     received = (message, response) => {
       message.resume().on('end', () => response.end('{}'));
     };
@@ -155,7 +155,7 @@ describe('bytes on their way', () => {
     client.destroy();
   });
 
-  it('take every value of a repeated header along, in order', async () => {
+  it('are sent with all values of a repeated header, in order', async () => {
     let values: string[] = [];
     received = ({ rawHeaders }, response) => {
       values = rawHeaders.filter((_value, at) => at % 2 === 1 && rawHeaders[at - 1] === 'X-Many');
@@ -169,7 +169,7 @@ describe('bytes on their way', () => {
   });
 
   for (const listed of ['User-Agent', '*']) {
-    it(`carry the gateway's own name where the client has none, with input_headers ${listed}`, async () => {
+    it(`are sent with the gateway's User-Agent if the client has none, with input_headers ${listed}`, async () => {
       let headers: IncomingMessage['headers'] = {};
       received = (message, response) => {
         ({ headers } = message);

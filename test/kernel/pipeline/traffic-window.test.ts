@@ -3,10 +3,10 @@ import { BUCKETS, bucketOf, latencyBands, noTraffic } from '../../../kernel/pipe
 
 const bandsOf = (...buckets: number[]) => latencyBands({ ...noTraffic, buckets });
 
-describe('the latencies of a window', () => {
+describe('the latency bands of a time window', () => {
   it('are empty without calls', () => deepEqual(bandsOf(), []));
 
-  it('are contiguous bands, a quarter of a power of two wide', () => {
+  it('are contiguous, a quarter of a power of two wide', () => {
     deepEqual(bandsOf(0, 3, 1, 2, 4, 1, 5, 7), [
       { fromMs: 0, toMs: 0.05, calls: 3 },
       { fromMs: 0.05, toMs: 0.0625, calls: 2 },
@@ -15,13 +15,13 @@ describe('the latencies of a window', () => {
     ]);
   });
 
-  it('are unlimited in the last band, and limited in the band before it', () => {
+  it('are unlimited only in the last band', () => {
     const [last, before] = bandsOf(BUCKETS - 1, 1, BUCKETS - 2, 1);
     equal(last!.toMs, Number.POSITIVE_INFINITY);
     equal(before!.toMs, last!.fromMs);
   });
 
-  it('lie within the band of their bucket', () => {
+  it('match the histogram buckets', () => {
     for (const latencyMs of [0.06, 1, 7.3, 99, 60_000]) {
       const [band] = bandsOf(bucketOf(latencyMs), 1);
       equal(band!.fromMs <= latencyMs && latencyMs < band!.toMs, true, String(latencyMs));

@@ -48,7 +48,7 @@ const cases: readonly (readonly object[])[] = [
   ].flatMap((rules) => Object.keys(bodies).map((target) => [at(target, rules)])),
 ];
 
-describe('answers that pass undecoded', () => {
+describe('responses that pass undecoded', () => {
   let backend: TestBackend;
   let gateway: Operations;
   let port: number;
@@ -79,12 +79,12 @@ describe('answers that pass undecoded', () => {
   };
 
   for (const [index, backends] of cases.entries()) {
-    it(`are what decoded ones are: ${JSON.stringify(backends)}`, async () => {
+    it(`equal decoded ones: ${JSON.stringify(backends)}`, async () => {
       deepEqual(await told(`/passed/${index}`), await told(`/decoded/${index}`));
     });
   }
 
-  it('are copied as they came', async () => {
+  it('are copied byte by byte', async () => {
     equal((await ask(port, 'GET /passed/0')).text, '{"id":2,"a":{"b":1,"c":[1.50, 2]},"x":"\\u00e4","b":null}');
   });
 });

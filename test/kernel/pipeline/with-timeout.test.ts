@@ -46,8 +46,8 @@ async function timed(respond: (reply: Reply) => Reply | Promise<Reply> = (reply)
   };
 }
 
-describe('a step with a deadline of its own', () => {
-  it('stays under it while bytes are coming', async () => {
+describe('a step with its own timeout', () => {
+  it('is subject to it while bytes arrive', async () => {
     const { isOver, body, flow, told: reported } = await timed();
     flow();
     body.write(Buffer.from('a'));
@@ -56,7 +56,7 @@ describe('a step with a deadline of its own', () => {
     body.end();
   });
 
-  it('ends with the last of the bytes, however they end', async () => {
+  it('ends with the last byte, or with the failure of the bytes', async () => {
     for (const respond of [undefined, async (reply: Reply) => reply]) {
       const ended = await timed(respond);
       ended.flow();
@@ -73,7 +73,7 @@ describe('a step with a deadline of its own', () => {
     deepEqual([left.told, left.isOver()], [['cancel: left'], true]);
   });
 
-  it('takes bytes no faster than their reader does', async () => {
+  it('reads bytes no faster than its reader', async () => {
     const { body, output, told: reported, flow, fill } = await timed();
     flow();
     fill();
@@ -83,7 +83,7 @@ describe('a step with a deadline of its own', () => {
     body.end();
   });
 
-  it('is over at once with an answer without such bytes', async () => {
+  it('ends at once for a reply without a stream', async () => {
     const { isOver } = await timed(() => Reply.data({}));
     equal(isOver(), true);
   });

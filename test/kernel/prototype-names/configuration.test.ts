@@ -21,7 +21,7 @@ for (const name of PROTOTYPE_NAMES) {
     after(() => folder.remove());
     afterEach(() => equal(Object.keys(Object.prototype).length, 0, 'something was put into Object.prototype'));
 
-    describe('in a configuration', () => {
+    describe('in a configuration file', () => {
       const check = async (document: object | string, extension = 'json') => {
         const file = folder.write(`gateway.${extension}`, document);
         const ended = await sluice('check', '-t', '-c', file);
@@ -37,14 +37,14 @@ for (const name of PROTOTYPE_NAMES) {
         ['an endpoint', (extra: object) => whole({ endpoints: [endpointOf({ extra_config: extra })] })],
         ['a backend', (extra: object) => whole({ endpoints: [endpointOf({}, { extra_config: extra })] })],
       ] as const) {
-        it(`is not a component of ${level}`, async () => {
+        it(`is not a known component of ${level}`, async () => {
           const { code, err } = await check(document(holding(name, {})));
           equal(code, isComment ? 0 : 1);
           if (!isComment) match(err, /NAMESPACE_UNKNOWN/);
         });
       }
 
-      it('is an unknown key like any other', async () => {
+      it('is an ordinary unknown key', async () => {
         for (const document of [
           whole(holding(name, 1)),
           whole({ endpoints: [endpointOf(holding(name, 1))] }),
@@ -58,7 +58,7 @@ for (const name of PROTOTYPE_NAMES) {
         }
       });
 
-      it('is an unknown key in YAML and TOML too', async () => {
+      it('is an ordinary unknown key in YAML and TOML', async () => {
         for (const [text, extension] of [
           [`version: 3\nendpoints: []\n${name}: {a: 1}\nextra_config:\n  ${name}: {}\n`, 'yaml'],
           [`version = 3\nendpoints = []\n${name} = {a = 1}\n[extra_config]\n${name} = {}\n`, 'toml'],
@@ -67,7 +67,7 @@ for (const name of PROTOTYPE_NAMES) {
         }
       });
 
-      it('is not an encoding, method, strategy, level or discovery', async () => {
+      it('is not a known encoding, method, strategy, level or discovery', async () => {
         for (const document of [
           whole({ endpoints: [endpointOf({ output_encoding: name })] }),
           whole({ output_encoding: name }),
@@ -93,7 +93,7 @@ for (const name of PROTOTYPE_NAMES) {
         }
       });
 
-      it('is not a variable of a log line', async () => {
+      it('is not a known variable of a log line', async () => {
         const logging = { level: 'INFO', stdout: true, format: 'custom', custom_format: `%{${name}}\n` };
         match((await check(whole({ extra_config: { 'telemetry/logging': logging } }))).err, /LOGGING_PATTERN/);
         const { access_log_custom_format, ...rest } = {
@@ -107,7 +107,7 @@ for (const name of PROTOTYPE_NAMES) {
         match((await check(whole({ extra_config: { 'telemetry/logging': access } }))).err, /LOGGING_PATTERN/);
       });
 
-      it('may be the name of a header in settings', async () => {
+      it('can be the name of a header in settings', async () => {
         for (const extra of [
           { 'security/http': { ssl_proxy_headers: holding(name, 'https'), ssl_redirect: true } },
           { 'security/http': { allowed_hosts: [name], host_proxy_headers: [name] } },
@@ -117,7 +117,7 @@ for (const name of PROTOTYPE_NAMES) {
         }
       });
 
-      it('is shown, compared, explained, migrated and audited as any other', async () => {
+      it('is shown, compared, explained, migrated and audited like any other', async () => {
         const endpoint = endpointOf(
           { endpoint: `/a/{${name}}`, input_query_strings: [name], input_headers: [name] },
           { url_pattern: `/{${name}}`, group: name, mapping: holding(name, name) },
@@ -140,7 +140,7 @@ for (const name of PROTOTYPE_NAMES) {
         }
       });
 
-      it('is not a field that an environment variable overrides', async () => {
+      it('does not name a field that an environment variable overrides', async () => {
         const file = folder.write('env.json', whole({}));
         const env = { [`GATEWAY_${name.toUpperCase()}`]: '1', [name]: '1', GATEWAY_ADMIN_LISTEN: 'off' };
         equal((await sluiceIn(env, 'check', '-t', '-c', file)).code, 0);
@@ -148,7 +148,7 @@ for (const name of PROTOTYPE_NAMES) {
     });
 
     describe('on the command line', () => {
-      it('is not a command, topic or component', async () => {
+      it('is not a known command, topic or component', async () => {
         for (const command of [[name], ['help', name], [name, '--help'], ['schema', name]]) {
           const { out, err } = await sluice(...command);
           doesNotMatch(`${out}${err}`, /undefined|native code|\[object|\n {4}at /, command.join(' '));
@@ -157,7 +157,7 @@ for (const name of PROTOTYPE_NAMES) {
         equal((await sluice('schema', name)).code, 2);
       });
 
-      it('is not a format or flag', async () => {
+      it('is not a known format or flag', async () => {
         const file = folder.write('formats.json', { version: 3, endpoints: [] });
         for (const command of [
           ['check', '-c', file, '--format', name],

@@ -45,18 +45,18 @@ for (const name of PROTOTYPE_NAMES) {
       (await gateway.inject({ url, headers })).json();
 
     describe('in a request', () => {
-      it('may be the name of a path variable', async () => {
+      it('can be the name of a path variable', async () => {
         const gateway = await serve({ endpoint: `/a/{${name}}/b` }, { url_pattern: `/got/{${name}}` });
         equal((await get(gateway, '/a/value/b')).asked.path, '/got/value');
         equal((await get(gateway, '/a/with%20space/b')).asked.path, '/got/with%20space');
       });
 
-      it('may be the name of a path variable next to a wildcard', async () => {
+      it('can be the name of a path variable next to a wildcard', async () => {
         const gateway = await serve({ endpoint: `/a/{${name}}/*` }, { url_pattern: `/got/{${name}}` });
         equal((await get(gateway, '/a/value/rest')).asked.path, '/got/value/rest');
       });
 
-      it('may be the name of a query parameter', async () => {
+      it('can be the name of a query parameter', async () => {
         const gateway = await serve({ input_query_strings: [name] });
         deepEqual((await get(gateway, `/a?${name}=1&other=2`)).asked.query, holding(name, '1'));
         const all = await serve({ input_query_strings: ['*'] });
@@ -64,7 +64,7 @@ for (const name of PROTOTYPE_NAMES) {
         deepEqual((await get(all, '/a')).asked.query, {});
       });
 
-      it('may be the name of a header', async () => {
+      it('can be the name of a header', async () => {
         for (const listed of [name, '*']) {
           const gateway = await serve({ input_headers: [listed] });
           const { port } = await gateway.listen();
@@ -84,7 +84,7 @@ for (const name of PROTOTYPE_NAMES) {
         });
       }
 
-      it('may be a key of a body, which is passed on and validated as any other', async () => {
+      it('can be a key of a body that is validated and forwarded', async () => {
         const schema = { type: 'object', required: [name], properties: holding(name, { type: 'integer' }) };
         const gateway = await serve(
           { method: 'POST', extra_config: { 'validation/json-schema': schema } },
@@ -102,17 +102,17 @@ for (const name of PROTOTYPE_NAMES) {
     describe('in a reply', () => {
       const data = { inner: 'here', other: 1 };
 
-      it('may be the name of a group', async () => {
+      it('can be the name of a group', async () => {
         const gateway = await serve({}, { group: name });
         deepEqual(Object.keys(await get(gateway, '/a')), [name]);
       });
 
-      it('may be the name of a target', async () => {
+      it('can be the name of a target', async () => {
         deepEqual(await get(await serve({}, { target: name }), '/a'), data);
         equal((await (await serve({}, { target: `asked.${name}` })).inject('/a')).body, '{}');
       });
 
-      it('may be allowed, denied and renamed', async () => {
+      it('can be allowed, denied and renamed', async () => {
         deepEqual(await get(await serve({}, { allow: [`${name}.inner`] }), '/a'), holding(name, { inner: 'here' }));
         deepEqual(Object.keys(await get(await serve({}, { deny: [name] }), '/a')), ['asked']);
         deepEqual(Object.keys(await get(await serve({}, { mapping: holding(name, 'new') }), '/a')), ['asked', 'new']);
@@ -120,7 +120,7 @@ for (const name of PROTOTYPE_NAMES) {
         deepEqual(Object.keys(renamed), [name]);
       });
 
-      it('may be that of keys that are merged', async () => {
+      it('can be a key of merged responses', async () => {
         const gateway = await serve({}, {}, { group: name });
         deepEqual(Object.keys(await get(gateway, '/a')), ['asked', name]);
         for (const combiner of ['append', 'deep']) {
@@ -129,7 +129,7 @@ for (const name of PROTOTYPE_NAMES) {
         }
       });
 
-      it('may be taken from an earlier answer', async () => {
+      it('can be a placeholder for a value of an earlier response', async () => {
         const gateway = await serve(
           { extra_config: { proxy: { sequential: true } } },
           {},
@@ -138,7 +138,7 @@ for (const name of PROTOTYPE_NAMES) {
         equal((await get(gateway, '/a')).second.asked.path, '/got/here');
       });
 
-      it('may appear in static data and in moved data', async () => {
+      it('can be a key of static and moved data', async () => {
         const fixed = await serve({
           extra_config: { proxy: { static: { strategy: 'always', data: holding(name, 5) } } },
         });
@@ -153,7 +153,7 @@ for (const name of PROTOTYPE_NAMES) {
       });
 
       for (const encoding of ['xml', 'yaml', 'json', 'fast-json', 'negotiate']) {
-        it(`may be written as ${encoding}`, async () => {
+        it(`can be written as ${encoding}`, async () => {
           const gateway = await serve({ output_encoding: encoding }, { allow: [`${name}.inner`] });
           const { statusCode, body } = await gateway.inject('/a');
           equal(statusCode, 200);

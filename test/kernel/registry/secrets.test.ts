@@ -31,7 +31,7 @@ const document = (address: Data) => ({
   ],
 });
 
-describe('a field that its component marks as secret', () => {
+describe("a field that its component's schema marks as secret", () => {
   let isSecret: IsSecret;
   before(async () => {
     const registry = new Registry(catalogue, toolServices());
@@ -39,15 +39,16 @@ describe('a field that its component marks as secret', () => {
     isSecret = secretsKnownTo(registry);
   });
 
-  it('is a secret', () => equal(isSecret(PROXY, 'hidden'), true));
-  it('is one at every level the component may be asked for at', () =>
+  it('is treated as secret', () => equal(isSecret(PROXY, 'hidden'), true));
+  it('is treated as secret at every level of the component', () =>
     equal(isSecret('/extra_config/backend~1http~1client/proxy_address', 'hidden'), true));
-  it('does not affect the fields next to it', () => equal(isSecret(`${CLIENT}/other`, 'shown'), false));
-  it('makes no secret of the same name elsewhere', () =>
+  it('does not affect its sibling fields', () => equal(isSecret(`${CLIENT}/other`, 'shown'), false));
+  it('does not affect other fields of the same name', () =>
     equal(isSecret('/endpoints/0/extra_config/qos~1ratelimit~1router/proxy_address', 'shown'), false));
-  it('leaves what names and texts tell as secret', () => equal(isSecret('/x/password', 'hidden'), true));
+  it('is treated as secret in addition to fields with secret names or texts', () =>
+    equal(isSecret('/x/password', 'hidden'), true));
 
-  it('is masked where the configuration is shown', () => {
+  it('is masked in the printed configuration', () => {
     const shown = JSON.stringify(maskSecrets(document('hidden'), '', isSecret));
     equal(shown, JSON.stringify(document('***')));
   });
@@ -64,7 +65,7 @@ describe('a field that its component marks as secret', () => {
     const printed = formats.get('text')!.print(findings, false);
     deepEqual([printed.includes('hidden'), printed.includes('"proxy_address":***')], [false, true]);
   });
-  it('is masked where the configuration is printed as it is understood', () => {
+  it('is masked in the interpreted configuration', () => {
     const { config } = normalize(document('hidden'));
     const stream = new PassThrough();
     printConfig(stream, config, 3, ' ', isSecret);

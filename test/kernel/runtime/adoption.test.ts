@@ -12,7 +12,7 @@ import { PluginFolder } from '../../support/plugin-folder.ts';
 
 const texts = definePort<string[]>('texts of a test');
 
-describe('an endpoint that has not changed', () => {
+describe('an unchanged endpoint over a reload', () => {
   let gateway: Operations;
   let told: string[];
   let folder: PluginFolder;
@@ -93,7 +93,7 @@ describe('an endpoint that has not changed', () => {
     folder.remove();
   });
 
-  it('continues unchanged when another one changes, and is not started again', async () => {
+  it('continues without a restart when another endpoint changes', async () => {
     await start(config([endpoint('/a'), endpoint('/b')]));
     await gateway.reload(config([endpoint('/a'), endpoint('/b', {}, { timeout: '7s' })]));
     await settled();
@@ -107,7 +107,7 @@ describe('an endpoint that has not changed', () => {
     ['yaml', yaml],
     ['toml', toml],
   ] as const) {
-    it(`continues unchanged if the configuration is written in ${format.toUpperCase()}`, async () => {
+    it(`continues if the configuration is rewritten in ${format.toUpperCase()}`, async () => {
       const source = (document: object) => new ConfigText(print(document), format);
       await start(config([endpoint('/a')]));
       await gateway.reload(source(config([endpoint('/a'), endpoint('/b')])));
@@ -118,7 +118,7 @@ describe('an endpoint that has not changed', () => {
     });
   }
 
-  it('ends once, after many reloads, when it is taken out', async () => {
+  it('ends once when it is finally removed', async () => {
     await start(config([endpoint('/a'), endpoint('/b')]));
     for (let index = 1; index < 6; index++) {
       await gateway.reload(config([endpoint('/a'), endpoint('/b', {}, { timeout: `${index}s` })]));
@@ -146,14 +146,14 @@ describe('an endpoint that has not changed', () => {
     );
   });
 
-  it('continues unchanged at another position', async () => {
+  it('continues at another position', async () => {
     await start(config([endpoint('/a'), endpoint('/b')]));
     await gateway.reload(config([endpoint('/c'), endpoint('/b'), endpoint('/a')]));
     await settled();
     deepEqual(told, ['attach /c', 'warm /c', 'start /c']);
   });
 
-  it('is left alone by a reload that is rejected, and by one that is only tried', async () => {
+  it('is not affected by a rejected reload or a dry run', async () => {
     await start(config([endpoint('/a'), endpoint('/b')]));
     const { routes } = partsOf(gateway).generations.current.runtime.compiled;
     await rejects(gateway.reload(config([endpoint('/a'), endpoint('/b', { refuses: true })])), /TEST_REFUSED/);
@@ -169,7 +169,7 @@ describe('an endpoint that has not changed', () => {
     deepEqual(told, ['stop /a', 'end /a']);
   });
 
-  it('is built anew when a file that it has read has another content', async () => {
+  it('is rebuilt if a file that it read has changed', async () => {
     const file = join(folder.path, 'text');
     writeFileSync(file, 'one');
     const document = config([endpoint('/a', { file }), endpoint('/b')]);
@@ -186,14 +186,14 @@ describe('an endpoint that has not changed', () => {
     equal((await gateway.inject('/a')).headers['x-text'], 'two');
   });
 
-  it('is built anew when anything of the service changes', async () => {
+  it('is rebuilt if any field of the service changes', async () => {
     const endpoints = [endpoint('/a')];
     await start(config(endpoints));
     await gateway.reload(config(endpoints, { name: 'another' }));
     deepEqual(told.slice(0, 1), ['attach /a']);
   });
 
-  it('is built anew where it has looked at all endpoints', async () => {
+  it('is rebuilt if it has read the list of all endpoints', async () => {
     await start(config([endpoint('/a', { asks: 'endpoints' }), endpoint('/b')]));
     await gateway.reload(config([endpoint('/a', { asks: 'endpoints' }), endpoint('/b'), endpoint('/c')]));
     deepEqual(told.slice(0, 2), ['attach /a', 'attach /c']);
@@ -205,21 +205,21 @@ describe('an endpoint that has not changed', () => {
     deepEqual(told.slice(0, 1), ['attach /a']);
   });
 
-  it('keeps the offers of the service if these learn nothing from endpoints', async () => {
+  it('uses the same offers of the service if these do not depend on endpoints', async () => {
     const service = { extra_config: { 'test/offering': {} } };
     await start(config([endpoint('/a')], service));
     await gateway.reload(config([endpoint('/a'), endpoint('/b')], service));
     deepEqual(told, ['attach /b', 'warm /b', 'start /b']);
   });
 
-  it('is built anew with what the service offers it, where that may learn something', async () => {
+  it('is rebuilt together with offers of the service that depend on endpoints', async () => {
     const service = { extra_config: { 'test/offering': {} } };
     await start(config([endpoint('/a')], service), false);
     await gateway.reload(config([endpoint('/a'), endpoint('/b')], service));
     deepEqual(told.slice(0, 3), ['attach the service', 'attach /a', 'attach /b']);
   });
 
-  it('is built anew with the service where one comes, changes or goes from which that learns something', async () => {
+  it('is rebuilt with the service if an endpoint that the service depends on is added, changed or removed', async () => {
     const service = { extra_config: { 'test/offering': {} } };
     const learnt = endpoint('/learnt');
     const steps: readonly (readonly [what: string, endpoints: readonly object[], isWhole: boolean])[] = [
@@ -238,7 +238,7 @@ describe('an endpoint that has not changed', () => {
     }
   });
 
-  it('leaves the service knowing what is served now', async () => {
+  it('lets the service read the current list of endpoints', async () => {
     const service = { extra_config: { 'test/offering': {} } };
     await start(config([endpoint('/a')], service));
     await gateway.reload(config([endpoint('/a'), endpoint('/b')], service));
@@ -249,7 +249,7 @@ describe('an endpoint that has not changed', () => {
     equal((await gateway.inject('/served')).body, '/a,/b');
   });
 
-  it('leads to no configuration before the one that serves', async () => {
+  it('keeps no earlier configuration in memory', async () => {
     await start(config([endpoint('/a'), endpoint('/b')]));
     const { generations } = partsOf(gateway);
     for (let index = 1; index < 4; index++) {

@@ -3,8 +3,8 @@ import { silentLog } from '../../../kernel/contract/internal.ts';
 import { ConfigBuild } from '../../../kernel/runtime/build/config-build.ts';
 import { turnsDuring } from '../../support/turns.ts';
 
-describe('a configuration that will not serve', () => {
-  it('lets go of its endpoints, the last one first, while requests are served', async () => {
+describe('a configuration build that is discarded', () => {
+  it('releases its endpoints in reverse order, while requests are served', async () => {
     const registry = { services: { log: silentLog } };
     const build = new ConfigBuild({} as never, {} as never, { registry } as never, 1);
     const released: number[] = [];

@@ -10,7 +10,7 @@ const withSchema = (pattern: string) => ({
   extra_config: { 'validation/json-schema': { pattern } },
 });
 
-describe('a reload that is rejected', () => {
+describe('a rejected reload', () => {
   let gateway: Gateway;
   beforeEach(async () => {
     gateway = await createGateway(service([sound]) as never, { sinks: rememberingSinks() });
@@ -35,7 +35,7 @@ describe('a reload that is rejected', () => {
     );
   });
 
-  it('reports errors of endpoints after an invalid one at their place', async () => {
+  it('reports errors of endpoints after an invalid one with correct pointers', async () => {
     const { errors } = await refusal(service([{ endpoint: '/broken' }, withSchema('[')]));
     deepEqual(
       errors.map(({ pointer }) => pointer),
@@ -43,7 +43,7 @@ describe('a reload that is rejected', () => {
     );
   });
 
-  it('reports an error once, even if a component fails on it too', async () => {
+  it('reports an error once, even if a component fails because of it', async () => {
     const host = ['http://users internal'];
     const { errors } = await refusal(service([{ endpoint: '/a', backend: [{ url_pattern: '/', sd: 'dns', host }] }]));
     deepEqual(
@@ -52,7 +52,7 @@ describe('a reload that is rejected', () => {
     );
   });
 
-  it('does not take a configuration for unchanged whose sound part is the serving one', async () => {
+  it('is not treated as unchanged if its valid part equals the active configuration', async () => {
     await refusal(service([sound, { endpoint: '/broken' }]));
     equal(gateway.status.revision, 1);
   });

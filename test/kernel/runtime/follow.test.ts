@@ -44,7 +44,7 @@ describe('a gateway that watches its file', () => {
     await gateway.watch();
   };
 
-  it('applies what is saved by renaming over it, as editors do', async () => {
+  it('applies a save that renames a new file over it, like editors do', async () => {
     const file = join(folder, 'gateway.json');
     writeFileSync(file, config('/one'));
     await start(file);
@@ -56,7 +56,7 @@ describe('a gateway that watches its file', () => {
     equal(gateway!.status.revision, 2);
   });
 
-  it('watches once, even if requested repeatedly', async () => {
+  it('starts watching once, even if requested repeatedly', async () => {
     const file = join(folder, 'gateway.json');
     writeFileSync(file, config('/one'));
     gateway = await openGateway(file, { port: 0, sinks });
@@ -68,7 +68,7 @@ describe('a gateway that watches its file', () => {
     equal(gateway.watcher, watcher);
   });
 
-  it('applies what was saved between its start and the watch', async () => {
+  it('applies a save between its start and the first watch', async () => {
     const file = join(folder, 'gateway.json');
     writeFileSync(file, config('/one'));
     gateway = await openGateway(file, { port: 0, sinks });
@@ -77,7 +77,7 @@ describe('a gateway that watches its file', () => {
     await until(() => serves('/two'));
   });
 
-  it('leaves a configuration that came otherwise in its place when only a file it names is renewed', async () => {
+  it('keeps a configuration from the admin API if only a referenced file changes', async () => {
     const file = join(folder, 'gateway.json');
     writeFileSync(file, config('/file'));
     await start(file);
@@ -96,7 +96,7 @@ describe('a gateway that watches its file', () => {
     certificates.remove();
   });
 
-  it('leaves a configuration in its place that was on its way when a file was renewed', async () => {
+  it('keeps a configuration that was being applied when a referenced file changed', async () => {
     const file = join(folder, 'gateway.json');
     const certificates = makeCertificates();
     const authority = certificates.authority('authority');
@@ -118,7 +118,7 @@ describe('a gateway that watches its file', () => {
     certificates.remove();
   });
 
-  it('continues to serve while the file is invalid, reports the errors, and applies the corrected file', async () => {
+  it('continues to serve while the file is invalid, reports the errors, and applies the correction', async () => {
     const file = join(folder, 'gateway.json');
     writeFileSync(file, config('/one'));
     await start(file);
@@ -133,7 +133,7 @@ describe('a gateway that watches its file', () => {
     await until(() => serves('/three'));
   });
 
-  describe('refuses a broken save once', () => {
+  describe('reports only once an invalid save', () => {
     const refusals = () => sinks.lines.filter((line) => line.includes('configuration refused')).length;
     /** Lines that tell of a look at the files without a change. */
     const quietLooks = () => sinks.lines.filter((line) => line.includes('same content as before')).length;
@@ -147,8 +147,8 @@ describe('a gateway that watches its file', () => {
 
     for (const [how, save] of Object.entries({
       'that is not valid JSON': (file: string) => writeFileSync(file, '{"version": 3,, "endpoints": []}'),
-      'that is no configuration': (file: string) => writeFileSync(file, '{"version": 3, "prot": 8080}'),
-      'that has deleted the file': (file: string) => rmSync(file),
+      'that is an invalid configuration': (file: string) => writeFileSync(file, '{"version": 3, "prot": 8080}'),
+      'that deletes the file': (file: string) => rmSync(file),
     })) {
       it(how, async () => {
         const file = join(folder, 'gateway.json');
@@ -162,7 +162,7 @@ describe('a gateway that watches its file', () => {
       });
     }
 
-    it('that was asked for by another way', async () => {
+    it('that a reload has already reported', async () => {
       const file = join(folder, 'gateway.json');
       writeFileSync(file, '{"version": 3,, "endpoints": []}');
       await rejects(gateway!.reload());
@@ -172,7 +172,7 @@ describe('a gateway that watches its file', () => {
     });
   });
 
-  it('keeps watching the files that were named before an invalid save', async () => {
+  it('keeps watching the files that were referenced before an invalid save', async () => {
     const file = join(folder, 'gateway.json');
     const certificates = makeCertificates();
     const { certificate, privateKey } = certificates.issue('one', certificates.authority('authority'));
@@ -199,7 +199,7 @@ describe('a gateway that watches its file', () => {
     match(sinks.lines.find((line) => line.includes('cannot be read (missing)'))!, /WARNING.*\[WATCH\] .*missing/);
   });
 
-  it('waits with a change while many replaced configurations still have requests', async () => {
+  it('delays a change while many replaced configurations have pending requests', async () => {
     const file = join(folder, 'gateway.json');
     writeFileSync(file, config('/one'));
     await start(file);
@@ -226,7 +226,7 @@ describe('a gateway that watches its file', () => {
     equal(gateway!.attempts.list[0]!.trigger, 'watch');
   });
 
-  it('follows the swapped links of a Kubernetes volume', async () => {
+  it('follows the symbolic links of a Kubernetes volume', async () => {
     for (const version of ['v1', 'v2']) {
       mkdirSync(join(folder, version));
       writeFileSync(join(folder, version, 'gateway.json'), config(`/${version}`));

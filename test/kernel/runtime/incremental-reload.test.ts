@@ -190,7 +190,7 @@ describe('a configuration that reuses its unchanged parts', function () {
   ] as const;
   for (const [seed, components] of sets) {
     const beside = Object.keys(components).join(', ');
-    it(`responds like one that is built from scratch, for any change (${seed}) ${beside}`, async () => {
+    it(`responds like one that is built completely, for any change (${seed}) ${beside}`, async () => {
       const random = generator(seed);
       withPlugins = seed === 1;
       always = components;

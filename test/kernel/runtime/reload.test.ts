@@ -57,7 +57,7 @@ describe('reload', () => {
 
   after(() => agent.destroy());
 
-  it('serves 200 configurations one after another under load without one failed or mixed answer', async function () {
+  it('serves 200 configurations one after another under load without a failed or mixed response', async function () {
     this.timeout(60_000);
     let stop = false;
     let response = 0;
@@ -84,7 +84,7 @@ describe('reload', () => {
     ok(response >= 200);
   });
 
-  it('gives the memory of old configurations back', async function () {
+  it('releases the memory of old configurations', async function () {
     this.timeout(60_000);
     const heapAfter = async (reloads: number): Promise<number> => {
       for (let number = 0; number < reloads; number++) {
@@ -101,7 +101,7 @@ describe('reload', () => {
     ok(later < settled * 1.05, `heap grew from ${settled} to ${later} bytes`);
   });
 
-  it('lets an old configuration be collected once its last request has left', async () => {
+  it('lets an old configuration be garbage-collected after its last request', async () => {
     const old = new WeakRef(gateway.config);
     await gateway.reload(generation(1));
     await get('/a');
@@ -113,7 +113,7 @@ describe('reload', () => {
     equal(old.deref(), undefined);
   });
 
-  it('keeps the counters of a limiter, also when its limit changes', async () => {
+  it('keeps the counters of a rate limit, even if the limit changes', async () => {
     const limited = (rate: number) =>
       generation(1, { extra_config: { 'qos/ratelimit/router': { max_rate: rate, capacity: rate, every: '10m' } } });
     await gateway.reload(limited(1));
@@ -123,7 +123,7 @@ describe('reload', () => {
     equal((await get('/a')).status, 503);
   });
 
-  it('keeps the connections to backends whose settings did not change', async () => {
+  it('keeps connections to backends with unchanged settings', async () => {
     const ports = new Set<number>();
     const counting = await startBackend((seen, response) => {
       ports.add(response.socket!.remotePort!);
@@ -141,7 +141,7 @@ describe('reload', () => {
     await counting.close();
   });
 
-  it('lets a request end on the configuration it began with', async () => {
+  it('completes a request with the configuration it began with', async () => {
     let release = (): void => {};
     const slow = await startBackend((seen, response) => {
       release = () => json({ from: 'old' })(seen, response);
@@ -179,7 +179,7 @@ describe('reload', () => {
     equal((await get('/a')).body, '{"generation":0}');
   });
 
-  describe('of a port', () => {
+  describe('with another port', () => {
     const on = (listenPort: number) => ({ ...generation(1), port: listenPort, listen_ip: '127.0.0.1' });
     const responses = async (listenPort: number): Promise<string> =>
       fetch(`http://127.0.0.1:${listenPort}/a`).then(
@@ -188,7 +188,7 @@ describe('reload', () => {
       );
     const quiet = { sinks: rememberingSinks() };
 
-    it('opens the new one and leaves the old one', async () => {
+    it('opens the new port and closes the old one', async () => {
       const [first, second] = [await freePort(), await freePort()];
       const moving = await createGateway(on(first), quiet);
       await moving.listen();
@@ -199,7 +199,7 @@ describe('reload', () => {
       await moving.close();
     });
 
-    it('is rejected when it is taken, and everything made for it is disposed of', async () => {
+    it('is rejected if the port is in use, and releases all resources', async () => {
       const first = await freePort();
       const other = await startBackend(json({}));
       const moving = await createGateway(on(first), quiet);

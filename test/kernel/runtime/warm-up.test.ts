@@ -7,11 +7,11 @@ import { type WarmUp, warmUp } from '../../../kernel/runtime/build/warm-up.ts';
 const never = new AbortController().signal;
 const hangs: WarmUp = () => new Promise(() => {});
 
-describe('the warm-ups of a configuration', () => {
+describe('the warm-up tasks of a configuration', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 
-  it('run side by side', async () => {
+  it('run in parallel', async () => {
     const begun: string[] = [];
     let free = (): void => {};
     const waits = new Promise<void>((resolve) => {
@@ -29,7 +29,7 @@ describe('the warm-ups of a configuration', () => {
     deepEqual(begun, ['first', 'second']);
   });
 
-  it('fail together, each with its error', async () => {
+  it('fail together, with the error of each', async () => {
     const own = new ConfigError('KEY_SET', '/a', 'is empty');
     const tasks: WarmUp[] = [
       () => Promise.reject(own),
@@ -50,7 +50,7 @@ describe('the warm-ups of a configuration', () => {
     });
   });
 
-  it('are rejected after 10 s, also when a task ignores its signal', async () => {
+  it('fail after 10 s, even if a task ignores its signal', async () => {
     const given: AbortSignal[] = [];
     const begun = Promise.withResolvers<void>();
     const ignores: WarmUp = (signal) => {
@@ -74,7 +74,7 @@ describe('the warm-ups of a configuration', () => {
     ['before they begin', 'before'],
     ['while one hangs', 'meanwhile'],
   ] as const) {
-    it(`end at once when the change is cancelled ${name}`, async () => {
+    it(`end at once when the change is canceled ${name}`, async () => {
       const change = new AbortController();
       const reason = new GatewayError('RELOAD_CANCELLED', 'the gateway is closing');
       if (when === 'before') change.abort(reason);

@@ -10,7 +10,7 @@ import { openWatching, type Watching } from '../../support/watching.ts';
 
 const hash = (text: string): string => contentHash(Buffer.from(text));
 
-describe('a watcher', () => {
+describe('a file watcher', () => {
   let at: Watching;
   let file: string;
 
@@ -21,8 +21,8 @@ describe('a watcher', () => {
 
   afterEach(() => at.end());
 
-  describe('continues', () => {
-    it('after a change that could not be dealt with', async () => {
+  describe('continues to watch', () => {
+    it('after a change whose handler failed', async () => {
       await at.start([file], { onChange: () => Promise.reject(new Error('refused')) });
       await writeFile(file, '{"a": 2}');
       await at.next();
@@ -31,7 +31,7 @@ describe('a watcher', () => {
       match(at.errors.join(), /refused/);
     });
 
-    it('after a file went missing, which it reports', async () => {
+    it('after a file was removed, which it reports', async () => {
       await at.start([file], { times: { patienceMs: 100 } });
       await unlink(file);
       deepEqual(await at.next(), [file]);
@@ -41,7 +41,7 @@ describe('a watcher', () => {
       deepEqual(await at.next(), [file]);
     });
 
-    it('with a file that was never there', async () => {
+    it('for a file that does not exist yet', async () => {
       const later = join(at.home, 'later.json');
       await at.start([file, later]);
       equal(at.watcher.status.files, 2);
@@ -50,7 +50,7 @@ describe('a watcher', () => {
       deepEqual(at.warnings, []);
     });
 
-    it('with a file that cannot be read for now, as without a free descriptor, as soon as it can be', async () => {
+    it('for a file that cannot be read at the moment, until it can', async () => {
       await at.start([file]);
       const { failures, remove } = await installFailures({
         seed: 1,
@@ -68,13 +68,13 @@ describe('a watcher', () => {
       deepEqual([at.watcher.status.mode, at.warnings.length], ['events', 1]);
     });
 
-    it('with what is neither file nor directory, of which it tells nothing', async () => {
+    it('without reporting devices', async () => {
       await at.start(['/dev/null', { path: '/dev/zero', hash: hash('x') }, file]);
       await at.nothingElseThan(file);
     });
   });
 
-  it('runs one at a time, and once for all that changes meanwhile', async () => {
+  it('runs one handler at a time, and once for all changes meanwhile', async () => {
     const other = join(at.home, 'other.json');
     await writeFile(other, '0');
     const gate = Promise.withResolvers<void>();
@@ -98,7 +98,7 @@ describe('a watcher', () => {
     equal(at.told.length <= 3, true);
   });
 
-  describe('is given the files of an attempt', () => {
+  describe('receives the files of a reload attempt', () => {
     let other: string;
 
     beforeEach(async () => {
@@ -106,7 +106,7 @@ describe('a watcher', () => {
       await writeFile(other, '{}');
     });
 
-    it('and forgets what the attempt before read', async () => {
+    it('and stops watching those of the previous attempt', async () => {
       await at.start([file, other]);
       await at.watcher.watch([other]);
       equal(at.watcher.status.files, 1);
@@ -114,7 +114,7 @@ describe('a watcher', () => {
       await at.nothingElseThan(other);
     });
 
-    it('and tells at once of a file that is no longer as it was read', async () => {
+    it('and reports at once a file that has changed since it was read', async () => {
       await at.start([
         { path: file, hash: hash('{"a": 0}') },
         { path: other, hash: hash('{}') },
@@ -133,7 +133,7 @@ describe('a watcher', () => {
   });
 
   describe('polls', () => {
-    it('when events are switched off', async () => {
+    it('if events are disabled', async () => {
       await at.start([file], { events: false });
       deepEqual(at.watcher.status, { mode: 'poll', files: 1 });
       await writeFile(file, '{"a": 2}');
@@ -156,7 +156,7 @@ describe('a watcher', () => {
       equal(at.warnings.length, 1);
     });
 
-    it('when the operating system gives no events, with one warning', async () => {
+    it('if the operating system sends no events, with one warning', async () => {
       const original = fs.watch;
       fs.watch = (() => {
         throw Object.assign(new Error('no watches left'), { code: 'ENOSPC' });
@@ -177,8 +177,8 @@ describe('a watcher', () => {
     });
   });
 
-  describe('when closed', () => {
-    it('leaves no handle', async function () {
+  describe('on close', () => {
+    it('leaves no handle open', async function () {
       if (process.platform !== 'linux') this.skip();
       const before = watchedInodes();
       await mkdir(join(at.home, 'more'));
@@ -197,7 +197,7 @@ describe('a watcher', () => {
       equal(watchedInodes(), before);
     });
 
-    it('ignores new files, and being closed again', async () => {
+    it('ignores new files and a second close', async () => {
       await at.start([file]);
       await at.watcher.close();
       await at.watcher.watch([file]);

@@ -4,7 +4,7 @@ import { mkdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:
 import { join } from 'node:path';
 import { openWatching, type Watching } from '../../support/watching.ts';
 
-describe('watching what directories and links lead to', () => {
+describe('watching the targets of directories and links', () => {
   let at: Watching;
   let mount: string;
 
@@ -30,7 +30,7 @@ describe('watching what directories and links lead to', () => {
     if (old !== null) await rm(join(mount, old), { recursive: true });
   };
 
-  it('sees every swap of a ConfigMap', async () => {
+  it('detects every swap of a ConfigMap', async () => {
     const visible = join(mount, 'gateway.json');
     await project('a', { 'gateway.json': '{"a": 1}' });
     await at.start([visible]);
@@ -41,14 +41,14 @@ describe('watching what directories and links lead to', () => {
     equal(at.told.length, 4);
   });
 
-  it('tells in one run of all files that a swap changed', async () => {
+  it('reports all files of one swap together', async () => {
     await project('a', { 'a.json': '1', 'b.json': '1', 'c.json': '1' });
     await at.start(['a.json', 'b.json', 'c.json'].map((name) => join(mount, name)));
     await project('b', { 'a.json': '2', 'b.json': '1', 'c.json': '2' });
     deepEqual([...(await at.next())].sort(), [join(mount, 'a.json'), join(mount, 'c.json')]);
   });
 
-  it('ends on the last of several swaps in a row', async () => {
+  it('reports the last of several swaps in a row', async () => {
     const visible = join(mount, 'gateway.json');
     await project('a', { 'gateway.json': '{"a": 1}' });
     const saw = Promise.withResolvers<void>();
@@ -63,7 +63,7 @@ describe('watching what directories and links lead to', () => {
     await saw.promise;
   });
 
-  it('does nothing when a swap brings the same content', async () => {
+  it('reports nothing if a swap brings the same content', async () => {
     const visible = join(mount, 'gateway.json');
     await project('a', { 'gateway.json': '{"a": 1}' });
     await at.start([visible, at.file]);
@@ -71,7 +71,7 @@ describe('watching what directories and links lead to', () => {
     await at.nothingElseThan(at.file);
   });
 
-  it('follows a link made anew with ln -sfn', async () => {
+  it('follows a link replaced by ln -sfn', async () => {
     for (const version of ['v1', 'v2', 'v3']) {
       await mkdir(join(at.home, version));
       await writeFile(join(at.home, version, 'gateway.json'), `{"at": "${version}"}`);
@@ -89,7 +89,7 @@ describe('watching what directories and links lead to', () => {
     deepEqual(await at.next(), [visible]);
   });
 
-  it('sees a file again whose directory was removed and recreated', async () => {
+  it('detects a file whose directory was removed and created again', async () => {
     const file = join(mount, 'gateway.json');
     await writeFile(file, '{"a": 1}');
     await at.start([file], { times: { patienceMs: 100 } });
@@ -104,7 +104,7 @@ describe('watching what directories and links lead to', () => {
     deepEqual(await at.next(), [file]);
   });
 
-  it('sees a directory take the place of another', async () => {
+  it('detects a directory that replaces another', async () => {
     const file = join(mount, 'gateway.json');
     await writeFile(file, '{"a": 1}');
     await mkdir(join(at.home, 'next'));
@@ -117,7 +117,7 @@ describe('watching what directories and links lead to', () => {
     deepEqual(await at.next(), [file]);
   });
 
-  it('sees a file appear in directories that were not there', async () => {
+  it('detects a file in directories that did not exist before', async () => {
     const file = join(at.home, 'x', 'y', 'z.json');
     await at.start([file]);
     await mkdir(join(at.home, 'x', 'y'), { recursive: true });
@@ -125,7 +125,7 @@ describe('watching what directories and links lead to', () => {
     deepEqual(await at.next(), [file]);
   });
 
-  it('sees a file come to a listed directory and go again, but not what editors leave', async () => {
+  it('detects files that are added to or removed from a directory, except temporary files of editors', async () => {
     await at.start([mount, at.file]);
     await writeFile(join(mount, '.gateway.json.swp'), 'x');
     await at.nothingElseThan(at.file);

@@ -4,10 +4,10 @@ import { debounce } from '../../../kernel/runtime/watch/settle.ts';
 import { createWaits } from '../../../kernel/runtime/watch/timers.ts';
 import { handTimers } from '../../support/hand-timers.ts';
 
-describe('debouncing', () => {
+describe('the debouncing of file events', () => {
   const times = { quietMs: 200, longestMs: 2_000 };
 
-  it('runs once, when events have been quiet long enough', () => {
+  it('runs once after a quiet period', () => {
     const timers = handTimers();
     const ran: number[] = [];
     const poke = debounce(timers, times, () => ran.push(timers.now()));
@@ -18,7 +18,7 @@ describe('debouncing', () => {
     deepEqual(ran, [350]);
   });
 
-  it('runs after the longest time however many events come, and begins anew', () => {
+  it('runs after the maximum delay even if events continue, and starts again', () => {
     const timers = handTimers();
     const ran: number[] = [];
     const poke = debounce(timers, times, () => ran.push(timers.now()));
@@ -31,8 +31,8 @@ describe('debouncing', () => {
   });
 });
 
-describe('waits', () => {
-  it('release all waiters when they end, and run nothing after', async () => {
+describe('timers of the watcher', () => {
+  it('release all waiters when they end, and run nothing afterwards', async () => {
     const timers = handTimers();
     const waits = createWaits(timers);
     let ran = 0;
@@ -47,7 +47,7 @@ describe('waits', () => {
   });
 });
 
-describe('a file that looks unfinished', () => {
+describe('the detection of unfinished files', () => {
   const cases: readonly (readonly [file: string, text: string, unfinished: boolean])[] = [
     ['a.json', '', true],
     ['a.txt', '', true],
@@ -77,7 +77,7 @@ describe('a file that looks unfinished', () => {
     ['tls.key', 'not a key', false],
   ];
   for (const [file, text, unfinished] of cases) {
-    it(`is ${unfinished ? '' : 'not '}${file} with ${JSON.stringify(text)}`, () => {
+    it(`treats ${file} with ${JSON.stringify(text)} as ${unfinished ? '' : 'not '}unfinished`, () => {
       equal(looksUnfinished(file, Buffer.from(text)), unfinished);
     });
   }

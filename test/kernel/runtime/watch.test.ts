@@ -6,7 +6,7 @@ import { contentHash } from '../../../kernel/runtime/prints/content-hash.ts';
 import { looksUnfinished } from '../../../kernel/runtime/watch/index.ts';
 import { openWatching, type Watching } from '../../support/watching.ts';
 
-describe('watching files', () => {
+describe('watching configuration files', () => {
   let at: Watching;
   let file: string;
 
@@ -20,14 +20,14 @@ describe('watching files', () => {
   /** A write of our own. */
   const write = (text: string) => at.watcher.write(file, contentHash(Buffer.from(text)), () => writeFile(file, text));
 
-  describe('sees a file saved', () => {
-    it('by writing into it', async () => {
+  describe('reports a file saved', () => {
+    it('by writing to it', async () => {
       await at.start([file]);
       await writeFile(file, '{"a": 2}');
       deepEqual(await at.next(), [file]);
     });
 
-    it('the way vim does: the old one renamed away, a new one written, the old one removed', async () => {
+    it('like vim does: old file renamed, new file written, old file removed', async () => {
       await at.start([file]);
       for (const number of [2, 3, 4]) {
         await rename(file, `${file}~`);
@@ -46,7 +46,7 @@ describe('watching files', () => {
       equal(await readFile(file, 'utf8'), '{"a": 2}');
     });
 
-    it('by renaming another over it, again and again', async () => {
+    it('by renaming another file over it, repeatedly', async () => {
       await at.start([file]);
       for (const number of [2, 3, 4]) {
         await writeFile(`${file}.new`, `{"a": ${number}}`);
@@ -64,7 +64,7 @@ describe('watching files', () => {
       equal(at.told.length, 1);
     });
 
-    it('by renaming one of the same length and the same time over it', async () => {
+    it('by renaming a file with the same size and time over it', async () => {
       const time = new Date('2026-01-01');
       await utimes(file, time, time);
       await at.start([file]);
@@ -74,7 +74,7 @@ describe('watching files', () => {
       deepEqual(await at.next(), [file]);
     });
 
-    it('in another directory than the first', async () => {
+    it('in another directory than the first file', async () => {
       const other = join(at.home, 'partials', 'hosts.json');
       await mkdir(join(at.home, 'partials'));
       await writeFile(other, '[]');
@@ -84,7 +84,7 @@ describe('watching files', () => {
     });
   });
 
-  describe('does nothing', () => {
+  describe('reports nothing', () => {
     let marker: string;
 
     beforeEach(async () => {
@@ -93,17 +93,17 @@ describe('watching files', () => {
       await at.start([file, marker]);
     });
 
-    it('for a touch', async () => {
+    it('for touch', async () => {
       await utimes(file, new Date(), new Date());
       await at.nothingElseThan(marker);
     });
 
-    it('for a chmod', async () => {
+    it('for chmod', async () => {
       await chmod(file, 0o600);
       await at.nothingElseThan(marker);
     });
 
-    it('for an identical rewrite', async () => {
+    it('for a rewrite with the same content', async () => {
       await writeFile(file, '{"a": 1}');
       await at.nothingElseThan(marker);
     });
@@ -113,20 +113,20 @@ describe('watching files', () => {
       await at.nothingElseThan(marker);
     });
 
-    it('for a write of our own', async () => {
+    it('for a write by the gateway itself', async () => {
       await write('{"ours": 1}');
       await at.nothingElseThan(marker);
     });
   });
 
-  it('reports a change that follows a write of the gateway itself', async () => {
+  it('reports a change after a write by the gateway itself', async () => {
     await at.start([file]);
     await write('{"ours": 1}');
     await writeFile(file, '{"theirs": 1}');
     deepEqual(await at.next(), [file]);
   });
 
-  it("reports the text of the gateway's own write when it is restored by another program", async () => {
+  it("reports the gateway's own text if another program restores it", async () => {
     await at.start([file]);
     await write('{"ours": 1}');
     for (const text of ['{"theirs": 1}', '{"ours": 1}']) {
@@ -135,7 +135,7 @@ describe('watching files', () => {
     }
   });
 
-  it('reports the text that the gateway could not write when another program writes it', async () => {
+  it('reports a text that the gateway failed to write if another program writes it', async () => {
     await at.start([file]);
     const failing = at.watcher.write(file, contentHash(Buffer.from('{"ours": 1}')), async () => {
       throw new Error('the disk is full');
@@ -145,7 +145,7 @@ describe('watching files', () => {
     deepEqual(await at.next(), [file]);
   });
 
-  describe('is patient', () => {
+  describe('waits for unfinished writes', () => {
     /** Starts, with a promise of the moment a file was found unfinished. */
     const startPatiently = async (): Promise<{ readonly unfinished: Promise<void> }> => {
       const seen = Promise.withResolvers<void>();
@@ -159,7 +159,7 @@ describe('watching files', () => {
       return { unfinished: seen.promise };
     };
 
-    it('with a file of which half is written', async () => {
+    it('of a file of which only half is written', async () => {
       const { unfinished } = await startPatiently();
       await writeFile(file, '{"a": 2, "b": [');
       await unfinished;
@@ -168,7 +168,7 @@ describe('watching files', () => {
       equal(at.told.length, 1);
     });
 
-    it('with a file that is emptied, then filled', async () => {
+    it('of a file that is truncated, then filled', async () => {
       const { unfinished } = await startPatiently();
       await writeFile(file, '');
       await unfinished;
@@ -177,7 +177,7 @@ describe('watching files', () => {
       equal(at.told.length, 1);
     });
 
-    it('but not forever: a file that stays unfinished is reported, and so is its end', async () => {
+    it('but reports a file that stays unfinished, and its completion', async () => {
       await at.start([file], { times: { patienceMs: 100 } });
       await writeFile(file, '{"a": ');
       deepEqual(await at.next(), [file]);
@@ -185,7 +185,7 @@ describe('watching files', () => {
       deepEqual(await at.next(), [file]);
     });
 
-    it('with a file that is rewritten all the time, and sees the last of it', async () => {
+    it('of a file that is rewritten continuously, and reports the last version', async () => {
       let last = '';
       const saw = Promise.withResolvers<void>();
       const end = `{"a": ${199}}`;

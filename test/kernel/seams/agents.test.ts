@@ -35,7 +35,7 @@ class Queue {
   }
 }
 
-describe('an agent', () => {
+describe('an async agent', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
   let queue: Queue;
@@ -99,7 +99,7 @@ describe('an agent', () => {
     }
   }
 
-  it('runs its pipe for every message, with the message as body', async () => {
+  it('runs its pipeline for every message, with the message as the body', async () => {
     await start(agent());
     const before = backend.requests.length;
     queue.put('one');
@@ -112,7 +112,7 @@ describe('an agent', () => {
     deepEqual((await gateway!.inject('/__health')).json().agents, { orders: { topic: 'order.*' } });
   });
 
-  it('tells its driver what failed, the deadline too', async () => {
+  it('reports failures to its driver, including deadlines', async () => {
     await start(agent({ consumer: { topic: 'order.*', timeout: '50ms' } }));
     queue.put('bad');
     queue.put('slow');
@@ -134,7 +134,7 @@ describe('an agent', () => {
     equal(queue.opened, 1);
   });
 
-  it('has a name by its position when it has none', async () => {
+  it('is named after its position by default', async () => {
     await start(agent({ name: '' }));
     deepEqual(
       gateway!.config.async_agent.map(({ name, timeout }) => [name, timeout]),
@@ -142,7 +142,7 @@ describe('an agent', () => {
     );
   });
 
-  it('is rejected without a driver, with a duplicate name, and with errors in its pipe', async () => {
+  it('is rejected without a driver, with a duplicate name, and with errors in its pipeline', async () => {
     deepEqual(await refusedAs(agent({ extra_config: {} })), ['AGENT_DRIVER /async_agent/0/extra_config']);
     deepEqual(await refusedAs(agent(), agent()), ['AGENT_NAME /async_agent/1/name']);
     deepEqual(await refusedAs(agent({ backend: [{ url_pattern: '/{x}' }] })), [
@@ -154,7 +154,7 @@ describe('an agent', () => {
     ]);
   });
 
-  it('is warned of components that need a client', async () => {
+  it('causes a warning for components that need a client', async () => {
     await start(agent({ extra_config: { 'test/queue': {}, 'qos/ratelimit/router': { max_rate: 1 } } }));
     deepEqual(
       gateway!.status.warnings.map(({ code, pointer }) => `${code} ${pointer}`),
@@ -162,7 +162,7 @@ describe('an agent', () => {
     );
   });
 
-  it('is not warned of components at the root, which serve the endpoints', async () => {
+  it('causes no warning for components at the root', async () => {
     gateway = await startWith([driver], {
       host: [backend.url],
       endpoints: [{ endpoint: '/a', backend: [{ url_pattern: '/hook' }] }],
@@ -172,7 +172,7 @@ describe('an agent', () => {
     deepEqual(gateway.status.warnings, []);
   });
 
-  it('is waited for when its configuration ends', async () => {
+  it('completes pending messages when its configuration ends', async () => {
     let answer!: () => void;
     const slow = await startBackend((_seen, response) => {
       answer = () => response.writeHead(200).end('{"a":1}');
@@ -187,7 +187,7 @@ describe('an agent', () => {
     await slow.close();
   });
 
-  it('is driven in a test without a gateway', async () => {
+  it('can be tested without a gateway', async () => {
     const seen: string[] = [];
     const gate = await openHarness(
       driver,

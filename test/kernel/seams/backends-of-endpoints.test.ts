@@ -28,7 +28,7 @@ const telegraph = definePlugin({
   ],
 });
 
-describe('a component of an endpoint that attaches to its backends', () => {
+describe("a component of an endpoint that attaches to the endpoint's backends", () => {
   let backend: TestBackend;
   let gateway: Gateway | undefined;
 
@@ -47,7 +47,7 @@ describe('a component of an endpoint that attaches to its backends', () => {
     return (await fetch(`http://127.0.0.1:${port}${path}`)).text();
   };
 
-  it('may reach them in another protocol, with their addresses, and leaves those of other endpoints alone', async () => {
+  it('can call them over another protocol, with their addresses, and does not affect other endpoints', async () => {
     const host = ['tele://a:1/base', 'tele://b:2'];
     gateway = await startWith([telegraph], {
       endpoints: [
@@ -73,7 +73,7 @@ describe('a component of an endpoint that attaches to its backends', () => {
     equal(await ask('/plain'), 'plain');
   });
 
-  it("may send the query of url_pattern next to the client's, whose parameters of the same name are dropped", async () => {
+  it('can send the query of url_pattern, which replaces client parameters of the same name', async () => {
     gateway = await startWith([telegraph], {
       endpoints: [
         endpointWith({

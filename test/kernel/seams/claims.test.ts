@@ -36,7 +36,7 @@ const both = { 'test/first': {}, 'test/second': {} };
 const format = () => '';
 const shape: AtBackend['shape'] = (data) => data;
 
-describe('two components that bring what only one can', () => {
+describe('two components with a contribution that only one can make', () => {
   for (const [what, section, does] of [
     [
       'a way to call the backends',
@@ -79,7 +79,7 @@ function reload() {
   return { drainMs: 1, streamDrainMs: 1, maxDraining: 1, guardMs: 0 };
 }
 
-describe('two components that bring what adds up', () => {
+describe('two components with contributions that add up', () => {
   let gateway: Gateway | undefined;
   let backend: TestBackend;
   const log: string[] = [];
@@ -109,7 +109,7 @@ describe('two components that bring what adds up', () => {
       ],
     });
 
-  it('both write the access log, in order, also where the first one fails', async () => {
+  it('both write to the access log in order, even if the first fails', async () => {
     const fails = writes('test/first', () => {
       throw new Error('no room');
     });
@@ -120,7 +120,7 @@ describe('two components that bring what adds up', () => {
     deepEqual(log, ['test/first 404 /none', 'test/second 404 /none']);
   });
 
-  it('both reshape the merged data of an endpoint, the one written last first', async () => {
+  it('both reshape the merged data of an endpoint, the last one in the file first', async () => {
     const reshapes = (name: string) =>
       definePlugin({
         name,
@@ -135,7 +135,7 @@ describe('two components that bring what adds up', () => {
     deepEqual(JSON.parse(body), { 'test/first': { 'test/second': { a: 1 } } });
   });
 
-  it('are rejected by name as protocols of one backend', async () => {
+  it('are rejected by name if both are the protocol of one backend', async () => {
     const reaches = ['test/first', 'test/second'].map((name) =>
       definePlugin({
         name,

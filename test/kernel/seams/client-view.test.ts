@@ -16,7 +16,7 @@ const refusing = (view: ClientView) =>
     ],
   });
 
-describe('what a client sees of a failed call', () => {
+describe("the client's view of a failed call", () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
 
@@ -47,19 +47,19 @@ describe('what a client sees of a failed call', () => {
   };
   const view = { status: 422, body: '{"why":"so"}', contentType: 'application/json' } as const;
 
-  it('is a body of the component with "always", whether or not messages are returned', async () => {
+  it('has the body of the component with "always", regardless of return_error_msg', async () => {
     const always = { ...view, always: true } as const;
     const expected = [422, 'application/json', view.body];
     deepEqual(await told(always, false), expected);
     deepEqual(await told(always, true), expected);
   });
 
-  it('is an empty body without it, unless messages are returned', async () => {
+  it('has an empty body otherwise, unless return_error_msg is set', async () => {
     deepEqual((await told(view, false)).slice(0, 3), [422, undefined, '']);
     deepEqual(await told(view, true), [422, 'application/json', view.body]);
   });
 
-  it('is never the message for the log where messages are not returned', async () => {
+  it('never contains the log message without return_error_msg', async () => {
     equal((await told({ status: 500, always: true }, false))[2], '');
     equal((await told({ status: 500 }, true))[2], 'for the log');
   });

@@ -23,7 +23,7 @@ const shared = definePlugin({
   places,
 });
 
-describe('a component that expects another one', () => {
+describe('a component that requires another one', () => {
   const findings = async (components: object, endpoints: object[] = []) => {
     const plugins = {
       'test/shared': async () => ({ plugin: shared }),
@@ -37,7 +37,7 @@ describe('a component that expects another one', () => {
     return { errors, warnings: warnings.map(({ code, pointer, message, hint }) => ({ code, pointer, message, hint })) };
   };
 
-  it('is warned of where the other one is missing, and not refused', async () => {
+  it('causes a warning if the other one is missing', async () => {
     const warning = {
       code: 'COMPONENT_UNUSED',
       pointer: '/extra_config/test~1sink',
@@ -47,7 +47,7 @@ describe('a component that expects another one', () => {
     deepEqual(await findings({ 'test/sink': {} }), { errors: [], warnings: [warning] });
   });
 
-  it('causes a warning if no endpoint has it as required', async () => {
+  it('causes a warning if no endpoint has the other one with the required setting', async () => {
     const endpoint = (extra_config: object) => ({
       endpoint: '/a',
       extra_config,
@@ -66,7 +66,7 @@ describe('a component that expects another one', () => {
     deepEqual(await findings({ 'test/shared': {} }, used), { errors: [], warnings: [] });
   });
 
-  it('is accepted next to it, and the other one alone', async () => {
+  it('is accepted together with the other one, which is accepted alone', async () => {
     const nothingFound = { errors: [], warnings: [] };
     deepEqual(await findings({ 'test/sink': {}, 'test/source': {} }), nothingFound);
     deepEqual(await findings({ 'test/source': {} }), nothingFound);

@@ -32,7 +32,7 @@ const asked = (seen: string[]) =>
     ],
   });
 
-describe('a condition of a backend', () => {
+describe('a condition on a backend', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
   let seen: string[];
@@ -69,7 +69,7 @@ describe('a condition of a backend', () => {
     return [response.statusCode, response.json(), response.headers['x-gateway-completed']];
   };
 
-  it('decides for each request whether it is called; one that is not lacks nothing', async () => {
+  it('decides per request whether it is called; a skipped backend leaves the response complete', async () => {
     const before = backend.requests.length;
     await start([on('/x', { header: 'x' }), on('/y', { header: 'y' }), on('/z', null)]);
     deepEqual(await answer('x'), [200, { x: true, z: true }, 'true']);
@@ -77,7 +77,7 @@ describe('a condition of a backend', () => {
     equal(backend.requests.length - before, 3);
   });
 
-  it('without an expression holds if no other one does, in any position', async () => {
+  it('without an expression is true if no other one is, in any position', async () => {
     await start([on('/other', {}), on('/x', { header: 'x' }), on('/y', { header: 'y' })]);
     deepEqual(await answer('y'), [200, { y: true }, 'true']);
     deepEqual(await answer(), [200, { other: true }, 'true']);
@@ -89,13 +89,13 @@ describe('a condition of a backend', () => {
     deepEqual(seen, ['x', 'y']);
   });
 
-  it('is evaluated in turn if backends are called in sequence', async () => {
+  it('is evaluated in turn for sequential backends', async () => {
     await start([on('/x', { header: 'x' }), on('/y', { header: 'y' })], { proxy: { sequential: true } });
     deepEqual(await answer('y'), [200, { y: true }, 'true']);
     deepEqual(seen, ['x', 'y']);
   });
 
-  it('that never holds gives an empty response, which is complete', async () => {
+  it('that is never true gives an empty, complete response', async () => {
     const before = backend.requests.length;
     await start([on('/x', { header: 'x' }), on('/y', { header: 'y' })]);
     deepEqual(await answer(), [200, {}, 'true']);

@@ -96,7 +96,7 @@ const door = definePlugin({
   ],
 });
 
-describe('a configured service', () => {
+describe('a service of a plugin that is configured at the root', () => {
   let backend: TestBackend;
   let gateway: Gateway | undefined;
 
@@ -125,21 +125,21 @@ describe('a configured service', () => {
   const calls = async () => (await gateway!.inject('/a')).json().calls;
   const reload = (config: object) => gateway!.reload(config);
 
-  it('keeps its connection over reloads that leave its address as it is', async () => {
+  it('keeps its connection over reloads if its address is unchanged', async () => {
     gateway = await startWith([store, counter], counting({ 'test/store': { address: 'a' } }));
     equal(await calls(), 1);
     await reload({ ...counting({ 'test/store': { address: 'a' } }), timeout: '9s' });
     deepEqual([await calls(), events], [2, ['open a']]);
   });
 
-  it('has settings of its own that may change while it stays connected', async () => {
+  it('can change other settings while it stays connected', async () => {
     gateway = await startWith([store, counter], counting({ 'test/store': { address: 'a' } }));
     equal(await calls(), 1);
     await reload(counting({ 'test/store': { address: 'a', prefix: 'b:' } }));
     deepEqual([await calls(), events], [1, ['open a']]);
   });
 
-  it('is closed when its address changes, once the new one is open', async () => {
+  it('is closed when its address changes, after the new one is open', async () => {
     gateway = await startWith([store, counter], counting({ 'test/store': { address: 'a' } }));
     await reload(counting({ 'test/store': { address: 'b' } }));
     equal(await calls(), 1);
@@ -147,7 +147,7 @@ describe('a configured service', () => {
     deepEqual(events, ['open a', 'open b', 'close a']);
   });
 
-  it('is closed with the gateway', async () => {
+  it('is closed when the gateway closes', async () => {
     gateway = await startWith([store, counter], counting({ 'test/store': { address: 'a' } }));
     await gateway.close();
     deepEqual(events, ['open a', 'close a']);
@@ -173,11 +173,11 @@ describe('a configured service', () => {
     });
     const passes = async (word: string) => (await gateway!.inject(`/b?${word}`)).json().passes;
 
-    it('is available with its defaults, once, to all its users', async () => {
+    it('is available once with defaults to all its users', async () => {
       gateway = await startWith([rules, door], guarded({}));
       deepEqual([await passes('open'), await passes('shut'), events], [true, false, ['rules open']]);
     });
-    it('knows whether a configuration names it', async () => {
+    it('knows whether the configuration contains it', async () => {
       const known: boolean[] = [];
       const knowing = definePlugin({
         ...rules,
@@ -192,7 +192,7 @@ describe('a configured service', () => {
       await gateway.reload({ version: 3, ...guarded({ 'test/rules': {} }) });
       deepEqual(known, [false, true]);
     });
-    it('is configured if its name is at the root', async () => {
+    it('is configured by its name at the root', async () => {
       gateway = await startWith([rules, door], guarded({ 'test/rules': { word: 'shut' } }));
       deepEqual([await passes('open'), await passes('shut'), events], [false, true, ['rules shut']]);
     });

@@ -7,7 +7,7 @@ import { until } from '../../support/conditions.ts';
 import { rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 
-describe('a component that sees finished requests', () => {
+describe('a component that receives finished requests', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
   const records: AccessRecord[] = [];
@@ -52,7 +52,7 @@ describe('a component that sees finished requests', () => {
     return `http://127.0.0.1:${(await gateway.listen()).port}`;
   };
 
-  it('receives route, bytes and status of each, regardless of what the access log skips', async () => {
+  it('receives route, bytes and status of each, even if the access log is disabled', async () => {
     const url = await start({ extra_config: { router: { disable_access_log: true } } });
     for (const path of ['/stream', '/nope']) await (await fetch(url + path)).text();
     await fetch(`${url}/stream`, { method: 'HEAD' });
@@ -68,7 +68,7 @@ describe('a component that sees finished requests', () => {
     equal(records[0]!.tls, null);
   });
 
-  it('is notified of a client that disconnected', async () => {
+  it('is notified when a client disconnected', async () => {
     const url = await start();
     const leaving = new AbortController();
     const asked = fetch(`${url}/never`, { signal: leaving.signal }).catch(() => {});
@@ -79,7 +79,7 @@ describe('a component that sees finished requests', () => {
     deepEqual([records[0]!.status, records[0]!.completed], [499, false]);
   });
 
-  it('takes nothing from the access log when it fails', async () => {
+  it('does not affect the access log if it fails', async () => {
     fails = true;
     const sinks = rememberingSinks();
     const url = await start({}, { sinks });
@@ -89,8 +89,8 @@ describe('a component that sees finished requests', () => {
   });
 });
 
-describe('a port of a plugin with a time for the head of a request', () => {
-  it('ends a connection whose head does not come in time', async () => {
+describe('a port of a plugin with a timeout for request heads', () => {
+  it('closes a connection whose request head does not arrive in time', async () => {
     const plugin = definePlugin({
       name: 'test/port',
       description: 'Answers on a port of its own.',

@@ -118,16 +118,16 @@ describe('gRPC frames on the port of the service', () => {
     return answerTo(stream);
   };
 
-  it('reach the method they name, which asks an endpoint in process', async () => {
+  it('reach the method that they name, which calls an endpoint in process', async () => {
     deepEqual(await ask('Get', 'a b'), { messages: ['{"target":"/orders/a%20b"}'], status: '0' });
   });
 
-  it('tell a failure behind an answer of 200', async () => {
+  it('carry the status of a failure in trailers after 200', async () => {
     deepEqual(await ask('Get', 'none'), { messages: [], status: '5' });
     deepEqual(await ask('Nothing', ''), { messages: [], status: '12' });
   });
 
-  it('end a call whose client has not ended its own side', async () => {
+  it('end a call even if the client has not ended its side', async () => {
     const stream = open('Nothing');
     stream.write(frame('one'));
     const closed = once(stream, 'close');
@@ -136,7 +136,7 @@ describe('gRPC frames on the port of the service', () => {
     equal(stream.rstCode, constants.NGHTTP2_NO_ERROR);
   });
 
-  it('go both ways while the call is open', async () => {
+  it('can be sent in both directions while the call is open', async () => {
     const stream = open('Echo');
     stream.write(frame('one'));
     const [first] = (await once(stream, 'data')) as [Buffer];
@@ -145,7 +145,7 @@ describe('gRPC frames on the port of the service', () => {
     deepEqual(await answerTo(stream), { messages: ['two'], status: '0' });
   });
 
-  it('pass binary data unchanged', async () => {
+  it('carry binary data unchanged', async () => {
     const stream = open('Echo');
     const bytes = Buffer.concat([Buffer.from([0, 0, 0, 1, 0]), Buffer.alloc(256, 0xff)]);
     stream.end(bytes);

@@ -52,16 +52,16 @@ describe('headers that a component sets', () => {
     return (await gateway.inject({ url: '/a', headers })).json();
   };
 
-  it('reach the backend without client headers that some backends treat as the same', async () => {
+  it('reach the backend without client headers that some backends treat as equal', async () => {
     deepEqual(await seenBy({ 'test/roles': {} }), { 'x-role': 'reader', x_team: 'red' });
   });
 
-  it('are those that its configuration names, also at the root', async () => {
+  it('are those named in its settings, also at the root', async () => {
     const seen = await seenBy({ 'test/roles': {} }, { 'test/roles': { header: 'X-Team' } });
     deepEqual(seen, { 'x-role': 'reader' });
   });
 
-  it('are guarded where they are set, and nowhere else', async () => {
+  it('are protected at its endpoint only', async () => {
     deepEqual(await seenBy({}), { x_role: 'admin', 'x.role': 'admin', 'x-role': 'admin', x_team: 'red' });
   });
 });

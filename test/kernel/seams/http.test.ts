@@ -161,7 +161,7 @@ const handshake = definePlugin({
   ],
 });
 
-describe("the gateway's HTTP client in the hands of a component", () => {
+describe("the gateway's HTTP client, used by a component", () => {
   let backend: TestBackend;
   let gateway: Gateway | undefined;
   const seen: { target: string; signature: unknown; attempt: unknown; body: string }[] = [];
@@ -194,7 +194,7 @@ describe("the gateway's HTTP client in the hands of a component", () => {
       .update(`${method} ${new URL(backend.url).host}${target} ${body}`)
       .digest('hex');
 
-  it('asks in the way of another protocol', async () => {
+  it('sends the request that another protocol composes', async () => {
     await start({ 'test/graphql': { query: '{ a }' } });
     const { body } = await gateway!.inject({ url: '/a/7' });
     deepEqual(JSON.parse(body), { data: { a: 1 } });
@@ -208,19 +208,19 @@ describe("the gateway's HTTP client in the hands of a component", () => {
     ]);
   });
 
-  it('is signed by the local signer, with the body that is sent, in any order of declaration', async () => {
+  it('has its requests signed with their actual body, in any order of declaration', async () => {
     await start({ 'test/graphql': { query: '{ a }' }, 'test/signer': {} });
     equal(await ask(), 200);
     equal(seen[0]!.signature, expected('POST', '/graphql', seen[0]!.body));
   });
 
-  it('signs the requests of an ordinary backend, too', async () => {
+  it('has requests to an ordinary backend signed, too', async () => {
     await start({ 'test/signer': {} });
     equal(await ask(), 200);
     equal(seen[0]!.signature, expected('GET', '/graphql'));
   });
 
-  it('signs each request anew that follows a redirect, and sends nothing of the signature before', async () => {
+  it('signs each request after a redirect anew, without headers of the previous signature', async () => {
     await start(
       {
         'test/graphql': { query: '{ a }' },
@@ -237,19 +237,19 @@ describe("the gateway's HTTP client in the hands of a component", () => {
     equal(second!.signature, expected('POST', '/here', first!.body));
   });
 
-  it('fails the call when it cannot be signed', async () => {
+  it('fails the call if it cannot be signed', async () => {
     await start({ 'test/signer': { key: 'expired' } });
     equal(await ask(), 500);
     deepEqual(seen, []);
   });
 
-  it('is used as the backend says: redirects', async () => {
+  it('follows the redirect settings of the backend', async () => {
     await start({ 'test/graphql': {}, 'backend/http/client': { no_redirect: true } }, '/moved');
     equal(await ask(), 500);
     equal(seen.length, 1);
   });
 
-  it('by default calls other servers like the service: unsigned, and following redirects', async () => {
+  it('calls other servers unsigned and follows redirects by default', async () => {
     await start({ 'test/asking': {}, 'test/signer': {}, 'backend/http/client': { no_redirect: true } });
     equal(await ask(), 200);
     deepEqual(
@@ -262,7 +262,7 @@ describe("the gateway's HTTP client in the hands of a component", () => {
     );
   });
 
-  it('makes check warn of a signer where nothing is sent over HTTP', async () => {
+  it('causes a warning for a signer if the backend does not use HTTP', async () => {
     await start({ 'test/spoken': {}, 'test/signer': {} });
     deepEqual(
       gateway!.status.warnings.map(({ code, pointer }) => [code, pointer]),
@@ -271,7 +271,7 @@ describe("the gateway's HTTP client in the hands of a component", () => {
     equal(await ask(), 200);
   });
 
-  it('calls any address for a component outside backends, with its own settings', async () => {
+  it('can call any address with its own settings outside of backends', async () => {
     await start({}, '/graphql', { extra_config: { 'test/gatekeeper': { url: `${backend.url}/no` } } });
     equal(await ask(), 403);
     await gateway!.reload({
@@ -304,12 +304,12 @@ describe("the gateway's HTTP client in the hands of a component", () => {
     });
   });
 
-  it('is rejected to a plugin that does not name the signers it takes', async () => {
+  it('is rejected if the plugin does not declare the signers that it uses', async () => {
     const careless = { ...graphql, name: 'test/careless', takes: [] };
     await rejects(openHarness(careless, 'backend', {}), /does not name the port "http signers" in "takes"/);
   });
 
-  it('can be tried without a socket', async () => {
+  it('can be tested without a socket', async () => {
     const bodies: string[] = [];
     const next = async (request: PipeRequest) => {
       bodies.push(Buffer.from(await request.body!.bytes()).toString());
@@ -326,7 +326,7 @@ describe("the gateway's HTTP client in the hands of a component", () => {
   });
 });
 
-describe('a connection of its own for a component', () => {
+describe('a dedicated connection of a component', () => {
   let gateway: Gateway | undefined;
   let backend: TestBackend;
   const known = new Map<number, string>();

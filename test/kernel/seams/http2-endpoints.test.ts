@@ -72,7 +72,7 @@ const speaking = (name: string): Plugin =>
     ],
   });
 
-describe('endpoints over HTTP/2', () => {
+describe('HTTP/2 endpoints of a component', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
   let session: ClientHttp2Session | undefined;
@@ -111,7 +111,7 @@ describe('endpoints over HTTP/2', () => {
     return { status, body: await text(stream), trailers };
   };
 
-  it('are pipes of a component, with its own wraps around them', async () => {
+  it('run pipelines with their own wraps', async () => {
     await start();
     const { status, body, trailers } = await ask('/tasks/one', 'application/task', { 'x-my': '1', 'x-other': '2' });
     deepEqual([status, body], [200, '{"asked":"/a/hey"}']);
@@ -120,14 +120,14 @@ describe('endpoints over HTTP/2', () => {
     deepEqual([headers['x-my'], headers['x-other']], ['1', undefined]);
   });
 
-  it('count what an answer says of its call, not its status', async () => {
+  it('count the outcome of their call, not the HTTP status', async () => {
     await start();
     await ask('/tasks/two');
     const { routes } = gateway!.serving.compiled.http2!;
     equal(routes.get('/tasks/two')!.traffic.errors, 1);
   });
 
-  it('are reached by their content type alone, and others by none of theirs', async () => {
+  it('are reached only with their content type, and do not affect other endpoints', async () => {
     const endpoint = {
       endpoint: '/tasks/{name}',
       method: 'POST',
@@ -144,7 +144,7 @@ describe('endpoints over HTTP/2', () => {
     equal(await plain.text(), '{"asked":"/plain"}');
   });
 
-  it('leave a port that has no plain HTTP/2 otherwise to their content type', async () => {
+  it('reject other content types on a port without other HTTP/2 endpoints', async () => {
     const port = await start();
     equal((await ask('/tasks/one', 'application/json')).status, 415);
     const plain = await fetch(`http://127.0.0.1:${port}/__health`);
@@ -152,7 +152,7 @@ describe('endpoints over HTTP/2', () => {
     await plain.text();
   });
 
-  it('come and go with the configuration: their connections end with the last of them', async () => {
+  it('are added and removed with the configuration, and their connections are closed', async () => {
     await start();
     await ask('/tasks/one');
     const ended = once(session!, 'close');
@@ -160,7 +160,7 @@ describe('endpoints over HTTP/2', () => {
     await ended;
   });
 
-  it('have a method and a path of their own: components that count by these could not distinguish them', async () => {
+  it('are rejected if an ordinary endpoint has the same method and path', async () => {
     const backends = [{ host: [backend.url], url_pattern: '/plain' }];
     const endpoints = ['GET', 'POST'].map((method) => ({ endpoint: '/tasks/one', method, backend: backends }));
     const errors = await start({ endpoints }).then(
@@ -170,7 +170,7 @@ describe('endpoints over HTTP/2', () => {
     deepEqual(errors, [['ROUTE_COLLISION', '/endpoints/1/endpoint', '/extra_config/test~1tasks/tasks/0']]);
   });
 
-  it('are brought by one component alone', async () => {
+  it('can belong to only one component', async () => {
     const tasks = { tasks: [] };
     const both = startWith([speaking('test/tasks'), speaking('test/others')], {
       extra_config: { 'test/tasks': tasks, 'test/others': tasks },

@@ -13,7 +13,7 @@ import { startWith } from '../../support/plugged.ts';
 import { ask } from '../server/ask.ts';
 import { openRaw, statusesOf } from '../server/raw.ts';
 
-describe('published Koa middleware', () => {
+describe('Koa middleware from npm', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let port: number;
@@ -53,8 +53,8 @@ describe('published Koa middleware', () => {
   const post = (path: string, body: string | Buffer, headers: Record<string, string> = {}) =>
     ask(port, `POST ${path}`, { body, headers: { 'Content-Type': 'application/json', ...headers } });
 
-  describe('and changes the request', () => {
-    it('leads to another path and another method', async () => {
+  describe('that changes the request', () => {
+    it('can change path and method', async () => {
       await start((context, next) => {
         context.state.match();
         context.url = context.url.replace('/old', '/a');
@@ -66,7 +66,7 @@ describe('published Koa middleware', () => {
       equal((await ask(port, 'GET /older')).status, 404);
     });
 
-    it('sets, replaces and takes away headers', async () => {
+    it('can set, replace and remove headers', async () => {
       await start((context, next) => {
         context.req.headers['x-team'] = `${context.req.headers['x-team'] ?? 'no'} team`;
         delete context.req.headers['x-gone'];
@@ -78,7 +78,7 @@ describe('published Koa middleware', () => {
       equal(JSON.parse((await ask(port, 'GET /a')).text).team, 'no team');
     });
 
-    it('cannot change how long the body is', async () => {
+    it('cannot change the length of the body', async () => {
       await start((context, next) => {
         context.req.headers['content-length'] = '1';
         return next();
@@ -87,7 +87,7 @@ describe('published Koa middleware', () => {
     });
   });
 
-  describe('and reads the body', () => {
+  describe('that reads the body', () => {
     const parsed: unknown[] = [];
     const parsing: Koa.Middleware = async (context, next) =>
       bodyParser()(context as never, async () => {
@@ -98,7 +98,7 @@ describe('published Koa middleware', () => {
       parsed.length = 0;
     });
 
-    it('leaves it to the backend as it came', async () => {
+    it('leaves it unchanged for the backend', async () => {
       await start(parsing);
       const { status, text: response } = await post('/a', '{ "a": 1 }');
       deepEqual(
@@ -108,7 +108,7 @@ describe('published Koa middleware', () => {
       deepEqual(parsed, [{ a: 1 }]);
     });
 
-    it('leaves it also when it has asked for text', async () => {
+    it('leaves it unchanged even if it was read as text', async () => {
       await start(async (context, next) => {
         context.req.setEncoding('latin1');
         for await (const piece of context.req) parsed.push(piece);
@@ -119,14 +119,14 @@ describe('published Koa middleware', () => {
       equal(parsed.join(''), bytes.toString('latin1'));
     });
 
-    it('leaves it to the limit of the endpoint', async () => {
+    it('is subject to the limit of the endpoint', async () => {
       await start(parsing);
       equal((await post('/limited', '{"a":1}')).status, 413);
       equal((await post('/limited', '{}')).status, 200);
       equal((await post('/limited', '{"a":1}', { 'Transfer-Encoding': 'chunked' })).status, 413);
     });
 
-    it('has no more than the limit kept of what it reads', async () => {
+    it('has no more than the limit buffered', async () => {
       await start(
         async (context, next) => {
           for await (const _piece of context.req);
@@ -139,7 +139,7 @@ describe('published Koa middleware', () => {
       equal(JSON.parse((await post('/a', 'x'.repeat(1000))).text).body.length, 1000);
     });
 
-    it('may let the gateway continue while it reads', async () => {
+    it('can run next() while it reads', async () => {
       await start((context, next) => {
         context.req.resume();
         return next();
@@ -148,7 +148,7 @@ describe('published Koa middleware', () => {
       equal(JSON.parse((await post('/a', long)).text).body, long);
     });
 
-    it('leaves it over HTTP/2 as well', async () => {
+    it('leaves it unchanged over HTTP/2, too', async () => {
       await start(parsing, {}, {}, { use_h2c: true });
       const session = connect(`http://127.0.0.1:${port}`);
       const request = session.request({ ':method': 'POST', ':path': '/a', 'content-type': 'application/json' });
@@ -160,7 +160,7 @@ describe('published Koa middleware', () => {
       });
     });
 
-    it('may read a part of it', async () => {
+    it('can read a part of it', async () => {
       await start(async (context, next) => {
         await new Promise((resolve) => {
           context.req.once('data', resolve);
@@ -174,7 +174,7 @@ describe('published Koa middleware', () => {
       match(await client.ended(), /"body":"abcdef"/);
     });
 
-    it('leaves no unread rest behind, and the connection continues', async () => {
+    it('leaves no unread rest on the connection', async () => {
       await start(parsing);
       const client = await openRaw(port);
       const body = JSON.stringify({ a: 'x'.repeat(1000) });
@@ -184,13 +184,13 @@ describe('published Koa middleware', () => {
     });
   });
 
-  describe('and answers', () => {
+  describe('that responds', () => {
     const signing: NonNullable<AtService['head']> = (head, { path }) => {
       head.headers.set('X-Signed', `${head.status} ${path} ${head.headers.get('x-layer') ?? ''}`.trim());
       if (head.status === 418) head.status = 419;
     };
 
-    it('shows its heads to those who look at heads, as it shows those of endpoints with what it has set', async () => {
+    it('passes its response head to components that read heads', async () => {
       await start(
         (context, next) => {
           context.set('X-Layer', 'own');
@@ -218,7 +218,7 @@ describe('published Koa middleware', () => {
       }
     });
 
-    it('shows each head once where it reads the reply', async () => {
+    it('passes each response head once if it reads the reply', async () => {
       await start((_context, next) => next(), {
         readsReply: true,
         head: (head) => head.headers.append('X-Seen', 'once'),
@@ -226,7 +226,7 @@ describe('published Koa middleware', () => {
       equal((await ask(port, 'GET /a')).headers['x-seen'], 'once');
     });
 
-    it('has cross-origin headers set on every answer', async () => {
+    it('can set cross-origin headers on every response', async () => {
       await start(cors({ origin: 'https://here.example', credentials: true }));
       const preflight = await ask(port, 'OPTIONS /a', {
         headers: { Origin: 'https://here.example', 'Access-Control-Request-Method': 'GET' },
@@ -238,7 +238,7 @@ describe('published Koa middleware', () => {
       }
     });
 
-    it('compresses what it reads', async () => {
+    it('can compress the response', async () => {
       await start(compress({ threshold: 100 }), { readsReply: true }, { router: { disable_gzip: true } });
       const { bytes, headers } = await ask(port, 'GET /a', { headers: { 'Accept-Encoding': 'gzip' } });
       equal(headers['content-encoding'], 'gzip');
@@ -246,7 +246,7 @@ describe('published Koa middleware', () => {
     });
   });
 
-  it('lets wraps around everything see the request that it leaves', async () => {
+  it('lets outer wraps see the changed request', async () => {
     const seen: unknown[] = [];
     await start(
       (context, next) => {

@@ -3,8 +3,8 @@ import { ByteStream, HeaderBag, Reply } from '#contract';
 import { startPlugged } from '../../support/plugged.ts';
 import { openStream } from '../../support/stream-client.ts';
 
-describe('an answer that lasts', () => {
-  it('outlives the time of its endpoint, and ends in order when the gateway closes', async () => {
+describe('a long-lived response', () => {
+  it('outlives the timeout of its endpoint, and ends normally when the gateway closes', async () => {
     const body = new ByteStream({});
     const gateway = await startPlugged(
       {

@@ -14,7 +14,7 @@ const configuration = (more: object = {}): Configuration => ({
   ...more,
 });
 
-describe('listen() of a gateway made in code', () => {
+describe('listen() of a gateway used as a library', () => {
   let gateway: Gateway;
   const open = async (more: object = {}): Promise<Gateway> => {
     gateway = await createGateway(configuration(more));
@@ -22,20 +22,20 @@ describe('listen() of a gateway made in code', () => {
   };
   afterEach(() => gateway.close());
 
-  it('accepts a port and a host in place of the configured ones', async () => {
+  it('accepts a port and a host that override the configuration', async () => {
     await open({ port: 1, listen_ip: '192.0.2.1' });
     const { port, host } = await gateway.listen({ port: 0, host: '127.0.0.1' });
     equal(host, '127.0.0.1');
     equal((await fetch(`http://127.0.0.1:${port}/__health`)).status, 200);
   });
 
-  it('takes the rest from the configuration', async () => {
+  it('takes the other settings from the configuration', async () => {
     const port = await freePort();
     await open({ port, listen_ip: '127.0.0.1' });
     deepEqual(await gateway.listen({ host: undefined }), { host: '127.0.0.1', port });
   });
 
-  it('keeps them over a reload to another port', async () => {
+  it('keeps its overrides over a reload with another port', async () => {
     await open({ port: 1 });
     const address = await gateway.listen({ port: 0, host: '127.0.0.1' });
     const { rebound } = await gateway.reload(configuration({ port: await freePort(), listen_ip: '192.0.2.1' }));
@@ -43,7 +43,7 @@ describe('listen() of a gateway made in code', () => {
     deepEqual(await gateway.listen(), address);
   });
 
-  it('refuses another address once it listens, and names the one it has', async () => {
+  it('rejects another address once it listens, and names the current one', async () => {
     await open();
     const { port } = await gateway.listen({ port: 0, host: '127.0.0.1' });
     deepEqual(await gateway.listen({ port }), { host: '127.0.0.1', port });
@@ -51,7 +51,7 @@ describe('listen() of a gateway made in code', () => {
     await rejects(gateway.listen({ port: await freePort() }), { code: 'LISTENING', message });
   });
 
-  it('can be called again after an address that is in use', async () => {
+  it('can be called again after the port was in use', async () => {
     await open();
     const taken = createServer();
     const port = await freePort();
@@ -69,21 +69,21 @@ describe('listen() of a gateway made in code', () => {
     [{ host: 1 }, /^the host of listen\(\) must be a string, not 1$/],
   ];
   for (const [given, message] of refused) {
-    it(`refuses ${JSON.stringify(given)}`, async () => {
+    it(`rejects ${JSON.stringify(given)}`, async () => {
       await open();
       await rejects(gateway.listen(given as object), { code: 'LISTEN_OPTIONS', message });
     });
   }
 });
 
-describe('inject() of a gateway made in code', () => {
+describe('inject() of a gateway used as a library', () => {
   let gateway: Gateway;
   before(async () => {
     gateway = await createGateway(configuration());
   });
   after(() => gateway.close());
 
-  it('takes a path or an object', async () => {
+  it('accepts a path or an object', async () => {
     for (const request of ['/__health', { url: '/__health' }, { path: '/__health', method: 'get' as const }])
       equal((await gateway.inject(request)).statusCode, 200);
   });
@@ -99,13 +99,13 @@ describe('inject() of a gateway made in code', () => {
     [{ url: '/x', headers: { a: undefined } }, /^inject\(\): invalid value "undefined" for header a$/],
   ];
   for (const [given, message] of refused) {
-    it(`refuses ${given === undefined ? 'undefined' : JSON.stringify(given)}`, async () => {
+    it(`rejects ${given === undefined ? 'undefined' : JSON.stringify(given)}`, async () => {
       await rejects(gateway.inject(given as string), { code: 'INJECT_OPTIONS', message });
     });
   }
 });
 
-describe('the log of a gateway made in code', function () {
+describe('the log of a gateway used as a library', function () {
   this.timeout(60_000);
 
   /** Output of a program that serves one request and has one reload rejected. */
@@ -131,13 +131,13 @@ describe('the log of a gateway made in code', function () {
     match(lines, /\[GATEWAY\].*\/__health/);
   });
 
-  it('is written as the configuration says', async () => {
+  it('is written to the configured outputs', async () => {
     const lines = await printed({}, { extra_config: { 'telemetry/logging': { level: 'INFO', stdout: true } } });
     match(lines, /Listening on port/);
     match(lines, /\/__health/);
   });
 
-  it('adds one listener to the streams of the process, however many gateways there are', async () => {
+  it('adds one listener to the standard streams, even with many gateways', async () => {
     const count = () => process.stdout.listenerCount('error');
     await (await createGateway(configuration())).close();
     const before = count();
@@ -145,7 +145,7 @@ describe('the log of a gateway made in code', function () {
     equal(count(), before);
   });
 
-  it('goes to sinks that are given, unless it is switched off', async () => {
+  it('is written to given sinks, unless it is disabled', async () => {
     for (const log of [undefined, false] as const) {
       const sinks = rememberingSinks();
       const gateway = await createGateway(configuration(), { sinks, ...(log === false && { log }) });

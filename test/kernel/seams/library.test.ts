@@ -17,7 +17,7 @@ const stamp = definePlugin({
   ],
 });
 
-describe('a gateway made in code', () => {
+describe('a gateway used as a library', () => {
   let backend: TestBackend;
   let gateway: Gateway | undefined;
   const options = { port: 0, sinks: silentSinks };
@@ -39,7 +39,7 @@ describe('a gateway made in code', () => {
     equal((await gateway.inject('/x')).headers['x-stamp'], 'hi');
   });
 
-  it('refuses what is wrong in their configuration', async () => {
+  it('rejects invalid settings of such plugins', async () => {
     await rejects(createGateway(stamped({ txt: 'hi' }), { ...options, plugins: [stamp] }), (error) => {
       ok(error instanceof ConfigErrors);
       match(error.message, /SCHEMA_UNKNOWN_KEY/);
@@ -48,7 +48,7 @@ describe('a gateway made in code', () => {
     });
   });
 
-  it('refuses one that has the name of another', async () => {
+  it('rejects a plugin whose name is in use', async () => {
     await rejects(
       createGateway(stamped({}), { ...options, plugins: [stamp, stamp] }),
       /a plugin named "acme\/stamp" already exists/,
@@ -56,7 +56,7 @@ describe('a gateway made in code', () => {
     await rejects(createGateway({ version: 3 }, { ...options, plugins: [limiter] }), /qos\/ratelimit\/router/);
   });
 
-  it('refuses them together with workers, which they would not reach', async () => {
+  it('rejects plugins given in code together with workers', async () => {
     const workers = { count: 1, program: 'x', args: [] };
     await rejects(
       createGateway({ version: 3 }, { ...options, workers, plugins: [stamp] }),
@@ -64,7 +64,7 @@ describe('a gateway made in code', () => {
     );
   });
 
-  it('has a configuration with a type', () => {
+  it('has a typed configuration', () => {
     const good: Configuration = {
       version: 3,
       timeout: '3s',
@@ -86,8 +86,8 @@ describe('a gateway made in code', () => {
   });
 });
 
-describe('a class of the contract', () => {
-  it('knows the instances of another copy of the package', async () => {
+describe('a class of the plugin contract', () => {
+  it('recognizes instances from another copy of the package', async () => {
     const other = (await import(
       `../../../kernel/contract/errors.ts?copy=${Date.now()}`
     )) as typeof import('../../../kernel/contract/errors.ts');
@@ -99,7 +99,7 @@ describe('a class of the contract', () => {
     ok(!(new other.CallError('X', 'x') instanceof BackendError));
   });
 
-  it('tells subclasses of plugins apart', () => {
+  it('distinguishes subclasses defined by plugins', () => {
     class Mine extends CallError {}
     class Yours extends CallError {}
     ok(new Mine('X', 'x') instanceof Mine);
@@ -108,7 +108,7 @@ describe('a class of the contract', () => {
     ok(!(new CallError('X', 'x') instanceof Mine));
   });
 
-  it('knows nothing that only looks alike', () => {
+  it('does not recognize other objects', () => {
     for (const value of [null, undefined, 1, 'x', {}, new Error('x'), new HeaderBag()])
       ok(!((value as unknown) instanceof Reply));
   });

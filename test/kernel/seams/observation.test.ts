@@ -86,7 +86,7 @@ const measuring = definePlugin({
   ],
 });
 
-describe('measurements of a component', () => {
+describe('metrics of a component', () => {
   let backend: TestBackend;
   let gateway: Gateway | undefined;
   before(async () => {
@@ -108,7 +108,7 @@ describe('measurements of a component', () => {
     ],
   });
 
-  it('goes to everyone who exports it', async () => {
+  it('are sent to every exporter', async () => {
     const [one, two]: [Series, Series] = [new Map(), new Map()];
     gateway = await startWith(
       [exporter('test/one', one), exporter('test/two', two), measuring],
@@ -128,13 +128,13 @@ describe('measurements of a component', () => {
     deepEqual(series.get('requests {"route":"/a","status":200}'), [1, 1]);
   });
 
-  it('are not taken if no component exports them', async () => {
+  it('are not recorded without an exporter', async () => {
     const gate = await openHarness(measuring, 'endpoint', {});
     deepEqual(gate.attached, {});
     await gate.close();
   });
 
-  it('can be tried with a meter of the test', async () => {
+  it('can be tested with a meter of the test', async () => {
     const series: Series = new Map();
     const gate = await openHarness(measuring, 'endpoint', {}, { offers: [offer(meters, remembering(series))] });
     await gate.send('GET /');
@@ -199,7 +199,7 @@ describe('an observer of connections to backends', () => {
     });
   };
 
-  it('receives the duration of name resolution and connection, and which requests reused one', async () => {
+  it('receives the duration of name resolution and connection, and whether a connection was reused', async () => {
     await start('/a');
     const ask = async () => equal((await gateway!.inject({ url: '/0' })).statusCode, 200);
     await ask();
@@ -228,13 +228,13 @@ describe('an observer of connections to backends', () => {
     );
   });
 
-  it('fails no request when it fails itself', async () => {
+  it('does not fail requests if it fails', async () => {
     await start('/fail');
     equal((await gateway!.inject({ url: '/0' })).statusCode, 200);
     equal(replies.length, 1);
   });
 
-  it('can be tried without a socket', async () => {
+  it('can be tested without a socket', async () => {
     const gate = await openHarness(tracing, 'service', {});
     equal((await gate.send('GET /')).status, 200);
     deepEqual([seen.length, seen[0]!.reused, replies], [1, false, [0]]);

@@ -9,7 +9,7 @@ import { catalogue } from '../../../plugins/index.ts';
 const order = { middleware: [], request: [], endpoint: [], proxy: ['a', 'b'], backend: [], transport: [] };
 const named = (name: string, beside: Partial<Plugin> = {}) => definePlugin({ name, description: 'Stands.', ...beside });
 
-describe('plugins that the table of the order does not name', () => {
+describe('plugins that the order table does not list', () => {
   const sorted = (...plugins: Plugin[]) =>
     sortByOrder(
       plugins.map((plugin) => ({ plugin })),
@@ -17,7 +17,7 @@ describe('plugins that the table of the order does not name', () => {
       'proxy',
     ).map(({ plugin }) => plugin.name);
 
-  it('are placed next to the one they name', () => {
+  it('are placed next to the plugin that they name', () => {
     deepEqual(sorted(named('b'), named('x', { outside: 'b' }), named('y', { inside: 'a' }), named('a')), [
       'a',
       'x',
@@ -25,7 +25,7 @@ describe('plugins that the table of the order does not name', () => {
       'b',
     ]);
   });
-  it('may name one that is not in the table either', () => {
+  it('can name a plugin that is not in the table either', () => {
     const plugins = [
       named('b'),
       named('y', { outside: 'x' }),
@@ -34,7 +34,7 @@ describe('plugins that the table of the order does not name', () => {
     ];
     deepEqual(sorted(...plugins), ['y', 'x', 'z', 'b']);
   });
-  it('are innermost if they name a missing plugin, or one another', () => {
+  it('are innermost if they name a missing plugin, or each other', () => {
     const plugins = [
       named('x', { outside: 'y' }),
       named('y', { outside: 'x' }),
@@ -54,19 +54,19 @@ describe('a component at the root that attaches to every endpoint', () => {
       'endpoint',
     ).map(({ plugin, ofService }) => `${plugin.name}${ofService ? ' of the service' : ''}`);
 
-  it("has the position that the table gives it, apart from the endpoint's own", () => {
+  it('has its own position if the table has one', () => {
     deepEqual(standing({ name: 'limit' }, { name: 'keys' }, { name: 'limit', ofService: true }), [
       'limit of the service',
       'keys',
       'limit',
     ]);
   });
-  it("has the endpoint's own position if the table has no other", () => {
+  it("has the position of the endpoint's component otherwise", () => {
     deepEqual(standing({ name: 'limit' }, { name: 'keys', ofService: true }), ['keys of the service', 'limit']);
   });
 });
 
-describe('a component that answers by itself', () => {
+describe('a component that responds by itself', () => {
   const nothing = { type: 'object', properties: {} } as const;
   const pass = <R>(next: Step<R>): Step<R> => next;
   const responding = definePlugin({
@@ -95,17 +95,17 @@ describe('a component that answers by itself', () => {
     return warnings.filter(({ code }) => code === 'PLUGIN_HIDDEN');
   };
 
-  it('hides the components inside it around a backend, which is reported', async () => {
+  it('hides components inside it around a backend, which causes a warning', async () => {
     const [warning] = await hidden({}, both);
     match(warning!.message, /"test\/answering" answers by itself, so "test\/inner" may never run/);
   });
-  it('hides it around everything, too', async () => {
+  it('hides components inside it at the root, too', async () => {
     deepEqual(
       (await hidden(both, {})).map(({ pointer }) => pointer),
       ['/extra_config/test~1answering'],
     );
   });
-  it('hides nothing if nothing is inside it', async () => {
+  it('causes no warning if it hides nothing', async () => {
     deepEqual(await hidden({}, { 'test/answering': {} }), []);
   });
 });

@@ -20,7 +20,7 @@ const workflow = definePlugin({
   ],
 });
 
-describe('a pipe inside a component', () => {
+describe('a pipeline inside a component', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
 
@@ -49,7 +49,7 @@ describe('a pipe inside a component', () => {
     return [];
   }
 
-  it('calls its backends, merges them and takes what it leaves open from around it', async () => {
+  it('calls its backends, merges them and inherits other settings', async () => {
     gateway = await start(
       endpoint(
         { url_pattern: '/x' },
@@ -71,7 +71,7 @@ describe('a pipe inside a component', () => {
     deepEqual((await gateway.inject('/a/7')).json(), { x: true, w: { y: true, z: true } });
   });
 
-  it('may hold another one', async () => {
+  it('can contain another one', async () => {
     const inner = nested({ backend: [{ url_pattern: '/deep' }] });
     gateway = await start(endpoint(nested({ backend: [inner] })));
     deepEqual((await gateway.inject('/a/7')).json(), { deep: true });
@@ -85,7 +85,7 @@ describe('a pipe inside a component', () => {
     deepEqual((await gateway.inject('/a/7')).json(), { content: '{"y":true}', added: 1 });
   });
 
-  it('is found by those who list what is served', async () => {
+  it('is included in lists of routes', async () => {
     gateway = await start(endpoint(nested({ endpoint: '/w', backend: [{ url_pattern: '/y' }] })));
     const [route] = gateway.serving.compiled.routes;
     deepEqual(
@@ -94,7 +94,7 @@ describe('a pipe inside a component', () => {
     );
   });
 
-  it('of the service is compiled once for all its users', async () => {
+  it('at the service is compiled once for all its users', async () => {
     const steps: unknown[] = [];
     const tools = definePlugin({
       name: 'test/tools',
@@ -129,7 +129,7 @@ describe('a pipe inside a component', () => {
   });
 
   describe('with errors', () => {
-    it('is rejected at the place of each', async () => {
+    it('is rejected at the place of each error', async () => {
       deepEqual(await refusedAs(endpoint(nested({ backend: [{ url_pattern: '/y', encodin: 'json' }] }))), [
         'SCHEMA_UNKNOWN_KEY /endpoints/0/backend/0/extra_config/test~1workflow/backend/0/encodin',
       ]);
@@ -141,14 +141,14 @@ describe('a pipe inside a component', () => {
       ]);
     });
 
-    it('is rejected for a component that does nothing there', async () => {
+    it('is rejected for a component that has no effect there', async () => {
       const extra = { 'qos/ratelimit/router': { max_rate: 1 } };
       deepEqual(await refusedAs(endpoint(nested({ backend: [{ url_pattern: '/y' }], extra_config: extra }))), [
         'PIPE_COMPONENT /endpoints/0/backend/0/extra_config/test~1workflow/extra_config/qos~1ratelimit~1router',
       ]);
     });
 
-    it('is rejected for a component that is unknown', async () => {
+    it('is rejected for an unknown component', async () => {
       const extra = { 'qos/nothing': {} };
       match(
         (await refusedAs(endpoint(nested({ backend: [{ url_pattern: '/y', extra_config: extra }] })))).join(),

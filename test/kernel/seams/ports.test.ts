@@ -45,7 +45,7 @@ const allowed = definePlugin({
   places: [atEndpoint(text, ({ config }) => ({ offers: [offer(checksPort, (token) => token === config.allow)] }))],
 });
 
-describe('offers among plugins', () => {
+describe('offers of one plugin to another', () => {
   let backend: TestBackend;
   let gateway: Gateway | undefined;
 
@@ -63,7 +63,7 @@ describe('offers among plugins', () => {
   const statusOf = async (path: string, token: string) =>
     (await gateway!.inject({ url: path, headers: { 'x-token': token } })).statusCode;
 
-  it('are taken from the endpoint and from the service around it, in any order of declaration', async () => {
+  it('are taken from the endpoint and the service, in any order of declaration', async () => {
     gateway = await startWith([validator, notBlank, allowed], {
       extra_config: { 'test/not-blank': {} },
       endpoints: [
@@ -82,25 +82,25 @@ describe('offers among plugins', () => {
     );
   });
 
-  it('stays at the endpoint it was offered at', async () => {
+  it('are not visible at other endpoints', async () => {
     gateway = await startWith([validator, allowed], {
       endpoints: [endpoint('/a', { 'test/allowed': { allow: 'ada' } }), endpoint('/b', { 'test/validator': {} })],
     });
     equal(await statusOf('/b', 'bob'), 200);
   });
 
-  it('can be given to a plugin under test', async () => {
+  it("can be provided in a plugin's test", async () => {
     const gate = await openHarness(validator, 'endpoint', {}, { offers: [offer(checksPort, () => false)] });
     equal((await gate.send('GET /')).status, 403);
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('must be named by the plugin that takes it, so that it is attached late enough', async () => {
+  it('must be declared by the plugin that takes them', async () => {
     const careless = definePlugin({ ...validator, takes: [] });
     await rejects(openHarness(careless, 'endpoint', {}), /does not name the port "test checks" in "takes"/);
   });
 
-  it('must be named by the plugin that offers it', async () => {
+  it('must be declared by the plugin that offers them', async () => {
     const careless = definePlugin({ ...allowed, offers: [] });
     await rejects(
       startWith([careless], { endpoints: [endpoint('/a', { 'test/allowed': {} })] }),
@@ -125,7 +125,7 @@ describe('offers among plugins', () => {
     deepEqual(seen, [undefined, []]);
   });
 
-  it('are not reported as missing if the offering plugin waits for a file that is not read', async () => {
+  it('are not reported as missing if the offering plugin was not attached for want of a file', async () => {
     const file = definePlugin({
       name: 'test/file',
       description: 'Offers what a file holds.',

@@ -10,7 +10,7 @@ import { startWith } from '../../support/plugged.ts';
 
 const text = { type: 'object', properties: { say: { type: 'string', description: 'What.', default: '' } } } as const;
 
-describe('background work while a configuration serves', () => {
+describe('background work of a plugin', () => {
   const log: string[] = [];
   let gateway: Operations | undefined;
 
@@ -35,7 +35,7 @@ describe('background work while a configuration serves', () => {
   });
   afterEach(() => gateway?.close());
 
-  it('begins when the configuration serves and ends when another one does', async () => {
+  it('begins when its configuration becomes active and ends when that is replaced', async () => {
     gateway = await startWith([consumer], saying('a'));
     deepEqual(log, ['start a']);
     await gateway.reload(saying('b'));
@@ -44,7 +44,7 @@ describe('background work while a configuration serves', () => {
     deepEqual(log, ['start a', 'start b', 'stop a', 'stop b']);
   });
 
-  it('never begins for a configuration that is rejected, or only looked at', async () => {
+  it('never begins for a rejected configuration or a dry run', async () => {
     gateway = await startWith([consumer], saying('a'));
     await rejects(gateway.reload(saying('refuse')));
     await gateway.apply({ trigger: 'api', source: saying('c'), dryRun: true });
@@ -59,7 +59,7 @@ describe('background work while a configuration serves', () => {
     ['worker', 'owner', false],
     ['worker', 'each', true],
   ] as const) {
-    it(`that belongs to ${place === 'owner' ? 'one process' : 'every serving process'} ${begins ? 'begins' : 'does not begin'} in one that is ${role}`, async () => {
+    it(`for ${place === 'owner' ? 'one process' : 'every serving process'} ${begins ? 'begins' : 'does not begin'} in a process with the role ${role}`, async () => {
       let begun = false;
       const plugin = definePlugin({
         name: 'test/where',
@@ -83,7 +83,7 @@ describe('background work while a configuration serves', () => {
   }
 });
 
-describe('a port of a plugin', () => {
+describe('a port opened by a plugin', () => {
   const speaking = (name: string) =>
     definePlugin({
       name,
@@ -123,7 +123,7 @@ describe('a port of a plugin', () => {
       }).on('error', reject);
     });
 
-  it('stays open over a reload and answers as the new configuration says', async () => {
+  it('stays open over a reload and uses the new configuration', async () => {
     const plugin = speaking('test/port');
     const config = (say: string) => ({ version: 3, extra_config: { 'test/port': { say } } });
     gateway = await startWith([plugin], config('one'));
@@ -146,7 +146,7 @@ describe('a port of a plugin', () => {
     );
   });
 
-  it('that is taken refuses the configuration', async () => {
+  it('that is in use rejects the configuration', async () => {
     const gate = await openHarness(speaking('test/port'), 'service', {});
     const [taken] = gate.ports;
     await rejects(
@@ -156,7 +156,7 @@ describe('a port of a plugin', () => {
     await gate.close();
   });
 
-  it('cannot be that of another plugin', async () => {
+  it('cannot be shared with another plugin', async () => {
     const gate = await openHarness(speaking('test/port'), 'service', {});
     const [port] = gate.ports;
     await gate.close();
@@ -168,13 +168,13 @@ describe('a port of a plugin', () => {
     );
   });
 
-  it('is not opened by a worker', async () => {
+  it('is not opened in a worker', async () => {
     const gate = await openHarness(speaking('test/port'), 'service', {}, { role: 'worker' });
     deepEqual(gate.ports, []);
     await gate.close();
   });
 
-  it('outlives a handler that throws and a client that breaks off', async () => {
+  it('survives a handler that throws and a client that disconnects', async () => {
     const plugin = definePlugin({
       name: 'test/broken',
       description: 'Throws.',
@@ -207,7 +207,7 @@ describe('a port of a plugin', () => {
 });
 
 describe('caches of components', () => {
-  it('are emptied by their name, all of it and no other', async () => {
+  it('are emptied by name', async () => {
     const emptied: string[] = [];
     const plugin = definePlugin({
       name: 'test/cache',
@@ -230,7 +230,7 @@ describe('caches of components', () => {
 });
 
 describe('health details of a component', () => {
-  it('appear under agents, with their current value', async () => {
+  it('are listed under agents, with their current value', async () => {
     let seen = 0;
     const plugin = definePlugin({
       name: 'test/health',
@@ -249,7 +249,7 @@ describe('health details of a component', () => {
   });
 });
 
-describe('a value that every process has a copy of', () => {
+describe('a value mirrored in every process', () => {
   const sections: MirrorOptions<Set<string>, string[]> = {
     open: () => new Set(),
     apply: (value, change) => {
@@ -280,7 +280,7 @@ describe('a value that every process has a copy of', () => {
     };
   }
 
-  it('is changed by the owner everywhere', async () => {
+  it('can be changed by the owner for all processes', async () => {
     const { owner, worker } = processes();
     const own = owner.open('x', sections);
     const other = worker();
@@ -290,7 +290,7 @@ describe('a value that every process has a copy of', () => {
     deepEqual([[...own], [...copy]], [['a'], ['a']]);
   });
 
-  it('is changed by a worker everywhere, itself included', async () => {
+  it('can be changed by a worker for all processes', async () => {
     const { owner, worker } = processes();
     const own = owner.open('x', sections);
     const [first, second] = [worker(), worker()];
@@ -303,7 +303,7 @@ describe('a value that every process has a copy of', () => {
     );
   });
 
-  it('has in a worker that starts everything up to then, once', async () => {
+  it('is complete in a worker that starts later', async () => {
     const { owner, worker } = processes();
     const seen: string[] = [];
     owner.open('x', sections);
@@ -323,7 +323,7 @@ describe('a value that every process has a copy of', () => {
     deepEqual(seen, ['a', 'b', 'c']);
   });
 
-  it('is a simple value where there is one process', async () => {
+  it('is an ordinary value if there is one process', async () => {
     const plugin = definePlugin({
       name: 'test/mirror',
       description: 'Mirrors.',
@@ -341,7 +341,7 @@ describe('a value that every process has a copy of', () => {
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('ignores unknown changes', () => {
+  it('ignores changes of unknown values', () => {
     const mirrors = new Mirrors();
     ok(!mirrors.receive('x', ['a']));
     equal(mirrors.snapshot('x'), undefined);

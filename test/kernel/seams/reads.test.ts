@@ -46,7 +46,7 @@ const careless = definePlugin({
   ],
 });
 
-describe('the reads of an attachment', () => {
+describe('the recorded reads of a component', () => {
   let folder: string;
   let file: string;
 
@@ -57,7 +57,7 @@ describe('the reads of an attachment', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  it('is recorded by name, each once', async () => {
+  it('contain each name once', async () => {
     const gate = await openHarness(greeting, 'endpoint', { file }, { offers: [offer(words, 'Ada')] });
     const { settings, services, files, ports, gateway: whole } = gate.reads;
     deepEqual(
@@ -67,7 +67,7 @@ describe('the reads of an attachment', () => {
     await gate.close();
   });
 
-  it('are recorded for each endpoint, including those of its backends', async () => {
+  it('are kept per endpoint, including those of its backends', async () => {
     const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
     const plugins = { ...catalogue.plugins, [greeting.name]: async () => ({ plugin: greeting }) };
     const { generations, registry } = openEngine(
@@ -97,7 +97,7 @@ describe('the reads of an attachment', () => {
     await registry.close();
   });
 
-  it('are recorded even if they happen late', async () => {
+  it('include reads after attaching', async () => {
     const gate = await openHarness(careless, 'backend', {});
     deepEqual(gate.reads.settings, []);
     await gate.send('GET /');
@@ -134,7 +134,7 @@ describe('the reads of an attachment', () => {
     deepEqual(after, before);
   });
 
-  it('is found to be missing where a component looks behind its site', async () => {
+  it('are incomplete if a component uses state outside of its site', async () => {
     let made = 0;
     const counting = definePlugin({
       name: 'test/counting',
@@ -150,7 +150,7 @@ describe('the reads of an attachment', () => {
     notDeepEqual(outliving, before);
   });
 
-  it('is found to be missing where a component asks only when a request comes', async () => {
+  it('are incomplete if a component reads only during a request', async () => {
     const { before, after } = await underUnrelatedChanges(careless, 'backend', {});
     notDeepEqual(after, before);
   });

@@ -24,7 +24,7 @@ function rooted(name: string, attach: (site: Site<unknown>) => AtService) {
   return definePlugin({ name, description: 'Stands around everything.', places: [atService(nothing, attach)] });
 }
 
-describe('the phase around everything', () => {
+describe('a wrap around all endpoints', () => {
   let backend: TestBackend;
   let gateway: Gateway | undefined;
 
@@ -84,16 +84,16 @@ describe('the phase around everything', () => {
     ['a redirect', '/a/', 301],
     ['a timeout', '/slow', 500],
     ['a stream', '/stream', 200],
-    ['a target nobody can read', '/u/%zz', 400],
+    ['an invalid target', '/u/%zz', 400],
   ] as const) {
-    it(`sees the answer to ${what}`, async () => {
+    it(`sees the response to ${what}`, async () => {
       await start([stamping]);
       const response = await gateway!.inject({ url, method: status === 405 ? 'DELETE' : 'GET' });
       deepEqual([response.statusCode, response.headers['x-stamp']], [status, String(status)]);
     });
   }
 
-  it('may answer by itself', async () => {
+  it('can respond by itself', async () => {
     await start([rooted('test/shut', () => ({ request: () => () => refuse(418) }))]);
     const response = await gateway!.inject('/a');
     equal(response.statusCode, 418);
@@ -101,13 +101,13 @@ describe('the phase around everything', () => {
     equal(backend.requests.length > 0, true);
   });
 
-  it('may answer with data', async () => {
+  it('can respond with data', async () => {
     await start([rooted('test/data', () => ({ request: () => () => Reply.data({ a: 1 }) }))]);
     const response = await gateway!.inject('/nope');
     deepEqual([response.statusCode, response.json()], [200, { a: 1 }]);
   });
 
-  it('continues with another path, whose variables are then known', async () => {
+  it('can change the path, which determines the path variables', async () => {
     await start([
       rooted('test/rewrite', () => ({
         request: (next) => (request, call) => next(request.with({ path: request.path.replace('/old', '/u') }), call),
@@ -117,7 +117,7 @@ describe('the phase around everything', () => {
     equal((await gateway!.inject('/new/7')).statusCode, 404);
   });
 
-  it('continues with another query and other headers', async () => {
+  it('can change query and headers', async () => {
     await start([
       rooted('test/change', () => ({
         request: (next) => (request, call) => {
@@ -131,7 +131,7 @@ describe('the phase around everything', () => {
     deepEqual([target, team], ['/a?q=2', 'a']);
   });
 
-  it('may change headers in place', async () => {
+  it('can change headers in place', async () => {
     await start([
       rooted('test/in-place', () => ({
         request: (next) => (request, call) => {
@@ -143,7 +143,7 @@ describe('the phase around everything', () => {
     equal((await gateway!.inject('/a')).json().team, 'b');
   });
 
-  it('continues with another body, and may read the original one', async () => {
+  it('can replace the body, and read the original one', async () => {
     await start([
       rooted('test/body', () => ({
         request: (next) => async (request, call) => {
@@ -156,7 +156,7 @@ describe('the phase around everything', () => {
     equal(response.json().body, 'ABC');
   });
 
-  it('holds a body that was read before to the limit of the endpoint it comes to', async () => {
+  it('can read the body, which the limit of the endpoint still applies to', async () => {
     await start([
       rooted('test/limit', () => ({
         request: (next) => async (request, call) => {
@@ -168,7 +168,7 @@ describe('the phase around everything', () => {
     equal((await gateway!.inject({ url: '/a', method: 'POST', payload: 'abcdef' })).statusCode, 413);
   });
 
-  it('can ask which endpoint would answer, also for another method', async () => {
+  it('can look up the endpoint for a request, also with another method', async () => {
     const seen: unknown[] = [];
     await start([
       rooted('test/match', () => ({
@@ -183,7 +183,7 @@ describe('the phase around everything', () => {
     deepEqual(seen, ['/a', 'POST', null, null]);
   });
 
-  it('leaves values that reach the last protocol', async () => {
+  it('can set values that reach the protocol', async () => {
     const who = defineSlot<string>('test who');
     const seen: unknown[] = [];
     const leaving = rooted('test/leave', () => ({
@@ -216,7 +216,7 @@ describe('the phase around everything', () => {
     deepEqual(seen, ['ada']);
   });
 
-  it('turns what it throws into a failure that those around it see', async () => {
+  it('turns a thrown error into a failure that outer wraps see', async () => {
     const throwing = rooted('test/throw', () => ({
       request: () => () => {
         throw new Error('no');
@@ -233,7 +233,7 @@ describe('the phase around everything', () => {
     match(sinks.lines.join(''), /internal server error/);
   });
 
-  describe('the head of an answer', () => {
+  describe('on the response head', () => {
     const signing = rooted('test/head', () => ({
       head(head, request) {
         head.headers.set('X-Signed', `${head.status} ${request.path}`);
@@ -242,7 +242,7 @@ describe('the phase around everything', () => {
       },
     }));
 
-    it('is seen last, of any response, and may be changed', async () => {
+    it('runs last, for any response, and can change it', async () => {
       await start([signing]);
       for (const [url, status, signed] of [
         ['/a', 200, '200 /a'],
@@ -258,7 +258,7 @@ describe('the phase around everything', () => {
       }
     });
 
-    it('is written unchanged if an observer fails', async () => {
+    it('does not affect the response if it fails', async () => {
       const sinks = rememberingSinks();
       await start(
         [
@@ -276,7 +276,7 @@ describe('the phase around everything', () => {
     });
   });
 
-  describe('a path of a plugin', () => {
+  describe('with a path of its own', () => {
     const metrics = rooted('test/metrics', () => ({
       routes: [
         { method: 'GET', path: '/metrics', description: 'Metrics.', handle: () => Reply.data({ up: true }) },
@@ -284,20 +284,20 @@ describe('the phase around everything', () => {
       ],
     }));
 
-    it('is answered before any endpoint', async () => {
+    it('answers before any endpoint', async () => {
       await start([metrics]);
       deepEqual((await gateway!.inject('/metrics')).json(), { up: true });
       deepEqual((await gateway!.inject('/files/a/b')).json(), { file: '/files/a/b' });
     });
 
-    it('knows its methods and its spelling', async () => {
+    it('has the same 405 and redirects as endpoints', async () => {
       await start([metrics]);
       const response = await gateway!.inject({ url: '/metrics', method: 'POST' });
       deepEqual([response.statusCode, response.headers.allow], [405, 'GET, HEAD']);
       equal((await gateway!.inject('/metrics/')).headers.location, '/metrics');
     });
 
-    it('cannot be the path of an endpoint', async () => {
+    it('cannot have the path of an endpoint', async () => {
       const config = { endpoints: [{ endpoint: '/metrics', backend: [{ host: [backend.url], url_pattern: '/' }] }] };
       try {
         await start([metrics], config);
@@ -308,7 +308,7 @@ describe('the phase around everything', () => {
     });
   });
 
-  describe('a request that a component makes', () => {
+  describe('a request made by a component', () => {
     const calling = (path: string) =>
       definePlugin({
         name: 'test/call',
@@ -327,7 +327,7 @@ describe('the phase around everything', () => {
       backend: [{ host: [backend.url], url_pattern: '/' }],
     });
 
-    it('is answered by the endpoint it comes to, within its own time', async () => {
+    it("is answered by an endpoint within the endpoint's own timeout", async () => {
       gateway = await startWith([calling('/u/9')], { endpoints: [...endpoints(), around('/outer')] });
       equal((await gateway.inject('/outer')).json().target, '/u/9');
       await gateway.close();
@@ -335,12 +335,12 @@ describe('the phase around everything', () => {
       equal((await gateway.inject('/outer')).statusCode, 500);
     });
 
-    it('is rejected if endpoints call one another endlessly', async () => {
+    it('is rejected if endpoints call each other endlessly', async () => {
       gateway = await startWith([calling('/outer')], { endpoints: [around('/outer')] });
       equal((await gateway.inject('/outer')).statusCode, 508);
     });
 
-    it('is held to the payload of the endpoint, and counts there', async () => {
+    it('is subject to the payload limit of the endpoint, and counted there', async () => {
       const sending = definePlugin({
         name: 'test/call',
         description: 'Sends a body.',
@@ -360,7 +360,7 @@ describe('the phase around everything', () => {
       equal(routes.find(({ endpoint }) => endpoint.endpoint === '/limited')!.traffic.calls, 1);
     });
 
-    it('is answered 404 where nothing matches', async () => {
+    it('is answered 404 if no endpoint matches', async () => {
       gateway = await startWith([calling('/nope')], { endpoints: [around('/outer')] });
       equal((await gateway.inject('/outer')).statusCode, 404);
     });

@@ -20,15 +20,15 @@ const greeter = definePlugin({
   ],
 });
 
-describe('a plugin with a template of its configuration', () => {
-  it('compiles it once and fills it in for each request', async () => {
+describe('a plugin with a template in its settings', () => {
+  it('compiles it once and renders it for each request', async () => {
     const gate = await openHarness(greeter, 'endpoint', { text: '{{ .path | upper | quote }}' });
     equal((await gate.send('GET /a')).headers.get('x-greeting'), '"/A"');
     equal((await gate.send('GET /b')).headers.get('x-greeting'), '"/B"');
     await gate.close();
   });
 
-  it('has a wrong one refused with line and column', async () => {
+  it('has an invalid template rejected with line and column', async () => {
     await rejects(openHarness(greeter, 'endpoint', { text: 'a\n{{ nope }}' }), (error: Error) => {
       equal(JSON.stringify(error).includes('TEMPLATE_INVALID'), true);
       equal(/greeting:2:4: unknown function nope/.test(String(error.message)), true);

@@ -46,7 +46,7 @@ const quota = definePlugin({
   ],
 });
 
-describe('tokens of which workers take several at once', () => {
+describe('tokens of a rate limit that workers take in batches', () => {
   const stands: Harness[] = [];
   const clock = { time: 0, now: () => clock.time };
 
@@ -85,13 +85,13 @@ describe('tokens of which workers take several at once', () => {
     mock.timers.reset();
   });
 
-  it('are never more than there are, however many workers take them', async () => {
+  it('never exceed the limit, regardless of the number of workers', async () => {
     const workers = await open({ requests: 100 }, 4);
     const passed = await Promise.all(workers.map((worker) => send(worker, 100)));
     equal(passed[0]! + passed[1]! + passed[2]! + passed[3]!, 100);
   });
 
-  it('are exact to the last one where a worker takes one at a time', async () => {
+  it('are exact if a worker takes one at a time', async () => {
     const [first, second] = await open({ requests: 3, batch: 1 }, 2);
     deepEqual(
       [await send(first!, 1), await send(second!, 1), await send(first!, 5), await send(second!, 5)],
@@ -99,7 +99,7 @@ describe('tokens of which workers take several at once', () => {
     );
   });
 
-  it('lie unused in a worker for a moment, at most a batch of them, then others have them', async () => {
+  it('can be unused in one worker only briefly, then others get them', async () => {
     const [first, second] = await open({ requests: 12, batch: 10 }, 2);
     equal(await send(first!, 1), 1);
     equal(await send(second!, 10), 2);
@@ -115,7 +115,7 @@ describe('tokens of which workers take several at once', () => {
     equal(await send(second!, 20), 9);
   });
 
-  it('are given to all who wait at the same time, and to no more', async () => {
+  it('are given to all concurrent requests within the limit, and to no others', async () => {
     const [worker] = await open({ requests: 25, batch: 10 }, 1);
     const statuses = await Promise.all(
       Array.from({ length: 40 }, () => worker!.send('GET /').then(({ status }) => status)),
@@ -124,7 +124,7 @@ describe('tokens of which workers take several at once', () => {
     equal(statuses.filter((status) => status === 429).length, 15);
   });
 
-  it('belong to whom they were taken for', async () => {
+  it('are separate for each key', async () => {
     const [worker] = await open({ requests: 5 }, 1);
     deepEqual([await send(worker!, 9, 'a'), await send(worker!, 9, '__proto__')], [5, 5]);
   });

@@ -96,24 +96,24 @@ describe('commands and audit rules of a plugin', () => {
   });
   after(() => folder.remove());
 
-  describe('a command', () => {
+  describe('a command of a plugin', () => {
     it('is called by its name, with its flags', async () => {
       deepEqual(await sluice('key', 'abc', '--loud'), { code: 0, out: 'ABC\n', err: '' });
     });
-    it('is among those that are listed, and has its help', async () => {
+    it('is listed, and has help', async () => {
       match((await sluice('help')).out, /^ +key +Make a key out of a word\.$/m);
       const { out } = await sluice('help', 'key');
       match(out, /^usage: sluice key WORD \[FLAGS\]$/m);
       match(out, /--loud +In capitals\./);
     });
-    it('reads configurations, with defaults filled in and errors reported', async () => {
+    it('reads configurations with defaults, and reports their errors', async () => {
       const good = folder.write('doors.json', document({}));
       deepEqual(await sluice('doors', good), { code: 0, out: 'GET /a\n', err: '' });
       const { code, err } = await sluice('doors', folder.write('bad.json', document({ 'test/locks': { kye: 'x' } })));
       equal(code, 1);
       match(err, /'kye'[\s\S]*hint: key/);
     });
-    it('serves a configuration that it creates, until it is stopped', async () => {
+    it('can serve a configuration that it creates, until it is stopped', async () => {
       const [stdout, stderr, signals] = [new PassThrough(), new PassThrough(), new EventEmitter()];
       const context = { stdout, stderr, env: {}, signals, exit() {}, program: '', catalogue: plugged };
       const ended = main(['open', '/door'], context);
@@ -128,12 +128,12 @@ describe('commands and audit rules of a plugin', () => {
       signals.emit('SIGTERM', 'SIGTERM');
       equal(await ended, 0);
     });
-    it('serves nothing that has errors', async () => {
+    it('does not serve a configuration with errors', async () => {
       const { code, err } = await sluice('open', 'no-slash');
       equal(code, 1);
       match(err, /^ERROR .*endpoint/s);
     });
-    it('may have a name of two words, the first of which others may begin with', async () => {
+    it('can have a name of two words, of which several commands share the first', async () => {
       deepEqual(await sluice('try', 'lock'), { code: 0, out: 'locked\n', err: '' });
       equal((await sluice('try', 'door')).code, 3);
       const { out } = await sluice('help');
@@ -144,11 +144,11 @@ describe('commands and audit rules of a plugin', () => {
       equal(code, 2);
       match(err, /specify what to try: lock or door/);
     });
-    it('may have other names, which are not listed', async () => {
+    it('can have aliases, which are not listed', async () => {
       for (const alias of [['lock', 'try'], ['attempt']]) equal((await sluice(...alias)).out, 'locked\n');
       equal(/lock try|attempt/.test((await sluice('help')).out), false);
     });
-    it('is meant by names that are near', async () => {
+    it('is suggested for similar names', async () => {
       match((await sluice('keyy')).err, /did you mean "key"/);
     });
     it('rejects unknown flags', async () => {
@@ -158,7 +158,7 @@ describe('commands and audit rules of a plugin', () => {
     });
   });
 
-  describe('a rule of the audit', () => {
+  describe('an audit rule of a plugin', () => {
     const recommended = async (extra: object) => {
       const { out } = await sluice('audit', '-c', folder.write('a.json', document(extra)), '--format', 'json');
       const { recommendations } = JSON.parse(out) as { recommendations: { rule: string; instances: FilePosition[] }[] };
@@ -166,13 +166,13 @@ describe('commands and audit rules of a plugin', () => {
     };
     const reported = async (extra: object) =>
       (await recommended(extra)).some(({ rule }) => rule === 'test/locks.missing');
-    it('is reported if its component is missing', async () => equal(await reported({}), true));
-    it('is silent where it is there', async () => equal(await reported({ 'test/locks': {} }), false));
-    it('may be left out', async () => {
+    it('matches if its component is missing', async () => equal(await reported({}), true));
+    it('does not match if its component exists', async () => equal(await reported({ 'test/locks': {} }), false));
+    it('can be ignored', async () => {
       const file = folder.write('b.json', document({}));
       equal((await sluice('audit', '-c', file, '--ignore', 'test/locks.missing')).err, '');
     });
-    it('finds what the schema of a component marks as secret', async () => {
+    it("reads which fields a component's schema marks as secret", async () => {
       const results = await recommended({ 'test/locks': { key: 'opensesame' } });
       const { instances } = results.find(({ rule }) => rule === '8.1.5')!;
       equal(instances[0]!.pointer, '/endpoints/0/extra_config/test~1locks/key');

@@ -48,7 +48,7 @@ const faulty = definePlugin({
   ],
 });
 
-describe('headers behind a body', () => {
+describe('trailers that a component sets', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let port: number;
@@ -89,13 +89,13 @@ describe('headers behind a body', () => {
   };
   const asking = { TE: 'deflate, trailers', Connection: 'TE' };
 
-  it('are announced and written to a client that accepts them; names that are not allowed there are omitted', async () => {
+  it('are announced and sent to a client that accepts them, except forbidden names', async () => {
     const { text, headers, trailers } = await get('/whole', asking);
     deepEqual([text, trailers], ['{"a":1}', ['X-Made-By', 'a', 'X-Made-By', 'b']]);
     deepEqual([headers.trailer, headers['transfer-encoding']], ['X-Made-By', 'chunked']);
   });
 
-  it('may be known only once a stream has ended', async () => {
+  it('can be known only once a stream has ended', async () => {
     const { text, trailers } = await get('/stream', asking);
     deepEqual([text, trailers], ['{"a":1}', ['X-Length', '7']]);
   });
@@ -111,7 +111,7 @@ describe('headers behind a body', () => {
     ['/whole', 'x-made-by', 'a, b'],
     ['/stream', 'x-length', '7'],
   ] as const) {
-    it(`are written over HTTP/2, to ${path}`, async () => {
+    it(`are sent over HTTP/2, to ${path}`, async () => {
       const session = connect(`http://127.0.0.1:${port}`);
       const stream = session.request({ ':path': path });
       const seen: IncomingHttpHeaders[] = [];
@@ -127,7 +127,7 @@ describe('headers behind a body', () => {
     });
   }
 
-  it('are left out where they cannot be had: the answer is whole all the same', async () => {
+  it('are omitted if computing them fails, without affecting the body', async () => {
     const { text, trailers } = await get('/faulty', asking);
     deepEqual([text, trailers], ['body', []]);
     ok(lines.some((line) => line.includes('no count')));
@@ -135,7 +135,7 @@ describe('headers behind a body', () => {
   });
 });
 
-describe('headers that a backend sends behind its body', () => {
+describe('trailers that a backend sends', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let port: number;
@@ -186,7 +186,7 @@ describe('headers that a backend sends behind its body', () => {
     deepEqual((await get('/sums')).trailers, ['X-Checksum', 'abc']);
   });
 
-  it('pass on over HTTP/2', async () => {
+  it('are forwarded over HTTP/2', async () => {
     const session = connect(`http://127.0.0.1:${port}`);
     const stream = session.request({ ':path': '/sums' });
     const seen: IncomingHttpHeaders[] = [];
@@ -201,12 +201,12 @@ describe('headers that a backend sends behind its body', () => {
     });
   });
 
-  it('are left out for a client that does not ask, and of an answer that is decoded', async () => {
+  it('are omitted for a client that does not accept them, and from a decoded response', async () => {
     deepEqual((await get('/sums', {})).trailers, []);
     deepEqual((await get('/decoded')).trailers, []);
   });
 
-  it('change nothing of an answer without any', async () => {
+  it('can be absent', async () => {
     for (const path of ['/none', '/whole']) {
       const { trailers, headers } = await get(path);
       deepEqual([trailers, headers.trailer], [[], undefined]);
@@ -214,7 +214,7 @@ describe('headers that a backend sends behind its body', () => {
     equal((await get('/whole')).headers['content-length'], '7');
   });
 
-  it('are left out, and the log says so, when they are longer than 16 KiB', async () => {
+  it('are omitted with a log line if they exceed 16 KiB', async () => {
     deepEqual((await get('/flood')).trailers, []);
     match(lines.join(''), /trailers of the backend left out: \d+ bytes, of 16384 at most/);
   });

@@ -36,7 +36,7 @@ function shouting(connection: Duplex, head: Buffer): void {
   connection.on('data', shout);
 }
 
-describe('a connection that switches to another protocol', () => {
+describe('a connection that switches to another protocol through a component', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
   let port: number;
@@ -164,7 +164,7 @@ describe('a connection that switches to another protocol', () => {
   };
   const streams = (): number => gateway!.status.streams;
 
-  it('goes through the whole pipe', async () => {
+  it('passes through the whole pipeline', async () => {
     await start();
     const client = await open(head('/old', 'X-Team: red\r\n'));
     await client.until((received) => received.endsWith('hello\n'));
@@ -178,13 +178,13 @@ describe('a connection that switches to another protocol', () => {
     deepEqual([streams(), gateway!.status.calls], [1, 0]);
   });
 
-  it('has the bytes that came behind the request', async () => {
+  it('includes bytes that arrived right after the request', async () => {
     await start();
     const client = await open(`${head('/shout')}early`);
     await client.until((received) => received.endsWith('hello\nEARLY'));
   });
 
-  it('may be encrypted', async () => {
+  it('can be encrypted', async () => {
     const made: Certificates = makeCertificates();
     const authority = made.authority('authority');
     const { certificate, privateKey } = made.issue('server', authority);
@@ -203,8 +203,8 @@ describe('a connection that switches to another protocol', () => {
     made.remove();
   });
 
-  describe('is rejected', () => {
-    it('with an ordinary answer, after which the connection ends', async () => {
+  describe('stays on HTTP', () => {
+    it('after a rejection, which closes the connection', async () => {
       await start();
       const received = await (await open(`${head('/guarded')}${head('/guarded')}`)).ended();
       deepEqual(statusesOf(received), [401]);
@@ -213,20 +213,20 @@ describe('a connection that switches to another protocol', () => {
       match(await (await open(head('/none'))).ended(), /^HTTP\/1\.1 404 /);
     });
 
-    it('by an endpoint that does not do so: it answers as ever, and its backend is not asked to switch', async () => {
+    it('at an endpoint without such a component, whose backend is not asked to switch', async () => {
       await start();
       const received = await (await open(head('/plain'))).ended();
       deepEqual(statusesOf(received), [200]);
       match(received, /"upgrade":null/);
     });
 
-    it('with an answer that is longer than the connection takes at once', async () => {
+    it('after a rejection that is longer than one write', async () => {
       await start();
       const received = await (await open(head('/long'))).ended();
       ok(received.length > 5_000_000);
     });
 
-    it('if it was not requested, or another protocol was', async () => {
+    it('if the client did not request it, or requested another protocol', async () => {
       await start();
       const { status, headers, text } = await ask(port, 'GET /shout');
       deepEqual([status, headers.upgrade, text], [426, 'shout', 'shout only']);
@@ -235,7 +235,7 @@ describe('a connection that switches to another protocol', () => {
       equal((await ask(port, 'GET /shout', { headers: { Upgrade: 'shout' } })).status, 426);
     });
 
-    it('if it has a body, uses HTTP/1.0 or follows another request on the connection', async () => {
+    it('if the request has a body, uses HTTP/1.0 or is pipelined', async () => {
       await start();
       const bodied = await open(`${head('/shout', 'Content-Length: 3\r\n')}abc`);
       await bodied.until((received) => statusesOf(received)[0] === 426);
@@ -247,7 +247,7 @@ describe('a connection that switches to another protocol', () => {
     });
   });
 
-  it('is ready for the next request if the client requested an unsupported protocol', async () => {
+  it('and accepts further requests if the client requested an unsupported protocol', async () => {
     await start();
     const other = head('/plain').replace('Upgrade: shout', 'Upgrade: whisper');
     const client = await open(other);
@@ -256,7 +256,7 @@ describe('a connection that switches to another protocol', () => {
     await client.until((received) => statusesOf(received).length === 2);
   });
 
-  it('outlives the time of its endpoint and of requests', async () => {
+  it('outlives the timeouts of its endpoint and of requests', async () => {
     await start(config({ shout: { timeout: '2s' }, root: { write_timeout: '2s', read_timeout: '2s' } }));
     const client = await shouted();
     // Takes longer than each of them.
@@ -266,7 +266,7 @@ describe('a connection that switches to another protocol', () => {
     await client.until((received) => received.endsWith('ABC'));
   });
 
-  it('outlives reloads that leave its endpoint as it is', async () => {
+  it('survives reloads that do not change its endpoint', async () => {
     await start();
     const client = await shouted();
     for (const timeout of ['3s', '4s', '5s']) await gateway!.reload(config({ other: { timeout } }));
@@ -276,7 +276,7 @@ describe('a connection that switches to another protocol', () => {
     equal(streams(), 1);
   });
 
-  it('ends in order when its endpoint has changed', async () => {
+  it('ends normally when its endpoint has changed', async () => {
     await start();
     const client = await shouted();
     await gateway!.reload(config({ shout: { timeout: '9s' } }));
@@ -285,7 +285,7 @@ describe('a connection that switches to another protocol', () => {
     await shouted();
   });
 
-  it('is taken up by a reload that brings the endpoint, and no more by one that takes it away', async () => {
+  it('is possible after a reload that adds the endpoint, and not after one that removes it', async () => {
     const { endpoints, ...rest } = config();
     await start({ ...rest, endpoints: endpoints.slice(2) });
     match(await (await open(head('/shout', 'Connection: close\r\n'))).ended(), /^HTTP\/1\.1 404 /);
@@ -293,14 +293,14 @@ describe('a connection that switches to another protocol', () => {
     await shouted();
   });
 
-  it('ends in order when the gateway closes', async () => {
+  it('ends normally when the gateway closes', async () => {
     await start();
     const client = await shouted();
     await gateway!.close();
     match(await client.ended(), /bye\n$/);
   });
 
-  it('is counted and logged once it is over', async () => {
+  it('is counted and logged when it ends', async () => {
     await start();
     const client = await shouted();
     const access = () => lines.filter((line) => line.includes('"/shout"') || line.includes('/shout'));
@@ -313,7 +313,7 @@ describe('a connection that switches to another protocol', () => {
     equal(streams(), 0);
   });
 
-  it('is over when its client resets it, before or after the switch', async () => {
+  it('ends when its client resets it, before or after the switch', async () => {
     let taken: Socket | undefined;
     take = (connection, bytes) => {
       taken = connection as Socket;
@@ -331,7 +331,7 @@ describe('a connection that switches to another protocol', () => {
     await until(() => gateway!.status.calls + gateway!.status.streams === 0);
   });
 
-  it('is closed when its component fails at it', async () => {
+  it('is closed if its component fails', async () => {
     take = () => {
       throw new Error('no voice');
     };
@@ -341,7 +341,7 @@ describe('a connection that switches to another protocol', () => {
     await until(() => streams() === 0);
   });
 
-  it('cannot be had from an endpoint that has not declared it', async () => {
+  it('is rejected if the component has not declared it', async () => {
     const undeclared = definePlugin({
       name: 'test/undeclared',
       description: 'Switches unasked.',
@@ -364,7 +364,7 @@ describe('a connection that switches to another protocol', () => {
     ok(sinks.lines.some((line) => line.includes('did not request an upgrade')));
   });
 
-  it('can be tested with no gateway around its component', async () => {
+  it('can be tested without a gateway', async () => {
     const gate = await openHarness(shout, 'endpoint', {});
     const { reply, connection } = await gate.connect({ upgrade: 'Shout', headers: { 'X-Team': 'red' } });
     deepEqual([reply.status, reply.headers.get('x-team')], [101, 'red']);

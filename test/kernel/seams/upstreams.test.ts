@@ -155,9 +155,9 @@ function publisher(scheme: string, url: string): DataObject {
   return broker(scheme, 'backend/pubsub/publisher', { topic_url: url });
 }
 
-describe('servers that plugins name', () => {
+describe('server addresses that check --connect gets from plugins', () => {
   for (const [what, variables, backend, addresses] of protocols) {
-    it(`are those of ${what}`, async () => {
+    it(`include those of ${what}`, async () => {
       const restore = setEnvironment(variables);
       try {
         const found = await named(config(backend));
@@ -171,40 +171,40 @@ describe('servers that plugins name', () => {
     });
   }
 
-  it('are those of backend/grpc', async () => {
+  it('include those of backend/grpc', async () => {
     const backend = { url_pattern: '/shop.Shop/Find', host: ['g.test:5000'], extra_config: { 'backend/grpc': {} } };
     deepEqual(await named(config(backend, { grpc: { catalog: [SHOP] } })), of('http://g.test:5000'));
   });
 
-  it('include those of a websocket', async () => {
+  it('include those of a WebSocket backend', async () => {
     const backend = { url_pattern: '/', host: ['wss://w.test'], disable_host_sanitize: true };
     const endpoint = { endpoint: '/w', backend: [backend], extra_config: { websocket: {} } };
     deepEqual(await named({ version: 3, endpoints: [endpoint] }), ['/endpoints/0/backend/0/host/0 wss://w.test']);
   });
 
-  it('are those of HTTP backends without a word of theirs', async () => {
+  it('include those of ordinary HTTP backends', async () => {
     deepEqual(await named(config()), of('http://a.test', 'http://b.test'));
   });
 
-  it('are placed at the field that names them, or at its parent if it is not written', async () => {
+  it('have the place of the field that names them, or of its parent', async () => {
     const at = '/extra_config/test~1reporter';
     const reported = (settings: DataObject) => named(config({}, { 'test/reporter': settings }), reporter);
     equal((await reported({ address: 's.test:2' }))[0], `${at}/address s.test:2`);
     equal((await reported({}))[0], `${at} r.test:1`);
   });
 
-  it('are those of the protocol that reaches the backend, even next to an HTTP client', async () => {
+  it("are those of the backend's protocol, even next to settings of the HTTP client", async () => {
     const extra = { 'test/protocol': {}, 'backend/http/client': { no_redirect: true } };
     const own = of('own-0.test:7', 'own-1.test:7');
     deepEqual(await named(config({ extra_config: extra }), protocol(false)), own);
     deepEqual(await named(config({ extra_config: extra }), protocol(true)), own);
   });
 
-  it('do not include the hosts of a backend whose protocol has its own address', async () => {
+  it('exclude the hosts of a backend whose protocol has its own address', async () => {
     deepEqual(await named(config({ extra_config: { 'test/protocol': {} } }), silent), []);
   });
 
-  it('are not connected to while a gateway serves or when its routes are listed', async () => {
+  it('are not connected to by a gateway or by the list of routes', async () => {
     let connections = 0;
     const server = createServer((socket) => {
       connections++;

@@ -22,7 +22,7 @@ const tenants = (name: string) =>
     ],
   });
 
-describe('a component that has endpoints for some hosts only', () => {
+describe('a component with endpoints for certain hosts', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
 
@@ -49,7 +49,7 @@ describe('a component that has endpoints for some hosts only', () => {
     return statusCode === 200 ? Object.keys(JSON.parse(body)) : statusCode;
   };
 
-  it('names the host of a request, whose endpoints take precedence over those for all', async () => {
+  it('selects endpoints by the host of a request, before endpoints for all hosts', async () => {
     gateway = await start(
       ['test/tenants'],
       [endpoint('/__virtual/red/a', 'red'), endpoint('/a', 'all'), endpoint('/b', 'b')],
@@ -60,13 +60,13 @@ describe('a component that has endpoints for some hosts only', () => {
     deepEqual(await groups('red.tenants.test', '/b'), ['b']);
   });
 
-  it('may name a host that has no endpoints, and one that it has not listed', async () => {
+  it('accepts hosts without endpoints, and unlisted hosts', async () => {
     gateway = await start(['test/tenants'], [endpoint('/__virtual/red/a', 'red')]);
     equal(await groups('blue.tenants.test'), 404);
     equal(await groups('constructor.tenants.test'), 404);
   });
 
-  it('is warned with whose endpoints no name leads to', async () => {
+  it('causes a warning for endpoints whose host is not listed', async () => {
     gateway = await start(['test/tenants'], [endpoint('/__virtual/green/a', 'green')]);
     deepEqual(
       gateway.status.warnings.map(({ code, pointer }) => [code, pointer]),
@@ -74,7 +74,7 @@ describe('a component that has endpoints for some hosts only', () => {
     );
   });
 
-  it('is the only one', async () => {
+  it('is rejected next to another such component', async () => {
     const errors = await refusalsOf(start(['test/first', 'test/second'], []));
     deepEqual(
       errors.map(({ code }) => code),

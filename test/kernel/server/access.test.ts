@@ -10,7 +10,7 @@ import { startPlugged } from '../../support/plugged.ts';
 import { ask } from './ask.ts';
 import { openRaw, sendRaw } from './raw.ts';
 
-describe('the access log', () => {
+describe('the access log of a gateway', () => {
   let backend: TestBackend;
   let gateway: Operations;
   let port: number;
@@ -63,7 +63,7 @@ describe('the access log', () => {
     return access();
   };
 
-  it('has one line for each request, with time, status, duration, address, method and target', async () => {
+  it('has one line per request, with time, status, duration, address, method and target', async () => {
     await start();
     await ask(port, 'GET /x?a=1&b=%20');
     const [line] = await logged(1);
@@ -73,14 +73,14 @@ describe('the access log', () => {
     );
   });
 
-  it('does not show the values of parameters that hold credentials', async () => {
+  it('masks parameters that hold credentials', async () => {
     await start();
     await ask(port, 'GET /x?page=2&access_token=s3cret');
     const [line] = await logged(1);
     match(line!, /"\/x\?page=2&access_token=\*\*\*"$/);
   });
 
-  it('has a line for what no endpoint answers', async () => {
+  it('has a line for requests without an endpoint', async () => {
     await start();
     for (const line of ['GET /none', 'PUT /x', 'GET /X', 'GET /__health']) await ask(port, line);
     deepEqual(
@@ -98,7 +98,7 @@ describe('the access log', () => {
     match(entry, /\| 500 \|.*\nError #01: .+\n$/s);
   });
 
-  it('has the address of a client that has left', async () => {
+  it('has the address of a client that has disconnected', async () => {
     answer = () => {};
     await start();
     const client = await openRaw(port);
@@ -108,7 +108,7 @@ describe('the access log', () => {
     match((await logged(1))[0]!, /127\.0\.0\.1/);
   });
 
-  it('tells the status 499 for a client that has left, and counts it so', async () => {
+  it('has the status 499 for a client that disconnected before the response', async () => {
     answer = () => {};
     await start();
     const client = await openRaw(port);
@@ -120,7 +120,7 @@ describe('the access log', () => {
     deepEqual([traffic.calls, traffic.errors], [1, 0]);
   });
 
-  it('tells the status that a client was given before it left', async () => {
+  it('has the sent status for a client that disconnected during the response', async () => {
     answer = (response) => response.write('first');
     await start();
     const client = await openRaw(port);
@@ -130,20 +130,20 @@ describe('the access log', () => {
     match((await logged(1))[0]!, /\| 200 \|/);
   });
 
-  it('tells the status 503 where the gateway has ended the connection', async () => {
+  it('has the status 503 if the gateway closed the connection', async () => {
     answer = () => {};
     await start({}, { write_timeout: '20ms' });
     await sendRaw(port, 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n');
     match((await logged(1))[0]!, /\| 503 \|/);
   });
 
-  it('tells the status a broken request was rejected with', async () => {
+  it('has the status with which a malformed request was rejected', async () => {
     await start();
     await sendRaw(port, 'POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnonsense');
     match((await logged(1))[0]!, /\| 400 \|/);
   });
 
-  it('omits the skipped paths, with any query', async () => {
+  it('omits the configured paths, with any query', async () => {
     await start({ logger_skip_paths: ['/__health', '/x'] });
     for (const line of ['GET /__health', 'GET /x?a=1', 'GET /none']) await ask(port, line);
     const results = await logged(1);
@@ -151,14 +151,14 @@ describe('the access log', () => {
     match(results[0]!, /"\/none"/);
   });
 
-  it('can be switched off', async () => {
+  it('can be disabled', async () => {
     await start({ disable_access_log: true });
     await ask(port, 'GET /x');
     await ask(port, 'GET /none');
     deepEqual(access(), []);
   });
 
-  it('cannot be forged by a target', async () => {
+  it('cannot be forged by a request target', async () => {
     await start();
     await sendRaw(port, 'GET /"%0a[GATEWAY]|x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     match((await logged(1))[0]!, /"\/\\"%0a\[GATEWAY\]\|x"$/);
@@ -168,7 +168,7 @@ describe('the access log', () => {
     ['/throws', 'broken step'],
     ['/rejects', 'broken promise'],
   ] as const) {
-    it(`is accompanied by an ERROR with the stack for an internal error of a step (${path})`, async () => {
+    it(`is accompanied by an ERROR with the stack for an internal error (${path})`, async () => {
       await start();
       const client = await openRaw(port);
       client.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\nGET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
@@ -181,8 +181,8 @@ describe('the access log', () => {
   }
 });
 
-describe('the data of the access log', () => {
-  it('has no accessors of its own: V8 would hold them, and the request with them, until a full collection', async () => {
+describe('an access log record', () => {
+  it('has no accessor properties, which would keep the request in memory until a full garbage collection', async () => {
     const records: AccessRecord[] = [];
     const gateway = await startPlugged(
       { endpoints: [], extra_config: { test: {} } },
@@ -199,7 +199,7 @@ describe('the data of the access log', () => {
   });
 });
 
-describe('a request body', () => {
+describe('a request body under a payload limit', () => {
   let backend: TestBackend;
   let gateway: Operations;
   let port: number;
@@ -243,12 +243,12 @@ describe('a request body', () => {
     ['/larger', 100, 200],
     ['/larger', 101, 413],
   ] as const) {
-    it(`of ${length} bytes on ${path} is answered ${status}`, async () => {
+    it(`of ${length} bytes on ${path} is answered with ${status}`, async () => {
       const body = 'x'.repeat(length);
       equal((await ask(port, `POST ${path}`, { body, headers: { 'Content-Length': String(length) } })).status, status);
     });
 
-    it(`of ${length} bytes in chunks on ${path} is answered ${status}`, async () => {
+    it(`of ${length} bytes in chunks on ${path} is answered with ${status}`, async () => {
       const size = length.toString(16);
       const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n`;
       const received = await sendRaw(port, `${head}${size}\r\n${'x'.repeat(length)}\r\n0\r\n\r\n`);
@@ -256,7 +256,7 @@ describe('a request body', () => {
     });
   }
 
-  it('that is too long is reported as such if error messages are returned', async () => {
+  it('that is too long is reported as such under return_error_msg', async () => {
     const { text, headers } = await ask(port, 'POST /smaller', { body: 'x'.repeat(11) });
     deepEqual([text, headers['content-type']], ['request body larger than 10 bytes', 'text/plain; charset=utf-8']);
   });

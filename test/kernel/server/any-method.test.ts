@@ -12,7 +12,7 @@ const at = (line: string, more: object = {}): object => {
   return { endpoint, method, output_encoding: 'no-op', backend: [{ url_pattern: name }], ...more };
 };
 
-describe('endpoints with the method ANY', () => {
+describe('an endpoint with the method ANY', () => {
   let backend: TestBackend;
   let gateway: Gateway | null = null;
   let port: number;
@@ -43,7 +43,7 @@ describe('endpoints with the method ANY', () => {
   const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'SOURCE'];
 
   for (const path of ['/x', '/x/{id}', '/x/*']) {
-    it(`serve every method at ${path}, and hand it to the backend`, async () => {
+    it(`serves every method at ${path}, and passes the method to the backend`, async () => {
       await start([at(`ANY ${path}`)]);
       const asked = path.replace(/\{id\}|\*/, '7');
       const target = path.endsWith('*') ? '/ANY/x/7' : `/ANY${path.replace(/[{}]/g, '')}`;
@@ -51,7 +51,7 @@ describe('endpoints with the method ANY', () => {
     });
   }
 
-  it('leave QUERY to an endpoint of its own, which sends the body on', async () => {
+  it('leaves QUERY to an endpoint of its own, which forwards the body', async () => {
     await start([at('ANY /x'), at('QUERY /x', { extra_config: { 'validation/json-schema': { required: ['q'] } } })]);
     const headers = { 'Content-Type': 'application/json' };
     equal((await ask(port, 'QUERY /x', { headers, body: '{"q":1}' })).status, 200);
@@ -62,7 +62,7 @@ describe('endpoints with the method ANY', () => {
     );
   });
 
-  it('leave methods to the endpoints of the same path, regardless of their order and the names of their variables', async () => {
+  it('leaves methods to other endpoints of the same path, regardless of order and variable names', async () => {
     const endpoints = [at('GET /x/{id}'), at('ANY /x/{name}'), at('DELETE /x/{id}'), at('POST /other')];
     for (const order of [endpoints, endpoints.toReversed()]) {
       await start(order);
@@ -74,20 +74,20 @@ describe('endpoints with the method ANY', () => {
     }
   });
 
-  it('are overridden by a more specific path, of any method', async () => {
+  it('is overridden by an endpoint with a more specific path and any method', async () => {
     await start([at('ANY /x/{id}'), at('GET /x/new'), at('ANY /y/new'), at('GET /y/{id}')]);
     deepEqual([await leadsTo('GET /x/new'), await leadsTo('POST /x/new')], ['GET /GET/x/new', 'POST /ANY/x/id']);
     deepEqual([await leadsTo('GET /y/new'), await leadsTo('GET /y/7')], ['GET /ANY/y/new', 'GET /GET/y/id']);
   });
 
-  it('leave other paths their 405, and are in no Allow header', async () => {
+  it('does not change 405 and the Allow header of other paths', async () => {
     await start([at('ANY /x'), at('GET /y'), at('POST /y')]);
     const { status, headers } = await ask(port, 'DELETE /y');
     deepEqual([status, headers.allow], [405, 'GET, HEAD, POST']);
     equal((await ask(port, 'PROPFIND /y')).headers.allow, 'GET, HEAD, POST');
   });
 
-  it('serve HEAD where the path has no GET endpoint, and without auto_head also where it has one', async () => {
+  it('serves HEAD if the path has no GET endpoint or auto_head is disabled', async () => {
     await start([at('ANY /x'), at('GET /x')]);
     equal(await leadsTo('HEAD /x'), 'GET /GET/x');
     await gateway!.close();
@@ -95,18 +95,18 @@ describe('endpoints with the method ANY', () => {
     equal(await leadsTo('HEAD /x'), 'HEAD /ANY/x');
   });
 
-  it('ask backends with the method that these name', async () => {
+  it("calls its backend with the backend's own method if there is one", async () => {
     await start([at('ANY /x', { backend: [{ url_pattern: '/', method: 'POST' }] })]);
     equal(await leadsTo('PUT /x'), 'POST /');
   });
 
-  it('are found by a path in other letters or with a slash', async () => {
+  it('is found by redirects that correct letter case and slashes', async () => {
     await start([at('ANY /x/y'), at('GET /z')]);
     const location = async (line: string) => (await ask(port, line)).headers.location;
     deepEqual([await location('PUT /X/y'), await location('PROPFIND /x/y/')], ['/x/y', '/x/y']);
   });
 
-  it('serve every method over HTTP/2', async () => {
+  it('serves every method over HTTP/2', async () => {
     await start([at('ANY /x'), at('GET /z')], {}, { use_h2c: true });
     const client = connect(`http://127.0.0.1:${port}`);
     try {
@@ -118,7 +118,7 @@ describe('endpoints with the method ANY', () => {
     }
   });
 
-  it('take precedence over auto_options, but not over the preflights of CORS', async () => {
+  it('takes precedence over auto_options, but not over CORS preflights', async () => {
     const router = { auto_options: true };
     await start([at('ANY /x'), at('GET /y')], { router, 'security/cors': { allow_origins: ['*'] } });
     equal(await leadsTo('OPTIONS /x'), 'OPTIONS /ANY/x');
@@ -129,7 +129,7 @@ describe('endpoints with the method ANY', () => {
     equal(backend.requests.length, 1);
   });
 
-  it('have the CORS policy of their endpoint for each method', async () => {
+  it('has the CORS policy of its endpoint for each method', async () => {
     const cors = { allow_origins: ['https://a.test'], allow_methods: ['PUT'] };
     await start([at('ANY /x', { extra_config: { 'security/cors': cors } })], {
       'security/cors': { allow_origins: ['https://b.test'] },
@@ -138,20 +138,20 @@ describe('endpoints with the method ANY', () => {
     equal((await ask(port, 'OPTIONS /x', { headers })).headers['access-control-allow-origin'], 'https://a.test');
   });
 
-  it('are served by virtual hosts', async () => {
+  it('is served by virtual hosts', async () => {
     await start([at('ANY /__virtual/shop.test/x'), at('GET /y')], { 'server/virtualhost': { hosts: ['shop.test'] } });
     const asked = async (host: string) => (await ask(port, 'PATCH /x', { headers: { host } })).status;
     deepEqual([await asked('shop.test'), await asked('other.test')], [200, 404]);
   });
 
-  it('cannot be declared twice for a path, nor where the gateway answers itself', async () => {
+  it('cannot be declared twice for a path, nor for a built-in path', async () => {
     await rejects(start([at('ANY /x'), at('ANY /x')]), /ROUTE_DUPLICATE/);
     await rejects(start([at('ANY /__health')]), /ROUTE_RESERVED/);
     await rejects(start([at('ANY /up')], { router: { health_path: '/up' } }), /ROUTE_RESERVED/);
   });
 });
 
-describe('endpoints with the method OPTIONS', () => {
+describe('an endpoint with the method OPTIONS', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let port: number;
@@ -165,7 +165,7 @@ describe('endpoints with the method OPTIONS', () => {
     (backend.requests as unknown[]).length = 0;
   });
 
-  it('answer before auto_options and behind the preflights of CORS, and are in Allow', async () => {
+  it('takes precedence over auto_options but not over CORS preflights, and appears in Allow', async () => {
     gateway = await startGateway({
       host: [backend.url],
       endpoints: [at('OPTIONS /x'), at('GET /x')],
@@ -183,7 +183,7 @@ describe('endpoints with the method OPTIONS', () => {
     equal((await ask(port, 'DELETE /x')).headers.allow, 'GET, HEAD, OPTIONS');
   });
 
-  it('get preflights that the policy passes on', async () => {
+  it('receives preflights with options_passthrough', async () => {
     gateway = await startGateway({
       host: [backend.url],
       endpoints: [at('OPTIONS /x'), at('GET /x')],

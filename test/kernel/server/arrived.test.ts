@@ -4,9 +4,9 @@ import { connect } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { startGateway } from '../../support/gateway.ts';
 
-describe('a request that has arrived when the port closes', () => {
+describe('a request that arrives just before the port closes', () => {
   for (const use_h2c of [false, true]) {
-    it(`is answered${use_h2c ? ', also where the protocol of the connection is not known yet' : ''}`, async () => {
+    it(`is answered${use_h2c ? ', even if the protocol of the connection is not known yet' : ''}`, async () => {
       const gateway = await startGateway({ use_h2c, listen_ip: '127.0.0.1', endpoints: [] });
       const { port } = await gateway.listen();
       const socket = connect(port, '127.0.0.1');

@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { CaseInsensitivePaths } from '../../../kernel/server/routing/case-insensitive-paths.ts';
 
-describe('the declared spelling of a path', () => {
+describe('the declared spelling of a request path', () => {
   const declared: [patterns: string[], path: string, spelled: string | undefined][] = [
     [['/Mixed/{id}/End'], '/mIXED/AbC/eND', '/Mixed/AbC/End'],
     [['/a'], '/b', undefined],
@@ -26,7 +26,7 @@ describe('the declared spelling of a path', () => {
     [['/{id}x{to}'], '/İXb', undefined],
   ];
   for (const [patterns, path, spelled] of declared) {
-    it(`of ${path} among ${patterns.join(' and ')} is ${spelled}`, () => {
+    it(`is ${spelled} for ${path} among ${patterns.join(' and ')}`, () => {
       const paths = new CaseInsensitivePaths();
       for (const pattern of patterns) paths.add('GET', pattern);
       equal(paths.find('GET', path), spelled);

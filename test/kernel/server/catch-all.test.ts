@@ -9,7 +9,7 @@ const at = (line: string, pattern = line.split(' ')[1]!): object => {
   return { endpoint, method, backend: [{ url_pattern: pattern }] };
 };
 
-describe('/__catchall', () => {
+describe('the endpoint /__catchall', () => {
   let backend: TestBackend;
   let gateway: Operations | null = null;
   let port: number;
@@ -38,7 +38,7 @@ describe('/__catchall', () => {
 
   const all = { endpoint: '/__catchall', backend: [{ url_pattern: '/base' }] };
 
-  it('takes everything no other endpoint does, with all its headers and parameters', async () => {
+  it('serves all requests that match no other endpoint, with all headers and parameters', async () => {
     await start([all, at('GET /x')]);
     equal(await leadsTo('GET /x'), '/x');
     equal(await leadsTo('DELETE /any/where?a=1', { 'X-Own': 'yes' }), '/base/any/where?a=1');
@@ -61,7 +61,7 @@ describe('/__catchall', () => {
     '/%252e%252e/admin',
     '/a%3Fb',
   ]) {
-    it(`refuses ${path}, of which no wildcard would take the rest`, async () => {
+    it(`rejects ${path}, like a wildcard endpoint`, async () => {
       await start([all, at('GET /x/*')]);
       equal((await ask(port, `GET ${path}`)).status, 400);
       equal((await ask(port, `GET /x${path}`)).status, 400);
@@ -69,7 +69,7 @@ describe('/__catchall', () => {
     });
   }
 
-  it('takes the clean path where extra slashes are removed', async () => {
+  it('receives the cleaned path with remove_extra_slash', async () => {
     await start([all], { remove_extra_slash: true });
     equal(await leadsTo('GET /a/..//../b'), '/base/b');
   });
@@ -84,7 +84,7 @@ describe('/__catchall', () => {
     equal(backend.requests.at(-1)!.method, 'PUT');
   });
 
-  it('says so when something else was written', async () => {
+  it('warns about settings that it ignores', async () => {
     const sinks = rememberingSinks();
     gateway = await startGateway(
       { host: [backend.url], endpoints: [{ ...all, output_encoding: 'json', input_headers: ['A'] }] },
@@ -96,7 +96,7 @@ describe('/__catchall', () => {
     );
   });
 
-  it('answers HEAD with the length reported by the backend', async () => {
+  it('answers HEAD with the length that the backend reports', async () => {
     await start([{ ...all, backend: [{ url_pattern: '/base', method: 'GET' }] }]);
     const response = await ask(port, 'HEAD /x');
     deepEqual([response.status, response.text], [200, '']);

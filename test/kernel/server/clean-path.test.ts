@@ -32,6 +32,6 @@ describe('a clean path', () => {
     ['/%2e%2e%3bx/b', '/b'],
   ];
   for (const [path, clean] of encoded) {
-    it(`on the wire of ${path} is ${clean}`, () => equal(cleanPath(path, true), clean));
+    it(`of ${path} as sent to a backend is ${clean}`, () => equal(cleanPath(path, true), clean));
   }
 });

@@ -27,7 +27,7 @@ class TestSocket extends EventEmitter {
 type Sent = IncomingMessage & PassThrough & { complete: boolean };
 type Answered = ServerResponse & { headersSent: boolean; writableFinished: boolean };
 
-describe('the body of a client', () => {
+describe('the body of a client request', () => {
   const sockets: TestSocket[] = [];
   afterEach(() => {
     for (const socket of sockets.splice(0)) socket.emit('close');
@@ -56,12 +56,12 @@ describe('the body of a client', () => {
     ['with a length', { 'content-length': '5' }, {}, 5],
     ['with the length 0', { 'content-length': '0' }, {}, null],
     ['in chunks', { 'transfer-encoding': 'chunked' }, {}, undefined],
-    ['of neither', {}, {}, null],
-    ['of a stream of HTTP/2', {}, { httpVersionMajor: 2, stream: { endAfterHeaders: false } }, undefined],
-    ['of one that has ended', {}, { httpVersionMajor: 2, stream: { endAfterHeaders: true } }, null],
+    ['without length and chunks', {}, {}, null],
+    ['of an HTTP/2 stream', {}, { httpVersionMajor: 2, stream: { endAfterHeaders: false } }, undefined],
+    ['of an HTTP/2 stream that has ended', {}, { httpVersionMajor: 2, stream: { endAfterHeaders: true } }, null],
   ];
   for (const [name, headers, more, length] of sent) {
-    it(`${name} ${length === null ? 'is none' : `has the length ${length}`}`, () => {
+    it(`${name} ${length === null ? 'is null' : `has the length ${length}`}`, () => {
       const { message, response } = send(headers, more);
       const body = receiveBody(message, response);
       equal(body ? body.length : null, length);
@@ -69,7 +69,7 @@ describe('the body of a client', () => {
     });
   }
 
-  it('is read on demand, no faster than it is consumed', async () => {
+  it('is read on demand, no faster than its consumer', async () => {
     const { message, response } = send();
     const body = receiveBody(message, response)!;
     message.write('x'.repeat(10));
@@ -86,7 +86,7 @@ describe('the body of a client', () => {
     equal((await whole).length, 10 + body.readableHighWaterMark + 3);
   });
 
-  it('fails for its reader when the client leaves', async () => {
+  it('fails for its reader when the client disconnects', async () => {
     const { message, response } = send();
     const whole = text(receiveBody(message, response)!);
     message.write('half');
@@ -94,15 +94,15 @@ describe('the body of a client', () => {
     await rejects(whole, CancelledError);
   });
 
-  it('fails for its reader when the client has left before', async () => {
+  it('fails for its reader if the client disconnected before', async () => {
     const { message, response } = send();
     const body = receiveBody(message, response)!;
     message.destroy();
     await rejects(text(body), CancelledError);
   });
 
-  describe('that others may read before', () => {
-    it('is there as a whole all the same', async () => {
+  describe('that middleware has read', () => {
+    it('is still complete for the gateway', async () => {
       const { message, response } = send();
       const body = receiveBody(message, response, 100)!;
       (message as unknown as { push(chunk: string, encoding: string): void }).push('Zmlyc3Qg', 'base64');
@@ -118,7 +118,7 @@ describe('the body of a client', () => {
       equal(await whole, 'first second third');
     });
 
-    it('is there as a whole when they have read all of it', async () => {
+    it('is still complete if middleware has read all of it', async () => {
       const { message, response } = send();
       const body = receiveBody(message, response, 5)!;
       message.end('hello');
@@ -127,7 +127,7 @@ describe('the body of a client', () => {
       equal(await text(body), 'hello');
     });
 
-    it('is too large when more has passed than may be kept', async () => {
+    it('is too large if it exceeds the buffer limit', async () => {
       const { message, response } = send();
       const body = receiveBody(message, response, 4)!;
       message.end('hello');
@@ -135,7 +135,7 @@ describe('the body of a client', () => {
       await rejects(text(body), PayloadTooLarge);
     });
 
-    it('fails when the client has left in its middle', async () => {
+    it('fails if the client disconnected in the middle', async () => {
       const { message, response } = send();
       const body = receiveBody(message, response, 100)!;
       message.write('half');
@@ -145,8 +145,8 @@ describe('the body of a client', () => {
     });
   });
 
-  describe('when the answer is about to be written', () => {
-    it('is aborted, and its rest is dropped', async () => {
+  describe('when the response is about to be written', () => {
+    it('is canceled, and its rest is dropped', async () => {
       const { socket, message, response } = send();
       const body = receiveBody(message, response)!;
       body.settle(false);
@@ -155,7 +155,7 @@ describe('the body of a client', () => {
       deepEqual([response.shouldKeepAlive, socket.ended], [true, 0]);
     });
 
-    it('may be read on by who has begun, when the answer is a stream', async () => {
+    it('can still be read for a streamed response', async () => {
       const { message, response } = send();
       const body = receiveBody(message, response)!;
       const whole = text(body);
@@ -165,14 +165,14 @@ describe('the body of a client', () => {
       equal(await whole, 'first last');
     });
 
-    it('is aborted if it was not read, also for a stream', async () => {
+    it('is canceled if no reader has started, even for a streamed response', async () => {
       const { message, response } = send();
       const body = receiveBody(message, response)!;
       body.settle(true);
       await rejects(text(body), CancelledError);
     });
 
-    it('costs the client its connection when what is to come is long', () => {
+    it('closes the connection after the response if much of it is outstanding', () => {
       for (const [length, keeps] of [
         [262_144, true],
         [262_145, false],
@@ -185,7 +185,7 @@ describe('the body of a client', () => {
       }
     });
 
-    it('costs nothing when all of it has come, or others share the connection', () => {
+    it('keeps the connection if it is complete, or over HTTP/2', () => {
       for (const more of [{ complete: true }, { httpVersionMajor: 2 }]) {
         const { socket, message, response } = send({ 'content-length': '262145' }, more);
         receiveBody(message, response)!.settle(false);
@@ -196,7 +196,7 @@ describe('the body of a client', () => {
       }
     });
 
-    it('costs the connection, after the response, if it never ends', async () => {
+    it('closes the connection after the response if it is endless', async () => {
       const { socket, message, response } = send({ 'transfer-encoding': 'chunked' });
       receiveBody(message, response)!.settle(false);
       message.write('x'.repeat(262_144));
@@ -209,7 +209,7 @@ describe('the body of a client', () => {
       equal(socket.ended, 1);
     });
 
-    it('costs it at once when the answer was written', async () => {
+    it('closes the connection at once if the response was written', async () => {
       const { socket, message, response } = send({ 'transfer-encoding': 'chunked' });
       receiveBody(message, response)!.settle(false);
       response.writableFinished = true;
@@ -219,7 +219,7 @@ describe('the body of a client', () => {
     });
   });
 
-  it('that is aborted waits for the answer, and is dropped behind its head', () => {
+  it('that is canceled pauses until the response head is written, and is then dropped', () => {
     const before = send();
     const early = receiveBody(before.message, before.response)!;
     early.read(0);

@@ -39,23 +39,29 @@ describe('the client’s address', () => {
     expected: string,
     from?: string,
   ][] = [
-    ['is the connection’s when nobody is trusted', {}, forwarded('1.1.1.1'), '10.0.0.1'],
+    ['is the address of the connection if no proxy is trusted', {}, forwarded('1.1.1.1'), '10.0.0.1'],
     [
-      'is the connection’s when headers are not to be believed',
+      'is the address of the connection if forwarding headers are disabled',
       { trusted_proxies: ['10.0.0.0/8'] },
       forwarded('1.1.1.1'),
       '10.0.0.1',
     ],
-    ['is the connection’s when that is no trusted proxy', proxies, forwarded('1.1.1.1'), '9.9.9.9', '9.9.9.9'],
-    ['is the first untrusted one from the right', proxies, forwarded('6.6.6.6, 1.1.1.1, 10.2.3.4'), '1.1.1.1'],
-    ['is the leftmost one when all are trusted', proxies, forwarded('10.9.9.9, 10.2.3.4'), '10.9.9.9'],
-    ['reads a repeated header as one list', proxies, forwarded(['1.1.1.1', '6.6.6.6, 10.2.3.4']), '6.6.6.6'],
-    ['reads the first part of a repeated header, too', proxies, forwarded(['6.6.6.6', '10.2.3.4']), '6.6.6.6'],
-    ['takes no header with an item that is no address', proxies, forwarded('1.1.1.1, evil'), '10.0.0.1'],
-    ['takes no header with an address that has a zone', proxies, forwarded('1.1.1.1, fe80::1%eth0'), '10.0.0.1'],
-    ['takes no header with an empty item', proxies, forwarded('1.1.1.1,'), '10.0.0.1'],
     [
-      'comes from the next header when one is not to be read',
+      'is the address of the connection if that is not a trusted proxy',
+      proxies,
+      forwarded('1.1.1.1'),
+      '9.9.9.9',
+      '9.9.9.9',
+    ],
+    ['is the first untrusted address from the right', proxies, forwarded('6.6.6.6, 1.1.1.1, 10.2.3.4'), '1.1.1.1'],
+    ['is the leftmost address if all are trusted', proxies, forwarded('10.9.9.9, 10.2.3.4'), '10.9.9.9'],
+    ['comes from a repeated header as one list', proxies, forwarded(['1.1.1.1', '6.6.6.6, 10.2.3.4']), '6.6.6.6'],
+    ['comes from the first part of a repeated header, too', proxies, forwarded(['6.6.6.6', '10.2.3.4']), '6.6.6.6'],
+    ['does not come from a header with an invalid address', proxies, forwarded('1.1.1.1, evil'), '10.0.0.1'],
+    ['does not come from a header with an IPv6 zone', proxies, forwarded('1.1.1.1, fe80::1%eth0'), '10.0.0.1'],
+    ['does not come from a header with an empty item', proxies, forwarded('1.1.1.1,'), '10.0.0.1'],
+    [
+      'comes from the next header if one is invalid',
       proxies,
       { ...forwarded('evil'), 'x-real-ip': '2.2.2.2' },
       '2.2.2.2',
@@ -67,7 +73,7 @@ describe('the client’s address', () => {
       '1.1.1.1',
     ],
     [
-      'comes from the configured headers, whatever their letter case',
+      'comes from the configured headers in any letter case',
       { ...proxies, remote_ip_headers: ['CF-Connecting-IP'] },
       { ...forwarded('1.1.1.1'), 'cf-connecting-ip': '3.3.3.3' },
       '3.3.3.3',
@@ -106,7 +112,7 @@ describe('the client’s address', () => {
     equal(socketAddress({ socket: null } as unknown as IncomingMessage), '');
   });
 
-  it('causes a warning if proxies are trusted without effect, and a rejection for an invalid address', async () => {
+  it('is subject to a warning for proxies without effect, and to a rejection for an invalid proxy address', async () => {
     for (const router of [{ forwarded_by_client_ip: true }, { trusted_proxies: ['10.0.0.1'] }]) {
       gateway = await startGateway({ extra_config: { router } });
       equal(gateway.status.warnings.length > 0, true, JSON.stringify(router));

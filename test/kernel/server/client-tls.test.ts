@@ -6,7 +6,7 @@ import type { Operations } from '#kernel';
 import { startGateway } from '../../support/gateway.ts';
 import { Secure } from './secure.ts';
 
-describe('TLS of the service towards its backends', () => {
+describe('client_tls for connections to backends', () => {
   let secure: Secure;
   let backend: ReturnType<typeof createServer>;
   let gateway: Operations | undefined;
@@ -38,18 +38,18 @@ describe('TLS of the service towards its backends', () => {
     return [(await gateway.inject('/a')).statusCode, (await gateway.inject('/b')).statusCode];
   };
 
-  it('rejects an untrusted certificate', async () => deepEqual(await statuses({}), [500, 500]));
+  it('rejects an untrusted certificate by default', async () => deepEqual(await statuses({}), [500, 500]));
 
-  it('trusts the authorities of client_tls for every backend', async () =>
+  it('adds trusted CAs for every backend', async () =>
     deepEqual(await statuses({ client_tls: { ca_certs: [secure.authority.certificate] } }), [200, 200]));
 
-  it('leaves a backend with its own client_tls alone', async () =>
+  it('does not apply to a backend with its own client_tls', async () =>
     deepEqual(await statuses({ client_tls: { allow_insecure_connections: true } }, { client_tls: {} }), [200, 500]));
 
-  it('holds for a backend that has another wish of its own', async () =>
+  it('applies to a backend with other settings of the HTTP client', async () =>
     deepEqual(await statuses({ client_tls: { allow_insecure_connections: true } }, { no_redirect: true }), [200, 200]));
 
-  it('takes the old allow_insecure_connections, with a warning', async () => {
+  it('includes the old allow_insecure_connections, with a warning', async () => {
     deepEqual(await statuses({ allow_insecure_connections: true }), [200, 200]);
     deepEqual(
       gateway!.status.warnings.map(({ code, pointer }) => [code, pointer]),
@@ -57,12 +57,12 @@ describe('TLS of the service towards its backends', () => {
     );
   });
 
-  it('keeps the other fields of client_tls', async () =>
+  it('keeps its other fields next to the old one', async () =>
     deepEqual(await statuses({ allow_insecure_connections: true, client_tls: { max_version: 'TLS13' } }), [200, 200]));
 
-  it('takes null for none', async () => equal((await statuses({ client_tls: null }))[0], 500));
+  it('can be null', async () => equal((await statuses({ client_tls: null }))[0], 500));
 
-  it('is rejected once, at its own place, however many backends there are', async () => {
+  it('is rejected once, at its own pointer, regardless of the number of backends', async () => {
     deepEqual(await secure.refused(configOf({ ca_certs: ['/nowhere.pem'] })), [
       ['CLIENT_TLS_FILE', '/client_tls/ca_certs/0', 'cannot read /nowhere.pem: no such file'],
     ]);
@@ -79,7 +79,7 @@ describe('TLS of the service towards its backends', () => {
     return { endpoints, client_tls };
   }
 
-  it('goes with a limit on unused connections over all hosts', async () =>
+  it('works together with max_idle_connections', async () =>
     deepEqual(
       await statuses({ max_idle_connections: 1, client_tls: { allow_insecure_connections: true } }),
       [200, 200],

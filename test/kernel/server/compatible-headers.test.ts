@@ -2,8 +2,8 @@ import { deepEqual, equal, match } from 'node:assert/strict';
 import { json, startBackend, startGateway } from '../../support/gateway.ts';
 import { ask } from './ask.ts';
 
-describe('the header names of the compatible product', () => {
-  it('are on every response and on requests to backends if the router enables them', async () => {
+describe('header names of KrakenD', () => {
+  it('are used in responses and requests to backends if the router enables them', async () => {
     const backend = await startBackend(json({ a: 1 }));
     const gateway = await startGateway({
       host: [backend.url],

@@ -10,7 +10,7 @@ import { startPlugged } from '../../support/plugged.ts';
 import { ask } from './ask.ts';
 import { openRaw } from './raw.ts';
 
-describe('Accept-Encoding', () => {
+describe('the header Accept-Encoding', () => {
   const cases: [header: string | undefined, wants: boolean][] = [
     [undefined, false],
     ['', false],
@@ -53,7 +53,7 @@ describe('Accept-Encoding', () => {
   }
 });
 
-describe('a response', () => {
+describe('response compression', () => {
   const text = 'abcdefghij'.repeat(500);
   let backend: TestBackend;
   let gateway: Gateway | null = null;
@@ -82,7 +82,7 @@ describe('a response', () => {
   };
   const get = (line = 'GET /x', encoding = 'gzip') => ask(port, line, { headers: { 'Accept-Encoding': encoding } });
 
-  it('of JSON is compressed from 1 KiB, says so, and tells its real length', async () => {
+  it('applies to JSON from 1 KiB', async () => {
     answerWith({ 'Content-Type': 'application/json' }, JSON.stringify({ a: text }));
     await start({});
     const { headers, bytes, status } = await get();
@@ -92,7 +92,7 @@ describe('a response', () => {
     equal(headers['x-gateway-completed'], 'true');
   });
 
-  it('of several backends is compressed too', async () => {
+  it('applies to merged responses', async () => {
     answerWith({ 'Content-Type': 'application/json' }, JSON.stringify({ a: text }));
     await start({ backend: [{ url_pattern: '/1' }, { url_pattern: '/2', group: 'b' }] });
     const { bytes } = await get();
@@ -103,7 +103,7 @@ describe('a response', () => {
     ['does not ask', 'identity'],
     ['refuses it', 'gzip;q=0'],
   ] as const) {
-    it(`is plain for a client that ${name}`, async () => {
+    it(`is skipped for a client that ${name}`, async () => {
       answerWith({ 'Content-Type': 'application/json' }, JSON.stringify({ a: text }));
       await start({});
       const { headers, text: plain } = await get('GET /x', encoding);
@@ -126,7 +126,7 @@ describe('a response', () => {
       },
     ],
   ] as const satisfies [string, AtService][]) {
-    it(`of ${name} to HEAD tells the length that is plain, and no compression`, async () => {
+    it(`is skipped for HEAD of ${name}, which returns the uncompressed length`, async () => {
       gateway = await startPlugged({ extra_config: { test: {} }, endpoints: [] }, { service });
       ({ port } = await gateway.listen());
       equal((await get('GET /own')).headers['content-encoding'], 'gzip');
@@ -136,13 +136,13 @@ describe('a response', () => {
     });
   }
 
-  it('is plain where compression is off', async () => {
+  it('is skipped if it is disabled', async () => {
     answerWith({ 'Content-Type': 'application/json' }, JSON.stringify({ a: text }));
     await start({}, { disable_gzip: true });
     equal((await get()).headers['content-encoding'], undefined);
   });
 
-  it('of text is compressed from 1 KiB too', async () => {
+  it('applies to text from 1 KiB', async () => {
     answerWith({ 'Content-Type': 'text/plain' });
     await start({ output_encoding: 'string', backend: [{ url_pattern: '/', encoding: 'string' }] });
     const { headers, bytes } = await get();
@@ -150,7 +150,7 @@ describe('a response', () => {
   });
 
   for (const output of ['no-op', 'streaming']) {
-    it(`of ${output} is passed as it is`, async () => {
+    it(`is skipped for ${output}`, async () => {
       answerWith({ 'Content-Type': 'text/plain', ETag: '"v"' });
       await start({ output_encoding: output });
       const { headers, text: plain } = await get();
@@ -158,7 +158,7 @@ describe('a response', () => {
     });
   }
 
-  it('compressed by the backend for this client passes as it is', async () => {
+  it('is skipped for a body that the backend has compressed', async () => {
     const packed = gzipSync(text);
     answerWith({ 'Content-Encoding': 'gzip', 'Content-Length': String(packed.length) }, packed);
     await start({ output_encoding: 'no-op', input_headers: ['Accept-Encoding'] });
@@ -166,13 +166,13 @@ describe('a response', () => {
     deepEqual([headers['content-encoding'], bytes], ['gzip', packed]);
   });
 
-  it('that refuses is compressed when its body is long', async () => {
+  it('applies to long rejections', async () => {
     await start({}, { error_body: { 404: { text } } });
     const { status, headers, bytes } = await get('GET /none');
     deepEqual([status, headers['content-encoding'], JSON.parse(gunzipSync(bytes).toString())], [404, 'gzip', { text }]);
   });
 
-  it('given to many clients at once does not hold up the others', async () => {
+  it('does not block other requests when many responses are compressed', async () => {
     answerWith({ 'Content-Type': 'application/json' }, JSON.stringify({ a: text.repeat(200) }));
     await start({});
     const many = Array.from({ length: 10 }, () => get());
@@ -181,7 +181,7 @@ describe('a response', () => {
       equal(JSON.parse(gunzipSync(bytes).toString()).a.length, 1_000_000);
   });
 
-  it('whose client has disconnected is released', async () => {
+  it('survives a client that has disconnected', async () => {
     answerWith({ 'Content-Type': 'application/json' }, JSON.stringify({ a: text.repeat(2000) }));
     await start({});
     const client = await openRaw(port);
@@ -198,26 +198,26 @@ describe('isCompressible', () => {
     ['1023 bytes', 200, [], long.slice(1), false],
     ['1024 bytes in fewer characters', 200, [], 'ü'.repeat(512), true],
     ['no content', 204, [], long, false],
-    ['a part', 206, [], long, false],
-    ['what has not changed', 304, [], long, false],
-    ['a refusal', 403, [], long, true],
-    ['what is encoded already', 200, ['content-encoding', 'br'], long, false],
+    ['partial content', 206, [], long, false],
+    ['an unchanged response', 304, [], long, false],
+    ['a rejection', 403, [], long, true],
+    ['an encoded response', 200, ['content-encoding', 'br'], long, false],
     ['a range', 200, ['Content-Range', 'bytes 0-1/2'], long, false],
-    ['what must not be transformed', 200, ['Cache-Control', 'max-age=1, no-transform'], long, false],
-    ['what may be cached', 200, ['Cache-Control', 'max-age=1'], long, true],
-    ['events', 200, ['Content-Type', 'text/event-stream; charset=utf-8'], long, false],
-    ['lines', 200, ['Content-Type', 'application/x-ndjson'], long, false],
+    ['no-transform', 200, ['Cache-Control', 'max-age=1, no-transform'], long, false],
+    ['a cacheable response', 200, ['Cache-Control', 'max-age=1'], long, true],
+    ['an event stream', 200, ['Content-Type', 'text/event-stream; charset=utf-8'], long, false],
+    ['NDJSON', 200, ['Content-Type', 'application/x-ndjson'], long, false],
     ['gRPC', 200, ['Content-Type', 'application/grpc+proto'], long, false],
   ];
   for (const [name, status, headers, body, passes] of cases) {
-    it(`says ${passes ? 'yes' : 'no'} to ${name}`, () => {
+    it(`returns ${passes} for ${name}`, () => {
       equal(isCompressible(status, headers, body), passes);
     });
   }
 });
 
-describe('compress', () => {
-  it('weakens a tag and adds to what the response varies by', async () => {
+describe('the function compress()', () => {
+  it('makes the ETag weak and extends Vary', async () => {
     const body = 'x'.repeat(2000);
     const plain = { status: 200, headers: ['ETag', '"v"', 'Vary', 'Origin'], body };
     deepEqual((await compress(plain)).headers, [

@@ -15,7 +15,7 @@ describe('an exception in a handler of a client connection', function () {
     outcomes = JSON.parse(stdout);
   });
 
-  it('is planted in requests, refusals, first bytes, timers, upgrades, HTTP/2 and handshakes', () => {
+  it('is injected into requests, rejections, first bytes, timers, upgrades, HTTP/2 and handshakes', () => {
     deepEqual(
       outcomes.map(({ fault }) => fault),
       [
@@ -35,7 +35,7 @@ describe('an exception in a handler of a client connection', function () {
     );
   });
 
-  it('closes that connection, is logged with its client and counted once, and other connections serve', () => {
+  it('closes only that connection, and is logged with its client and counted once', () => {
     for (const { fault, logged, counts, other } of outcomes) {
       deepEqual(counts, [['client connection', 1]], fault);
       equal(other, 'HTTP/1.1 200 OK', fault);

@@ -12,7 +12,7 @@ const SET = ['x-user', 'x-extracted', 'x-lua', 'x-koa', 'x-component'] as const;
 const sample = JSON.parse(readFileSync('samples/tokens/keys.json', 'utf8')).keys[0];
 const token = forge({ alg: 'HS256', kid: 'sample' }, { sub: 'ann' }, Buffer.from(sample.k, 'base64url'));
 
-describe('the headers that a client names in Connection', () => {
+describe('headers that a client lists in Connection', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
   const seenByKoa: unknown[] = [];
@@ -65,7 +65,7 @@ describe('the headers that a client names in Connection', () => {
     await backend.close();
   });
 
-  it('are gone before any component runs, and what components set stays', async () => {
+  it('are removed before any component runs, but headers of components are kept', async () => {
     const { port } = await gateway!.listen();
     const asked = await ask(port, 'POST /a', {
       headers: {

@@ -8,7 +8,7 @@ import { ask, once, Secure } from './secure.ts';
 const get = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n';
 const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
 
-describe('the connections of clients', () => {
+describe('client connections', () => {
   let secure: Secure;
   const clients: RawClient[] = [];
   before(() => {
@@ -31,7 +31,7 @@ describe('the connections of clients', () => {
     await client.until((received) => received.slice(length).includes('{"a":1}'));
   };
 
-  it('beyond max_connections are closed, which the log says, while the others serve', async () => {
+  it('beyond max_connections are closed with a log line, while the others are served', async () => {
     const sinks = rememberingSinks();
     const { port } = await secure.listen({ max_connections: 2 }, { sinks });
     const [first, second] = [await open(port), await open(port)];
@@ -54,14 +54,14 @@ describe('the connections of clients', () => {
     });
   });
 
-  it('beyond max_connections are closed by each worker, and not handed from one to another', async function () {
+  it('beyond max_connections are closed by each worker separately', async function () {
     this.timeout(60_000);
     const { port } = await secure.listen({ max_connections: 1 }, { workers: { count: 2, program, args: [] } });
     const several = [await open(port), await open(port), await open(port)];
     await until(() => several.some(({ socket }) => socket.destroyed));
   });
 
-  it('have another max_connections with the next configuration', async () => {
+  it('are subject to the max_connections of the next configuration', async () => {
     const fields = { max_connections: 1, debug_endpoint: true };
     const { port, gateway } = await secure.listen(fields);
     await serve(await open(port));
@@ -84,7 +84,7 @@ describe('the connections of clients', () => {
     );
   });
 
-  it('end over HTTP/2 with GOAWAY after max_requests_per_connection, once the responses are complete', async () => {
+  it('end over HTTP/2 with GOAWAY after max_requests_per_connection, when pending responses are complete', async () => {
     const { port } = await secure.listen({ max_requests_per_connection: 2, use_h2c: true });
     const session = secure.session(port, 'http');
     const closed = once(session, 'close');

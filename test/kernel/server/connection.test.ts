@@ -8,7 +8,7 @@ import { openRaw, sendRaw, statusesOf } from './raw.ts';
 const get = (target: string, more = ''): string => `GET ${target} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
 const last = 'Connection: close\r\n';
 
-describe('a connection', () => {
+describe('an HTTP/1.1 connection', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let port: number;
@@ -77,7 +77,7 @@ describe('a connection', () => {
     });
 
   describe('with pipelined requests', () => {
-    it('answers them in order, one after another', async () => {
+    it('answers them in order', async () => {
       const client = await openRaw(port);
       client.write(get('/hold/1') + get('/v/2') + get('/v/3', last));
       await holding(1);
@@ -89,12 +89,12 @@ describe('a connection', () => {
       deepEqual(targets(), ['/hold/1', '/2', '/3']);
     });
 
-    it('runs nothing behind a request that closes the connection', async () => {
+    it('runs no request after one that closes the connection', async () => {
       const received = await sendRaw(port, get('/v/1', last) + get('/v/2'));
       deepEqual([statusesOf(received), targets()], [[200], ['/1']]);
     });
 
-    it('answers those before a malformed one, then rejects it', async () => {
+    it('answers those before a malformed one, which it rejects', async () => {
       const client = await openRaw(port);
       client.write(`${get('/hold/1')}${get('/v/2')}BROKEN\r\n\r\n${get('/v/3')}`);
       await holding(1);
@@ -104,13 +104,13 @@ describe('a connection', () => {
       deepEqual(targets(), ['/hold/1', '/2']);
     });
 
-    it('answers those before an ambiguous one, and runs nothing after it', async () => {
+    it('answers those before an ambiguous one, and runs none after it', async () => {
       const ambiguous = get('/v/2', 'Host: b\r\n');
       deepEqual(statusesOf(await sendRaw(port, get('/v/1') + ambiguous + get('/v/3'))), [200, 400]);
       deepEqual(targets(), ['/1']);
     });
 
-    it('runs nothing behind a body that was rejected unread', async () => {
+    it('runs no request after a body that was rejected unread', async () => {
       const head = 'POST /small HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n';
       const client = await openRaw(port);
       client.write(head);
@@ -118,7 +118,7 @@ describe('a connection', () => {
       deepEqual([statusesOf(await client.ended()), targets()], [[413], []]);
     });
 
-    it('takes 100 that wait, and no more', async () => {
+    it('accepts 100 waiting requests at most', async () => {
       const client = await openRaw(port);
       client.write(get('/hold/1') + get('/v/w').repeat(150));
       await holding(1);
@@ -131,7 +131,7 @@ describe('a connection', () => {
   });
 
   describe('with an unread body', () => {
-    it('continues if the rest is short', async () => {
+    it('stays open if the rest is short', async () => {
       const client = await openRaw(port);
       client.write('POST /none HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n');
       await client.until((received) => statusesOf(received).length === 1);
@@ -139,7 +139,7 @@ describe('a connection', () => {
       deepEqual(statusesOf(await client.ended()), [404, 200]);
     });
 
-    it('continues if the rest is short and chunked', async () => {
+    it('stays open if the rest is short and chunked', async () => {
       const client = await openRaw(port);
       client.write(`POST /none HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`);
       await client.until((received) => statusesOf(received).length === 1);
@@ -147,7 +147,7 @@ describe('a connection', () => {
       deepEqual(statusesOf(await client.ended()), [404, 200]);
     });
 
-    it('ends after the answer when the rest is long', async () => {
+    it('is closed after the response if the rest is long', async () => {
       const client = await openRaw(port);
       client.write('POST /none HTTP/1.1\r\nHost: a\r\nContent-Length: 50000000\r\n\r\n');
       const received = await client.ended();
@@ -155,7 +155,7 @@ describe('a connection', () => {
       match(received, /\r\nConnection: close\r\n/i);
     });
 
-    it('ends if the chunks never end, and keeps none of them', async () => {
+    it('is closed if the chunks never end, without buffering them', async () => {
       const client = await openRaw(port);
       const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
       client.write('POST /none HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -173,7 +173,7 @@ describe('a connection', () => {
       equal(gateway.status.calls, 0);
     });
 
-    it('gives the answer of a backend that cannot be reached', async () => {
+    it('delivers the response for a backend that cannot be reached', async () => {
       const client = await openRaw(port);
       client.write('POST /dead HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nhalf');
       await client.until((received) => statusesOf(received).length === 1);
@@ -183,13 +183,13 @@ describe('a connection', () => {
     });
   });
 
-  describe('with a body that is too long', () => {
-    it('is rejected when the length is declared', async () => {
+  describe('with a body above the limit', () => {
+    it('is rejected if the length is declared', async () => {
       const received = await sendRaw(port, `POST /small HTTP/1.1\r\nHost: a\r\n${last}Content-Length: 11\r\n\r\n`);
       deepEqual([statusesOf(received), targets()], [[413], []]);
     });
 
-    it('is rejected as soon as the chunks exceed the limit, and may continue', async () => {
+    it('is rejected as soon as the chunks exceed the limit, and can be reused', async () => {
       const client = await openRaw(port);
       client.write('POST /small HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nhello world\r\n');
       await client.until((received) => statusesOf(received).length === 1);
@@ -199,7 +199,7 @@ describe('a connection', () => {
     });
   });
 
-  it('takes trailers as no headers', async () => {
+  it('does not treat trailers as headers', async () => {
     const body = '5\r\nhello\r\n0\r\nContent-Type: text/evil\r\nX-Trailer: y\r\n\r\n';
     const client = await openRaw(port);
     client.write(`POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n${last}\r\n${body}`);
@@ -211,7 +211,7 @@ describe('a connection', () => {
     );
   });
 
-  it('passes all of many headers', async () => {
+  it('passes on a large number of headers', async () => {
     const names = Array.from({ length: 900 }, (_none, index) => `x-h${index}`);
     const all = await startGateway({
       host: [backend.url],
@@ -232,12 +232,12 @@ describe('a connection', () => {
     }
   });
 
-  it('takes a header of 900 kB', async () => {
+  it('accepts a header of 900 kB', async () => {
     const received = await sendRaw(port, get('/v/1', `X: ${'x'.repeat(900_000)}\r\n${last}`));
     deepEqual(statusesOf(received), [200]);
   });
 
-  it('serves HTTP/1.0, closing unless asked to stay', async () => {
+  it('serves HTTP/1.0, and closes unless asked to keep alive', async () => {
     const received = await sendRaw(port, 'GET /v/1 HTTP/1.0\r\n\r\n');
     deepEqual(statusesOf(received), [200]);
     const client = await openRaw(port);
@@ -247,16 +247,16 @@ describe('a connection', () => {
     deepEqual(statusesOf(await client.ended()), [200, 200]);
   });
 
-  it('takes empty lines before a request', async () => {
+  it('accepts empty lines before a request', async () => {
     deepEqual(statusesOf(await sendRaw(port, `\r\n\r\n${get('/v/1', last)}`)), [200]);
   });
 
-  it('takes an absolute target, whose host is the one that counts', async () => {
+  it('accepts an absolute target, which determines the host', async () => {
     deepEqual(statusesOf(await sendRaw(port, get('http://real.test:81/v/1?a=b', last))), [200]);
     deepEqual([targets(), backend.requests[0]!.headers['x-forwarded-host']], [['/1'], 'real.test:81']);
   });
 
-  it('gives up the backend when the client leaves early', async () => {
+  it('cancels the backend request when the client disconnects', async () => {
     const client = await openRaw(port);
     client.write(get('/hold/1'));
     await holding(1);
@@ -265,7 +265,7 @@ describe('a connection', () => {
     equal(held[0]!.writableFinished, false);
   });
 
-  it('forgets a client that leaves in the middle of its body', async () => {
+  it('survives a client that disconnects in the middle of its body', async () => {
     const client = await openRaw(port);
     client.write('POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf');
     const other = await openRaw(port);

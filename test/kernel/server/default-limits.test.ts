@@ -10,7 +10,7 @@ import { openRaw, type RawClient } from './raw.ts';
 /** Time in which a limit of 10 seconds must have closed a connection, on a busy machine. */
 const LATEST_MS = 25_000;
 
-describe('a gateway whose file sets no limits', function () {
+describe('a gateway with default limits', function () {
   this.timeout(60_000);
   let backend: TestBackend;
   let gateway: Operations;
@@ -44,7 +44,7 @@ describe('a gateway whose file sets no limits', function () {
     return client;
   };
 
-  it('closes connections that send nothing, or headers slowly, after 10 seconds', async () => {
+  it('closes connections without data or with slow headers after 10 seconds', async () => {
     const begun = performance.now();
     const [silent, slow] = [await open(), await open()];
     slow.write('GET / HTTP/1.1\r\nHost: a\r\n');
@@ -57,7 +57,7 @@ describe('a gateway whose file sets no limits', function () {
   });
 
   if (isLong) {
-    it('closes connections without a request for 2 minutes', async () => {
+    it('closes idle connections after 2 minutes', async () => {
       const client = await open();
       client.write('GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n');
       await client.until((received) => received.includes('404'));
@@ -85,14 +85,14 @@ describe('a gateway whose file sets no limits', function () {
     deepEqual([await send('/parsed'), await send('/passing')], [413, 200]);
   });
 
-  it('tells clients of HTTP/2 that it takes 1 MB of headers', async () => {
+  it('announces a header limit of 1 MB to HTTP/2 clients', async () => {
     const session = connectHttp2(`http://127.0.0.1:${port}`);
     const [settings] = (await once(session, 'remoteSettings')) as [{ maxHeaderListSize?: number }];
     session.destroy();
     equal(settings.maxHeaderListSize, 1_000_000);
   });
 
-  it('takes 20,000 connections, and 100,000 requests on each', () => {
+  it('accepts 20,000 connections, and 100,000 requests on each', () => {
     const { config } = normalize({ version: 3 });
     deepEqual([config.max_connections, config.max_requests_per_connection], [20_000, 100_000]);
   });

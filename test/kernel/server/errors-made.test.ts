@@ -20,7 +20,7 @@ async function callsOf(file: string, work: () => Promise<unknown>): Promise<Reco
   }
 }
 
-describe('a request that is served', () => {
+describe('serving a request', () => {
   let secure: Secure;
 
   before(() => {
@@ -31,7 +31,7 @@ describe('a request that is served', () => {
     secure.made.remove();
   });
 
-  it('makes no error, which would cost more than the request', async () => {
+  it('creates no Error objects, which would cost more than the request', async () => {
     const backend = await secure.backend(json({ a: 1 }));
     const backends = [{ url_pattern: '/' }];
     const { port } = await secure.listen({

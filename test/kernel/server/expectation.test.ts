@@ -8,7 +8,7 @@ import { openRaw, sendRaw, statusesOf } from './raw.ts';
 const get = 'GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 const reported = 'HTTP/1.1 100 Continue\r\n\r\n';
 
-describe('a client that expects 100-continue', () => {
+describe('a request with Expect: 100-continue', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let port: number;
@@ -44,7 +44,7 @@ describe('a client that expects 100-continue', () => {
     ['is read', '/whole'],
     ['streams through', '/pass'],
   ] as const) {
-    it(`receives it when its body ${name}`, async () => {
+    it(`receives 100 Continue when its body ${name}`, async () => {
       const client = await openRaw(port);
       client.write(head(path, 5));
       await client.until((received) => received === reported);
@@ -59,14 +59,14 @@ describe('a client that expects 100-continue', () => {
     ['there is no endpoint', '/none', 5, 404],
     ['the declared length is over the limit', '/small', 11, 413],
   ] as const) {
-    it(`is rejected instead when ${name}, and its connection ends`, async () => {
+    it(`is rejected without 100 Continue if ${name}, and its connection ends`, async () => {
       const received = await sendRaw(port, head(path, length));
       deepEqual(statusesOf(received), [status]);
       match(received, /\r\nConnection: close\r\n/i);
       equal(backend.requests.length, 0);
     });
 
-    it(`is rejected instead over HTTP/2 when ${name}`, async () => {
+    it(`is rejected over HTTP/2 without 100 Continue if ${name}`, async () => {
       const session = connect(`http://127.0.0.1:${port}`);
       const headers = { ':method': 'POST', ':path': path, expect: '100-continue', 'content-length': length };
       const stream = session.request(headers, { endStream: false });
@@ -81,7 +81,7 @@ describe('a client that expects 100-continue', () => {
     });
   }
 
-  it('receives it over HTTP/2 when its body is read', async () => {
+  it('receives 100 Continue over HTTP/2 when its body is read', async () => {
     const session = connect(`http://127.0.0.1:${port}`);
     const headers = { ':method': 'POST', ':path': '/whole', expect: '100-continue' };
     const stream = session.request(headers, { endStream: false });
@@ -93,7 +93,7 @@ describe('a client that expects 100-continue', () => {
   });
 
   for (const length of [5, 1_000_000]) {
-    it(`is rejected instead when the refusal is compressed, of a body of ${length} bytes`, async () => {
+    it(`is rejected with a compressed response without 100 Continue, with a body of ${length} bytes`, async () => {
       const asked = head('/none', length).replace('Expect', 'Accept-Encoding: gzip\r\nExpect');
       const received = await sendRaw(port, asked);
       deepEqual(statusesOf(received), [404]);

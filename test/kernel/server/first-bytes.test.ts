@@ -32,14 +32,14 @@ describe('the first bytes of a connection', () => {
     socket.destroy();
   });
 
-  it('are gathered until they say enough, and put back as decided', async () => {
+  it('are collected until the protocol is known, and returned to the stream', async () => {
     read();
     for (const bytes of ['a', 'b', 'cd']) await come(bytes);
     deepEqual([looks, dones], [['a', 'ab', 'abcd'], 1]);
     equal(String(socket.read()), '<abcd>');
   });
 
-  it('are not looked at again', async () => {
+  it('are inspected only once', async () => {
     read();
     await come('abc');
     await come('def');
@@ -47,20 +47,20 @@ describe('the first bytes of a connection', () => {
     equal(String(Buffer.concat([socket.read(), socket.read() ?? Buffer.alloc(0)])), '<abc>def');
   });
 
-  it('end a connection when they are the wrong ones', async () => {
+  it('close the connection if they are invalid', async () => {
     read();
     await come('bad');
     deepEqual([socket.destroyed, dones], [true, 0]);
   });
 
-  it('end a connection that ends before them', async () => {
+  it('close the connection if it ends before they are complete', async () => {
     read();
     await come('a');
     await come(null);
     deepEqual([socket.destroyed, dones], [true, 0]);
   });
 
-  it('end a connection when they do not come in time', async () => {
+  it('close the connection if they do not arrive in time', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     read(1000);
     await come('a');
@@ -70,7 +70,7 @@ describe('the first bytes of a connection', () => {
     equal(socket.destroyed, true);
   });
 
-  it('have all the time where none is set, and none counts behind them', async () => {
+  it('have no time limit by default', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     read();
     mock.timers.tick(1_000_000);
@@ -81,14 +81,14 @@ describe('the first bytes of a connection', () => {
     equal(socket.destroyed, false);
   });
 
-  it('leave nothing on a connection that has closed', async () => {
+  it('leave no listeners on a closed connection', async () => {
     read(1000);
     socket.destroy();
     await turn();
     deepEqual([socket.listenerCount('readable'), socket.listenerCount('close')], [0, 0]);
   });
 
-  it('leave nothing on a connection that is forwarded but its end', async () => {
+  it('leave no listeners on a connection that is passed on', async () => {
     read();
     await come('abc');
     deepEqual([socket.listenerCount('readable'), socket.listenerCount('close')], [0, 0]);

@@ -11,7 +11,7 @@ function refusalOf(lines: readonly string[], httpVersion = '1.1'): number {
   return inspectHead({ rawHeaders, headers, httpVersion, url: '/' } as unknown as IncomingMessage);
 }
 
-describe('the framing of a request', () => {
+describe('the framing of an HTTP request', () => {
   const lengths: [text: string, is: boolean][] = [
     ['0', true],
     ['007', true],
@@ -23,7 +23,7 @@ describe('the framing of a request', () => {
     ['5,5', false],
   ];
   for (const [text, is] of lengths) {
-    it(`takes ${JSON.stringify(text)} for ${is ? 'a' : 'no'} length`, () => equal(isLength(text), is));
+    it(`treats ${JSON.stringify(text)} as ${is ? 'a valid' : 'an invalid'} length`, () => equal(isLength(text), is));
   }
 
   const heads: [lines: string[], status: number, version?: string][] = [
@@ -43,19 +43,19 @@ describe('the framing of a request', () => {
     [['Host: a/b'], 400],
   ];
   for (const [lines, status, version = '1.1'] of heads) {
-    it(`of HTTP/${version} with ${lines.join(', ') || 'no header'} is ${status || 'sound'}`, () => {
+    it(`of HTTP/${version} with ${lines.join(', ') || 'no header'} is ${status ? `rejected with ${status}` : 'valid'}`, () => {
       equal(refusalOf(lines, version), status);
     });
   }
 
-  it('may have a thousand query parameters, and no more', () => {
+  it('can have a thousand query parameters at most', () => {
     const target = (count: number) => `/a?${Array.from({ length: count }, (_, at) => `p${at}=v`).join('&')}`;
     equal(hasTooManyParameters(target(1000)), false);
     equal(hasTooManyParameters(target(1001)), true);
     equal(hasTooManyParameters(`/a?${'&'.repeat(140_000)}`), true);
   });
 
-  it('may have two thousand headers, and no more', () => {
+  it('can have two thousand headers at most', () => {
     const others = (count: number) => Array.from({ length: count }, () => 'a: b');
     equal(refusalOf(['Host: a', ...others(1999)]), 0);
     equal(refusalOf(['Host: a', ...others(2000)]), 431);

@@ -44,7 +44,7 @@ function fieldsIn(block: Buffer): [string, string][] {
   return fields;
 }
 
-describe('the first settings of a client of clear-text HTTP/2', () => {
+describe('detecting the first settings of a clear-text HTTP/2 client', () => {
   /** A frame's head, of which the payload may still be to come. */
   const frame = (length: number, type = 4, flags = 0, stream = 0, there = length): Buffer => {
     const head = Buffer.alloc(9 + there);
@@ -57,28 +57,28 @@ describe('the first settings of a client of clear-text HTTP/2', () => {
   const end = PREFACE.length + 9;
   const cases: [name: string, bytes: Buffer, end: number | undefined][] = [
     ['need more than nothing', Buffer.alloc(0), undefined],
-    ['need more than a part of the preface', PREFACE.subarray(0, 10), undefined],
-    ['need more than the preface', PREFACE, undefined],
-    ['need more than a part of their head', frame(0).subarray(0, end - 1), undefined],
-    ['need more than a part of themselves', frame(6, 4, 0, 0, 5), undefined],
-    ['may be empty', frame(0), end],
-    ['end with their payload', frame(6), end + 6],
-    ['end before what follows', Buffer.concat([frame(6), frame(0)]), end + 6],
-    ['may fill a frame', frame(16_384), end + 16_384],
-    ['are no longer than a frame', frame(16_385), 0],
-    ['are no other frame', frame(6, 3), 0],
-    ['are no acknowledgement', frame(0, 4, 1), 0],
-    ['belong to no stream', frame(0, 4, 0, 1), 0],
-    ['stand behind the preface', Buffer.from('GET / HTTP/1.1'), 0],
-    ['stand behind all of the preface', Buffer.concat([PREFACE.subarray(0, 20), Buffer.alloc(30)]), 0],
+    ['waits after a part of the preface', PREFACE.subarray(0, 10), undefined],
+    ['waits after the preface', PREFACE, undefined],
+    ['waits after a part of the frame header', frame(0).subarray(0, end - 1), undefined],
+    ['waits after a part of the frame', frame(6, 4, 0, 0, 5), undefined],
+    ['accepts an empty frame', frame(0), end],
+    ['accepts a frame with payload', frame(6), end + 6],
+    ['ends before the next frame', Buffer.concat([frame(6), frame(0)]), end + 6],
+    ['accepts a frame of the maximum length', frame(16_384), end + 16_384],
+    ['rejects a longer frame', frame(16_385), 0],
+    ['rejects another type of frame', frame(6, 3), 0],
+    ['rejects an acknowledgement', frame(0, 4, 1), 0],
+    ['rejects a frame of a stream', frame(0, 4, 0, 1), 0],
+    ['rejects bytes without a preface', Buffer.from('GET / HTTP/1.1'), 0],
+    ['rejects an incomplete preface', Buffer.concat([PREFACE.subarray(0, 20), Buffer.alloc(30)]), 0],
   ];
   for (const [name, bytes, expected] of cases) it(name, () => equal(firstSettings(bytes), expected));
 });
 
-describe('a request as frames', () => {
+describe('an HTTP/1.1 request converted into HTTP/2 frames', () => {
   const request = { method: 'PUT', path: '/a?b=c', authority: 'h:1' };
 
-  it('has its line and its headers, without those of HTTP/1', () => {
+  it('keeps request line and headers, without hop-by-hop headers', () => {
     const dropped = [
       'Connection',
       'HOST',
@@ -102,7 +102,7 @@ describe('a request as frames', () => {
     ]);
   });
 
-  it('has values of every length', () => {
+  it('keeps header values of any length', () => {
     for (const length of [0, 1, 126, 127, 128, 254, 255, 256, 16_383, 16_384, 16_510, 16_511, 16_512, 300_000]) {
       const frames = framesIn(requestFrames({ ...request, rawHeaders: ['x', 'v'.repeat(length)] }));
       const fields = fieldsIn(Buffer.concat(frames.map(({ payload }) => payload)));
@@ -110,7 +110,7 @@ describe('a request as frames', () => {
     }
   });
 
-  it('takes as many frames as it must, of which the last says so', () => {
+  it('is split into as many frames as needed', () => {
     const framed = (more: number) => {
       const spare =
         16_384 - framesIn(requestFrames({ ...request, rawHeaders: ['x', 'v'.repeat(1000)] }))[0]!.payload.length;

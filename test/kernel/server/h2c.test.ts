@@ -48,12 +48,12 @@ describe('clear-text HTTP/2', () => {
   afterEach(() => secure.close());
   after(() => secure.made.remove());
 
-  it('is spoken with clients that know it beforehand', async () => {
+  it('is served to clients that start with it', async () => {
     const { port } = await secure.listen({ use_h2c: true });
     equal((await ask(secure.session(port, 'http'), { ':path': '/a' })).body, '{"a":1}');
   });
 
-  it('leaves HTTP/1.1 on the same port', async () => {
+  it('is served next to HTTP/1.1 on the same port', async () => {
     const { port } = await secure.listen({ use_h2c: true });
     for (const method of ['GET /a', 'PUT /a', 'POST /a']) {
       const socket = secure.dial(port);
@@ -62,7 +62,7 @@ describe('clear-text HTTP/2', () => {
     }
   });
 
-  it('is known by its first bytes however they come', async () => {
+  it('is detected by its first bytes, regardless of how they are split', async () => {
     const { port } = await secure.listen({ use_h2c: true });
     const socket = secure.dial(port);
     socket.setNoDelay(true);
@@ -75,7 +75,7 @@ describe('clear-text HTTP/2', () => {
     equal(first[3], 4);
   });
 
-  it('is not spoken unless asked for', async () => {
+  it('is not served by default', async () => {
     const { port } = await secure.listen();
     const socket = secure.dial(port);
     socket.write(PREFACE);
@@ -85,7 +85,7 @@ describe('clear-text HTTP/2', () => {
     match((await headOf(upgrading))[0], /^HTTP\/1\.1 200 /);
   });
 
-  it('has an old place among the router options, with a warning', async () => {
+  it('can be enabled by the old router option, with a warning', async () => {
     const { gateway, port } = await secure.listen({ extra_config: { router: { use_h2c: true } } });
     equal((await ask(secure.session(port, 'http'), { ':path': '/a' })).body, '{"a":1}');
     deepEqual(
@@ -94,7 +94,7 @@ describe('clear-text HTTP/2', () => {
     );
   });
 
-  it('has no part in TLS, and says so', async () => {
+  it('is ignored with TLS, with a warning', async () => {
     const { gateway, port } = await secure.listen({ ...secure.tls(), use_h2c: true });
     equal((await ask(secure.session(port), { ':path': '/a' })).body, '{"a":1}');
     equal(
@@ -103,12 +103,12 @@ describe('clear-text HTTP/2', () => {
     );
   });
 
-  it('gives up a connection that says nothing within the time for headers', async () => {
+  it('closes a connection that sends nothing within read_header_timeout', async () => {
     const { port } = await secure.listen({ use_h2c: true, read_header_timeout: '50ms' });
     await once(secure.dial(port), 'close');
   });
 
-  it('closes without waiting for connections that say nothing', async () => {
+  it('does not delay the shutdown with silent connections', async () => {
     const { gateway, port } = await secure.listen({ use_h2c: true });
     const socket = secure.dial(port);
     await once(socket, 'connect');
@@ -116,8 +116,8 @@ describe('clear-text HTTP/2', () => {
     await Promise.all([once(socket, 'close'), gateway.close()]);
   });
 
-  describe('asked for with Upgrade', () => {
-    it('answers the request itself as the first of the new connection', async () => {
+  describe('requested with Upgrade', () => {
+    it('answers the request itself as the first stream', async () => {
       const { port } = await secure.listen({ use_h2c: true });
       const socket = secure.dial(port);
       socket.write(`GET /a?x=1 HTTP/1.1\r\nHost: localhost\r\n${UPGRADE}X-Mine: ${'long '.repeat(5000)}\r\n\r\n`);
@@ -131,7 +131,7 @@ describe('clear-text HTTP/2', () => {
       equal(Buffer.concat(data.map(({ payload }) => payload)).toString(), '{"a":1}');
     });
 
-    it('takes the rest of the connection that came at once', async () => {
+    it('accepts HTTP/2 frames that arrived together with the request', async () => {
       const { port } = await secure.listen({ use_h2c: true });
       const socket = secure.dial(port);
       socket.write(
@@ -144,7 +144,7 @@ describe('clear-text HTTP/2', () => {
       );
     });
 
-    it('ends a connection that continues in another protocol', async () => {
+    it('closes a connection that continues in another protocol', async () => {
       const { port } = await secure.listen({ use_h2c: true });
       const socket = secure.dial(port);
       socket.write(`GET /a HTTP/1.1\r\nHost: localhost\r\n${UPGRADE}\r\nGET /a HTTP/1.1\r\nHost: localhost\r\n\r\n`);
@@ -162,7 +162,7 @@ describe('clear-text HTTP/2', () => {
       ],
       ['another protocol', 'GET /a HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
     ]) {
-      it(`is passed over for ${title}`, async () => {
+      it(`is ignored for ${title}`, async () => {
         const { port } = await secure.listen({ use_h2c: true });
         const socket = secure.dial(port);
         socket.write(request!);
@@ -170,7 +170,7 @@ describe('clear-text HTTP/2', () => {
       });
     }
 
-    it('is passed over while an answer before it is on its way', async () => {
+    it('is ignored while a previous response is pending', async () => {
       let finish = (): void => {};
       const backend = await secure.backend((_seen, response) => {
         finish = () => response.end('{"held":1}');

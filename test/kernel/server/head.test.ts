@@ -7,7 +7,7 @@ import { startBackend, startGateway, type TestBackend } from '../../support/gate
 import { ask } from './ask.ts';
 import { sendRaw } from './raw.ts';
 
-describe('HEAD', () => {
+describe('a HEAD request', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let port: number;
@@ -38,7 +38,7 @@ describe('HEAD', () => {
   };
 
   for (const path of ['/x', '/raw', '/__ready']) {
-    it(`is answered as GET is, without the body, at ${path}`, async () => {
+    it(`is answered like GET, without the body, at ${path}`, async () => {
       await start();
       const get = await ask(port, `GET ${path}`);
       const head = await ask(port, `HEAD ${path}`);
@@ -48,7 +48,7 @@ describe('HEAD', () => {
     });
   }
 
-  it('sends no byte of the body, and the connection continues', async () => {
+  it('receives no byte of the body, and the connection stays open', async () => {
     await start();
     const request = 'HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n';
     const received = await sendRaw(port, `${request}${request.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`);
@@ -56,7 +56,7 @@ describe('HEAD', () => {
     equal(received.includes('{'), false);
   });
 
-  it('asks the backend with the method of the endpoint', async () => {
+  it('calls the backend with the method of the endpoint', async () => {
     await start();
     await ask(port, 'HEAD /x');
     deepEqual(
@@ -65,7 +65,7 @@ describe('HEAD', () => {
     );
   });
 
-  it('does not wait for the body of a backend that streams', async () => {
+  it('does not wait for a streamed backend body', async () => {
     const closed = Promise.withResolvers<void>();
     answer = (response) => {
       response.writeHead(200, { 'content-type': 'text/plain', 'content-length': '1000000' });
@@ -78,7 +78,7 @@ describe('HEAD', () => {
     await closed.promise;
   });
 
-  it('is answered over HTTP/2', async () => {
+  it('works over HTTP/2', async () => {
     await start({}, { use_h2c: true });
     const session = connect(`http://127.0.0.1:${port}`);
     for (const path of ['/x', '/raw']) {
@@ -95,7 +95,7 @@ describe('HEAD', () => {
     await once(session, 'close');
   });
 
-  it('is listed where GET is allowed', async () => {
+  it('is listed in Allow where GET is', async () => {
     await start({ auto_options: true });
     equal((await ask(port, 'DELETE /x')).headers.allow, 'GET, HEAD');
     equal((await ask(port, 'OPTIONS /x')).headers.allow, 'GET, HEAD');
@@ -108,7 +108,7 @@ describe('HEAD', () => {
     deepEqual([(await ask(port, 'HEAD /write')).status, (await ask(port, 'HEAD /none')).status], [405, 404]);
   });
 
-  it('reaches the endpoint of its path before the one that takes everything', async () => {
+  it('reaches the endpoint of its path before the catch-all', async () => {
     const endpoints = [
       { endpoint: '/x', backend: [{ url_pattern: '/one' }] },
       { endpoint: '/__catchall', backend: [{ url_pattern: '/' }] },
@@ -122,7 +122,7 @@ describe('HEAD', () => {
     );
   });
 
-  it('is rejected with 405 if the router is configured so', async () => {
+  it('is rejected with 405 if auto_head is disabled', async () => {
     await start({ auto_head: false });
     const { status, headers } = await ask(port, 'HEAD /x');
     deepEqual([status, headers.allow], [405, 'GET']);

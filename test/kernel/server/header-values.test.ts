@@ -13,7 +13,7 @@ const backend = [{ url_pattern: '/', host: ['http://127.0.0.1:1'] }];
 /** An endpoint that answers by itself, with these components. */
 const endpoint = (components: object) => ({ endpoint: '/a', extra_config: { ...answers, ...components }, backend });
 
-describe('the value of a header that a component sets', () => {
+describe('a header value set by a component', () => {
   let gateway: Operations;
   let sinks: ReturnType<typeof rememberingSinks>;
   beforeEach(() => {
@@ -27,7 +27,7 @@ describe('the value of a header that a component sets', () => {
     return { status: statusCode, headers, log: sinks.lines.join('') };
   };
 
-  it('with a line break fails the plugin from a file that sets it, by name and place', async () => {
+  it('with a line break fails the request and names the plugin and its line', async () => {
     const hooks: Hooks = {
       endpoint: { endpoint: afterwards<ClientRequest>((reply) => reply.headers.set('X-A', FORGED)) },
     };
@@ -39,7 +39,7 @@ describe('the value of a header that a component sets', () => {
     doesNotMatch(log, /ERR_INVALID_CHAR|writeHead/);
   });
 
-  it('with a line break fails the module that sets it, by name', async () => {
+  it('with a line break fails the request and names the module', async () => {
     const module = {
       name: 'forger',
       httpServer: () => async (_request: unknown, next: () => Promise<Response>) => {
@@ -55,7 +55,7 @@ describe('the value of a header that a component sets', () => {
     doesNotMatch(log, /ERR_INVALID_CHAR|writeHead/);
   });
 
-  it('with a line break fails the script that sets it', async () => {
+  it('with a line break fails the request and names the script', async () => {
     const lua = { post: "local r = response.load() r:headers('X-A', 'a\\r\\nSet-Cookie: b=c')" };
     gateway = await startPlugged({ endpoints: [endpoint({ 'modifier/lua-proxy': lua })] }, {}, { sinks });
     const { status, log } = await ask();
@@ -64,7 +64,7 @@ describe('the value of a header that a component sets', () => {
     doesNotMatch(log, /ERR_INVALID_CHAR|\n\s+at /);
   });
 
-  it('with a line break fails the Koa middleware that sets it, where it does', async () => {
+  it('with a line break fails in the Koa middleware that sets it', async () => {
     const middleware = async (context: unknown, next: () => Promise<unknown>): Promise<void> => {
       await next();
       (context as { set(name: string, value: string): void }).set('X-A', FORGED);

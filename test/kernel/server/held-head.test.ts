@@ -33,11 +33,11 @@ function answer(headers: string[], method = 'GET') {
 
 const short = () => ['Content-Length', '4'];
 
-describe('the head of an answer whose body comes behind it', () => {
+describe('the head of a response whose body follows', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.reset());
 
-  it('waits for a short one and leaves with it in one write', async () => {
+  it('waits for a short body and is sent together with it in one write', async () => {
     const { writes, body, written } = answer(short());
     body.write(Buffer.from('ab'));
     deepEqual(writes, []);
@@ -49,7 +49,7 @@ describe('the head of an answer whose body comes behind it', () => {
     equal(written.bytesOut, 4);
   });
 
-  it('does not wait long', async () => {
+  it('is sent without the body after a short time', async () => {
     const { writes, body } = answer(short());
     body.write(Buffer.from('ab'));
     mock.timers.tick(5);
@@ -62,8 +62,8 @@ describe('the head of an answer whose body comes behind it', () => {
   });
 
   for (const [what, headers] of [
-    ['a long one', ['Content-Length', '16385']],
-    ['one of no known length', []],
+    ['a long body', ['Content-Length', '16385']],
+    ['a body of unknown length', []],
   ] as const) {
     it(`does not wait for ${what}`, () => {
       const { writes } = answer([...headers]);
@@ -71,7 +71,7 @@ describe('the head of an answer whose body comes behind it', () => {
     });
   }
 
-  it('leaves before a body that breaks off breaks the connection', () => {
+  it('is sent before a failing body breaks the connection', () => {
     const { writes, body, response } = answer(short());
     body.write(Buffer.from('ab'));
     body.fail(new Error('broken'));
@@ -79,7 +79,7 @@ describe('the head of an answer whose body comes behind it', () => {
     equal(response.destroyed, true);
   });
 
-  it('stays unwritten for a client that has left', () => {
+  it('is not sent to a client that has disconnected', () => {
     const { writes, response, call } = answer(short());
     response.destroy();
     call.cancel();
@@ -87,13 +87,13 @@ describe('the head of an answer whose body comes behind it', () => {
     deepEqual([writes, response.headersSent], [[], false]);
   });
 
-  it('leaves where the answer is ended in order', () => {
+  it('is sent when the response is ended normally', () => {
     const { writes, end } = answer(short());
     end!();
     match(writes.join(''), /^HTTP\/1\.1 200 OK\r\n/);
   });
 
-  it('is reported if it can no longer be written', () => {
+  it('is reported if it can no longer be sent', () => {
     const early = answer([...short(), 'X', 'a\nb']);
     early.body.write(Buffer.from('abcd'));
     early.body.end();

@@ -46,7 +46,7 @@ function framesOf(stream: number, block: Buffer, isWhole = true): Buffer {
   return Buffer.concat(frames);
 }
 
-describe('floods of headers over HTTP/2', () => {
+describe('a flood of headers over HTTP/2', () => {
   let backend: TestBackend;
   let gateway: Operations;
   let port: number;
@@ -89,17 +89,13 @@ describe('floods of headers over HTTP/2', () => {
 
   for (const [what, block, expected] of [
     [
-      'of more fields than are allowed reset their stream',
+      'with too many fields resets its stream',
       Buffer.concat([request, ...Array.from({ length: 2100 }, () => field(1))]),
       CALM,
     ],
+    ['with many fields of one byte each resets its stream', Buffer.concat([request, indexed, again(100_000)]), CALM],
     [
-      'of many fields that are packed into one byte each reset their stream',
-      Buffer.concat([request, indexed, again(100_000)]),
-      CALM,
-    ],
-    [
-      'of megabytes that are packed into five kilobytes are refused with 431',
+      'of megabytes compressed into five kilobytes is rejected with 431',
       Buffer.concat([request, indexed, again(1000)]),
       TOO_LARGE,
     ],
@@ -111,14 +107,14 @@ describe('floods of headers over HTTP/2', () => {
     });
   }
 
-  it('without an end close their connection', async () => {
+  it('with endless frames has its connection closed', async () => {
     const { socket } = send(
       framesOf(1, Buffer.concat([request, ...Array.from({ length: 60 }, () => field(16_000))]), false),
     );
     await until(() => socket.destroyed || socket.readableEnded);
   });
 
-  it('on many connections at once neither end the process nor take its memory', async () => {
+  it('on many connections at once neither ends the process nor exhausts its memory', async () => {
     const before = process.memoryUsage().rss;
     const bomb = Buffer.concat([indexed, again(1000)]);
     const floods = [

@@ -22,7 +22,7 @@ interface Served {
 }
 
 /** What a port serves over HTTP/2 by itself, whatever answers its requests. */
-describe('a message over HTTP/2', () => {
+describe('a message object over HTTP/2', () => {
   let listener: Listener;
   let served: Served[];
   let arrived: () => void;
@@ -92,7 +92,7 @@ describe('a message over HTTP/2', () => {
   });
 
   describe('that is a request', () => {
-    it('has the name asked for first, and its cookies as one header', async () => {
+    it('has the authority as its first header, and its cookies in one header', async () => {
       request(await open(), { ':authority': 'a.test', cookie: ['a=1', 'b=2'], 'x-a': 'y' });
       const { message } = await serving();
       deepEqual(message.rawHeaders.slice(0, 2), ['host', 'a.test']);
@@ -110,20 +110,20 @@ describe('a message over HTTP/2', () => {
       deepEqual((await serving()).message.rawHeaders, ['host', 'a', 'cookie', 'a=1; b=2', 'x-a', 'y']);
     });
 
-    it('may tell the name as HTTP/1 does', async () => {
+    it('accepts a Host header instead of :authority', async () => {
       request(await open(), { host: 'b.test' });
       const { message } = await serving();
       deepEqual([message.rawHeaders, message.headers.host], [['host', 'b.test'], 'b.test']);
     });
 
-    it('with a duplicate host is rejected', async () => {
+    it('is rejected with duplicate hosts', async () => {
       const opened = await open();
       await closed(request(opened, { host: ['a.test', 'b.test'] as never }));
       request(opened, { host: 'c.test' });
       equal((await serving()).message.headers.host, 'c.test');
     });
 
-    it('knows the address of its client when that has left', async () => {
+    it('knows the address of its client after a disconnect', async () => {
       const opened = await open();
       request(opened);
       const { message, response } = await serving();
@@ -132,7 +132,7 @@ describe('a message over HTTP/2', () => {
       equal(message.socket.remoteAddress, '127.0.0.1');
     });
 
-    it('tells its reader that the rest will not come', async () => {
+    it('fails for its reader when the rest will not arrive', async () => {
       const opened = await open();
       request(opened, { ':method': 'POST' }).write('half');
       const { message } = await serving();
@@ -141,7 +141,7 @@ describe('a message over HTTP/2', () => {
       equal(((await failed)[0] as Error).message, 'aborted');
     });
 
-    it('reports no break if all of it was read, or none is', async () => {
+    it('does not fail if all of it was read, or none is read', async () => {
       const opened = await open();
       const whole = request(opened, { ':method': 'POST' });
       whole.end('whole');
@@ -159,7 +159,7 @@ describe('a message over HTTP/2', () => {
       equal(errors, 0);
     });
 
-    it('without a body does not count as broken once it is answered', async () => {
+    it('without a body does not fail once it is answered', async () => {
       const stream = request(await open());
       const { message, response } = await serving();
       let errors = 0;
@@ -169,7 +169,7 @@ describe('a message over HTTP/2', () => {
       equal(errors, 0);
     });
 
-    it('receives 100-continue when it is read', async () => {
+    it('receives 100-continue when its body is read', async () => {
       const stream = request(await open(), { ':method': 'POST', expect: '100-continue' });
       const reported = once(stream, 'continue');
       const { message, response } = await serving();
@@ -180,7 +180,7 @@ describe('a message over HTTP/2', () => {
       deepEqual(await answerOf(stream), [200, 'hello']);
     });
 
-    it('may be as long as the limit, counted as in HTTP/1, and no longer', async () => {
+    it('can be as long as the limit, counted as in HTTP/1, and no longer', async () => {
       const opened = await open();
       request(opened, { 'x-a': 'y'.repeat(100) });
       const { message } = await serving();
@@ -195,11 +195,11 @@ describe('a message over HTTP/2', () => {
 
   describe('that is a response', () => {
     for (const [name, method, status] of [
-      ['to HEAD', 'HEAD', 200],
+      ['HEAD', 'HEAD', 200],
       ['204', 'GET', 204],
       ['304', 'GET', 304],
     ] as const) {
-      it(`${name} may have a body, which is not sent`, async () => {
+      it(`can have a body, which is not sent, for ${name}`, async () => {
         const stream = request(await open(), { ':method': method });
         const { response } = await serving();
         let errors = 0;
@@ -213,7 +213,7 @@ describe('a message over HTTP/2', () => {
       });
     }
 
-    it('has the status that was set when its body begins', async () => {
+    it('has the status that was set before the first byte of its body', async () => {
       const opened = await open();
       const written = request(opened);
       const first = await serving();
@@ -251,7 +251,7 @@ describe('a message over HTTP/2', () => {
       equal(response.writableFinished, true);
     });
 
-    it('is not finished when its client has left', async () => {
+    it('is not finished if its client has disconnected', async () => {
       const stream = request(await open());
       const { response } = await serving();
       let finishes = 0;
@@ -265,7 +265,7 @@ describe('a message over HTTP/2', () => {
       deepEqual([finishes, response.writableFinished, response.destroyed], [0, false, true]);
     });
 
-    it('that breaks off does not end normally, and keeps the connection', async () => {
+    it('that is destroyed resets its stream, and keeps the connection', async () => {
       const opened = await open();
       const stream = request(opened);
       const { response } = await serving();
@@ -281,7 +281,7 @@ describe('a message over HTTP/2', () => {
     });
   });
 
-  describe('whose stream was reset by the client', () => {
+  describe('whose stream the client has reset', () => {
     const calls: readonly (readonly [name: string, write: (response: Http2ServerResponse) => unknown])[] = [
       ['writeContinue', (response) => response.writeContinue()],
       ['writeEarlyHints', (response) => response.writeEarlyHints({ link: '</a.css>; rel=preload' })],
@@ -295,7 +295,7 @@ describe('a message over HTTP/2', () => {
       ['destroy', (response) => response.stream.destroy()],
     ];
     for (const [name, write] of calls) {
-      it(`drops what ${name} is given`, async () => {
+      it(`drops data for ${name}`, async () => {
         const stream = request(await open(), { ':method': 'POST' });
         const response = (await serving()).response as unknown as Http2ServerResponse;
         const reset = once(response.stream, 'aborted');
@@ -304,7 +304,7 @@ describe('a message over HTTP/2', () => {
         doesNotThrow(() => write(response));
       });
 
-      it(`drops what ${name} is given before the end of its connection is known`, async () => {
+      it(`drops data for ${name} before the end of the connection is known`, async () => {
         request(await open(), { ':method': 'POST' });
         const response = (await serving()).response as unknown as Http2ServerResponse;
         response.stream.session!.destroy();
@@ -317,7 +317,7 @@ describe('a message over HTTP/2', () => {
       ['with half a body that is not read', 'POST'],
     ] as const) {
       for (const isEnded of [true, false]) {
-        it(`with code 0 ends, ${name}, while ${isEnded ? 'the rest' : 'more'} of its answer waits for the client's window`, async () => {
+        it(`with code 0 ends, ${name}, while ${isEnded ? 'the rest' : 'more'} of its response waits for the client's window`, async () => {
           const opened = await open();
           const stream = request(opened, { ':method': method });
           if (method === 'POST') stream.write('half');
@@ -337,13 +337,13 @@ describe('a message over HTTP/2', () => {
     }
   });
 
-  describe('has a connection that', () => {
-    it('takes a megabyte of bodies ahead', async () => {
+  describe('on its connection', () => {
+    it('accepts a megabyte of bodies in advance', async () => {
       const opened = await open();
       await until(() => (opened.state.remoteWindowSize ?? 0) >= 1024 * 1024);
     });
 
-    it('tells the limit on headers of the time when it was opened', async () => {
+    it('announces the header limit that was valid when it was opened', async () => {
       const before = await open({ max_header_bytes: 5000 });
       await once(before, 'remoteSettings');
       equal(before.remoteSettings.maxHeaderListSize, 5000);
@@ -353,7 +353,7 @@ describe('a message over HTTP/2', () => {
       equal(behind.remoteSettings.maxHeaderListSize, 6000);
     });
 
-    it('takes further requests while one is waiting for its answer, however long', async () => {
+    it('accepts further requests while another is pending, regardless of the idle timeout', async () => {
       const busy = await open({ idle_timeout: 20 });
       request(busy);
       await serving();

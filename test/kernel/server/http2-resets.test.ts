@@ -96,11 +96,11 @@ describe('HTTP/2 clients that reset and disconnect at any moment', () => {
   after(() => backend.close());
 
   for (const [where, service] of [
-    ['where nothing stands around', {}],
+    ['without middleware', {}],
     ['behind Koa middleware', { middleware }],
     ['behind Koa middleware that reads replies', { middleware, readsReply: true }],
   ] as const) {
-    it(`neither end the process nor leave a request, ${where}`, async () => {
+    it(`do not end the process or leave requests behind, ${where}`, async () => {
       const host = [backend.url];
       const raw = { output_encoding: 'no-op', backend: [{ url_pattern: '/large', encoding: 'no-op', host }] };
       gateway = await startPlugged(

@@ -34,14 +34,14 @@ describe('HTTP/2', () => {
     rawHeaders.filter((_value, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === name);
 
   describe('requests', () => {
-    it('ask the backend with the method, path, parameters and body they came with', async () => {
+    it('reach the backend with their method, path, parameters and body', async () => {
       const { backend, session } = await passing((_seen, response) => response.end('ok'));
       await ask(session, { ':path': '/x', ':method': 'POST', 'content-type': 'text/plain' }, 'hello');
       const [seen] = backend.requests;
       deepEqual([seen!.method, seen!.body.toString(), seen!.headers['content-type']], ['POST', 'hello', 'text/plain']);
     });
 
-    it('show the backend none of the headers of HTTP/2 itself', async () => {
+    it('reach the backend without pseudo-headers', async () => {
       const { backend, session } = await passing((_seen, response) => response.end('ok'));
       await ask(session, { ':path': '/x', 'x-mine': '1' });
       const { rawHeaders } = backend.requests[0]!;
@@ -69,7 +69,7 @@ describe('HTTP/2', () => {
       deepEqual(valuesOf(backend.requests[0]!, 'cookie'), ['a=1; b=2']);
     });
 
-    it('may end in trailers, which are ignored', async () => {
+    it('can end in trailers, which are ignored', async () => {
       const { backend, session } = await passing((_seen, response) => response.end('ok'));
       const stream = session.request({ ':path': '/x', ':method': 'POST' }, { waitForTrailers: true });
       stream.on('wantTrailers', () => stream.sendTrailers({ 'x-late': '1' }));
@@ -80,7 +80,7 @@ describe('HTTP/2', () => {
       deepEqual(valuesOf(backend.requests[0]!, 'x-late'), []);
     });
 
-    it('over the payload limit are answered 413, and the connection continues', async () => {
+    it('above the payload limit are answered with 413, and the connection stays open', async () => {
       const limit = { extra_config: { router: { max_payload: 10 } } };
       const { session } = await passing((_seen, response) => response.end('ok'), limit);
       const post = { ':path': '/x', ':method': 'POST' };
@@ -101,7 +101,7 @@ describe('HTTP/2', () => {
       deepEqual([result[':status'], backend.requests.length], [400, 0]);
     });
 
-    it('run side by side on one connection', async () => {
+    it('run in parallel on one connection', async () => {
       const waiting: (() => void)[] = [];
       const { backend, session } = await passing((_seen, response) => {
         waiting.push(() => response.end('ok'));
@@ -112,26 +112,26 @@ describe('HTTP/2', () => {
       equal(backend.requests.length, 5);
     });
 
-    it('with more query parameters than are read are rejected alone', async () => {
+    it('are rejected individually with too many query parameters', async () => {
       const { session } = await passing((_seen, response) => response.end('ok'));
       equal((await ask(session, { ':path': `/x?${'a&'.repeat(1_000)}b` })).headers[':status'], 414);
       equal((await ask(session, { ':path': '/x' })).headers[':status'], 200);
     });
 
-    it('with headers longer than max_header_bytes are rejected alone', async () => {
+    it('are rejected individually with headers longer than max_header_bytes', async () => {
       const { session } = await passing((_seen, response) => response.end('ok'), { max_header_bytes: 4096 });
       equal((await ask(session, { ':path': '/x', 'x-long': 'v'.repeat(5000) })).headers[':status'], 431);
       equal((await ask(session, { ':path': '/x' })).headers[':status'], 200);
     });
 
-    it('may have headers of 100 kB in all', async () => {
+    it('can have headers of 100 kB in total', async () => {
       const { port } = await passing((_seen, response) => response.end('ok'), {}, { input_headers: [] });
       const session = secure.session(port, 'http', { maxSendHeaderBlockLength: 200_000 });
       const long = Object.fromEntries(Array.from({ length: 20 }, (_none, at) => [`x-${at}`, `${at}~`.repeat(1800)]));
       equal((await ask(session, { ':path': '/x', ...long })).headers[':status'], 200);
     });
 
-    it('with more headers than allowed are rejected alone', async () => {
+    it('are rejected individually with too many headers', async () => {
       const { session } = await passing((_seen, response) => response.end('ok'));
       const many = Object.fromEntries(Array.from({ length: 2500 }, (_none, at) => [`x-${at}`, '1']));
       await rejects(ask(session, { ':path': '/x', ...many }));
@@ -140,7 +140,7 @@ describe('HTTP/2', () => {
   });
 
   describe('responses', () => {
-    it('have no header of an HTTP/1 connection', async () => {
+    it('have no hop-by-hop header', async () => {
       const { session } = await passing((_seen, response) => {
         response.writeHead(200, {
           Connection: 'keep-alive, x-hop',
@@ -173,7 +173,7 @@ describe('HTTP/2', () => {
       equal(head.body, '');
     });
 
-    it('come in pieces as the backend sends them', async () => {
+    it("are forwarded in the backend's chunks", async () => {
       let finish = (): void => {};
       const { session } = await passing((_seen, response) => {
         response.write('first');
@@ -185,13 +185,13 @@ describe('HTTP/2', () => {
       equal(String(await once(stream, 'data')), 'last');
     });
 
-    it('of the gateway are encoded the same way', async () => {
+    it('of built-in endpoints are compressed, too', async () => {
       const { session } = await passing((_seen, response) => response.end());
       const { headers } = await ask(session, { ':path': '/nowhere' });
       deepEqual([headers[':status'], headers['x-gateway-completed']], [404, 'false']);
     });
 
-    it('that the backend breaks off do not look whole', async () => {
+    it('of a backend that breaks off are visibly incomplete', async () => {
       const { session } = await passing((_seen, response) => {
         response.write('half');
         setImmediate(() => response.destroy());
@@ -203,7 +203,7 @@ describe('HTTP/2', () => {
       equal(session.destroyed, false);
     });
 
-    it('carry what components of the service add', async () => {
+    it('include headers that components of the service add', async () => {
       const extra_config = { 'security/http': { frame_deny: true } };
       const { session } = await passing((_seen, response) => response.end('ok'), { extra_config });
       const { headers, body } = await ask(session, { ':path': '/x' });
@@ -211,13 +211,13 @@ describe('HTTP/2', () => {
     });
   });
 
-  describe('a client that leaves', () => {
+  describe('a client that disconnects', () => {
     const leave = (stream: ClientHttp2Stream) => {
       stream.on('error', () => {});
       stream.close(constants.NGHTTP2_CANCEL);
     };
 
-    it('ends the backend call of its request and of no other', async () => {
+    it('cancels the backend call of that request only', async () => {
       const closed: string[] = [];
       const finish = new Map<string, () => void>();
       const { backend, session, gateway } = await passing((seen, response) => {
@@ -236,7 +236,7 @@ describe('HTTP/2', () => {
       await until(() => gateway.status.calls === 0);
     });
 
-    it('in the middle of a response ends the backend call', async () => {
+    it('in the middle of a response cancels the backend call', async () => {
       let gone = false;
       const { session, gateway } = await passing((_seen, response) => {
         response.once('close', () => {
@@ -251,7 +251,7 @@ describe('HTTP/2', () => {
       await until(() => gateway.status.calls === 0);
     });
 
-    it('in the middle of its body never makes it look whole', async () => {
+    it('in the middle of its body never completes the backend request', async () => {
       const raw: { text: string; ended: boolean } = { text: '', ended: false };
       const server = createTcpServer((socket) => {
         socket.on('data', (chunk) => {
@@ -281,7 +281,7 @@ describe('HTTP/2', () => {
       await new Promise((resolve) => server.close(resolve));
     });
 
-    it('with its whole connection ends all its backend calls', async () => {
+    it('with its connection cancels all its backend calls', async () => {
       let gone = 0;
       const { backend, session, gateway } = await passing((_seen, response) => {
         response.once('close', () => gone++);
@@ -294,7 +294,7 @@ describe('HTTP/2', () => {
     });
   });
 
-  it('takes an answer that comes before the body was sent', async () => {
+  it('accepts a response before the request body was sent', async () => {
     const server = createServer((_message: IncomingMessage, response) => response.writeHead(403).end('no'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const host = [`http://127.0.0.1:${(server.address() as AddressInfo).port}`];
@@ -314,7 +314,7 @@ describe('HTTP/2', () => {
   });
 
   describe('limits', () => {
-    it('end an unused connection after idle_timeout', async () => {
+    it('close an idle connection after idle_timeout', async () => {
       const { session } = await passing((_seen, response) => response.end('ok'), { idle_timeout: '50ms' });
       const closed = once(session, 'close');
       // Where the machine stands still it is ended before.
@@ -322,7 +322,7 @@ describe('HTTP/2', () => {
       await closed;
     });
 
-    it('leave a connection alone that waits for an answer', async () => {
+    it('keep a connection that waits for a response', async () => {
       let finish = (): void => {};
       const fields = { idle_timeout: '40ms' };
       const { backend, port } = await passing((_seen, response) => {
@@ -350,7 +350,7 @@ describe('HTTP/2', () => {
       equal(session.destroyed, false);
     });
 
-    it('end a request whose body does not come within read_timeout', async () => {
+    it('end a request whose body does not arrive within read_timeout', async () => {
       const { session } = await passing((_seen, response) => response.end('ok'), { read_timeout: '50ms' });
       const stream = session.request({ ':path': '/x', ':method': 'POST' });
       stream.write('half');
@@ -359,7 +359,7 @@ describe('HTTP/2', () => {
     });
   });
 
-  it('lets answers on their way end when the gateway closes', async () => {
+  it('completes pending responses when the gateway closes', async () => {
     let finish = (): void => {};
     const { backend, session, gateway } = await passing((_seen, response) => {
       finish = () => response.end('ok');
@@ -372,7 +372,7 @@ describe('HTTP/2', () => {
     await closed;
   });
 
-  it('cuts them after max_shutdown_wait_time', async () => {
+  it('aborts pending responses after max_shutdown_wait_time', async () => {
     const { backend, session, gateway } = await passing(() => {}, { max_shutdown_wait_time: '50ms' });
     const response = ask(session, { ':path': '/x' }).catch(() => ({ headers: {} as Record<string, unknown> }));
     await until(() => backend.requests.length === 1);
@@ -380,7 +380,7 @@ describe('HTTP/2', () => {
     equal((await response).headers[':status'], undefined);
   });
 
-  it('is logged in the access log with the address of the client', async () => {
+  it('appears in the access log with the address of the client', async () => {
     const sinks = rememberingSinks();
     const { port } = await secure.listen({ use_h2c: true }, { sinks });
     await ask(secure.session(port, 'http'), { ':path': '/a' });
@@ -389,7 +389,7 @@ describe('HTTP/2', () => {
     match(line, /127\.0\.0\.1|::1/);
   });
 
-  it('counts as HTTPS over TLS and as plain without', async () => {
+  it('counts as secure with TLS and as insecure without', async () => {
     const extra_config = { 'security/http': { ssl_redirect: true, ssl_host: 'localhost' } };
     const { port } = await secure.listen({ ...secure.tls(), extra_config });
     equal((await ask(secure.session(port), { ':path': '/a' })).headers[':status'], 200);

@@ -18,7 +18,7 @@ import {
 import { makeCertificates } from '../../support/certificates.ts';
 import { until } from '../../support/conditions.ts';
 
-describe('undocumented features of Node.js and Koa in use', () => {
+describe('undocumented features of Node.js and Koa that the gateway uses', () => {
   const open: Port[] = [];
   afterEach(() => {
     for (const port of open.splice(0)) port.close();
@@ -32,7 +32,7 @@ describe('undocumented features of Node.js and Koa in use', () => {
     return (port.address() as AddressInfo).port;
   }
 
-  it('an HTTP server answers on connections that it is handed, and ends those that are late', async () => {
+  it('let an HTTP server serve given connections, and close late ones', async () => {
     const server = createServer({ connectionsCheckingInterval: 5 }, (_message, response) => response.end('hi'));
     watchTimeouts(server);
     const port = await portTo((socket) => handConnection(server, socket));
@@ -49,7 +49,7 @@ describe('undocumented features of Node.js and Koa in use', () => {
     server.close();
   });
 
-  it('an HTTP server passes on connections that switch to another protocol, and no others', async () => {
+  it('let an HTTP server pass on connections that switch to another protocol, and no others', async () => {
     const server = createServer((_message, response) => response.end('answered'));
     decideUpgrades(server, ({ url }) => url === '/other');
     server.on('upgrade', (_message, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n'));
@@ -65,7 +65,7 @@ describe('undocumented features of Node.js and Koa in use', () => {
     server.closeAllConnections();
   });
 
-  it('a TLS server speaks with the context that it is given', async () => {
+  it('let a TLS server use another context', async () => {
     const certificates = makeCertificates();
     const authority = certificates.authority('authority');
     const { certificatePem: cert, privateKeyPem: key } = certificates.issue('given', authority);
@@ -79,7 +79,7 @@ describe('undocumented features of Node.js and Koa in use', () => {
     certificates.remove();
   });
 
-  it('a connection reports how much of a write the system has not accepted', async () => {
+  it('report how much of a write the system has not accepted', async () => {
     const accepted = Promise.withResolvers<Socket>();
     const client = connect(await portTo(accepted.resolve), '127.0.0.1');
     const socket = await accepted.promise;
@@ -95,7 +95,7 @@ describe('undocumented features of Node.js and Koa in use', () => {
     equal(untaken(socket), 0);
   });
 
-  it('a stream tells when it is first read from, and reads on as before', async () => {
+  it('report the first read of a stream, which continues normally', async () => {
     const stream = new PassThrough();
     let reads = 0;
     beforeFirstRead(stream, () => {
@@ -107,7 +107,7 @@ describe('undocumented features of Node.js and Koa in use', () => {
     equal(reads, 1);
   });
 
-  it('a request tells when its body is first read, unless that is called off', async () => {
+  it('report the first read of a request body, unless that is canceled', async () => {
     const seen: string[] = [];
     const server = createServer(async (message, response) => {
       const { url } = message;
@@ -129,7 +129,7 @@ describe('undocumented features of Node.js and Koa in use', () => {
     deepEqual(seen, ['/told', '/told body', '/off body']);
   });
 
-  it('Koa answers from what was left on a context', async () => {
+  it('let Koa respond from the state of a context', async () => {
     class Through extends Koa {
       handleRequest(context: Koa.Context, run: (context: Koa.Context) => Promise<void>): Promise<void> {
         return respondByKoa.call(this, context, run);

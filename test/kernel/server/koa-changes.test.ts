@@ -19,17 +19,17 @@ function settledAfter(change: (headers: IncomingMessage['headers']) => void): st
   return message.rawHeaders;
 }
 
-describe('changes of a request by Koa middleware', () => {
+describe('request changes made by Koa middleware', () => {
   const { rawHeaders: untouched } = messageOf();
 
-  it('is nothing when it changes nothing', () => {
+  it('are empty without a change', () => {
     deepEqual(
       settledAfter(() => {}),
       untouched,
     );
   });
 
-  it('are the headers that it sets, replaces or takes away', () => {
+  it('include headers that it sets, replaces or removes', () => {
     const settled = settledAfter((headers) => {
       headers['x-new'] = 'n';
       headers['x-two'] = '3';
@@ -38,7 +38,7 @@ describe('changes of a request by Koa middleware', () => {
     deepEqual(settled, ['Host', 'a', 'Content-Length', '5', 'x-two', '3', 'x-new', 'n']);
   });
 
-  it('may be the first header of all, or several of a name', () => {
+  it('include a first header, or several with one name', () => {
     const settled = settledAfter((headers) => {
       delete headers.host;
       headers['set-cookie'] = ['a=1', 'b=2'];
@@ -46,7 +46,7 @@ describe('changes of a request by Koa middleware', () => {
     deepEqual(settled, [...untouched.slice(2), 'set-cookie', 'a=1', 'set-cookie', 'b=2']);
   });
 
-  it('is never how the body travels, nor a header of HTTP/2 itself', () => {
+  it("exclude headers of the body's framing and pseudo-headers", () => {
     const settled = settledAfter((headers) => {
       headers['content-length'] = '0';
       headers['Transfer-Encoding'] = 'chunked';
@@ -55,7 +55,7 @@ describe('changes of a request by Koa middleware', () => {
     deepEqual(settled, untouched);
   });
 
-  it('is where it goes to when its target or its method is another one', () => {
+  it('include another target or method', () => {
     const message = messageOf();
     const changes = new KoaChanges(message);
     equal(changes.isElsewhere, false);

@@ -15,7 +15,7 @@ const get = (target: string, more = ''): string => `GET ${target} HTTP/1.1\r\nHo
 const shout = 'Connection: Upgrade\r\nUpgrade: shout\r\n';
 
 /** What a port serves by itself, whatever answers its requests. */
-describe('a port', () => {
+describe('the listener of a port', () => {
   let listener: Listener | null = null;
   /** The requests that came through and wait for their answers. */
   let served: { readonly message: IncomingMessage; readonly response: ServerResponse }[];
@@ -81,21 +81,21 @@ describe('a port', () => {
     listener = null;
   });
 
-  describe('that refuses a request', () => {
+  describe('that rejects a request', () => {
     const refused: [name: string, bytes: string, status: number][] = [
       ['an unknown expectation', get('/x', 'Expect: 200-ok\r\n'), 417],
       ['two names', get('/x', 'Host: b\r\n'), 400],
       ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
     ];
     for (const [name, bytes, status] of refused) {
-      it(`with ${name} takes none behind it`, async () => {
+      it(`with ${name} runs none after it`, async () => {
         await open();
         const { ended } = await client(bytes + get('/x') + get('/y'));
         deepEqual([statusesOf(await ended()), targets()], [[status], []]);
       });
     }
 
-    it('answers those before it first, and refuses once', async () => {
+    it('answers the previous ones first, and rejects once', async () => {
       await open();
       const refusal = get('/x', 'Expect: 200-ok\r\n');
       const { ended } = await client(`${get('/1')}${refusal}CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -104,7 +104,7 @@ describe('a port', () => {
       deepEqual([statusesOf(await ended()), targets(), abandoned], [[200, 417], ['/1'], []]);
     });
 
-    it('aborts one whose own body is at fault', async () => {
+    it('aborts a request whose own body is malformed', async () => {
       await open();
       const { ended } = await client('POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
       await serving(1);
@@ -113,7 +113,7 @@ describe('a port', () => {
       deepEqual([statusesOf(await ended()), abandoned], [[400], [400]]);
     });
 
-    it('breaks the connection of one whose answer has begun', async () => {
+    it('breaks the connection if its response has begun', async () => {
       await open();
       const { until, ended } = await client('POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
       await serving(1);
@@ -126,8 +126,8 @@ describe('a port', () => {
     });
   });
 
-  describe('that closes its connections', () => {
-    it('says so in the answers it has not begun, and lets the others come to their end', async () => {
+  describe('that is closing', () => {
+    it('adds Connection: close to new responses, and completes those that have begun', async () => {
       await open();
       const begun = await client(get('/begun'));
       await serving(1);
@@ -146,7 +146,7 @@ describe('a port', () => {
       listener = null;
     });
 
-    it('aborts what is still being answered when its time is over', async () => {
+    it('aborts pending responses when its time is over', async () => {
       await open();
       const idle = await client('');
       const { ended } = await client(get('/x'));
@@ -156,7 +156,7 @@ describe('a port', () => {
       deepEqual([await ended(), await idle.ended(), abandoned], ['', '', [503]]);
     });
 
-    it('closes each after its pending response, and keeps the rest open if that is revoked', async () => {
+    it('closes each connection after its pending response, and keeps the rest open if that is revoked', async () => {
       await open();
       const waiting = await client(get('/1'));
       await serving(1);
@@ -177,7 +177,7 @@ describe('a port', () => {
     });
   });
 
-  it('takes PUT for HTTP/1 however its bytes come, where HTTP/2 is spoken too', async () => {
+  it('recognizes PUT as HTTP/1 regardless of chunks, even with HTTP/2 enabled', async () => {
     await open({ use_h2c: true });
     const { socket } = await client('P');
     socket.setNoDelay(true);
@@ -187,7 +187,7 @@ describe('a port', () => {
     equal(served[0]!.message.method, 'PUT');
   });
 
-  it('takes no request behind an answer that ends the connection', async () => {
+  it('runs no request after a response that closes the connection', async () => {
     await open();
     const { ended } = await client(get('/1') + get('/2'));
     await serving(1);
@@ -196,7 +196,7 @@ describe('a port', () => {
     deepEqual([statusesOf(await ended()), targets()], [[200], ['/1']]);
   });
 
-  it('counts the time for writing from the head of each request to the end of its answer', async () => {
+  it('counts write_timeout from the head of each request to the end of its response', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     await open({ write_timeout: 1000 });
     const first = await client(get('/1'));
@@ -227,7 +227,7 @@ describe('a port', () => {
     deepEqual([abandoned, response.destroyed, clients[0]!.socket.destroyed], [[], false, false]);
   });
 
-  it('switches only a connection without a request under way', async () => {
+  it('switches protocols only if no request is pending on the connection', async () => {
     await open({}, ['shout']);
     const { until } = await client(get('/1') + get('/2', shout));
     await serving(1);
@@ -243,7 +243,7 @@ describe('a port', () => {
     deepEqual(statusesOf(await clients[0]!.ended()), [200, 200, 200]);
   });
 
-  it('ends the connection of a client that waits for 100-continue in vain', async () => {
+  it('closes the connection of a client that waits for 100-continue in vain', async () => {
     await open();
     const { ended } = await client('POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n');
     await serving(1);

@@ -125,7 +125,7 @@ describe('a malformed request', () => {
   });
 
   for (const [name, bytes, status] of cases) {
-    it(`with ${name} is answered ${status} and nothing runs`, async () => {
+    it(`with ${name} is answered with ${status} and not executed`, async () => {
       const received = await sendRaw(port, bytes + hidden);
       deepEqual(statusesOf(received), [status]);
       match(received, /^HTTP\/1\.1 .*\r\n(?:.*\r\n)*Connection: close\r\n/);
@@ -133,7 +133,7 @@ describe('a malformed request', () => {
     });
   }
 
-  it('in pieces of one byte is rejected just the same', async () => {
+  it('in chunks of one byte is rejected, too', async () => {
     const client = await openRaw(port);
     client.socket.setNoDelay(true);
     for (const byte of post(`Content-Length: 5\r\n${chunked}`, '')) client.write(byte);
@@ -141,7 +141,7 @@ describe('a malformed request', () => {
     equal(backend.requests.length, 0);
   });
 
-  it('leaves other connections alone', async () => {
+  it('does not affect other connections', async () => {
     other.write('GET /__health HTTP/1.1\r\nHost: a\r\n\r\n');
     await other.until((received) => received.includes('"status":"ok"'));
     deepEqual(statusesOf(other.received), [200]);

@@ -3,8 +3,8 @@ import { until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway } from '../../support/gateway.ts';
 import { ask } from './ask.ts';
 
-describe('credentials in queries', () => {
-  it('appear in no log line of any kind, and reach the backend', async () => {
+describe('credentials in query parameters', () => {
+  it('appear in no log line, and reach the backend', async () => {
     const backend = await startBackend(json({ a: 1 }));
     const sinks = rememberingSinks();
     const gateway = await startGateway(

@@ -19,7 +19,7 @@ function withLayer(attached: AtService): Catalogue {
   return { ...catalogue, plugins: { ...catalogue.plugins, 'acme/layer': async () => ({ plugin }) } };
 }
 
-describe('a service-level middleware', () => {
+describe('Koa middleware at the service', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let port: number;
@@ -54,7 +54,7 @@ describe('a service-level middleware', () => {
   };
   const errors = (): string[] => lines.filter((line) => line.includes('ERROR'));
 
-  it('sees requests that match no endpoint, and what they match', async () => {
+  it('sees requests that match no endpoint, and the match of others', async () => {
     const seen: unknown[] = [];
     await start((context, next) => {
       seen.push(context.state.match()?.endpoint ?? null);
@@ -64,7 +64,7 @@ describe('a service-level middleware', () => {
     deepEqual(seen, ['/x', null]);
   });
 
-  it('may answer by itself', async () => {
+  it('can respond by itself', async () => {
     await start((context) => {
       context.status = 202;
       context.body = { own: true };
@@ -74,7 +74,7 @@ describe('a service-level middleware', () => {
     match(headers['x-gateway'] as string, /^Version /);
   });
 
-  it('has the last word on headers it sets, and adds to lists', async () => {
+  it('can override headers of the response, and extend lists', async () => {
     answer = (response) =>
       response
         .writeHead(200, {
@@ -100,7 +100,7 @@ describe('a service-level middleware', () => {
       throw new Error('broken layer');
     };
 
-    it('leaves a 500 without a body, the stack in the log, and the connection', async () => {
+    it('causes a 500 without a body and logs the stack, and the connection stays open', async () => {
       await start(faulty);
       const client = await openRaw(port);
       client.write('GET /x HTTP/1.1\r\nHost: a\r\n\r\nGET /none HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -113,20 +113,20 @@ describe('a service-level middleware', () => {
       match(errors()[0]!, /broken layer.*middleware\.test\.ts/);
     });
 
-    it('a refusal of its own leaves that refusal, and no ERROR', async () => {
+    it('an HTTP rejection causes that rejection, without an ERROR', async () => {
       await start((context) => context.throw(403, 'not you'));
       const { status, text } = await ask(port, 'GET /x');
       deepEqual([status, text, errors()], [403, 'not you', []]);
     });
 
-    it('a value that is not an error causes a 500 all the same', async () => {
+    it('a value that is not an error causes a 500, too', async () => {
       await start(() => {
         throw null;
       });
       equal((await ask(port, 'GET /x')).status, 500);
     });
 
-    it('after the answer is written leaves the answer and the connection', async () => {
+    it('after the response is written does not affect the response and the connection', async () => {
       await start(async (_context, next) => {
         await next();
         throw new Error('too late');
@@ -138,7 +138,7 @@ describe('a service-level middleware', () => {
     });
   });
 
-  describe('that reads the reply', () => {
+  describe('that reads the response', () => {
     const reads = { readsReply: true } as const;
     const tagging: Koa.Middleware = async (context, next) => {
       await next();
@@ -147,7 +147,7 @@ describe('a service-level middleware', () => {
       }
     };
 
-    it('sees the body and may set headers after it', async () => {
+    it('sees the body and can set headers based on it', async () => {
       await start(tagging, reads);
       const { status, text, headers } = await ask(port, 'GET /x');
       deepEqual([status, text, headers.etag], [200, '{"a":1}', '"7"']);
@@ -155,7 +155,7 @@ describe('a service-level middleware', () => {
       deepEqual([headers['x-gateway-completed'], (headers['x-gateway'] as string).slice(0, 8)], ['true', 'Version ']);
     });
 
-    it('may replace status and body', async () => {
+    it('can replace status and body', async () => {
       await start(async (context, next) => {
         await next();
         context.status = 206;
@@ -165,7 +165,7 @@ describe('a service-level middleware', () => {
       deepEqual([status, text, headers['content-length']], [206, '<{"a":1}>', '9']);
     });
 
-    it('leaves refusals without a body without one', async () => {
+    it('leaves rejections without a body as they are', async () => {
       answer = (response) => response.writeHead(503).end();
       await start(tagging, reads);
       const { status, text, headers } = await ask(port, 'GET /x');
@@ -181,13 +181,13 @@ describe('a service-level middleware', () => {
       }
     });
 
-    it('keeps headers that come more than once', async () => {
+    it('keeps repeated headers', async () => {
       answer = (response) => response.writeHead(200, { 'Set-Cookie': ['b=1', 'c=2'] }).end('x');
       await start(tagging, reads);
       deepEqual((await ask(port, 'GET /raw')).headers['set-cookie'], ['b=1', 'c=2']);
     });
 
-    it('gets streams as streams', async () => {
+    it('receives streams as streams', async () => {
       const piece = 'x'.repeat(100_000);
       answer = (response) => {
         response.writeHead(200, { 'Content-Type': 'text/x' });
@@ -199,7 +199,7 @@ describe('a service-level middleware', () => {
       deepEqual([text.length, headers['content-type']], [200_000, 'text/x']);
     });
 
-    it('has its reply compressed behind it, the tag weakened', async () => {
+    it('has the response compressed after it, with a weak ETag', async () => {
       const long = 'y'.repeat(5000);
       answer = (response) => json({ long })(undefined as never, response);
       await start(tagging, reads);
@@ -208,7 +208,7 @@ describe('a service-level middleware', () => {
       deepEqual([headers['content-encoding'], headers.vary, headers.etag], ['gzip', 'Accept-Encoding', 'W/"5011"']);
     });
 
-    it('has no reply compressed where that is off', async () => {
+    it('has no response compressed if compression is disabled', async () => {
       const long = 'y'.repeat(5000);
       answer = (response) => json({ long })(undefined as never, response);
       await start(tagging, reads, { router: { disable_gzip: true } });
@@ -216,13 +216,13 @@ describe('a service-level middleware', () => {
       deepEqual([headers['content-encoding'], headers.etag], [undefined, '"5011"']);
     });
 
-    it('is not held up by a backend that is late', async () => {
+    it('is not delayed by a slow backend', async () => {
       answer = () => {};
       await start(tagging, reads);
       equal((await ask(port, 'GET /late')).status, 500);
     });
 
-    it('does not read an unused body', async () => {
+    it('does not read a body that it does not use', async () => {
       await start((context) => {
         context.status = 403;
         context.body = 'no';
@@ -233,7 +233,7 @@ describe('a service-level middleware', () => {
     });
   });
 
-  it('may read the body of a request that waits for 100-continue', async () => {
+  it('can read the body of a request with Expect: 100-continue', async () => {
     await start(async (context) => {
       const pieces: Buffer[] = [];
       for await (const piece of context.req) pieces.push(piece as Buffer);

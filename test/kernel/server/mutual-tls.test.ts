@@ -32,7 +32,7 @@ describe('mutual TLS', () => {
   }
 
   for (const path of ['/a', '/__health', '/__debug/x', '/nowhere']) {
-    it(`turns clients without a known certificate away on ${path}`, async () => {
+    it(`rejects clients without a trusted certificate on ${path}`, async () => {
       const { port } = await listen();
       equal(typeof (await secure.get(port, path)), 'string');
       equal(typeof (await secure.get(port, path, shows(stranger))), 'string');
@@ -40,7 +40,7 @@ describe('mutual TLS', () => {
     });
   }
 
-  it('shows components the certificate of a known client, over HTTP/1.1 and HTTP/2, also of one that comes back', async () => {
+  it('passes the certificate of a client to components, over HTTP/1.1 and HTTP/2, also on a resumed session', async () => {
     const seen: (string | undefined)[] = [];
     const ca_certs = [secure.authority.certificate];
     const trust = secure.tls({ enable_mtls: true, disable_system_ca_pool: true, ca_certs });
@@ -66,7 +66,7 @@ describe('mutual TLS', () => {
     await gateway.close();
   });
 
-  it('tells the certificate of a client in the access log, over HTTP/1.1 and HTTP/2, also of one that left', async () => {
+  it('logs the certificate of a client in the access log, over HTTP/1.1 and HTTP/2, also after a disconnect', async () => {
     const sinks = rememberingSinks();
     const format =
       '%{statusCode} %{clientCert.subject} %{clientCert.issuer} %{clientCert.serial} %{clientCert.fingerprint}\n';
@@ -110,13 +110,13 @@ describe('mutual TLS', () => {
     );
   });
 
-  it('turns them away over HTTP/2 too', async () => {
+  it('rejects untrusted clients over HTTP/2', async () => {
     const { port } = await listen();
     const socket = await secure.handshake(port, { ALPNProtocols: ['h2'] });
     match(String(await once(socket, 'error')), /certificate required/);
   });
 
-  it('serves a known client over HTTP/2', async () => {
+  it('serves a trusted client over HTTP/2', async () => {
     const { port } = await listen();
     const socket = await secure.handshake(port, { ...shows(visitor), ALPNProtocols: ['h2'] });
     const { connect } = await import('node:http2');
@@ -125,7 +125,7 @@ describe('mutual TLS', () => {
     session.destroy();
   });
 
-  it('knows a client that comes back by the certificate of its first visit', async () => {
+  it('accepts a resumed session with its original certificate', async () => {
     const { port } = await listen();
     const first = await secure.handshake(port, shows(visitor));
     const session = (await once(first, 'session')) as Buffer;
@@ -135,7 +135,7 @@ describe('mutual TLS', () => {
     match(String(await once(again, 'data')), /^HTTP\/1\.1 200/);
   });
 
-  it('holds behind every certificate of the server', async () => {
+  it('applies to every certificate of the server', async () => {
     const second = secure.made.issue('second', secure.authority, 'DNS:b.x.io');
     const { port } = await listen({}, secure.server, second);
     const options = { servername: 'b.x.io', checkServerIdentity: () => undefined };
@@ -143,27 +143,27 @@ describe('mutual TLS', () => {
     equal(await secure.get(port, '/a', { ...options, ...shows(visitor) }), 200);
   });
 
-  it('lets in who is vouched for by an authority between', async () => {
+  it('accepts a certificate from an intermediate CA', async () => {
     const between = secure.made.issue('between', secure.authority, 'DNS:between\nbasicConstraints=critical,CA:TRUE');
     const { port } = await listen({ ca_certs: [between.certificate] });
     equal(await secure.get(port, '/a', shows(secure.made.issue('guest', between))), 200);
     equal(typeof (await secure.get(port, '/a', shows(visitor))), 'string');
   });
 
-  it('trusts the authorities in the chain of its own certificate', async () => {
+  it("trusts the CAs in the chain of the server's certificate", async () => {
     const chain = join(secure.made.directory, 'chain.pem');
     writeFileSync(chain, secure.server.certificatePem + secure.authority.certificatePem);
     const { port } = await listen({ ca_certs: [] }, { ...secure.server, certificate: chain });
     equal(await secure.get(port, '/a', shows(visitor)), 200);
   });
 
-  it('does not trust its own certificate as an authority', async () => {
+  it("does not trust the server's certificate as a CA", async () => {
     const { port } = await listen({ ca_certs: [] });
     equal(typeof (await secure.get(port, '/a', shows(visitor))), 'string');
     equal(typeof (await secure.get(port, '/a', shows(secure.server))), 'string');
   });
 
-  it('rejects a certificate that is not for clients', async () => {
+  it('rejects a certificate that is not for client authentication', async () => {
     const purpose = 'DNS:localhost\nextendedKeyUsage=serverAuth';
     const { port } = await listen();
     equal(
@@ -172,12 +172,12 @@ describe('mutual TLS', () => {
     );
   });
 
-  it('requests no certificate unless enabled', async () => {
+  it('requests no certificate by default', async () => {
     const { port } = await listen({ enable_mtls: false });
     equal(await secure.get(port), 200);
   });
 
-  it('warns where every public authority is trusted, and where none is', async () => {
+  it('warns if all public CAs are trusted, and if no CA is', async () => {
     const warned = async (fields: object) => {
       const gateway = await startGateway(secure.tls({ enable_mtls: true, ...fields }));
       await gateway.close();

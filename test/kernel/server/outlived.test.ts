@@ -16,7 +16,7 @@ const ROUNDS = 20;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-describe('a request that has been answered', () => {
+describe('a completed request', () => {
   let backend: TestBackend;
   let gateway: Operations;
   let port: number;
@@ -86,7 +86,7 @@ describe('a request that has been answered', () => {
     ['GET', '/limited'],
     ['GET', '/sequence'],
   ] as const) {
-    it(`is held by nothing: ${method} ${path}`, async () => {
+    it(`is released from memory: ${method} ${path}`, async () => {
       seen = [];
       for (let round = 0; round < ROUNDS; round++) await ask(method, path);
       ok(seen.length >= 5 * ROUNDS);

@@ -5,7 +5,7 @@ import { json, rememberingSinks, startBackend, startGateway } from '../../suppor
 import { ask } from './ask.ts';
 import { sendRaw, statusesOf } from './raw.ts';
 
-describe('the gateway’s own endpoints', () => {
+describe('the gateway’s built-in endpoints', () => {
   let gateway: Gateway | null = null;
   let port: number;
   let lines: readonly string[];
@@ -25,7 +25,7 @@ describe('the gateway’s own endpoints', () => {
   const status = async (line: string): Promise<number> => (await ask(port, line)).status;
   const router = (options: object): object => ({ extra_config: { router: options } });
 
-  describe('readiness', () => {
+  describe('for readiness', () => {
     const drained = async (path: string): Promise<unknown[]> => {
       const { processes } = gateway as Operations;
       processes.setClosing(true);
@@ -34,7 +34,7 @@ describe('the gateway’s own endpoints', () => {
       return [code, JSON.parse(text), headers.connection];
     };
 
-    it('is true while the gateway takes requests, and false while it drains', async () => {
+    it('return ready while the gateway accepts requests, and not ready while it drains', async () => {
       await start({});
       const { status: code, text } = await ask(port, 'GET /__ready');
       deepEqual([code, JSON.parse(text)], [200, { status: 'ok' }]);
@@ -42,38 +42,38 @@ describe('the gateway’s own endpoints', () => {
       equal(await status('GET /__ready'), 200);
     });
 
-    it('leaves health as it is', async () => {
+    it('do not affect health', async () => {
       await start({});
       equal((await drained('/__health'))[0], 200);
     });
 
-    it('is false for configurations that come while the gateway drains', async () => {
+    it('return not ready if a configuration is applied while the gateway drains', async () => {
       await start({});
       await gateway!.reload({ version: 3, endpoints, extra_config: { router: { ready_path: '/readyz' } } });
       equal((await drained('/readyz'))[0], 503);
     });
 
-    it('has the configured path, or none', async () => {
+    it('have the configured path, or can be disabled', async () => {
       await start(router({ ready_path: '/readyz' }));
       deepEqual([await status('GET /readyz'), await status('GET /__ready')], [200, 404]);
       await gateway!.reload({ version: 3, endpoints, ...router({ disable_ready: true }) });
       equal(await status('GET /__ready'), 404);
     });
 
-    it('leaves its path to an endpoint where it is elsewhere', async () => {
+    it('leave their default path to endpoints if they are moved', async () => {
       const own = [{ ...endpoints[0]!, endpoint: '/__ready' }];
       await rejects(start({ endpoints: own }), /GET \/__ready is reserved for the gateway itself/);
       await start({ endpoints: own, ...router({ disable_ready: true }) });
       equal(await status('GET /__ready'), 500);
     });
 
-    it('is never at the path of health', async () => {
+    it('cannot have the path of health', async () => {
       await rejects(start(router({ ready_path: '/__health' })), /ready_path and health_path are both "\/__health"/);
     });
   });
 
-  describe('health', () => {
-    it('reports ok and the time', async () => {
+  describe('for health', () => {
+    it('return ok and the time', async () => {
       await start({});
       const response = await ask(port, 'GET /__health');
       const { now, ...rest } = JSON.parse(response.text);
@@ -83,33 +83,33 @@ describe('the gateway’s own endpoints', () => {
       match(response.headers['x-gateway'] as string, /^Version /);
     });
 
-    it('answers GET and HEAD only', async () => {
+    it('answer GET and HEAD only', async () => {
       await start({});
       const response = await ask(port, 'POST /__health');
       deepEqual([response.status, response.headers.allow], [405, 'GET, HEAD']);
     });
 
-    it('has the configured path', async () => {
+    it('have the configured path', async () => {
       await start(router({ health_path: '/alive' }));
       deepEqual([await status('GET /alive'), await status('GET /__health')], [200, 404]);
     });
 
-    it('can be switched off', async () => {
+    it('can be disabled', async () => {
       await start(router({ disable_health: true }));
       deepEqual([await status('GET /__health'), await status('POST /__health')], [404, 404]);
     });
 
-    it('is found with an extra slash in the path', async () => {
+    it('are found with an extra slash in the path', async () => {
       await start({});
       const response = await ask(port, 'GET /__health/');
       deepEqual([response.status, response.headers.location], [301, '/__health']);
     });
   });
 
-  describe('debug', () => {
+  describe('for debugging', () => {
     const verbose = { extra_config: { 'telemetry/logging': { level: 'DEBUG', stdout: true } } };
 
-    it('is there when it is enabled', async () => {
+    it('exist if debug_endpoint is enabled', async () => {
       await start({ debug_endpoint: true });
       for (const line of ['GET /__debug/', 'GET /__debug/any/thing', 'POST /__debug/x', 'DELETE /__debug/x']) {
         const response = await ask(port, line);
@@ -117,24 +117,24 @@ describe('the gateway’s own endpoints', () => {
       }
     });
 
-    it('is there in debug mode', async () => {
+    it('exist in debug mode', async () => {
       await start({}, { debug: true });
       equal(await status('GET /__debug/'), 200);
     });
 
-    it('is not there otherwise', async () => {
+    it('do not exist by default', async () => {
       await start({});
       deepEqual([await status('GET /__debug/'), await status('GET /__echo/')], [404, 404]);
     });
 
-    it('is found when its slash is missing', async () => {
+    it('redirect a path without the slash', async () => {
       await start({ debug_endpoint: true });
       const response = await ask(port, 'GET /__debug?a=1');
       deepEqual([response.status, response.headers.location], [301, '/__debug/?a=1']);
       equal(await status('GET /__debugger'), 404);
     });
 
-    it('logs what it was sent', async () => {
+    it('log the request', async () => {
       await start({ debug_endpoint: true, ...verbose });
       await ask(port, 'POST /__debug/p%20q?a=1&a=2', { headers: { 'x-own': 'yes' }, body: 'hello\nERROR forged' });
       const logged = lines
@@ -157,8 +157,8 @@ describe('the gateway’s own endpoints', () => {
     });
   });
 
-  describe('echo', () => {
-    it('answers what it was sent', async () => {
+  describe('for echo', () => {
+    it('return the request', async () => {
       await start({ echo_endpoint: true });
       const response = await ask(port, 'PUT /__echo/a%20b?x=1&x=2&y', {
         headers: { 'x-OWN': 'yes', host: 'h:1' },
@@ -175,13 +175,13 @@ describe('the gateway’s own endpoints', () => {
       deepEqual(headers['X-Own'], ['yes']);
     });
 
-    it('takes a body no longer than the limit', async () => {
+    it('accept a body up to the limit', async () => {
       await start({ echo_endpoint: true, ...router({ max_payload: 10 }) });
       equal((await ask(port, 'POST /__echo/', { body: 'x'.repeat(11) })).status, 413);
       equal((await ask(port, 'POST /__echo/', { body: 'x'.repeat(10) })).status, 200);
     });
 
-    it('takes names that mean something to the runtime as data', async () => {
+    it('return names such as __proto__ as data', async () => {
       await start({ echo_endpoint: true });
       const response = await ask(port, 'GET /__echo/?__proto__=1&constructor=2');
       const query = JSON.parse(response.text).req_querystring;
@@ -192,10 +192,10 @@ describe('the gateway’s own endpoints', () => {
     });
   });
 
-  describe('OPTIONS', () => {
+  describe('for OPTIONS', () => {
     const both = [...endpoints, { ...endpoints[0], method: 'POST' }, { ...endpoints[0], endpoint: '/a b/{c}' }];
 
-    it('is answered on every declared path where that is wanted', async () => {
+    it('answer on every declared path with auto_options', async () => {
       await start({ endpoints: both, ...router({ auto_options: true }) });
       const response = await ask(port, 'OPTIONS /x');
       deepEqual([response.status, response.text, response.headers.allow], [200, '', 'GET, HEAD, POST']);
@@ -206,19 +206,19 @@ describe('the gateway’s own endpoints', () => {
       );
     });
 
-    it('is a wrong method otherwise', async () => {
+    it('return 405 otherwise', async () => {
       await start({ endpoints: both });
       equal(await status('OPTIONS /x'), 405);
     });
 
-    it('of the whole server is rejected', async () => {
+    it('reject OPTIONS *', async () => {
       await start({});
       const received = await sendRaw(port, 'OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
       deepEqual(statusesOf(received), [400]);
     });
   });
 
-  it('take precedence over declared endpoints and do not need a backend', async () => {
+  it('take precedence over declared endpoints and need no backend', async () => {
     const backend = await startBackend(json({}));
     try {
       await start({

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import type { OwnRoute, RouterOptions } from '#contract';
 import { OwnRoutes } from '../../../kernel/server/routing/destinations.ts';
 
-describe('the paths of the gateway’s own', () => {
+describe('the routes of built-in endpoints', () => {
   const routes = [
     { method: 'GET', path: '/health' },
     { method: 'GET', path: '/both' },
@@ -27,13 +27,13 @@ describe('the paths of the gateway’s own', () => {
     ['GET /narrow/a', undefined],
   ];
   for (const [line, path] of results) {
-    it(`take ${line} to ${path ?? 'nothing'}`, () => {
+    it(`resolve ${line} to ${path ?? 'nothing'}`, () => {
       const [method, target] = line.split(' ') as [string, string];
       equal(ownRoutes().find(method, target)?.path, path);
     });
   }
 
-  it('tell the method of the one that was asked for', () => {
+  it('have the method of the request if they support several', () => {
     equal(ownRoutes().find('GET', '/both')?.method, 'GET');
     equal(ownRoutes().find('POST', '/both')?.method, 'POST');
   });
@@ -51,16 +51,16 @@ describe('the paths of the gateway’s own', () => {
     ['/health/x', undefined],
   ];
   for (const [path, outcome] of near) {
-    it(`are ${outcome ? JSON.stringify(outcome) : 'not'} near ${path}`, () => {
+    it(`suggest ${outcome ? JSON.stringify(outcome) : 'nothing'} near ${path}`, () => {
       deepEqual(ownRoutes().near(path), outcome);
     });
   }
 
-  it('tell no methods where a wrong one is as good as no path', () => {
+  it('list no methods under disable_handle_method_not_allowed', () => {
     equal(ownRoutes({ disable_handle_method_not_allowed: true }).near('/both'), undefined);
   });
 
-  it('are redirected to unless both kinds of redirects are off', () => {
+  it('are the target of redirects unless both kinds of redirects are disabled', () => {
     for (const one of [{ disable_redirect_trailing_slash: true }, { disable_redirect_fixed_path: true }]) {
       deepEqual(ownRoutes(one).near('/health/'), redirect('/health'));
     }

@@ -3,7 +3,7 @@ import type { Gateway } from '../../../kernel/sluice.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { ask } from './ask.ts';
 
-describe('router.path_parameters', () => {
+describe('the router option path_parameters', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let port: number;
@@ -28,13 +28,13 @@ describe('router.path_parameters', () => {
   };
   const paths = ['/area/private;a=b/x', '/area/private%3Ba=b/x', '/area/x%3b', '/v/7;a', '/other;a', '/__health;a'];
 
-  it('passes parameters as a part of their segment by default', async () => {
+  it('accepts parameters in path segments by default', async () => {
     await start({});
     for (const path of paths) equal((await ask(port, `GET ${path}`)).status, 200, path);
     equal(backend.requests[0]!.target, '/b/private;a=b/x');
   });
 
-  it('refuses requests with parameters in their path', async () => {
+  it('rejects requests with parameters in their path', async () => {
     await start({ path_parameters: 'refuse' });
     for (const path of paths) {
       const { status, text } = await ask(port, `GET ${path}`);
@@ -43,7 +43,7 @@ describe('router.path_parameters', () => {
     equal(backend.requests.length, 0);
   });
 
-  it('refuses none in the query, nor what backends decode a second time', async () => {
+  it('ignores parameters in the query and in double-encoded paths', async () => {
     await start({ path_parameters: 'refuse' });
     for (const path of ['/area/x?a=1;b=2', '/area/x?a=%3b', '/v/7', '/__health']) {
       equal((await ask(port, `GET ${path}`)).status, 200, path);

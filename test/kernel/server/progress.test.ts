@@ -1,10 +1,10 @@
 import { equal } from 'node:assert/strict';
 import { Progress, pauseOf } from '../../../kernel/server/port/progress.ts';
 
-describe('the progress of a response', () => {
+describe('the write progress of a response', () => {
   const waiting = { waits: true, bytes: 100, rest: 50 };
 
-  it('is null from when data waits until the client accepts some of it', () => {
+  it('is null while data waits for the client', () => {
     const progress = new Progress();
     equal(progress.stalledMs(waiting, 1000), 0);
     equal(progress.stalledMs(waiting, 1300), 300);
@@ -13,7 +13,7 @@ describe('the progress of a response', () => {
     equal(progress.stalledMs({ ...waiting, bytes: 150 }, 1500), 0);
   });
 
-  it('is not null while no data waits for the client', () => {
+  it('is not null while no data is waiting', () => {
     const progress = new Progress();
     progress.stalledMs(waiting, 0);
     equal(progress.stalledMs({ ...waiting, waits: false }, 5000), 0);
@@ -21,7 +21,7 @@ describe('the progress of a response', () => {
     equal(progress.stalledMs(waiting, 6400), 400);
   });
 
-  it('is looked at often enough for its limit, and at least every 5 s', () => {
+  it('is checked often enough for its limit, and at least every 5 s', () => {
     equal(pauseOf(100), 25);
     equal(pauseOf(1), 1);
     equal(pauseOf(60_000), 5000);

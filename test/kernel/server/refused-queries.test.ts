@@ -5,7 +5,7 @@ import { ask as askHttp2, Secure } from './secure.ts';
 
 const path = `/a?secret=x&${'a&'.repeat(1_000)}b`;
 
-describe('requests with more than 1,000 query parameters', () => {
+describe('rejected requests with more than 1,000 query parameters', () => {
   let secure: Secure;
   before(() => {
     secure = new Secure();

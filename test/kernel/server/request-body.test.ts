@@ -23,7 +23,7 @@ function limited(bytes: Buffer, coding: string | undefined, inflate: boolean, ma
 
 const textOf = async (body: RequestBody): Promise<string> => Buffer.from(await body.bytes()).toString();
 
-describe('a body under the limits of an endpoint', () => {
+describe('a request body under the limits of an endpoint', () => {
   const packed = gzipSync('hello');
   const length = String(packed.length);
 
@@ -32,7 +32,7 @@ describe('a body under the limits of an endpoint', () => {
     ['when it has another coding first', 'br, gzip', true],
     ['when it has no coding', undefined, true],
   ] as const) {
-    it(`stays as it came under an endpoint ${name}`, async () => {
+    it(`is unchanged under an endpoint ${name}`, async () => {
       const { body, rawHeaders } = limited(packed, coding, inflate);
       equal(body.length, packed.length);
       deepEqual(rawHeaders.slice(0, 4), ['Content-Length', length, 'X-A', '1']);
@@ -40,7 +40,7 @@ describe('a body under the limits of an endpoint', () => {
     });
   }
 
-  it('is inflated, and no header says otherwise', async () => {
+  it('is decompressed, with matching headers', async () => {
     for (const coding of ['gzip', ' GZip ']) {
       const { body, rawHeaders } = limited(packed, coding, true);
       equal(body.length, undefined);
@@ -49,7 +49,7 @@ describe('a body under the limits of an endpoint', () => {
     }
   });
 
-  it('keeps the codings behind the one that was taken off', () => {
+  it('keeps further encodings under the one that was removed', () => {
     deepEqual(limited(packed, 'gzip, br , x', true).rawHeaders, ['X-A', '1', 'Content-Encoding', 'br, x']);
   });
 
@@ -59,13 +59,13 @@ describe('a body under the limits of an endpoint', () => {
     equal(source.listenerCount('data') + source.listenerCount('readable'), 0);
   });
 
-  it('is no longer than the limit, as it came or inflated', async () => {
+  it('is limited before and after decompression', async () => {
     throws(() => limited(Buffer.from('hello'), undefined, false, 4).body.take(), PayloadTooLarge);
     equal(await textOf(limited(packed, 'gzip', true, 5).body), 'hello');
     await rejects(textOf(limited(packed, 'gzip', true, 4).body), PayloadTooLarge);
   });
 
-  it('is never inflated to more than 64 MB', async () => {
+  it('is never decompressed to more than 64 MB', async () => {
     await rejects(textOf(limited(gzipSync(Buffer.alloc(64 * 1024 * 1024 + 1)), 'gzip', true).body), PayloadTooLarge);
   });
 
@@ -79,7 +79,7 @@ describe('a body under the limits of an endpoint', () => {
     }
   });
 
-  it('tells why it broke off', async () => {
+  it('reports why it broke off', async () => {
     const { source, body } = limited(packed, 'gzip', true);
     const whole = textOf(body);
     source.destroy(new CancelledError());

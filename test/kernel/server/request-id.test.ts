@@ -8,7 +8,7 @@ import { ask } from './ask.ts';
 
 const made = /^[\da-f]{12}-[\da-z]+$/;
 
-describe('ids of requests', () => {
+describe('request ids', () => {
   async function stand(router: object, extra: DataObject = {}) {
     const backend = await startBackend((seen, response) => {
       if (seen.target === '/fails') return void response.writeHead(500).end();
@@ -39,7 +39,7 @@ describe('ids of requests', () => {
     return { backend, gateway, port, lines: sinks.lines, close };
   }
 
-  it('are generated: backend, client and access log get the same one', async () => {
+  it('are generated, the same for backend, client and access log', async () => {
     const { backend, port, lines, close } = await stand({ request_id: 'X-Request-Id' });
     try {
       for (const path of ['/x', '/all', '/raw']) {
@@ -58,7 +58,7 @@ describe('ids of requests', () => {
     }
   });
 
-  it('of clients other than trusted proxies are replaced', async () => {
+  it('are replaced unless the client is a trusted proxy', async () => {
     const { backend, port, close } = await stand({ request_id: 'X-Request-Id', trusted_proxies: ['10.0.0.0/8'] });
     try {
       const { headers } = await ask(port, 'GET /all', { headers: { 'x-request-id': 'spoofed' } });
@@ -69,7 +69,7 @@ describe('ids of requests', () => {
     }
   });
 
-  it('of trusted proxies are kept, unless they are malformed, too long or several', async () => {
+  it('are kept from trusted proxies, unless they are malformed, too long or repeated', async () => {
     const { backend, port, lines, close } = await stand({
       request_id: 'X-Request-Id',
       trusted_proxies: ['127.0.0.1'],
@@ -113,7 +113,7 @@ describe('ids of requests', () => {
     }
   });
 
-  it('hold for HTTP/2 and for another header', async () => {
+  it('work over HTTP/2 and with another header name', async () => {
     const { backend, port, close } = await stand({ request_id: 'X-Correlation-Id', trusted_proxies: ['127.0.0.1'] });
     const session = connect(`http://127.0.0.1:${port}`);
     try {
@@ -153,7 +153,7 @@ describe('ids of requests', () => {
     }
   });
 
-  it('do not exist by default', async () => {
+  it('are disabled by default', async () => {
     const { backend, port, close } = await stand({});
     try {
       const { headers } = await ask(port, 'GET /x', { headers: { 'x-request-id': 'mine' } });

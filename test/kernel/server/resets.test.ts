@@ -24,7 +24,7 @@ const openings: readonly (readonly [name: string, bytes: string])[] = [
   ['the wish for HTTP/2', `GET /a HTTP/1.1\r\n${HEAD}${UPGRADE}\r\n`],
   ['half the preface of HTTP/2', PREFACE.slice(0, 10)],
   ['the beginning of HTTP/2', PREFACE + SETTINGS],
-  ['HTTP/2 that is none', `${PREFACE}${'x'.repeat(100)}`],
+  ['invalid HTTP/2', `${PREFACE}${'x'.repeat(100)}`],
   ['the start of a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
 ];
 
@@ -48,7 +48,7 @@ async function resetTwice(dial: () => Promise<Dialled>, bytes: string): Promise<
   if (!late.raw.closed) await once(late.raw, 'close');
 }
 
-describe('a connection that is reset', () => {
+describe('a reset connection', () => {
   let secure: Secure;
   before(() => {
     secure = new Secure();
@@ -73,7 +73,7 @@ describe('a connection that is reset', () => {
       ['HTTP/1.1', {}],
       ['HTTP/2 in clear text', { use_h2c: true }],
     ] as const) {
-      it(`after ${name} does not affect others on a port that speaks ${kind}`, async () => {
+      it(`after ${name} does not affect others on a port with ${kind}`, async () => {
         const { gateway, port } = await secure.listen(config);
         await resetTwice(() => dialPlain(port), bytes);
         equal((await fetch(`http://127.0.0.1:${port}/a`)).status, 200);
@@ -81,7 +81,7 @@ describe('a connection that is reset', () => {
       });
     }
 
-    it(`after ${name} does not affect others on a port that speaks TLS`, async () => {
+    it(`after ${name} does not affect others on a port with TLS`, async () => {
       const { gateway, port } = await secure.listen(secure.tls());
       await resetTwice(() => dialTls(port), bytes);
       equal(await secure.get(port), 200);

@@ -20,8 +20,8 @@ function paramsOf(outcome: Outcome): object | null {
   return outcome.kind === 'route' ? { ...outcome.params } : null;
 }
 
-describe('the router', () => {
-  it('gives the variables of a path, decoded, and nothing else', async () => {
+describe('the router of endpoint paths', () => {
+  it('returns the decoded variables of a path', async () => {
     const router = await routerOf([
       'GET /u/{id}',
       'GET /m/{id}/{user-id}',
@@ -40,7 +40,7 @@ describe('the router', () => {
     for (const [path, params] of cases) deepEqual(paramsOf(router.find('GET', path)), params, path);
   });
 
-  it('finds the same where its tree is made when it is first asked', async () => {
+  it('finds the same routes if its tree is built at the first lookup', async () => {
     const lines = ['GET /u/{id}', 'POST /u/{id}', 'GET /u/me', 'GET /e/*', 'GET /__catchall'];
     const config = { router: {} } as ServiceConfig;
     const routes = routesOf(lines);
@@ -53,7 +53,7 @@ describe('the router', () => {
     deepEqual(again.find('GET', '/u/7'), built.find('GET', '/u/7'));
   });
 
-  it('finds a path without variables before any that has some, as it is written and by its method', async () => {
+  it('prefers a path without variables, and matches its method', async () => {
     const lines = [
       'GET /{a}/b',
       'GET /a/{b}',
@@ -96,12 +96,12 @@ describe('the router', () => {
     deepEqual(paramsOf(router.find('GET', '/a/b')), {});
   });
 
-  it('gives an endpoint for all the rest the path behind its first slash', async () => {
+  it('passes the path after the first slash to the catch-all', async () => {
     const router = await routerOf(['GET /__catchall']);
     deepEqual(paramsOf(router.find('POST', '/a%20b/c')), { Wildcard: 'a%20b/c' });
   });
 
-  it('does not check the rest for double encoding if that is disabled', async () => {
+  it('does not check the catch-all for double encoding if that is disabled', async () => {
     const checked = await routerOf(['GET /__catchall']);
     equal(checked.find('GET', '/a%252Fb').kind, 'refused');
     const unchecked = await routerOf(['GET /__catchall'], { disable_path_decoding: true });
@@ -122,7 +122,7 @@ describe('the router', () => {
     deepEqual(paramsOf(router.find('GET', `/u/${id}`)), { Id: id });
   });
 
-  it('names the part of a path that is not valid percent-encoding', async () => {
+  it('names the part of a path with invalid percent-encoding', async () => {
     const router = await routerOf([]);
     const cases: [path: string, part: string][] = [
       ['/x%zz1', '%zz'],
@@ -136,30 +136,30 @@ describe('the router', () => {
     }
   });
 
-  it('tells the methods of a path in the order of the alphabet', async () => {
+  it('lists the methods of a path in alphabetical order', async () => {
     const router = await routerOf(['PUT /x/{id}', 'POST /x/*', 'GET /x/{id}']);
     deepEqual(router.find('DELETE', '/x/7'), { kind: 'method', allow: ['GET', 'POST', 'PUT'] });
     deepEqual(router.methodsOf('/x/%37'), ['GET', 'POST', 'PUT']);
   });
 
-  it('counts a wildcard among the methods only of paths that it takes', async () => {
+  it('includes the method of a wildcard only for paths that it matches', async () => {
     const router = await routerOf(['GET /x/*', 'PUT /x/{id}'], { disable_redirect_fixed_path: true });
     deepEqual(router.find('DELETE', '/x/..'), { kind: 'method', allow: ['PUT'] });
     deepEqual(router.methodsOf('/x//y'), []);
   });
 
-  it('lists no methods for a path that is not valid percent-encoding', async () => {
+  it('lists no methods for a path with invalid percent-encoding', async () => {
     deepEqual((await routerOf(['GET /x/{id}'])).methodsOf('/x/%zz'), []);
   });
 
-  it('adds a missing slash before a wildcard also where letter case is not corrected', async () => {
+  it('adds a missing slash before a wildcard, even without letter case correction', async () => {
     const router = await routerOf(['GET /f/*', 'GET /v/{id}/'], { disable_redirect_fixed_path: true });
     deepEqual(router.find('GET', '/f'), { kind: 'redirect', path: '/f/', slashOnly: true });
     deepEqual(router.find('GET', '/v/..'), { kind: 'redirect', path: '/v/../', slashOnly: true });
     deepEqual(router.find('GET', '/f/..'), { kind: 'none' });
   });
 
-  it('corrects letter case to what is declared, of paths without variables first', async () => {
+  it('corrects letter case to the declared path, preferring paths without variables', async () => {
     const router = await routerOf(['GET /Foo/{id}', 'GET /foo/Bar', 'GET /foo/{id}/x', 'GET /FOO/bar', 'GET /Tail/*']);
     const cases: [path: string, to: string | null][] = [
       ['/foO/bAr', '/foo/Bar'],
@@ -174,12 +174,12 @@ describe('the router', () => {
     }
   });
 
-  it('redirects to nothing but what is declared', async () => {
+  it('redirects only to declared paths', async () => {
     const router = await routerOf(['GET /x', 'PUT /y']);
     for (const path of ['/', '//', '/z', '/z/', '/Y']) equal(router.find('GET', path).kind, 'none', path);
   });
 
-  it('lets others run while it is filled', async () => {
+  it('lets other work run while it is built', async () => {
     const lines = Array.from({ length: 5_000 }, (_none, at) => `GET /${at}/{id}`);
     let turns = 0;
     const turning = setInterval(() => turns++);

@@ -11,7 +11,7 @@ const at = (line: string, pattern = line.split(' ')[1]!): object => {
   return { endpoint, method, backend: [{ url_pattern: pattern }] };
 };
 
-describe('routing', () => {
+describe('the routing of requests', () => {
   let backend: TestBackend;
   let gateway: Gateway | null = null;
   let port: number;
@@ -38,7 +38,7 @@ describe('routing', () => {
     return [status, got.location ?? text];
   };
 
-  describe('of the documented cases', () => {
+  describe('in documented cases', () => {
     const endpoints = [at('GET /user/{id}'), at('GET /user/new'), at('POST /user/{id}'), at('GET /f/*', '/base')];
     const cases: [line: string, result: unknown][] = [
       ['GET /user/7/x', [404, '404 page not found']],
@@ -62,13 +62,13 @@ describe('routing', () => {
       ['GET /', [404, '404 page not found']],
     ];
     for (const [line, result] of cases) {
-      it(`takes ${line} to ${JSON.stringify(result)}`, async () => {
+      it(`answers ${line} with ${JSON.stringify(result)}`, async () => {
         await start(endpoints);
         deepEqual(await leadsTo(line), result);
       });
     }
 
-    it('describes a 404 and a 405 as the gateway’s own', async () => {
+    it('describes 404 and 405 as the gateway’s own responses', async () => {
       await start(endpoints);
       const missing = await ask(port, 'GET /none');
       match(missing.headers['x-gateway'] as string, /^Version \d/);
@@ -79,7 +79,7 @@ describe('routing', () => {
     });
   });
 
-  it('refuses two names for one variable, naming both paths', async () => {
+  it('rejects two names for one variable, naming both paths', async () => {
     const faulty = startGateway({
       host: [backend.url],
       endpoints: [at('GET /v1/{d}/u/{a}'), at('GET /v1/{d}/u/{b}/s')],
@@ -92,37 +92,37 @@ describe('routing', () => {
     });
   });
 
-  it('compares variables within one method only', async () => {
+  it('compares variable names within one method only', async () => {
     await start([at('GET /user/{a}'), at('POST /user/{b}/x')]);
     equal(await leadsTo('POST /user/7/x'), '/user/7/x');
   });
 
-  it('goes back from a static segment to a variable', async () => {
+  it('falls back from a static segment to a variable', async () => {
     await start([at('GET /a/{x}/c'), at('GET /a/b/d')]);
     equal(await leadsTo('GET /a/b/c'), '/a/b/c');
     equal(await leadsTo('GET /a/b/d'), '/a/b/d');
   });
 
-  it('goes back from a variable that would be empty to a wildcard', async () => {
+  it('falls back from an empty variable to a wildcard', async () => {
     await start([at('GET /a/*', '/w'), at('GET /a/b/{c}'), at('GET /a/{d}', '/d')]);
     equal(await leadsTo('GET /a/b/'), '/w/b/');
     equal(await leadsTo('GET /a/'), '/w/');
     equal(await leadsTo('GET /a/x'), '/d');
   });
 
-  it('never takes an empty segment for a variable', async () => {
+  it('never matches an empty segment with a variable', async () => {
     await start([at('GET /{a}/{b}')], { disable_redirect_fixed_path: true, disable_redirect_trailing_slash: true });
     for (const line of ['GET //b', 'GET /a/', 'GET //', 'GET /%2Fb']) {
       deepEqual(await leadsTo(line), [404, '404 page not found'], line);
     }
   });
 
-  it('gives variables whose names hold other marks than letters', async () => {
+  it('supports variable names with characters other than letters', async () => {
     await start([at('GET /{user-id}/{user_id}')]);
     equal(await leadsTo('GET /a/b'), '/a/b');
   });
 
-  it('reads variables inside words', async () => {
+  it('matches variables inside words', async () => {
     const endpoints = [
       at('GET /{name}', '/n/{name}'),
       at('GET /file.{ext}', '/x/{ext}'),
@@ -156,7 +156,7 @@ describe('routing', () => {
     for (const [path, result] of cases) deepEqual(await leadsTo(`GET ${path}`), result, path);
   });
 
-  it('reads the variables of a word as they are declared', async () => {
+  it('matches several variables in a word as declared', async () => {
     const forms = ['{a}-{b}', 'x{a}--{b}', '{a}.{b}.z', '{a}-{b}.{c}', '{a}..{b}x'];
     const words = [
       'a-b',
@@ -186,14 +186,14 @@ describe('routing', () => {
     gateway = null;
   });
 
-  it('reads a word of a million letters at once', async () => {
+  it('matches a word of a million letters at once', async () => {
     await start([at('GET /{a}-{b}--{c}.json', '/{a}')], {}, { disable_rest: true });
     for (const word of ['-'.repeat(900_000), 'a-'.repeat(450_000), `a-b${'--c.json'.repeat(100_000)}x`]) {
       match(await sendRaw(port, `GET /${word} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`), /^HTTP\/1\.1 404 /);
     }
   });
 
-  it('sets variables of any name', async () => {
+  it('supports variables of any name', async () => {
     await start([at('GET /{__proto__}/{constructor}/{_x}/{1}', '/{1}/{_x}/{constructor}/{__proto__}')]);
     equal(await leadsTo('GET /a/b/c/d'), '/d/c/b/a');
     await gateway!.close();
@@ -203,7 +203,7 @@ describe('routing', () => {
     deepEqual(backend.requests.map(({ target }) => target).sort(), ['/1/a', '/2/a', '/d/c/b/a']);
   });
 
-  it('rejects a path with a NUL anywhere', async () => {
+  it('rejects a path with a NUL character', async () => {
     await start([at('GET /user/{id}'), at('GET /f/*')], { disable_path_decoding: true });
     for (const path of ['/user/a%00', '/f/a%00b', '/%00', '/none/%00']) {
       deepEqual(await leadsTo(`GET ${path}`), [400, 'error: invalid path'], path);
@@ -215,12 +215,12 @@ describe('routing', () => {
     equal(await leadsTo('GET /user/a%252Fb'), '/user/a%252Fb');
   });
 
-  it('does not match or redirect by the query', async () => {
+  it('ignores the query', async () => {
     await start([at('GET /user/{id}')]);
     equal(await leadsTo('GET /user/7?x=/y/../z//'), '/user/7');
   });
 
-  it('costs the same for a path of a hundred thousand segments', async () => {
+  it('takes the same time for a path of a hundred thousand segments', async () => {
     await start([at('GET /a/{b}/c'), at('GET /w/*')]);
     for (const path of ['/a'.repeat(100_000), `/w${'/'.repeat(400_000)}`, `/${'%25'.repeat(100_000)}`]) {
       match(await sendRaw(port, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`), /^HTTP\/1\.1 [34]0\d/);
@@ -230,12 +230,12 @@ describe('routing', () => {
   describe('redirects', () => {
     const endpoints = [at('GET /Mixed/{Id}/End'), at('PUT /put'), at('GET /slash/'), at('GET /sp/{a}')];
 
-    it('correct letter case but keep the values', async () => {
+    it('correct letter case but keep the values of variables', async () => {
       await start(endpoints);
       deepEqual(await leadsTo('GET /mIXED/AbC/eND?q=%41'), [301, '/Mixed/AbC/End?q=%41']);
     });
 
-    it('add a missing slash and take an extra one away', async () => {
+    it('add a missing slash and remove an extra one', async () => {
       await start(endpoints);
       deepEqual(await leadsTo('GET /slash'), [301, '/slash/']);
       deepEqual(await leadsTo('PUT /put/'), [307, '/put']);
@@ -246,12 +246,12 @@ describe('routing', () => {
       deepEqual(await leadsTo('GET //Mixed/./x/../y//End'), [301, '/Mixed/y/End']);
     });
 
-    it('go only where the method has an endpoint', async () => {
+    it('lead only to endpoints with the same method', async () => {
       await start(endpoints);
       deepEqual(await leadsTo('DELETE /PUT'), [404, '404 page not found']);
     });
 
-    it('keep what was encoded encoded', async () => {
+    it('keep the encoding of values', async () => {
       await start(endpoints);
       deepEqual(await leadsTo('GET /sp/a%20%0d%0aX:y/'), [301, '/sp/a%20%0D%0AX:y']);
       deepEqual(await leadsTo('GET /SP/a%3Fb%23c%25'), [301, '/sp/a%3Fb%23c%25']);
@@ -272,51 +272,51 @@ describe('routing', () => {
       ['/a b', '/slash/'],
       ['/', '/slash/'],
     ] as const) {
-      it(`for a slash keep the prefix ${prefix} as far as it is a path`, async () => {
+      it(`for a slash keep the prefix ${prefix} if it is a valid path`, async () => {
         await start(endpoints);
         deepEqual(await leadsTo('GET /slash', { 'X-Forwarded-Prefix': prefix }), [301, location]);
       });
     }
 
-    it('take no time over a prefix that is all slashes', async () => {
+    it('take no time for a prefix of slashes', async () => {
       await start(endpoints);
       const prefix = `${'/'.repeat(900_000)}x`;
       deepEqual(await leadsTo('GET /slash', { 'X-Forwarded-Prefix': prefix }), [301, '/x/slash/']);
     });
 
-    it('for letter case do not use the prefix', async () => {
+    it('for letter case ignore the prefix', async () => {
       await start(endpoints);
       deepEqual(await leadsTo('PUT /PUT', { 'X-Forwarded-Prefix': '/api' }), [307, '/put']);
     });
 
-    it('of slashes are off when they are, those of letter case are not', async () => {
+    it('for slashes can be disabled separately', async () => {
       await start(endpoints, { disable_redirect_trailing_slash: true });
       deepEqual(await leadsTo('GET /slash'), [404, '404 page not found']);
       deepEqual(await leadsTo('PUT /PUT/'), [404, '404 page not found']);
       deepEqual(await leadsTo('PUT /PUT'), [307, '/put']);
     });
 
-    it('of letter case are off when they are', async () => {
+    it('for letter case can be disabled separately', async () => {
       await start(endpoints, { disable_redirect_fixed_path: true });
       deepEqual(await leadsTo('PUT /PUT'), [404, '404 page not found']);
       deepEqual(await leadsTo('GET /slash'), [301, '/slash/']);
     });
 
-    it('are all off when both are', async () => {
+    it('can be disabled together', async () => {
       await start(endpoints, { disable_redirect_fixed_path: true, disable_redirect_trailing_slash: true });
       for (const line of ['PUT /PUT', 'GET /slash', 'PUT //put']) {
         deepEqual(await leadsTo(line), [404, '404 page not found'], line);
       }
     });
 
-    it('are not needed where extra slashes are removed first', async () => {
+    it('are not needed with remove_extra_slash', async () => {
       await start(endpoints, { remove_extra_slash: true });
       equal(await leadsTo('PUT //x/..//put'), '/put');
     });
   });
 
-  describe('unmatched requests', () => {
-    it('has the configured bodies', async () => {
+  describe('for unmatched requests', () => {
+    it('returns the configured bodies', async () => {
       await start([at('GET /x')], { error_body: { 404: { no: 'such' }, 405: { not: ['so'] } } });
       for (const [line, status, body] of [
         ['GET /none', 404, '{"no":"such"}'],
@@ -329,25 +329,25 @@ describe('routing', () => {
       }
     });
 
-    it('is 404 for a wrong method where that is wanted', async () => {
+    it('returns 404 for a wrong method if configured', async () => {
       await start([at('GET /x')], { disable_handle_method_not_allowed: true });
       deepEqual(await leadsTo('POST /x'), [404, '404 page not found']);
     });
 
-    it('is answered for HEAD without a body', async () => {
+    it('answers HEAD without a body', async () => {
       await start([at('POST /x')]);
       const response = await ask(port, 'HEAD /x');
       deepEqual([response.status, response.text, response.headers.allow], [405, '', 'POST']);
     });
 
-    it('tells no version where that is hidden', async () => {
+    it('omits the version if that is hidden', async () => {
       await start([at('GET /x')], { hide_version_header: true });
       equal((await ask(port, 'GET /none')).headers['x-gateway'], 'Version undefined');
       equal((await ask(port, 'GET /x')).headers['x-gateway'], 'Version undefined');
     });
   });
 
-  it('refuses a configuration with a path that cannot be served', async () => {
+  it('rejects a configuration with an invalid path', async () => {
     for (const endpoint of ['/a:b', '/a/*/b', '/*', '/x*', '/__health', 'x', '/a?b', '/__debug/x']) {
       const faulty = startGateway({ host: [backend.url], debug_endpoint: true, endpoints: [at(`GET ${endpoint}`)] });
       await rejects(faulty, ConfigErrors, endpoint);

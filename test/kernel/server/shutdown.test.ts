@@ -12,7 +12,7 @@ import { openRaw, statusesOf } from './raw.ts';
 
 const get = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n';
 
-describe('a running gateway', () => {
+describe('a gateway process', () => {
   let directory: string;
   let backend: TestBackend;
   /** The answers the backend holds back. */
@@ -94,7 +94,7 @@ describe('a running gateway', () => {
   };
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`answers what is in flight after ${signal}, takes nothing new, and ends with 0`, async () => {
+    it(`completes pending requests after ${signal}, accepts no new ones, and exits with 0`, async () => {
       const { port, exit } = await started();
       const [busy, idle, silent] = await Promise.all([openRaw(port), openRaw(port), openRaw(port)]);
       idle.write('GET /__health HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -126,7 +126,7 @@ describe('a running gateway', () => {
     equal(await exit, 0);
   });
 
-  it('waits no longer than configured', async () => {
+  it('waits no longer than max_shutdown_wait_time', async () => {
     const { port, exit } = await started({ max_shutdown_wait_time: '100ms' });
     const client = await openRaw(port);
     client.write(get);
@@ -136,7 +136,7 @@ describe('a running gateway', () => {
     equal(await exit, 0);
   });
 
-  it('ends at once after a second signal', async () => {
+  it('exits at once after a second signal', async () => {
     const { port, exit } = await started();
     const client = await openRaw(port);
     client.write(get);
@@ -148,7 +148,7 @@ describe('a running gateway', () => {
     equal(await client.ended(), '');
   });
 
-  it('that cannot have its port says so and ends with an error', async () => {
+  it('exits with an error if its port is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
@@ -159,7 +159,7 @@ describe('a running gateway', () => {
     ok(!output.includes('Listening on port'));
   });
 
-  it('that cannot have its address says so and ends with an error', async () => {
+  it('exits with an error if its address does not exist', async () => {
     const code = await run(await freePort(), { listen_ip: '203.0.113.1' });
     ok(code !== 0 && code !== null);
     match(output, /ERROR.*203\.0\.113\.1/);

@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { parseTarget } from '../../../kernel/server/routing/target.ts';
 
-describe('the target of a request', () => {
+describe('parsing a request target', () => {
   const cases: [target: string, parts: [path: string, search: string, host: string | undefined] | null][] = [
     ['/a/b', ['/a/b', '', undefined]],
     ['/a?b=c?d', ['/a', 'b=c?d', undefined]],
@@ -23,7 +23,7 @@ describe('the target of a request', () => {
     ['a/b', null],
   ];
   for (const [target, sections] of cases) {
-    it(`${JSON.stringify(target)} is ${sections ? JSON.stringify(sections) : 'refused'}`, () => {
+    it(`turns ${JSON.stringify(target)} into ${sections ? JSON.stringify(sections) : 'null'}`, () => {
       const parsed = parseTarget(target);
       deepEqual(parsed && [parsed.path, parsed.search, parsed.host], sections);
     });

@@ -43,26 +43,26 @@ describe('the timeouts of the port', () => {
     ],
   };
 
-  it('end a connection whose head does not come in time, with 408', async () => {
+  it('close a connection whose request head does not arrive in time, with 408', async () => {
     await start({ read_header_timeout: '50ms' });
     const client = await openRaw(port);
     client.write('GET /x HTTP/1.1\r\n');
     deepEqual(statusesOf(await client.ended()), [408]);
   });
 
-  it('end a connection that never says anything', async () => {
+  it('close a connection without any data', async () => {
     await start({ read_timeout: '50ms' });
     const received = await (await openRaw(port)).ended();
     ok(received === '' || received.startsWith('HTTP/1.1 408'));
   });
 
-  it('end a request whose body does not come in time, calling no backend', async () => {
+  it('end a request whose body does not arrive in time, without calling a backend', async () => {
     await start({ read_timeout: '50ms' });
     const received = await sendRaw(port, 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel');
     deepEqual([statusesOf(received), backend.requests.length], [[408], 0]);
   });
 
-  it('start when the head may take longer than the whole: the whole counts', async () => {
+  it('limit the head by the timeout of the whole request', async () => {
     await start({ read_header_timeout: '60s', read_timeout: '50ms' });
     deepEqual(statusesOf(await sendRaw(port, 'GET /x')), [408]);
   });
@@ -76,7 +76,7 @@ describe('the timeouts of the port', () => {
     }
   };
 
-  it('let a slow answer be when only reading is limited', async () => {
+  it('do not limit a slow response if only reading is limited', async () => {
     const held = Promise.withResolvers<ServerResponse>();
     answer = held.resolve;
     await start({ read_timeout: '50ms', idle_timeout: '60s' });
@@ -89,7 +89,7 @@ describe('the timeouts of the port', () => {
     slow.socket.destroy();
   });
 
-  it('wait, however long they are', async () => {
+  it('can be very long', async () => {
     const held = Promise.withResolvers<ServerResponse>();
     answer = held.resolve;
     const long = '999999h';
@@ -111,7 +111,7 @@ describe('the timeouts of the port', () => {
     slow.socket.destroy();
   });
 
-  it('may have a fraction of a millisecond', async () => {
+  it('can have a fraction of a millisecond', async () => {
     await start({
       host: [backend.url.replace('127.0.0.1', 'localhost')],
       read_timeout: '60000.5ms',
@@ -129,13 +129,13 @@ describe('the timeouts of the port', () => {
     deepEqual(statusesOf(await sendRaw(port, 'GET /x')), [408]);
   });
 
-  it('end a connection without a further byte when writing takes too long', async () => {
+  it('close a connection without a response if writing takes too long', async () => {
     answer = () => {};
     await start({ write_timeout: '50ms' });
     equal(await sendRaw(port, get), '');
   });
 
-  it('end a stream in the middle when writing takes too long', async () => {
+  it('close a stream in the middle if writing takes too long', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     answer = (response) => response.writeHead(200, { 'Content-Type': 'text/plain' }).write('first');
     await start({ write_timeout: '50s' });
@@ -147,7 +147,7 @@ describe('the timeouts of the port', () => {
     ok(!received.endsWith('0\r\n\r\n'));
   });
 
-  it('count writing for each request anew', async () => {
+  it('count write_timeout for each request separately', async () => {
     await start({ write_timeout: '60s' });
     const client = await openRaw(port);
     client.write(get + get + get);
@@ -155,19 +155,19 @@ describe('the timeouts of the port', () => {
     client.socket.destroy();
   });
 
-  it('end a connection that waits too long for its next request', async () => {
+  it('close a connection that waits too long for its next request', async () => {
     await start({ idle_timeout: '50ms' });
     const received = await sendRaw(port, get);
     deepEqual(statusesOf(received), [200]);
   });
 
-  it('end an idle connection after the read timeout if no other is set', async () => {
+  it('close an idle connection after read_timeout if idle_timeout is not set', async () => {
     await start({ read_timeout: '50ms' });
     // A request that was late itself is answered with 408.
     await until(async () => statusesOf(await sendRaw(port, get)).join() === '200');
   });
 
-  it('follow a reload', async () => {
+  it('change with a reload', async () => {
     await start({});
     const before = await openRaw(port);
     before.write(get);

@@ -8,7 +8,7 @@ import { ask, once, Secure } from './secure.ts';
 
 const ASK = 'GET /__health HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-describe('TLS over a reload', () => {
+describe('a reload of a gateway with TLS', () => {
   let secure: Secure;
   let renewed: KeyPair;
   let files: KeyPair;
@@ -29,7 +29,7 @@ describe('TLS over a reload', () => {
     copyFileSync(pair.privateKey, files.privateKey);
   }
 
-  it('shows a certificate replaced on disk, though the configuration says the same', async () => {
+  it('applies a certificate replaced on disk, even with an unchanged configuration', async () => {
     const { gateway, port } = await secure.listen(secure.tls({}, files));
     equal(await secure.shown(port, 'localhost'), 'server');
     place(renewed);
@@ -37,7 +37,7 @@ describe('TLS over a reload', () => {
     equal(await secure.shown(port, 'localhost'), 'renewed');
   });
 
-  it('keeps connections made before', async () => {
+  it('keeps existing connections', async () => {
     const { gateway, port } = await secure.listen(secure.tls({}, files));
     const socket = await secure.handshake(port);
     const session = secure.session(port);
@@ -49,7 +49,7 @@ describe('TLS over a reload', () => {
     equal((await ask(session, { ':path': '/a' })).headers[':status'], 200);
   });
 
-  it('refuses certificates that do not fit and serves on with the old ones', async () => {
+  it('rejects certificates that do not match and keeps the old ones', async () => {
     const { gateway, port } = await secure.listen(secure.tls({}, files));
     writeFileSync(files.certificate, 'half written');
     await rejects(gateway.reload(), ({ errors }: ConfigErrors) => {
@@ -62,7 +62,7 @@ describe('TLS over a reload', () => {
     equal(await secure.shown(port, 'localhost'), 'server');
   });
 
-  it('demands certificates of new clients from then on', async () => {
+  it('can require certificates of new clients', async () => {
     const { gateway, port } = await secure.listen(secure.tls());
     const socket = await secure.handshake(port);
     const mutual = secure.tls({ enable_mtls: true, ca_certs: [secure.authority.certificate] });
@@ -72,13 +72,13 @@ describe('TLS over a reload', () => {
     match(String(await once(socket, 'data')), /^HTTP\/1\.1 200/);
   });
 
-  it('takes over other versions', async () => {
+  it('can change the TLS versions', async () => {
     const { gateway, port } = await secure.listen(secure.tls());
     await gateway.reload({ version: 3, ...secure.tls({ min_version: 'TLS12' }) });
     equal((await secure.handshake(port, { maxVersion: 'TLSv1.2' })).getProtocol(), 'TLSv1.2');
   });
 
-  it('goes from plain to TLS and back on the same port', async () => {
+  it('can switch from plain to TLS and back on the same port', async () => {
     const { gateway, port } = await secure.listen();
     await gateway.reload({ version: 3, ...secure.tls() });
     equal(await secure.get(port, '/__health'), 200);
@@ -89,7 +89,7 @@ describe('TLS over a reload', () => {
     match(String(await once(socket, 'data')), /^HTTP\/1\.1 200/);
   });
 
-  it('ends plain connections once TLS is on, those in use with their answer', async () => {
+  it('closes plain connections once TLS is enabled, after their pending responses', async () => {
     let finish = (): void => {};
     const held: Answering = (_seen, response) => {
       finish = () => response.end('{"held":true}');
@@ -115,14 +115,14 @@ describe('TLS over a reload', () => {
     match(received, /Connection: close\r\n[\s\S]*\{"held":true\}/i);
   });
 
-  it('speaks clear-text HTTP/2 on the same port once it is on', async () => {
+  it('can enable clear-text HTTP/2 on the same port', async () => {
     const { gateway, port } = await secure.listen({});
     await gateway.reload({ version: 3, use_h2c: true });
     const session = secure.session(port, 'http');
     equal((await ask(session, { ':path': '/__health' })).headers[':status'], 200);
   });
 
-  it('ends connections of clear-text HTTP/2 once it is off', async () => {
+  it('closes clear-text HTTP/2 connections once that is disabled', async () => {
     const { gateway, port } = await secure.listen({ use_h2c: true });
     const session = secure.session(port, 'http');
     await ask(session, { ':path': '/__health' });
@@ -131,7 +131,7 @@ describe('TLS over a reload', () => {
     await closed;
   });
 
-  it('opens another port with TLS before the old one is left', async () => {
+  it('opens another port with TLS before the old one is closed', async () => {
     const { gateway, port } = await secure.listen(secure.tls());
     const socket = await secure.handshake(port);
     await gateway.reload({ version: 3, ...secure.tls(), listen_ip: '127.0.0.1' });

@@ -17,7 +17,7 @@ function plain(port: number): Promise<number | string> {
   });
 }
 
-describe('TLS', () => {
+describe('TLS on the public port', () => {
   let secure: Secure;
   before(() => {
     secure = new Secure();
@@ -25,20 +25,20 @@ describe('TLS', () => {
   afterEach(() => secure.close());
   after(() => secure.made.remove());
 
-  it('serves HTTPS with the certificate of keys', async () => {
+  it('serves HTTPS with the first certificate of keys', async () => {
     const { port } = await secure.listen(secure.tls());
     equal(await secure.get(port, '/__health'), 200);
     equal(await secure.get(port, '/a'), 200);
   });
 
-  it('offers HTTP/2 to clients that know it', async () => {
+  it('offers HTTP/2 to clients that support it', async () => {
     const { port } = await secure.listen(secure.tls());
     const session = secure.session(port);
     equal((await ask(session, { ':path': '/a' })).body, '{"a":1}');
     equal(session.alpnProtocol, 'h2');
   });
 
-  it('serves HTTP/1.1 to clients that agree on no protocol', async () => {
+  it('serves HTTP/1.1 to clients without a common protocol', async () => {
     const { port } = await secure.listen(secure.tls());
     const socket = await secure.handshake(port);
     socket.write('GET /a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
@@ -63,15 +63,15 @@ describe('TLS', () => {
     ['nothing that is known', '\x00\x01\x02\x03\r\n\r\n'],
     ['text that is no request', 'hello there\r\n\r\n'],
     ['a word in capitals', `${'A'.repeat(100)} / HTTP/1.1\r\n\r\n`],
-    ['a handshake that is none', '\x16\x03\x01\x00\x05hello'],
+    ['an invalid handshake', '\x16\x03\x01\x00\x05hello'],
   ] as const) {
-    it(`says nothing in clear text to ${name}`, async () => {
+    it(`sends nothing in clear text to ${name}`, async () => {
       const { port } = await secure.listen(secure.tls());
       ok(!(await sendRaw(port, bytes)).includes('HTTP'));
     });
   }
 
-  it('takes a handshake that comes byte by byte', async () => {
+  it('accepts a handshake byte by byte', async () => {
     const { port } = await secure.listen(secure.tls());
     const relay = createServer((near) => {
       const far = secure.dial(port);
@@ -89,12 +89,12 @@ describe('TLS', () => {
     relay.close();
   });
 
-  it('serves plain HTTP, and reads no file, when it is disabled', async () => {
+  it('reads no files and serves plain HTTP if it is disabled', async () => {
     const { port } = await secure.listen({ tls: { disabled: true, keys: [{ public_key: '/nowhere' }] } });
     equal(await plain(port), 200);
   });
 
-  it('takes null for no TLS', async () => {
+  it('can be null', async () => {
     const { port } = await secure.listen({ tls: null });
     equal(await plain(port), 200);
   });
@@ -104,7 +104,7 @@ describe('TLS', () => {
     equal(typeof (await secure.get(port, '/a', { maxVersion: 'TLSv1.2' })), 'string');
   });
 
-  it('speaks TLS 1.2 and 1.3 with a min_version of TLS12', async () => {
+  it('allows TLS 1.2 and 1.3 with a min_version of TLS12', async () => {
     const { port } = await secure.listen(secure.tls({ min_version: 'TLS12' }));
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       const socket = await secure.handshake(port, { minVersion: version, maxVersion: version });
@@ -112,31 +112,31 @@ describe('TLS', () => {
     }
   });
 
-  it('speaks TLS 1.1 where suites for it are listed', async () => {
+  it('allows TLS 1.1 with cipher suites for it', async () => {
     const { port } = await secure.listen(secure.tls({ min_version: 'TLS11', cipher_suites: [49161, 49162] }));
     const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const;
     equal((await secure.handshake(port, old)).getProtocol(), 'TLSv1.1');
   });
 
-  it('speaks nothing newer than max_version', async () => {
+  it('allows nothing newer than max_version', async () => {
     const { port } = await secure.listen(secure.tls({ min_version: 'TLS12', max_version: 'TLS12' }));
     equal((await secure.handshake(port)).getProtocol(), 'TLSv1.2');
   });
 
-  it('agrees up to TLS 1.2 on the listed suites alone', async () => {
+  it('allows up to TLS 1.2 only the listed cipher suites', async () => {
     const { port } = await secure.listen(secure.tls({ min_version: 'TLS12', cipher_suites: [49196] }));
     const socket = await secure.handshake(port, { maxVersion: 'TLSv1.2' });
     equal(socket.getCipher().standardName, 'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384');
     await rejects(secure.handshake(port, { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' }));
   });
 
-  it('agrees on the curves of NIST and on no other', async () => {
+  it('allows only NIST curves by default', async () => {
     const { port } = await secure.listen(secure.tls());
     await secure.handshake(port, { ecdhCurve: 'P-521' });
     await rejects(secure.handshake(port, { ecdhCurve: 'X25519' }));
   });
 
-  it('agrees on the listed curves alone', async () => {
+  it('allows only the listed curves', async () => {
     const { port } = await secure.listen(secure.tls({ curve_preferences: [24] }));
     await secure.handshake(port, { ecdhCurve: 'P-384' });
     await rejects(secure.handshake(port, { ecdhCurve: 'P-256' }));
@@ -157,7 +157,7 @@ describe('TLS', () => {
     equal(await secure.get(port), 200);
   });
 
-  it('takes an old single pair, as the last of keys, with a warning', async () => {
+  it('accepts the old single pair as the last of keys, with a warning', async () => {
     const { certificate: public_key, privateKey: private_key } = secure.server;
     const { gateway, port } = await secure.listen({ tls: { public_key, private_key } });
     equal(await secure.get(port), 200);
@@ -175,32 +175,32 @@ describe('TLS', () => {
       ({ port } = await secure.listen(secure.tls({}, secure.server, wide, exact)));
     });
 
-    it('shows the one for the name asked for', async () => {
+    it('presents the one for the requested name', async () => {
       equal(await secure.shown(port, 'localhost'), 'server');
       equal(await secure.shown(port, 'a.x.io'), 'wide');
     });
 
-    it('prefers the very name to a wildcard', async () => equal(await secure.shown(port, 'b.x.io'), 'exact'));
+    it('prefers an exact name to a wildcard', async () => equal(await secure.shown(port, 'b.x.io'), 'exact'));
 
-    it('shows the first one for any other name', async () => equal(await secure.shown(port, 'c.y.io'), 'server'));
+    it('presents the first one for any other name', async () => equal(await secure.shown(port, 'c.y.io'), 'server'));
 
     it('presents the first one to a client without a server name', async () =>
       equal(await secure.shown(port, undefined), 'server'));
   });
 
-  describe('settings that cannot work', () => {
+  describe('with invalid settings', () => {
     const file = (name: string, text: string) => {
       const path = join(secure.made.directory, name);
       writeFileSync(path, text);
       return path;
     };
 
-    it('are rejected without a certificate', async () => {
+    it('is rejected without a certificate', async () => {
       deepEqual(await secure.refused({ tls: {} }), [['TLS_KEYS', '/tls/keys', 'public key not defined']]);
       deepEqual(await secure.refused({ tls: { keys: [] } }), [['TLS_KEYS', '/tls/keys', 'public key not defined']]);
     });
 
-    it('are rejected with half a pair', async () => {
+    it('is rejected with half a pair', async () => {
       deepEqual(await secure.refused({ tls: { keys: [{ public_key: 'a' }] } }), [
         ['TLS_KEYS', '/tls/keys/0/private_key', 'private key not defined'],
       ]);
@@ -212,7 +212,7 @@ describe('TLS', () => {
       ]);
     });
 
-    it('are rejected for every file that cannot be read, by its path', async () => {
+    it('is rejected for every file that cannot be read, by its path', async () => {
       const { certificate, privateKey } = secure.server;
       const keys = [
         { public_key: '/nowhere/a.pem', private_key: privateKey },
@@ -228,7 +228,7 @@ describe('TLS', () => {
       ]);
     });
 
-    it('are rejected for files that hold something else', async () => {
+    it('is rejected for files with other content', async () => {
       const { certificate, privateKey } = secure.server;
       const empty = file('empty.pem', 'nothing here');
       const broken = file('broken.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
@@ -245,7 +245,7 @@ describe('TLS', () => {
       deepEqual((await secure.refused(secure.tls(fields)))[0]!.slice(0, 2), ['TLS_INVALID', '/tls/ca_certs/0']);
     });
 
-    it('are rejected for a key of another certificate', async () => {
+    it('is rejected for the key of another certificate', async () => {
       const keys = [{ public_key: secure.server.certificate, private_key: secure.authority.privateKey }];
       deepEqual(await secure.refused({ tls: { keys } }), [
         [
@@ -256,7 +256,7 @@ describe('TLS', () => {
       ]);
     });
 
-    it('are rejected for reversed versions and unknown suites', async () => {
+    it('is rejected for reversed versions and unknown cipher suites', async () => {
       deepEqual(await secure.refused(secure.tls({ min_version: 'TLS13', max_version: 'TLS12' })), [
         ['TLS_VERSION', '/tls/min_version', 'min_version TLS13 is above max_version TLS12'],
       ]);
@@ -265,13 +265,13 @@ describe('TLS', () => {
       ]);
     });
 
-    it('are rejected if no suite is left for the versions', async () => {
+    it('is rejected if no cipher suite is left for the versions', async () => {
       deepEqual(await secure.refused(secure.tls({ min_version: 'TLS10', max_version: 'TLS11' })), [
         ['TLS_CIPHER', '/tls/cipher_suites', 'no cipher suite for TLS11 or older'],
       ]);
     });
 
-    it('are rejected for an unknown version, suite list or curve', async () => {
+    it('is rejected for an unknown version, cipher suite list or curve', async () => {
       deepEqual((await secure.refused(secure.tls({ min_version: 'TLS14' })))[0]!.slice(0, 2), [
         'SCHEMA_ENUM',
         '/tls/min_version',
@@ -281,14 +281,14 @@ describe('TLS', () => {
     });
   });
 
-  it('warns of a certificate that ends within two weeks', async () => {
+  it('warns of a certificate that expires within two weeks', async () => {
     const gateway = await startGateway(secure.tls());
     equal(gateway.status.warnings[0]!.code, 'TLS_EXPIRY');
     equal(gateway.status.warnings[0]!.pointer, '/tls/keys/0/public_key');
     await gateway.close();
   });
 
-  it('notes a failed handshake with the address of the client', async () => {
+  it('logs a failed handshake with the address of the client', async () => {
     const sinks = rememberingSinks();
     const extra_config = { 'telemetry/logging': { level: 'DEBUG', stdout: true } };
     const { port } = await secure.listen({ ...secure.tls(), extra_config }, { sinks });
@@ -297,12 +297,12 @@ describe('TLS', () => {
     match(line!, /DEBUG.*TLS handshake error from .*(127\.0\.0\.1|::1).*:\d+: ERR_SSL_UNSUPPORTED_PROTOCOL/);
   });
 
-  it('gives up a client that never finishes its handshake', async () => {
+  it('closes a connection that never finishes its handshake', async () => {
     const { port } = await secure.listen({ ...secure.tls(), read_header_timeout: '50ms' });
     await once(secure.dial(port), 'close');
   });
 
-  it('closes without waiting for handshakes and idle connections', async () => {
+  it('does not delay the shutdown with handshakes and idle connections', async () => {
     const { gateway, port } = await secure.listen(secure.tls());
     const silent = secure.dial(port);
     const idle = await secure.handshake(port);

@@ -135,7 +135,7 @@ describe('a response that its client never reads', () => {
 
   for (const [name, client] of clients) {
     for (const path of client === http1 ? [...paths, '/upgraded'] : paths) {
-      it(`is aborted after send_timeout, with its backend connection: ${path} over ${name}`, async () => {
+      it(`is aborted after send_timeout, and so is its backend request: ${path} over ${name}`, async () => {
         const port = await start({ send_timeout: '200ms' });
         leave = await client(port, path);
         await until(() => idle() && (path === '/json' || held.size === 0));
@@ -145,7 +145,7 @@ describe('a response that its client never reads', () => {
     }
   }
 
-  it('does not keep its configuration past drain_timeout, over any protocol', async () => {
+  it('does not keep its configuration active longer than drain_timeout, over any protocol', async () => {
     const port = await start({ send_timeout: '0s' });
     const asking = clients.flatMap(([, client]) => paths.map((path) => client(port, path)));
     const leaving = await Promise.all([...asking, http1(port, '/upgraded')]);
@@ -158,7 +158,7 @@ describe('a response that its client never reads', () => {
     await until(() => idle() && gateway.status.draining === 0 && held.size === 0);
   });
 
-  it('over HTTP/2 is large and read: all of it arrives', async () => {
+  it('arrives completely over HTTP/2 if it is large and read', async () => {
     const port = await start({});
     const session = connectHttp2(`http://127.0.0.1:${port}`).on('error', () => {});
     leave = () => session.destroy();

@@ -6,12 +6,12 @@ import { ask } from './ask.ts';
 
 const middleware = async (_context: unknown, next: () => Promise<unknown>): Promise<void> => void (await next());
 
-describe('an answer that Node refuses to write', () => {
+describe('a response that Node.js refuses to write', () => {
   for (const [where, service] of [
-    ['where nothing stands around', {}],
+    ['without middleware', {}],
     ['behind Koa middleware', { middleware }],
   ] as const) {
-    it(`releases the backend's connection that its body comes from, ${where}`, async () => {
+    it(`closes the backend's connection, ${where}`, async () => {
       const unwritable = {
         endpoint: afterwards<ClientRequest>((reply) => void reply.headers.list.push('X-Name', '\u017c')),
       };
@@ -45,7 +45,7 @@ describe('an answer that Node refuses to write', () => {
       }
     });
 
-    it(`is replaced with 500, and its connection continues, ${where}`, async () => {
+    it(`is replaced with 500, and its connection stays open, ${where}`, async () => {
       const forged = {
         endpoint: afterwards<ClientRequest>((reply) => void reply.headers.list.push('X-Forged', 'a\r\nSet-Cookie: b')),
       };

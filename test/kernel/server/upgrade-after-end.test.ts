@@ -6,8 +6,8 @@ import { atEndpoint, definePlugin, HeaderBag, Reply } from '#contract';
 import { until } from '../../support/conditions.ts';
 import { startWith } from '../../support/plugged.ts';
 
-describe('a connection whose client has ended its side before it is switched', () => {
-  it('is closed, and what took it hears so', async () => {
+describe('a connection whose client half-closes before the protocol switch', () => {
+  it('is closed, and its component is notified', async () => {
     const closed = Promise.withResolvers<void>();
     const late = definePlugin({
       name: 'test/late',

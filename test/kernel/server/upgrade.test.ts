@@ -8,18 +8,18 @@ const message = (headers: object, more: object = {}): IncomingMessage =>
 
 describe('a request to switch to another protocol', () => {
   const asking = { connection: 'keep-alive , Upgrade', upgrade: 'h3 , Shout' };
-  const cases: [name: string, asked: IncomingMessage, asks: boolean][] = [
+  const cases: [name: string, request: IncomingMessage, isRecognized: boolean][] = [
     ['names it among the options of its connection', message(asking), true],
     ['names no other option', message({ ...asking, connection: 'keep-alive, upgraded' }), false],
     ['has such options', message({ upgrade: 'shout' }), false],
-    ['names a protocol', message({ connection: 'upgrade' }), false],
+    ['without a protocol', message({ connection: 'upgrade' }), false],
     ['has no length', message({ ...asking, 'content-length': '0' }), false],
     ['has no chunks', message({ ...asking, 'transfer-encoding': 'chunked' }), false],
     ['is no older one', message(asking, { httpVersion: '1.0' }), false],
   ];
   for (const [name, asked, asks] of cases) it(name, () => equal(asksToSwitch(asked), asks));
 
-  it('gets the first of its protocols that is spoken', () => {
+  it('receives the first of its protocols that is supported', () => {
     equal(protocolOf(message(asking), new Set(['shout'])), 'shout');
     equal(protocolOf(message(asking), new Set(['shout', 'h3'])), 'h3');
     equal(protocolOf(message(asking), new Set(['other'])), null);
@@ -30,20 +30,26 @@ describe('a request to switch to another protocol', () => {
 
 describe('a request to switch to HTTP/2', () => {
   const asking = { connection: 'Upgrade , HTTP2-Settings', upgrade: 'H2C', 'http2-settings': 'AAMAAABk', host: 'a' };
-  const cases: [name: string, asked: IncomingMessage, asks: boolean][] = [
-    ['tells its settings', message(asking), true],
-    ['names them without a space', message({ ...asking, connection: 'upgrade,http2-settings' }), true],
-    ['names them in any order', message({ ...asking, connection: 'HTTP2-Settings, Upgrade' }), true],
-    ['names no other protocol', message({ ...asking, upgrade: 'h2' }), false],
-    ['names a protocol', message({ ...asking, upgrade: undefined }), false],
-    ['does not leave its settings out', message({ ...asking, 'http2-settings': undefined }), false],
-    ['tells its settings once', message({ ...asking, 'http2-settings': ['a', 'b'] }), false],
-    ['names them among the options of its connection', message({ ...asking, connection: 'upgrade' }), false],
-    ['names the switch among them', message({ ...asking, connection: 'http2-settings' }), false],
-    ['has no body', message({ ...asking, 'content-length': '2' }), false],
-    ['tells its host', message({ ...asking, host: undefined }), false],
-    ['has a path for its target', message(asking, { url: 'http://a/' }), false],
-    ['has a target', message(asking, { url: undefined }), false],
+  const cases: [name: string, request: IncomingMessage, isRecognized: boolean][] = [
+    ['with its settings', message(asking), true],
+    ['without a space in Connection', message({ ...asking, connection: 'upgrade,http2-settings' }), true],
+    [
+      'with the options of Connection in another order',
+      message({ ...asking, connection: 'HTTP2-Settings, Upgrade' }),
+      true,
+    ],
+    ['for another protocol', message({ ...asking, upgrade: 'h2' }), false],
+    ['without a protocol', message({ ...asking, upgrade: undefined }), false],
+    ['without HTTP2-Settings', message({ ...asking, 'http2-settings': undefined }), false],
+    ['with two HTTP2-Settings', message({ ...asking, 'http2-settings': ['a', 'b'] }), false],
+    ['without HTTP2-Settings in Connection', message({ ...asking, connection: 'upgrade' }), false],
+    ['without Upgrade in Connection', message({ ...asking, connection: 'http2-settings' }), false],
+    ['with a body', message({ ...asking, 'content-length': '2' }), false],
+    ['without a host', message({ ...asking, host: undefined }), false],
+    ['with an absolute target', message(asking, { url: 'http://a/' }), false],
+    ['without a target', message(asking, { url: undefined }), false],
   ];
-  for (const [name, asked, asks] of cases) it(name, () => equal(asksForHttp2(asked), asks));
+  for (const [name, request, isRecognized] of cases) {
+    it(`is ${isRecognized ? 'recognized' : 'ignored'} ${name}`, () => equal(asksForHttp2(request), isRecognized));
+  }
 });

@@ -64,7 +64,7 @@ describe('an upload that never ends', () => {
   };
 
   for (const path of ['/several', '/schema', '/measured']) {
-    it(`to ${path} is answered at the deadline, and its connection ends`, async () => {
+    it(`to ${path} is answered at the deadline, and its connection is closed`, async () => {
       const client = await post(path);
       const written = writeOnAndOn(client.socket, CHUNK);
       await client.until((received) => statusesOf(received).length === 1);
@@ -75,7 +75,7 @@ describe('an upload that never ends', () => {
       equal(backend.requests.length, 0);
     });
 
-    it(`to ${path} over HTTP/2 is answered at the deadline, and its request ends`, async () => {
+    it(`to ${path} over HTTP/2 is answered at the deadline, and its stream is closed`, async () => {
       const session = secure.session(port, 'http');
       const stream = session.request({ ':path': path, ':method': 'POST' });
       stream.on('error', () => {});
@@ -89,7 +89,7 @@ describe('an upload that never ends', () => {
     });
   }
 
-  it('in gzip is answered at the deadline, and its connection ends', async () => {
+  it('in gzip is answered at the deadline, and its connection is closed', async () => {
     const client = await post('/measured', 'Content-Encoding: gzip\r\n');
     const gzip = createGzip({ level: 0 });
     gzip.on('data', (bytes: Buffer) => {

@@ -87,20 +87,20 @@ describe('a wildcard endpoint', () => {
     [[['/fake/*', '/']], '/fake/...;/x', '/...;/x'],
   ];
   for (const [endpoints, target, result] of cases) {
-    it(`${endpoints[0]![0]} on ${endpoints[0]![1]} takes ${target} to ${JSON.stringify(result)}`, async () => {
+    it(`with the pattern ${endpoints[0]![0]} and url_pattern ${endpoints[0]![1]} answers ${target} with ${JSON.stringify(result)}`, async () => {
       await start(...endpoints);
       deepEqual(await leadsTo(target), result);
     });
   }
 
-  it('is overridden by an explicit one below it, and matches similar paths', async () => {
+  it('is overridden by a more specific endpoint, but not for longer paths', async () => {
     await start(['/fake/*', '/wild'], ['/fake/new', '/explicit']);
     equal(await leadsTo('/fake/new'), '/explicit');
     equal(await leadsTo('/fake/newer'), '/wild/newer');
     equal(await leadsTo('/fake/new/er'), '/wild/new/er');
   });
 
-  it('cannot be used to slip past an explicit one', async () => {
+  it('cannot be used to bypass a more specific endpoint', async () => {
     await start(['/area/*', '/wild'], ['/area/private/x', '/guarded']);
     for (const target of ['/area//private/x', '/area/./private/x', '/area/y/../private/x', '/area//private//x']) {
       deepEqual(await leadsTo(target), [301, '/area/private/x'], target);
@@ -112,7 +112,7 @@ describe('a wildcard endpoint', () => {
     equal(await leadsTo('/area/%70rivate/x'), '/guarded');
   });
 
-  it('takes the rest of the clean path where extra slashes are removed', async () => {
+  it('receives the rest of the cleaned path with remove_extra_slash', async () => {
     await startWith({ remove_extra_slash: true }, ['/f/*', '/base'], ['/f/{a}/v/*', '/{a}']);
     const cases: [target: string, result: unknown][] = [
       ['/z/../f/secret', '/base/secret'],
@@ -129,7 +129,7 @@ describe('a wildcard endpoint', () => {
     for (const [target, result] of cases) deepEqual(await leadsTo(target), result, target);
   });
 
-  it('comes after static segments and variables, the longest prefix first', async () => {
+  it('ranks after static segments and variables, the longest prefix first', async () => {
     await start(['/a/*', '/1'], ['/a/b/*', '/2'], ['/a/{v}/c', '/3'], ['/a/b/s', '/4']);
     equal(await leadsTo('/a/x'), '/1/x');
     equal(await leadsTo('/a/b/x'), '/2/x');
@@ -139,31 +139,31 @@ describe('a wildcard endpoint', () => {
     equal(await leadsTo('/a/z/d'), '/1/z/d');
   });
 
-  it('is overridden by an endpoint declared for its empty remainder', async () => {
+  it('is overridden by an endpoint for the prefix itself', async () => {
     await start(['/a/*', '/1'], ['/a/', '/2']);
     deepEqual([await leadsTo('/a/'), await leadsTo('/a/x')], ['/2', '/1/x']);
   });
 
-  it('serves its own method only', async () => {
+  it('serves only its own method', async () => {
     await start(['/fake/*', '/'], ['/fake/*', '/put', { method: 'PUT' }]);
     equal(await leadsTo('/fake/x', 'POST'), 405);
     equal(await leadsTo('/fake/x', 'PUT'), '/put/x');
     equal((await ask(port, 'POST /fake/x')).headers.allow, 'GET, HEAD, PUT');
   });
 
-  it('gives each of several backends the remainder', async () => {
+  it('passes the rest of the path to each of several backends', async () => {
     const backend = [{ url_pattern: '/1' }, { url_pattern: '/2/' }];
     await start(['/fake/*', '/', { output_encoding: 'json', backend }]);
     equal((await ask(port, 'GET /fake/x/y')).status, 200);
   });
 
-  it('passes a 404 on under no-op, and turns it into 500 otherwise', async () => {
+  it('forwards a 404 under no-op, and turns it into 500 otherwise', async () => {
     await start(['/raw/*', '/'], ['/json/*', '/', { output_encoding: 'json' }]);
     equal((await ask(port, 'GET /raw/missing')).status, 404);
     equal((await ask(port, 'GET /json/missing')).status, 500);
   });
 
-  it('is named in the log by its pattern, never by a path below it', async () => {
+  it('is logged by its pattern, never by the request path', async () => {
     const sinks = rememberingSinks();
     gateway = await startGateway(
       { host: ['http://127.0.0.1:1'], endpoints: [{ endpoint: '/fake/*', backend: [{ url_pattern: '/' }] }] },
@@ -177,7 +177,7 @@ describe('a wildcard endpoint', () => {
     );
   });
 
-  it('is rejected with the same prefix twice, alone, or with a star elsewhere', async () => {
+  it('is rejected if two have the same prefix, or the star is alone or not at the end', async () => {
     for (const endpoints of [[['/a/*'], ['/a/*']], [['/*']], [['/a/*/b']], [['/a*']], [['/*/a']], [['/a/**']]]) {
       const all = endpoints.map(([endpoint]) => ({ endpoint, backend: [{ url_pattern: '/' }] }));
       await rejects(startGateway({ host: [backend.url], endpoints: all }), ConfigErrors, JSON.stringify(endpoints));

@@ -34,7 +34,7 @@ function ours(template: string): string | null {
   }
 }
 
-describe('templates as Go and Sprig carry them out', () => {
+describe('templates compared with Go and Sprig', () => {
   const { TZ } = process.env;
   before(() => {
     process.env.TZ = 'UTC';
@@ -44,7 +44,7 @@ describe('templates as Go and Sprig carry them out', () => {
     else process.env.TZ = TZ;
   });
 
-  it('has the results of every template of the corpus', () => {
+  it('have recorded results for the whole corpus', () => {
     const expected = Object.entries(corpus.templates).map(([topic, texts]) => [topic, texts]);
     const present = Object.keys(corpus.templates).map((topic) => [
       topic,
@@ -55,7 +55,7 @@ describe('templates as Go and Sprig carry them out', () => {
   });
 
   for (const [topic, templates] of Object.entries(results)) {
-    it(`writes the same: ${topic}`, () => {
+    it(`produce the same output: ${topic}`, () => {
       const differing = templates.flatMap(({ template, output }) => {
         if (Object.hasOwn(better, template)) return [];
         const written = ours(template);
@@ -66,10 +66,10 @@ describe('templates as Go and Sprig carry them out', () => {
   }
 
   for (const [template, output] of Object.entries(better)) {
-    it(`does what is meant: ${template}`, () => equal(ours(template), output));
+    it(`produce the intended output where Go's is surprising: ${template}`, () => equal(ours(template), output));
   }
 
-  it('is carried out again where Go and its modules are', function () {
+  it('have the recorded results confirmed if Go is installed', function () {
     this.timeout(120_000);
     const go = '/usr/local/go/bin/go';
     if (!existsSync(go)) return this.skip();

@@ -9,8 +9,8 @@ function render(text: string, data: unknown = {}): string {
   return compileTemplate(text, { functions: credentialFunctions }).render(data);
 }
 
-describe('functions of templates that make credentials', () => {
-  it('bcrypt hashes a password, each time with another salt', () => {
+describe('template functions for credentials', () => {
+  it('include bcrypt, which hashes a password with a new salt each time', () => {
     const hash = render('{{bcrypt "secret"}}');
     match(hash, /^\$2[aby]\$10\$/);
     equal(compareSync('secret', hash), true);
@@ -18,13 +18,13 @@ describe('functions of templates that make credentials', () => {
     notEqual(render('{{bcrypt "secret"}}'), hash);
   });
 
-  it('htpasswd makes a line of a file of users', () => {
+  it('include htpasswd, which returns a line for a password file', () => {
     const [user, hash] = render('{{htpasswd "ada" "secret"}}').split(':');
     equal(user, 'ada');
     equal(compareSync('secret', hash!), true);
   });
 
-  it('refuses what would be another password or user', () => {
+  it('reject input that would mean another password or user', () => {
     throws(() => render('{{bcrypt (repeat 73 "a")}}'), /more than 72 bytes/);
     throws(() => render('{{htpasswd "a:b" "c"}}'), /no colon/);
   });
@@ -39,10 +39,10 @@ describe('functions of templates that make credentials', () => {
     ['1 "short" "password" "user" "example.com"', 'Zed5'],
     ['1 "pin" "password" "user" "example.com"', '6685'],
   ]) {
-    it(`derivePassword ${call}`, () => equal(render(`{{derivePassword ${call}}}`), password));
+    it(`include derivePassword ${call}`, () => equal(render(`{{derivePassword ${call}}}`), password));
   }
 
-  it('derivePassword rejects other kinds and invalid counters', () => {
+  it('include derivePassword, which rejects other kinds and invalid counters', () => {
     throws(() => render('{{derivePassword 1 "__proto__" "a" "b" "c"}}'), /unknown password type "__proto__"/);
     throws(() => render('{{derivePassword -1 "pin" "a" "b" "c"}}'), /-1 is not a valid counter/);
   });
@@ -53,7 +53,7 @@ describe('functions of templates that make credentials', () => {
     ['ecdsa', 'EC PRIVATE KEY', 'ec'],
     ['ed25519', 'PRIVATE KEY', 'ed25519'],
   ] as const) {
-    it(`genPrivateKey "${kind}" makes a new key in PEM`, function () {
+    it(`include genPrivateKey "${kind}", which returns a new key in PEM`, function () {
       this.timeout(60_000);
       const pem = render(`{{genPrivateKey "${kind}"}}`);
       match(pem, new RegExp(`^-----BEGIN ${label}-----\n`));
@@ -63,7 +63,7 @@ describe('functions of templates that make credentials', () => {
     });
   }
 
-  it('genPrivateKey refuses other kinds', () =>
+  it('include genPrivateKey, which rejects other kinds', () =>
     throws(() => render('{{genPrivateKey "dsa"}}'), /cannot make a key of the kind "dsa"/));
 
   describe('with a certificate', () => {
@@ -73,18 +73,18 @@ describe('functions of templates that make credentials', () => {
     after(() => certificates.remove());
     const data = { cert: one.certificatePem, key: one.privateKeyPem, other: other.privateKeyPem };
 
-    it('buildCustomCert gives it with its key', () => {
+    it('include buildCustomCert, which returns it with its key', () => {
       const call = '{{$c := buildCustomCert (.cert | b64enc) (.key | b64enc)}}';
       equal(render(`${call}{{$c.Cert}}|{{$c.Key}}`, data), `${data.cert}|${data.key}`);
     });
 
-    it('buildCustomCert rejects the key of another certificate, and invalid ones', () => {
+    it('include buildCustomCert, which rejects the key of another certificate, and invalid ones', () => {
       throws(() => render('{{buildCustomCert (.cert | b64enc) (.other | b64enc)}}', data), /not of one another/);
       throws(() => render('{{buildCustomCert "a" "b"}}', data), /no certificate and private key in PEM/);
     });
   });
 
-  it('look at the clock before each, so that many of them do not hold the process', () => {
+  it('check the time limit before each call, so that many of them do not block the process', () => {
     const functions = credentialFunctions;
     const template = compileTemplate('{{range until 1000}}{{bcrypt "a"}}{{end}}', {
       functions,

@@ -18,7 +18,7 @@ function errorOf(text: string, data: unknown = {}, options: TemplateOptions = {}
 }
 
 describe('a template', () => {
-  it('prints numbers as a document has them, exact ones with their digits', () => {
+  it('prints numbers as in the document, with all digits', () => {
     const data = JSON.parse('{"n":1000000,"f":1.5}');
     data.long = JSON.rawJSON('12345678901234567890.5');
     equal(
@@ -32,16 +32,16 @@ describe('a template', () => {
     equal(render('{{add .id 1}}', { id: JSON.rawJSON('9007199254740993') }), '9007199254740994');
   });
 
-  it('calls the templates that it is given by their names', () => {
+  it('calls other templates by name', () => {
     const templates = { 'item.tmpl': '<{{.}}>', 'list.tmpl': '{{range .}}{{template "item.tmpl" .}}{{end}}' };
     equal(render('{{template "list.tmpl" .l}}', { l: [1, 2] }, { templates }), '<1><2>');
   });
 
-  it('has the functions that it is given', () => {
+  it('has additional functions if they are given', () => {
     equal(render('{{twice "a"}}', {}, { functions: { twice: fn('string', (text) => text + text) } }), 'aa');
   });
 
-  it('takes a missing key as its options say', () => {
+  it('handles a missing key as its options say', () => {
     equal(render('{{.a}} {{.a.b}}'), '<no value> <no value>');
     equal(render('{{.a}}', {}, { missingKey: 'zero' }), '<no value>');
     match(
@@ -51,7 +51,7 @@ describe('a template', () => {
     match(errorOf('{{.a}}', {}, { missingKey: 'error' }).message, /^template:1:3: unknown field "a"$/);
   });
 
-  it('renders again and again from the same beginning', () => {
+  it('starts from the same state for each rendering', () => {
     const template = compileTemplate('{{$x := 1}}{{if .a}}{{$x = 2}}{{end}}{{$x}}');
     deepEqual(
       [{ a: 1 }, {}, { a: 1 }].map((data) => template.render(data)),
@@ -59,7 +59,7 @@ describe('a template', () => {
     );
   });
 
-  it('says where each stretch of its output comes from', () => {
+  it('records the source of each part of its output', () => {
     const marks: Mark[] = [];
     const templates = { t: 'x{{.}}' };
     const output = compileTemplate('ab{{.n}}c{{template "t" .n}}', { name: 'main', templates }).render(
@@ -79,7 +79,7 @@ describe('a template', () => {
     );
   });
 
-  it('says which field an action has read, where it is one', () => {
+  it('records the field that an action has read', () => {
     const marks: Mark[] = [];
     compileTemplate('{{.a.b}}{{toJson .a}}{{cat .a.b .a.b}}{{1}}').render({ a: { b: 1 } }, marks);
     deepEqual(
@@ -109,14 +109,14 @@ describe('an error in a template', () => {
     ['{{define "a"}}x{{end}}{{define "a"}}y{{end}}', 'template:1:23: "a" is defined twice'],
   ];
   for (const [template, message] of places) {
-    it(`is rejected with its place: ${message}`, () => {
+    it(`is reported with its place: ${message}`, () => {
       const error = errorOf(template);
       equal(error.message, message);
       equal(error.code, 'TEMPLATE_SYNTAX');
     });
   }
 
-  it('that shows in execution has the place and the calls that led there', () => {
+  it('at runtime is reported with its place and the calls that led there', () => {
     const templates = { inner: '\n {{ fail "no" }}' };
     const error = errorOf(
       '{{define "a"}}\n{{template "inner"}}{{end}}x\n{{template "a"}}',
@@ -128,7 +128,7 @@ describe('an error in a template', () => {
     equal(error.reason, 'no');
   });
 
-  it('names the argument that is wrong, and what it is', () => {
+  it('names the invalid argument and its type', () => {
     equal(errorOf('{{ upper .n }}', { n: 1 }).message, 'template:1:4: argument 1 must be a string, found a number');
     equal(errorOf('{{ .n.x }}', { n: 1 }).message, 'template:1:4: cannot read the field "x" of a number');
   });
@@ -140,7 +140,7 @@ describe('an error in a template', () => {
     ['bcrypt "a"', 'bcrypt is not supported: too slow for a request: compute the value beforehand'],
     ['(upper (genPrivateKey "rsa"))', 'genPrivateKey is not supported: too slow for a request'],
   ] as const) {
-    it(`is an unsupported function, reported before execution: ${call}`, () => {
+    it(`is reported before execution for an unsupported function: ${call}`, () => {
       throws(
         () => compileTemplate(`a\n{{ if .never }}{{ ${call} }}{{ end }}`),
         (error: TemplateError) => {
@@ -180,7 +180,7 @@ describe('the limits of a template', () => {
     ['a regular expression', '{{range until 999}}{{regexMatch "(a|b)*a(a|b){18}$" (repeat 20000 "ab")}}{{end}}'],
   ];
   for (const [name, template] of hostile) {
-    it(`end ${name}`, () => {
+    it(`stop ${name}`, () => {
       const started = performance.now();
       equal(errorOf(template).code, 'TEMPLATE_LIMIT');
       // Far more than it takes; an exponential one takes for ever.
@@ -194,24 +194,24 @@ describe('the limits of a template', () => {
     equal(render('{{range until 99}}{{end}}', {}, { limits: { steps: 500 } }), '');
   });
 
-  it('bound time', () => {
+  it('include a time limit', () => {
     const error = errorOf('{{range until 99999}}{{end}}', {}, { limits: { milliseconds: 0 } });
     match(error.message, /takes longer than 0 ms/);
   });
 
-  it('bound how deep a template is nested', () => {
+  it('include a limit on nesting', () => {
     match(errorOf(`{{${'('.repeat(500)}1${')'.repeat(500)}}}`).message, /nested deeper than 200/);
     match(errorOf('{{if 1}}'.repeat(500) + '{{end}}'.repeat(500)).message, /nested deeper than 200/);
   });
 
-  it('bound the text of a client as a regular expression or the layout of a date', () => {
+  it('include a limit on regular expressions and date layouts from data', () => {
     match(errorOf('{{regexMatch .p "a"}}', { p: 'a'.repeat(2000) }).message, /more than 1024 characters/);
     equal(render('{{(toDate .l .t).Year}}', { l: '2'.repeat(100), t: '1'.repeat(150) }), '1');
   });
 });
 
-describe('data of a template', () => {
-  it('cannot reach the host', () => {
+describe('the data of a template', () => {
+  it('gives no access to JavaScript objects', () => {
     const host = ['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'];
     for (const name of host) {
       equal(
@@ -226,7 +226,7 @@ describe('data of a template', () => {
     equal(render('{{.n.rawJSON}}|{{kindOf .n}}', { n: { rawJSON: 'x' } }), 'x|map');
   });
 
-  it('takes a key named like a part of the prototype as data', () => {
+  it('can have a key named like a member of Object.prototype', () => {
     equal(
       render('{{toJson .}} {{range $k, $v := .}}{{$k}}{{end}}', JSON.parse('{"__proto__":{"a":1}}')),
       '{"__proto__":{"a":1}} __proto__',
@@ -239,14 +239,14 @@ describe('data of a template', () => {
     equal(({} as Record<string, unknown>).admin, undefined);
   });
 
-  it('that is frozen cannot be changed', () => {
+  it('cannot be changed if it is frozen', () => {
     const data = { v: Object.freeze({ a: 1 }) };
     match(errorOf('{{set .v "a" 2}}', data).message, /this map is read-only: use deepCopy to get a writable one/);
     match(errorOf('{{merge .v (dict "b" 2)}}', data).message, /is read-only/);
     equal(render('{{$v := deepCopy .v}}{{set $v "a" 2}}', data), 'map[a:2]');
   });
 
-  it('reads neither the environment nor the network', () => {
+  it('includes neither environment nor network', () => {
     match(errorOf('{{env "HOME"}}').message, /unknown function env/);
     match(errorOf('{{getHostByName "localhost"}}').message, /getHostByName is not supported/);
   });

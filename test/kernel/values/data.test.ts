@@ -13,15 +13,15 @@ import {
 
 const parse = (text: string) => parseExact(text) as DataObject;
 
-describe('data', () => {
-  it('is an object when it is one of JSON', () => {
+describe('JSON data', () => {
+  it('is an object only if it is a JSON object', () => {
     ok(isObject({}));
     for (const value of [null, [], 'a', 1, true, undefined, parse('{"n":12345678901234567890}')['n']]) {
       equal(isObject(value), false);
     }
   });
 
-  it('takes any name as a key', () => {
+  it('can have any key', () => {
     const data: DataObject = {};
     setKey(data, '__proto__', 1);
     setKey(data, 'a', 2);
@@ -30,12 +30,12 @@ describe('data', () => {
     equal(getKey(data, '__proto__'), 3);
   });
 
-  it('has only keys of its own', () => {
+  it('has only its own keys', () => {
     equal(getKey({}, 'constructor'), undefined);
     deepEqual([hasKeys({}), hasKeys({ a: 1 }), hasKeys(Object.create({ a: 1 }))], [false, true, false]);
   });
 
-  it('is walked by a path through objects, never through arrays', () => {
+  it('is searched by a path through objects, never through arrays', () => {
     const data = parse('{"a":{"b":{"c":null}},"l":[{"c":1}],"t":"text"}');
     deepEqual(getPath(data, ['a', 'b']), { c: null });
     equal(getPath(data, ['a', 'b', 'c']), null);
@@ -45,7 +45,7 @@ describe('data', () => {
     }
   });
 
-  it('is copied deeply, exact numbers and odd names included', () => {
+  it('is copied deeply, including exact numbers and unusual names', () => {
     const data = parse('{"a":[{"b":1}],"n":12345678901234567890,"__proto__":{"x":null}}');
     const copy = copyData(data);
     equal(JSON.stringify(copy), JSON.stringify(data));
@@ -54,13 +54,13 @@ describe('data', () => {
   });
 });
 
-describe('a text in a line of a log', () => {
-  it('shows what could break the line or the terminal', () => {
+describe('a text in a log line', () => {
+  it('has characters escaped that could break the line or the terminal', () => {
     equal(
       escapeControls('a\nb\rc\td\0e\x1b[31mf\x7fg\x9fh\u2028i\u2029'),
       'a\\nb\\rc\\td\\x00e\\x1b[31mf\\x7fg\\x9fh\\u2028i\\u2029',
     );
   });
 
-  it('is left alone where there is nothing to show', () => equal(escapeControls('ä ~ €\xa0 '), 'ä ~ €\xa0 '));
+  it('is unchanged if it contains no such characters', () => equal(escapeControls('ä ~ €\xa0 '), 'ä ~ €\xa0 '));
 });

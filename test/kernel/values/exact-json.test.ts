@@ -12,7 +12,7 @@ function outcome(parse: () => unknown): unknown {
   }
 }
 
-describe('JSON whose numbers are held as asked', () => {
+describe('the exact JSON parser', () => {
   for (const text of [
     '1',
     ' [ 1 , 2.5 , -3e+2 , 0 , -0 , 1E-2 ] ',
@@ -24,7 +24,7 @@ describe('JSON whose numbers are held as asked', () => {
     '[12345678901234567890,0.1]',
     '\t\r\n[\n]\n',
   ]) {
-    it(`is as the standard parser reads it: ${text}`, () => {
+    it(`agrees with the standard parser: ${text}`, () => {
       const own = parseHolding(text, plain);
       deepEqual(own, JSON.parse(text));
       equal(printJson(own), JSON.stringify(JSON.parse(text)));
@@ -86,7 +86,7 @@ describe('JSON whose numbers are held as asked', () => {
     ],
     ...['{"a":1 "b":2}', '[[1]', '{1:2}', '{"a":1,,"b":2}', '[1]x', 'null null', '"a" "b"', '\ufeff1'],
   ]) {
-    it(`is rejected as the standard parser refuses it: ${JSON.stringify(text)}`, () => {
+    it(`rejects what the standard parser rejects: ${JSON.stringify(text)}`, () => {
       throws(() => parseHolding(text, plain), SyntaxError);
       equal(
         outcome(() => parseHolding(text, plain)),
@@ -95,7 +95,7 @@ describe('JSON whose numbers are held as asked', () => {
     });
   }
 
-  it('is read the same after any change of one character', () => {
+  it('agrees with the standard parser after any change of one character', () => {
     const text = '{"a":[1,-2.5e+3,"x\\n\\u00e4",{}],"__proto__":{"b":null},"c":[true,false,[]]}';
     for (let at = 0; at <= text.length; at++) {
       for (const put of ['', '"', '\\', '{', '}', '[', ']', ',', ':', '0', '-', '.', 'e', 'n', ' ', '\n', '\u0000']) {
@@ -113,7 +113,7 @@ describe('JSON whose numbers are held as asked', () => {
     }
   });
 
-  it('is read however deep it is nested', () => {
+  it('parses any depth of nesting', () => {
     const depth = 500_000;
     let data = parseHolding('['.repeat(depth) + ']'.repeat(depth), plain);
     let seen = 0;
@@ -121,7 +121,7 @@ describe('JSON whose numbers are held as asked', () => {
     equal(seen, depth - 1);
   });
 
-  it('passes on every number that is not a short integer', () => {
+  it('passes every number that is not a short integer to its callback', () => {
     const asked: string[] = [];
     const hold = (source: string): number => {
       asked.push(source);

@@ -11,14 +11,14 @@ const failure = (path: string): unknown => {
   }
 };
 
-describe('the reason why a file cannot be read', () => {
-  it('is given for a missing file', () => equal(fileErrorReason(failure('/nowhere/a.pem')), 'no such file'));
-  it('is given for a directory', () => equal(fileErrorReason(failure(import.meta.dirname)), 'is a directory'));
-  it('is given for a path through a file', () =>
+describe('the stated reason why a file cannot be read', () => {
+  it('is "no such file" for a missing file', () => equal(fileErrorReason(failure('/nowhere/a.pem')), 'no such file'));
+  it('names a directory', () => equal(fileErrorReason(failure(import.meta.dirname)), 'is a directory'));
+  it('names a path through a file', () =>
     equal(fileErrorReason(failure(`${import.meta.filename}/a.pem`)), 'a part of the path is not a directory'));
-  it('is given for missing permission', () =>
+  it('names missing permission', () =>
     equal(fileErrorReason(Object.assign(new Error('x'), { code: 'EACCES' })), 'permission denied'));
-  it('names the want of file descriptors', () => {
+  it('names a lack of file descriptors', () => {
     for (const code of ['EMFILE', 'ENFILE']) {
       match(
         fileErrorReason(Object.assign(new Error('x'), { code })),
@@ -26,12 +26,12 @@ describe('the reason why a file cannot be read', () => {
       );
     }
   });
-  it('is the message of the file system for other errors', () => {
+  it('is the message of the system for other errors', () => {
     equal(fileErrorReason(Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })), 'EIO: i/o error');
     equal(fileErrorReason(Object.assign(new Error('odd'), { code: 'constructor' })), 'odd');
     equal(fileErrorReason('odd'), 'odd');
   });
-  it('comes with the place that a relative path led to: the working directory is where it begins', () => {
+  it('includes the absolute path of a relative one', () => {
     const cause = failure('nowhere/a.pem');
     equal(
       unreadableFile('nowhere/a.pem', cause),

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { mayLoseDigits, parseExact, printJson } from '#contract';
 
-describe('exact JSON', () => {
+describe('parsing JSON with exact numbers', () => {
   for (const text of [
     '9007199254740993',
     '-12345678901234567890',
@@ -21,20 +21,20 @@ describe('exact JSON', () => {
     ['0.0000000000000000', '0'],
     ['9007199254740991', '9007199254740991'],
   ] as const) {
-    it(`reads ${text} as a plain number of the same value`, () => equal(printJson(parseExact(text)), printed));
+    it(`returns ${text} as an ordinary number`, () => equal(printJson(parseExact(text)), printed));
   }
 
-  it('takes digits inside strings for what they are', () => {
+  it('ignores digits inside strings', () => {
     deepEqual(parseExact('{"id":"12345678901234567890","u":"1e9"}'), { id: '12345678901234567890', u: '1e9' });
   });
 
-  it('takes time in proportion to the length of a long number', () => {
+  it('takes time in proportion to the length of a number', () => {
     const zeros = '0'.repeat(1_000_000);
     equal(printJson(parseExact(`[1${zeros}1]`)), `[1${zeros}1]`);
     ok(Array.isArray(parseExact(`[0.${zeros}1]`)));
   });
 
-  it('keeps a key named like a part of the prototype as data', () => {
+  it('keeps a key named like a member of Object.prototype as data', () => {
     const data = parseExact('{"__proto__":{"a":1},"n":12345678901234567890}') as object;
     ok(Object.hasOwn(data, '__proto__'));
     equal('a' in data, false);
@@ -52,7 +52,7 @@ describe('a number in JSON', () => {
     '1.234567890123456789e5',
     '2.2e-309',
   ]) {
-    it(`is kept as it is written: ${text}`, () => ok(kept(text)));
+    it(`keeps its spelling: ${text}`, () => ok(kept(text)));
   }
   for (const text of [
     '0.123456789012345',
@@ -66,11 +66,11 @@ describe('a number in JSON', () => {
     '2.3e-308',
     '100000000000000000000e5',
   ]) {
-    it(`is a number of JavaScript: ${text}`, () => equal(kept(text), false));
+    it(`becomes a JavaScript number: ${text}`, () => equal(kept(text), false));
   }
 });
 
-describe('the scan for numbers that need care', () => {
+describe('the search for numbers that may lose digits', () => {
   for (const text of [
     '[123456789012345,6]',
     '[1.2.3]',
@@ -80,7 +80,7 @@ describe('the scan for numbers that need care', () => {
     '[1,2,3,4,5,6,7,8,9,10,11]',
     '["e123"]',
   ]) {
-    it(`passes by ${text}`, () => equal(mayLoseDigits(text), false));
+    it(`finds none in ${text}`, () => equal(mayLoseDigits(text), false));
   }
   for (const text of [
     '1234567890123456',
@@ -90,7 +90,7 @@ describe('the scan for numbers that need care', () => {
     '{"a":1e999}',
     '[1,1e100]',
   ]) {
-    it(`stops at ${text}`, () => ok(mayLoseDigits(text)));
+    it(`finds one in ${text}`, () => ok(mayLoseDigits(text)));
   }
 
   it('finds one at any position', () => {

@@ -4,11 +4,11 @@ import { type DataObject, mergeShallow } from '#contract';
 const parse = (json: string) => JSON.parse(json) as DataObject;
 
 describe('the shallow merge', () => {
-  it('lets the later value of an equal key win', () => {
+  it('uses the later value of an equal key', () => {
     deepEqual(mergeShallow([parse('{"id":1,"x":{"p":1}}'), parse('{"id":2,"x":{"q":2}}')]), { id: 2, x: { q: 2 } });
   });
 
-  it('keeps a key where it first appeared', () => {
+  it('keeps a key at its first position', () => {
     equal(JSON.stringify(mergeShallow([{ a: 1, b: 1 }, { b: 2, c: 2 }, { a: 3 }])), '{"a":3,"b":2,"c":2}');
   });
 
@@ -17,22 +17,22 @@ describe('the shallow merge', () => {
     equal(JSON.stringify(mergeShallow(sections)), '{"last":5,"k0":0,"k1":1,"k2":2,"k3":3,"k4":4,"k5":5}');
   });
 
-  it('is an empty object for no parts', () => {
+  it('returns an empty object for no parts', () => {
     deepEqual(mergeShallow([]), {});
   });
 
-  it('hands a single part back', () => {
+  it('returns a single part itself', () => {
     const section = { a: 1 };
     equal(mergeShallow([section]), section);
   });
 
-  it('changes no part', () => {
+  it('does not modify its parts', () => {
     const sections = [{ a: 1 }, { a: 2 }, { a: 3 }, { a: 4 }];
     for (const count of [2, 3, 4]) mergeShallow(sections.slice(0, count));
     deepEqual(sections, [{ a: 1 }, { a: 2 }, { a: 3 }, { a: 4 }]);
   });
 
-  it('treats names of the prototype as plain data', () => {
+  it('treats names of Object.prototype as plain data', () => {
     const hostile = parse('{"__proto__":{"admin":true},"constructor":1}');
     for (const count of [2, 3, 4]) {
       const merged = mergeShallow([hostile, ...Array.from({ length: count - 2 }, () => ({})), hostile]);

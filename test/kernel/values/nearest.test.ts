@@ -12,12 +12,12 @@ describe('the name nearest to a mistyped word', () => {
     ['inputheaders', 'input_headers', 'no underscore'],
     ['prot', 'port', 'two letters swapped in a short word'],
   ] as const) {
-    it(`is found in spite of ${issue}: ${word}`, () => {
+    it(`is found despite ${issue}: ${word}`, () => {
       deepEqual(findNear(word, ['endpoints', 'timeout', 'input_headers', 'port', 'cache_ttl']), { name, isSure: true });
     });
   }
 
-  it('is not found when more than a third of the letters differ, one letter at least', () => {
+  it('is not found if more than a third of the letters differ', () => {
     equal(nearest('abcdef', ['abcdxy']), 'abcdxy');
     equal(nearest('abcdef', ['abcxyz']), undefined);
     equal(nearest('ab', ['ax']), 'ax');
@@ -25,30 +25,30 @@ describe('the name nearest to a mistyped word', () => {
     equal(nearest('abc', []), undefined);
   });
 
-  it('is the nearer one, in any position', () => {
+  it('is the most similar one, in any position', () => {
     equal(nearest('headers', ['headres2', 'header', 'hdrs']), 'header');
     equal(nearest('headers', ['header', 'headres2']), 'header');
   });
 
-  it('is not sure when another is as near', () => {
+  it('is uncertain if another is equally similar', () => {
     deepEqual(findNear('hast', ['host', 'hash']), { name: 'host', isSure: false });
   });
 
-  it('is, of two as near, the one with the same first letter', () => {
+  it('is the one with the same first letter, of two equally similar ones', () => {
     deepEqual(findNear('host', ['cost', 'hose']), { name: 'hose', isSure: false });
     deepEqual(findNear('host', ['hose', 'cost']), { name: 'hose', isSure: false });
   });
 
-  it('is sure again when a nearer one comes after two as near', () => {
+  it('is certain again if a more similar one follows', () => {
     deepEqual(findNear('timeout', ['timexxt', 'timeyyt', 'timeouts']), { name: 'timeouts', isSure: true });
   });
 
-  it('is not sure from three letters on', () => {
+  it('is uncertain if three letters differ', () => {
     deepEqual(findNear('abcdefghi', ['abcdefghi123']), { name: 'abcdefghi123', isSure: false });
     deepEqual(findNear('abcdefghi', ['abcdefghi12']), { name: 'abcdefghi12', isSure: true });
   });
 
-  it('costs nothing for a very long word, and is not looked for among very long ones', () => {
+  it('is not searched for with very long words', () => {
     const long = 'a'.repeat(100);
     equal(nearest(long, [long]), long);
     equal(nearest(`${long}a`, [long]), undefined);

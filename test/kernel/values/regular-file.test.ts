@@ -9,7 +9,7 @@ import { parseDocument } from '../../../kernel/config/syntax/load.ts';
 import { ReadFiles } from '../../../kernel/runtime/prints/read-files.ts';
 import { loadRegularFile, readRegularFile } from '../../../kernel/values/regular-file.ts';
 
-describe('a regular file', () => {
+describe('reading a regular file', () => {
   let directory: string;
   let pipe: string;
   beforeEach(() => {
@@ -19,33 +19,33 @@ describe('a regular file', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it('is read, also through a symbolic link', async () => {
+  it('follows symbolic links', async () => {
     writeFileSync(join(directory, 'a'), 'text');
     symlinkSync('a', join(directory, 'link'));
     equal(String(readRegularFile(join(directory, 'link'))), 'text');
     equal(String(await loadRegularFile(join(directory, 'link'))), 'text');
   });
 
-  it('is not a directory', async () => {
+  it('rejects a directory', async () => {
     throws(() => readRegularFile(directory), { code: 'EISDIR' });
     await rejects(loadRegularFile(directory), { code: 'EISDIR' });
   });
 
-  it('is not a named pipe, whose reader would wait', async () => {
+  it('rejects a named pipe, whose reader would wait', async () => {
     throws(() => readRegularFile(pipe), /is not a regular file/);
     await rejects(loadRegularFile(pipe), /is not a regular file/);
   });
 
-  it('is not a device, which may never end', () => {
+  it('rejects a device, which may never end', () => {
     throws(() => readRegularFile('/dev/zero'), /is not a regular file/);
   });
 
-  it('is what certificates, plugins, settings and templates are read from', () => {
+  it('applies to certificates, plugins, settings and templates', () => {
     throws(() => new ReadFiles().read(pipe), /is not a regular file/);
     throws(() => new SourceFiles(() => {}).text(pipe), /is not a regular file/);
   });
 
-  it('is what a configuration that serves is read from again', async () => {
+  it('applies to a configuration on every reload', async () => {
     const before = parseDocument('{"version": 3, "endpoints": []}', pipe);
     await rejects(
       readDocument(pipe, () => {}, before),

@@ -3,7 +3,7 @@ import { parseExact, textOf } from '#contract';
 
 const textOfJson = (json: string) => textOf(parseExact(json));
 
-describe('the text of a value', () => {
+describe('the text form of a value', () => {
   it('is the string itself', () => {
     equal(textOfJson('"a/b?c"'), 'a/b?c');
   });
@@ -14,16 +14,16 @@ describe('the text of a value', () => {
     equal(textOfJson('12345678901234567890'), '12345678901234567890');
   });
 
-  it('spells out booleans', () => {
+  it('is true or false for a boolean', () => {
     equal(textOfJson('true'), 'true');
     equal(textOfJson('false'), 'false');
   });
 
-  it('writes null as <nil>', () => {
+  it('is <nil> for null', () => {
     equal(textOfJson('null'), '<nil>');
   });
 
-  it('joins the members of an array by commas', () => {
+  it('joins the elements of an array with commas', () => {
     equal(textOfJson('[1, "a", null, 12345678901234567890]'), '1,a,<nil>,12345678901234567890');
   });
 
@@ -38,7 +38,7 @@ describe('the text of a value', () => {
     );
   });
 
-  it('keeps an object inside an array as JSON', () => {
+  it('is JSON for an object inside an array', () => {
     equal(textOfJson('[{"a":1},{"a":2}]'), '{"a":1},{"a":2}');
   });
 });

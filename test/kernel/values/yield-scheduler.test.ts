@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import { scheduler } from '../../../kernel/contract/internal.ts';
 import { turnsDuring } from '../../support/turns.ts';
 
-describe('long work in slices', () => {
+describe('long work that yields to requests', () => {
   let now: number;
   beforeEach(async () => {
     now = performance.now();
@@ -14,7 +14,7 @@ describe('long work in slices', () => {
   });
   afterEach(() => mock.reset());
 
-  it('has its stretch over half a millisecond after it was first asked about', async () => {
+  it('yields after half a millisecond', async () => {
     equal(scheduler.due, false);
     now += 0.5;
     equal(scheduler.due, false);
@@ -29,7 +29,7 @@ describe('long work in slices', () => {
     equal(scheduler.due, false);
   });
 
-  it('has a new stretch with every turn of the event loop', async () => {
+  it('starts a new slice with every turn of the event loop', async () => {
     equal(scheduler.due, false);
     now += 5;
     await new Promise((resolve) => setImmediate(resolve));
@@ -40,7 +40,7 @@ describe('long work in slices', () => {
     equal((await turnsDuring(() => scheduler.yield())) <= 2, true);
   });
 
-  it('leaves requests a millisecond between two slices, also soon after one', async () => {
+  it('leaves a millisecond for requests between two slices', async () => {
     mock.reset();
     scheduler.noticeRequest();
     for (let slice = 0; slice < 2; slice++) {
@@ -53,7 +53,7 @@ describe('long work in slices', () => {
     }
   });
 
-  it('works for longer at a time where requests take longer, and so ends, up to three milliseconds', async () => {
+  it('uses longer slices if requests take longer, up to three milliseconds', async () => {
     for (const [othersMs, sliceMs] of [
       [0, 0.5],
       [8, 2],

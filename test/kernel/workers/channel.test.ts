@@ -5,7 +5,7 @@ import { ConfigErrors, GatewayError } from '../../../kernel/contract/internal.ts
 import { Channel } from '../../../kernel/workers/channel.ts';
 import { arrival, joinedLines, type TestLine } from './lines.ts';
 
-describe('the channel between two processes', () => {
+describe('the message channel between two processes', () => {
   let near: TestLine;
   let far: TestLine;
   let asking: Channel;
@@ -29,7 +29,7 @@ describe('the channel between two processes', () => {
       (error) => error,
     );
 
-  it('answers a question with what the other end gives, at once or later', async () => {
+  it("answers a request with the other end's result, immediately or later", async () => {
     equal(await asking.ask('ask', 1), 1);
     respond = async (payload) => ({ later: payload });
     deepEqual(await asking.ask('ask', new Map([[1, new Uint8Array([2])]])), {
@@ -48,7 +48,7 @@ describe('the channel between two processes', () => {
     deepEqual(await both, ['to one', 'to two']);
   });
 
-  it('carries the messages of one turn together, in their order, and those of the next turn after them', async () => {
+  it('sends all messages of one turn together, in order', async () => {
     asking.notify('note', 1);
     asking.notify('note');
     equal(await asking.ask('ask', 3), 3);
@@ -65,7 +65,7 @@ describe('the channel between two processes', () => {
     ]);
   });
 
-  it('sends no response to a notification, even if it fails', async () => {
+  it('sends no response to a notification, even if that fails', async () => {
     respond = () => {
       throw new Error('no');
     };
@@ -76,7 +76,7 @@ describe('the channel between two processes', () => {
     deepEqual([reported, far.sent], [[1], []]);
   });
 
-  it('throws the errors of a configuration that were found on the other side, complete', async () => {
+  it('passes configuration errors of the other process on completely', async () => {
     const whole = new ConfigError('ONE', '/a', 'wrong', {
       hint: 'write b',
       within: { start: 1, end: 2 },
@@ -108,7 +108,7 @@ describe('the channel between two processes', () => {
     );
   });
 
-  it('throws an error of the gateway with its code, and any other one with the stack from over there', async () => {
+  it('passes errors of the gateway on with their code, and others with their stack', async () => {
     respond = () => {
       throw new GatewayError('LISTEN_FAILED', 'taken');
     };
@@ -129,7 +129,7 @@ describe('the channel between two processes', () => {
     equal(await asking.ask('ask', 1), 1);
   });
 
-  it('loses what a broken line does not take', async () => {
+  it('drops messages while the connection is broken', async () => {
     near.problem = new Error('EPIPE');
     asking.notify('note', 1);
     await arrival();
@@ -139,7 +139,7 @@ describe('the channel between two processes', () => {
     deepEqual(reported, [2]);
   });
 
-  it('leaves no timer behind when the answer is in time', async () => {
+  it('leaves no timer if the response arrives in time', async () => {
     const clear = mock.method(globalThis, 'clearTimeout');
     equal(await asking.ask('ask', 1, 100), 1);
     equal(await asking.ask('ask', 1), 1);
@@ -147,14 +147,14 @@ describe('the channel between two processes', () => {
     clear.mock.restore();
   });
 
-  it('waits for ever when no time is given', async () => {
+  it('waits without a limit if none is given', async () => {
     const timers = mock.method(globalThis, 'setTimeout');
     await asking.ask('ask', 1);
     equal(timers.mock.callCount(), 0);
     timers.mock.restore();
   });
 
-  describe('that closes', () => {
+  describe('that is closed', () => {
     const closed = { code: 'CHANNEL_CLOSED', message: 'the process has ended' };
 
     it('rejects all pending and later requests', async () => {
@@ -169,7 +169,7 @@ describe('the channel between two processes', () => {
       await rejects(asking.ask('ask'), closed);
     });
 
-    it('no longer sends anything, not even messages of the same turn', async () => {
+    it('sends nothing more, not even messages of the same turn', async () => {
       asking.notify('note', 1);
       asking.close();
       asking.notify('note', 2);
@@ -179,11 +179,11 @@ describe('the channel between two processes', () => {
     });
   });
 
-  describe('asked for an answer within a time', () => {
+  describe('with a time limit for a response', () => {
     beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
     afterEach(() => mock.timers.reset());
 
-    it('gives up when the time is over, and takes no notice of the answer that comes late', async () => {
+    it('fails when the time is over, and ignores a late response', async () => {
       let give: ((value: number) => void) | undefined;
       respond = () =>
         new Promise((resolve) => {

@@ -11,7 +11,7 @@ import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 
 const program = fileURLToPath(new URL('../../../kernel/bin.ts', import.meta.url));
 
-describe('a gateway with workers, as a command', () => {
+describe('a gateway command with workers', () => {
   let backend: TestBackend;
   let directory: string;
   let file: string;
@@ -71,7 +71,7 @@ describe('a gateway with workers, as a command', () => {
   const workers = (): number[] =>
     readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 
-  it('applies its file anew on SIGHUP, in every worker', async () => {
+  it('reloads its file on SIGHUP in every worker', async () => {
     await writeFile(file, JSON.stringify(config('two', '/b')));
     child.kill('SIGHUP');
     await until(async () => (await status('/b')) === 200);
@@ -79,7 +79,7 @@ describe('a gateway with workers, as a command', () => {
     deepEqual(statuses, Array(8).fill(200));
   });
 
-  it('leaves neither a worker nor its port behind when it is killed, and starts again', async () => {
+  it('leaves no worker and no open port when it is killed, and can start again', async () => {
     const pids = workers();
     equal(pids.length, 2);
     child.kill('SIGKILL');
@@ -89,7 +89,7 @@ describe('a gateway with workers, as a command', () => {
     equal(await status('/a'), 200);
   });
 
-  it('serves on while a worker is killed', async () => {
+  it('continues to serve if a worker is killed', async () => {
     const [first] = workers();
     process.kill(first!, 'SIGKILL');
     await until(() => workers().length === 2 && !workers().includes(first!));
@@ -97,7 +97,7 @@ describe('a gateway with workers, as a command', () => {
     deepEqual(statuses, Array(8).fill(200));
   });
 
-  it('ends with 0 on SIGTERM', async () => {
+  it('exits with 0 on SIGTERM', async () => {
     const pids = workers();
     child.kill('SIGTERM');
     const [code] = (await once(child, 'exit')) as [number | null];

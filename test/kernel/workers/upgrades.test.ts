@@ -58,7 +58,7 @@ describe('a connection that switches to another protocol in a worker', function 
     await client.until((received) => received.endsWith(text.toUpperCase()));
   }
 
-  it('lives through a reload that leaves its endpoint alone, and is counted', async () => {
+  it('survives a reload that does not change its endpoint, and is counted', async () => {
     const { client } = await shouted();
     await gateway.reload(config({ other: { timeout: '9s' } }));
     await until(() => gateway.processes.converged && gateway.generations.draining.length === 0);
@@ -67,14 +67,14 @@ describe('a connection that switches to another protocol in a worker', function 
     await until(() => gateway.processes.streamsByEndpoint.get('GET /shout') === 1);
   });
 
-  it('ends in order when its endpoint changes', async () => {
+  it('ends normally when its endpoint changes', async () => {
     const { client } = await shouted();
     await gateway.reload(config({ shout: { timeout: '9s' } }));
     match(await client.ended(), /bye\n$/);
     await echoes((await shouted()).client, 'abc');
   });
 
-  it('is aborted when its worker dies, and may be had anew', async () => {
+  it('is aborted if its worker dies, and can be opened again', async () => {
     const { client, pid } = await shouted();
     await until(() => streams() === 1);
     process.kill(pid, 'SIGKILL');
@@ -83,7 +83,7 @@ describe('a connection that switches to another protocol in a worker', function 
     await echoes((await shouted()).client, 'abc');
   });
 
-  it('ends in order when the gateway closes', async () => {
+  it('ends normally when the gateway closes', async () => {
     const { client } = await shouted();
     await gateway.close();
     match(await client.ended(), /bye\n$/);

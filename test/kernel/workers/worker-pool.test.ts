@@ -116,7 +116,7 @@ describe('the pool of workers', () => {
     await processes[0]!.channel.ask('snapshot', '');
   }
 
-  it('runs its program with its arguments and its settings', async () => {
+  it('starts its program with arguments and settings', async () => {
     await gateway.close();
     await start({ port: undefined as never, debug: true });
     const setups = (cluster.setupPrimary as unknown as ReturnType<typeof mock.fn>).mock.calls;
@@ -135,7 +135,7 @@ describe('the pool of workers', () => {
     );
   });
 
-  it('serves a configuration in all its workers', async () => {
+  it('applies a configuration in all workers', async () => {
     deepEqual(asked('commit'), [[1], [1]]);
     await gateway.reload(config('two'));
     const [[first, second]] = asked('prepare') as [{ revision: number; text: string; file: string }[]];
@@ -149,7 +149,7 @@ describe('the pool of workers', () => {
     deepEqual(asked('abort'), [[], []]);
   });
 
-  it('gives a configuration up in all its workers when one of them refuses it', async () => {
+  it('aborts a configuration in all workers if one rejects it', async () => {
     const refusal = new ConfigErrors([new ConfigError('LISTENER_BIND', '/port', 'taken')]);
     Object.assign(processes[1]!.answers, { prepare: () => Promise.reject(refusal) });
     await rejects(gateway.reload(config('two')), /taken/);
@@ -163,7 +163,7 @@ describe('the pool of workers', () => {
     equal(pool.committed!.revision, 1);
   });
 
-  it('gives a configuration up that a worker does not get ready for, two seconds after the next one has come', async () => {
+  it('aborts a configuration that a worker does not prepare within two seconds after the next change', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     Object.assign(processes[1]!.answers, { prepare: () => new Promise(() => {}) });
     const hanging = rejects(gateway.reload(config('two')), /cancelled in favor of the next change/);
@@ -180,7 +180,7 @@ describe('the pool of workers', () => {
     );
   });
 
-  it('tells each address once that its workers have opened, and lets others listen at the new port', async () => {
+  it('reports each new address once, and passes its port to the other workers', async () => {
     for (const { answers: given } of processes) {
       Object.assign(given, { commit: (revision: number) => ({ revision, rebound: [':1', ':2'], port: 1 }) });
     }
@@ -193,7 +193,7 @@ describe('the pool of workers', () => {
     equal(pool.port, 1);
   });
 
-  it('listens in all its workers', async () => {
+  it('opens the port in all workers', async () => {
     deepEqual([pool.listens, pool.port], [false, null]);
     const address = { host: '::', port: 0 };
     deepEqual(await gateway.listen(address), { host: '::', port: 8000 });
@@ -204,7 +204,7 @@ describe('the pool of workers', () => {
     deepEqual(asked('listen')[2], [{ known: 8000, address }]);
   });
 
-  it('serves while one worker does, and has converged when all serve what is committed', async () => {
+  it('serves while at least one worker does, and has converged when all serve the same configuration', async () => {
     deepEqual([pool.serving, pool.converged], [true, false]);
     await heartbeat({ revision: 1 }, { revision: 1 });
     equal(pool.converged, true);
@@ -217,7 +217,7 @@ describe('the pool of workers', () => {
     deepEqual([pool.serving, pool.converged], [false, false]);
   });
 
-  it('shows its workers, without values that one has not reported yet', async () => {
+  it('lists its workers, without values that were not reported yet', async () => {
     const reported = { requests: 2, calls: 3, streams: 4, loopLagMs: 5, lostLines: 6, rssBytes: 7, heapUsedBytes: 8 };
     await heartbeat({ revision: 9, ...reported });
     const [first, second] = pool.workers.map(({ uptimeMs, ...shown }) => {
@@ -229,7 +229,7 @@ describe('the pool of workers', () => {
     deepEqual(second, { id: 2, pid: 101, state: 'up', revision: null, ...none });
   });
 
-  it('adds up what its workers tell', async () => {
+  it('adds up the reports of its workers', async () => {
     const none = { aborted: pool.aborted, leaked: pool.leaked, held: pool.held, streams: pool.streamsByEndpoint };
     deepEqual(none, { aborted: 0, leaked: 0, held: [], streams: new Map() });
     const held = (revision: number, state: 'current' | 'draining', ageMs: number) => ({
@@ -267,7 +267,7 @@ describe('the pool of workers', () => {
     equal(await pool.countInFlight(), 3);
   });
 
-  it("counts the traffic of its workers as the gateway's", async () => {
+  it('counts the traffic of its workers as its own', async () => {
     const delta = { calls: 2, errors: 1, latencyNs: 5, buckets: [], statuses: [0, 2, 0, 0, 0], backends: [] };
     await heartbeat({
       traffic: [
@@ -279,7 +279,7 @@ describe('the pool of workers', () => {
     deepEqual([a!.traffic.calls, a!.traffic.errors, b!.traffic.calls], [2, 1, 0]);
   });
 
-  it('keeps the resources of a configuration until no worker serves it', async () => {
+  it('keeps the resources of a configuration until no worker uses it', async () => {
     const draining = () => gateway.generations.draining.map(({ runtime }) => runtime.id);
     const held = (revision: number, state: 'current' | 'draining') => ({
       held: [{ revision, state, requests: 0, streams: 0, ageMs: 0 }],
@@ -297,7 +297,7 @@ describe('the pool of workers', () => {
     await until(() => draining().length === 0);
   });
 
-  it('answers what its workers ask of shared values', async () => {
+  it('answers requests of its workers for shared values', async () => {
     const [one] = processes;
     const [id] = [...gateway.generations.current.runtime.shared.keys()].filter((name) => name.includes('count'));
     equal(await one!.channel.ask('shared', { revision: 1, id, asked: 3 }), 3);
@@ -308,7 +308,7 @@ describe('the pool of workers', () => {
     });
   });
 
-  it('passes every change of a mirrored value on to all its workers', async () => {
+  it('passes every change of a mirrored value to all workers', async () => {
     list.change('mine');
     await until(() => asked('mirror').every((changes) => changes.length === 1));
     const [[{ id }]] = asked('mirror') as [[{ id: string }]];
@@ -323,7 +323,7 @@ describe('the pool of workers', () => {
     equal(await processes[0]!.channel.ask('snapshot', 'unknown'), undefined);
   });
 
-  it('logs events of its workers and in them', async () => {
+  it('logs events of its workers, and their log lines', async () => {
     const reported = (): unknown[][] => {
       const results: unknown[][] = [];
       const subscription = { after: 0, types: ['worker.*', 'breaker.*'] };
@@ -349,7 +349,7 @@ describe('the pool of workers', () => {
     match(logged[1]!, /INFO.*worker 1 \(pid 102\) is up again/);
   });
 
-  it('tells its workers what is denied, which level is logged, and that connections are closed', async () => {
+  it('sends denied addresses, log level and drain state to its workers', async () => {
     const allow = await gateway.deny({ address: '127.0.0.1', port: 5 });
     deepEqual(asked('deny'), Array(2).fill([[], [{ address: '127.0.0.1', port: 5 }]]));
     allow();
@@ -365,7 +365,7 @@ describe('the pool of workers', () => {
     equal(pool.closing, false);
   });
 
-  it('ends with its workers', async () => {
+  it('closes with its workers', async () => {
     await gateway.close();
     deepEqual(asked('stop'), [[null], [null]]);
     deepEqual(

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../kernel/contract/internal.ts';
 import { arrival, turnsUntil } from './lines.ts';
 import { order, SeatStand } from './slots.ts';
 
-describe('the place of a worker, over changes', () => {
+describe('a worker slot during a change', () => {
   let stand: SeatStand;
 
   beforeEach(() => {
@@ -12,8 +12,8 @@ describe('the place of a worker, over changes', () => {
   });
   afterEach(() => stand.close());
 
-  describe('when a configuration is prepared', () => {
-    it('waits for its worker to be up, and for no longer than 30 seconds', async () => {
+  describe('on prepare', () => {
+    it('waits up to 30 seconds for its worker to start', async () => {
       stand.slot.start();
       const late = rejects(stand.slot.prepare(order(2)), {
         code: 'PREPARE_TIMEOUT',
@@ -27,7 +27,7 @@ describe('the place of a worker, over changes', () => {
       deepEqual(stand.last.orders.at(-1), ['prepare', order(2)]);
     });
 
-    it('refuses it with what the worker finds wrong', async () => {
+    it("rejects the configuration with the worker's errors", async () => {
       await stand.up();
       const refusal = new GatewayError('LISTENER_BIND', 'taken');
       stand.answer({ prepare: () => Promise.reject(refusal) });
@@ -36,7 +36,7 @@ describe('the place of a worker, over changes', () => {
       await rejects(stand.slot.prepare(order(2)), /a bug/);
     });
 
-    it('refuses it when the worker dies over it, or takes longer than 30 seconds', async () => {
+    it('rejects the configuration if the worker dies or takes more than 30 seconds', async () => {
       await stand.up();
       stand.answer({ prepare: () => new Promise(() => {}) });
       const late = rejects(stand.slot.prepare(order(2)), {
@@ -55,7 +55,7 @@ describe('the place of a worker, over changes', () => {
       await dead;
     });
 
-    it('gives it up in the worker, and in none that is just being started', async () => {
+    it('aborts the configuration in the worker, unless that is still starting', async () => {
       await stand.up();
       await stand.slot.abort();
       deepEqual(stand.last.orders.at(-1), ['abort', null]);
@@ -69,7 +69,7 @@ describe('the place of a worker, over changes', () => {
     });
   });
 
-  describe('when a configuration is committed', () => {
+  describe('on commit', () => {
     it('logs messages of the worker', async () => {
       await stand.up();
       stand.answer({ commit: () => ({ revision: 2, rebound: ['a'], port: 1 }) });
@@ -79,10 +79,10 @@ describe('the place of a worker, over changes', () => {
     });
 
     for (const [what, first, why] of [
-      ['fails at it', () => Promise.reject(new GatewayError('X', 'the swap failed')), 'the swap failed'],
-      ['serves another one', () => ({ revision: 1, rebound: [], port: null }), 'it serves revision 1'],
+      ['fails to commit', () => Promise.reject(new GatewayError('X', 'the swap failed')), 'the swap failed'],
+      ['serves another revision', () => ({ revision: 1, rebound: [], port: null }), 'it serves revision 1'],
     ] as const) {
-      it(`brings a worker up again that ${what}`, async () => {
+      it(`updates a worker that ${what}`, async () => {
         await stand.up();
         stand.owner.committed = order(2);
         const { commit } = stand.answers;
@@ -102,7 +102,7 @@ describe('the place of a worker, over changes', () => {
       });
     }
 
-    it('waits for the worker that comes in the place of one that dies over it', async () => {
+    it('waits for the replacement of a worker that dies', async () => {
       await stand.up();
       stand.owner.committed = order(2);
       const { commit } = stand.answers;
@@ -120,7 +120,7 @@ describe('the place of a worker, over changes', () => {
       deepEqual([stand.slot.state, stand.processes.length, stand.lines], ['up', 2, []]);
     });
 
-    it('logs that no worker serves it within 30 seconds', async () => {
+    it('logs an error if no worker serves the configuration within 30 seconds', async () => {
       stand.slot.start();
       const committed = stand.slot.commit(2);
       await arrival();
@@ -131,7 +131,7 @@ describe('the place of a worker, over changes', () => {
     });
   });
 
-  it('passes on notifications and requests to its worker', async () => {
+  it('forwards notifications and requests to its worker', async () => {
     await stand.up();
     stand.answer({ listen: () => ({ host: '::', port: 9 }), inFlight: () => 4 });
     deepEqual(await stand.slot.listen({ known: null }), { host: '::', port: 9 });
@@ -151,7 +151,7 @@ describe('the place of a worker, over changes', () => {
     ]);
   });
 
-  it('passes nothing on before it has a worker', async () => {
+  it('forwards nothing without a worker', async () => {
     stand.slot.setClosing(true);
     stand.slot.setLogLevel('DEBUG');
     stand.slot.mirror({ id: 'a', change: 1 });

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../kernel/contract/internal.ts';
 import { arrival, turnsUntil } from './lines.ts';
 import { order, SeatStand } from './slots.ts';
 
-describe('the place of a worker', () => {
+describe('a worker slot', () => {
   let stand: SeatStand;
 
   beforeEach(() => {
@@ -16,7 +16,7 @@ describe('the place of a worker', () => {
     deepEqual([stand.slot.state, stand.slot.pid, stand.slot.uptimeMs, stand.slot.heartbeat], ['down', null, 0, null]);
   });
 
-  it('has a worker that waits for the first configuration, and knows what is denied', async () => {
+  it('has a worker that waits for the first configuration, and knows the denied addresses', async () => {
     stand.slot.start();
     mock.timers.tick(400);
     deepEqual([stand.slot.state, stand.slot.pid, stand.slot.uptimeMs], ['starting', 100, 0]);
@@ -26,7 +26,7 @@ describe('the place of a worker', () => {
     deepEqual([stand.slot.state, stand.slot.uptimeMs, stand.told], ['up', 400, [['up', 7]]]);
   });
 
-  it('brings a worker to what is committed, and lets it listen where the others do', async () => {
+  it('updates its worker to the committed configuration, and lets it listen at the port of the others', async () => {
     Object.assign(stand.owner, { committed: order(3), listens: true, target: { known: 8080 } });
     await stand.up();
     deepEqual(stand.last.orders, [
@@ -42,7 +42,7 @@ describe('the place of a worker', () => {
     text: `${'a'.repeat(70_000)}${changed}${'b'.repeat(70_000)}`,
   });
 
-  it('sends a worker what of a long text has changed, and all of it where it serves another one', async () => {
+  it('sends only the changed part of a long text, or all of it if the worker serves another one', async () => {
     stand.owner.committed = long(3);
     await stand.up();
     const { text: _text, ...next } = long(4);
@@ -64,7 +64,7 @@ describe('the place of a worker', () => {
     deepEqual(stand.asked, ['deny', 'prepare', 'commit']);
   });
 
-  it('continues with the configuration that was committed while the worker started', async () => {
+  it('continues with the configuration that was committed while the worker was starting', async () => {
     stand.owner.committed = order(3);
     const { commit } = stand.answers;
     stand.answer({
@@ -85,7 +85,7 @@ describe('the place of a worker', () => {
     equal(stand.told.length, 1);
   });
 
-  it('ends a worker that cannot serve what is committed, and starts another one', async () => {
+  it('replaces a worker that cannot serve the committed configuration', async () => {
     stand.owner.committed = order(3);
     const { commit } = stand.answers;
     stand.answer({ commit: () => ({ revision: 0, rebound: [], port: null }) });
@@ -102,7 +102,7 @@ describe('the place of a worker', () => {
   });
 
   for (const late of ['deny', 'prepare', 'commit', 'listen']) {
-    it(`ends a worker that does not answer "${late}" in 30 seconds`, async () => {
+    it(`replaces a worker that does not answer "${late}" within 30 seconds`, async () => {
       Object.assign(stand.owner, { committed: order(3), listens: true });
       stand.answer({ [late]: () => new Promise(() => {}) });
       stand.slot.start();
@@ -117,7 +117,7 @@ describe('the place of a worker', () => {
     });
   }
 
-  it('starts a worker that dies young later each time though the clock is set forward meanwhile', async () => {
+  it('delays the restart of failing workers even if the system clock is set forward', async () => {
     await stand.up();
     for (const pauseMs of [100, 500, 2_000]) {
       stand.setClock(3_600_000);
@@ -129,7 +129,7 @@ describe('the place of a worker', () => {
     }
   });
 
-  it('starts a worker anew a little later each time, as long as they die young', async () => {
+  it('delays the restart more with each early failure', async () => {
     await stand.up();
     for (const pauseMs of [100, 500, 2_000, 5_000, 5_000]) {
       const before = stand.processes.length;
@@ -154,7 +154,7 @@ describe('the place of a worker', () => {
     ok(stand.told.some(([, payload]) => String(payload) === '7,SIGSEGV'));
   });
 
-  it('is not ready until another worker is, and forgets the reports of the dead one', async () => {
+  it('is not ready until the replacement is, and drops reports of the dead worker', async () => {
     await stand.up();
     stand.last.channel.notify('heartbeat', { revision: 1 });
     await turnsUntil(() => stand.slot.heartbeat !== null);
@@ -174,7 +174,7 @@ describe('the place of a worker', () => {
     await turnsUntil(() => isReady);
   });
 
-  it('tries again when the system has no process to give', async () => {
+  it('retries if the system cannot start a process', async () => {
     stand.pid = undefined;
     stand.slot.start();
     stand.last.emit('error', new Error('spawn node EAGAIN'));
@@ -190,13 +190,13 @@ describe('the place of a worker', () => {
     equal(stand.slot.pid, 101);
   });
 
-  it('leaves a worker alone whose line has an error: its end is what counts', async () => {
+  it('keeps a worker whose channel reports an error until it exits', async () => {
     await stand.up();
     stand.last.emit('error', new Error('EPIPE'));
     equal(stand.slot.state, 'up');
   });
 
-  it('answers what its worker asks', async () => {
+  it('answers requests of its worker', async () => {
     await stand.up();
     const { channel } = stand.last;
     equal(await channel.ask('shared', { revision: 1, id: 'a', asked: 5 }), 'answer to 5');
@@ -210,8 +210,8 @@ describe('the place of a worker', () => {
     ]);
   });
 
-  describe('that is aborted', () => {
-    it('waits until its worker has ended, and stays empty', async () => {
+  describe('on abort', () => {
+    it('waits until its worker has exited, and stays empty', async () => {
       await stand.up();
       let isOver = false;
       stand.answer({ stop: () => {} });
@@ -228,7 +228,7 @@ describe('the place of a worker', () => {
       deepEqual([stand.slot.state, stand.processes.length, stand.told.length], ['down', 1, 1]);
     });
 
-    it('does not wait for a worker that dies over it, nor for one that is not there yet', async () => {
+    it('does not wait for a worker that dies meanwhile, or has not started', async () => {
       await stand.up();
       stand.answer({ stop: () => stand.last.end(null, 'SIGKILL') });
       await stand.slot.stop();
@@ -239,7 +239,7 @@ describe('the place of a worker', () => {
       equal(stand.processes.length, 2);
     });
 
-    it('does not count a worker that is being brought up meanwhile as one that serves', async () => {
+    it('does not count a worker that is being updated as serving', async () => {
       let go: ((value: null) => void) | undefined;
       stand.answer({
         deny: () =>

@@ -46,7 +46,7 @@ const plugged: Catalogue = {
   plugins: { ...catalogue.plugins, [sections.name]: async () => ({ plugin: sections }) },
 };
 
-describe('the program of a worker', () => {
+describe('the program of a worker process', () => {
   let backend: TestBackend;
   let channel: Channel;
   let worker: Worker;
@@ -129,7 +129,7 @@ describe('the program of a worker', () => {
     equal((await get(`${url}/b`)).status, 200);
   });
 
-  it('derives the text to serve from the one that it serves', async () => {
+  it('builds the next text from a difference to the active one', async () => {
     const { text, ...next } = order(2);
     await serve(1);
     const start = text.indexOf('"/a"');
@@ -141,7 +141,7 @@ describe('the program of a worker', () => {
     await rejects(channel.ask('prepare', { ...next, change }), { code: 'TEXT_UNKNOWN' });
   });
 
-  it('keeps its configuration if the committed one is not prepared', async () => {
+  it('keeps its configuration if the committed one was not prepared', async () => {
     deepEqual(await commit(1), { revision: 0, rebound: [], port: null });
     await serve(1);
     await channel.ask('prepare', order(2));
@@ -150,7 +150,7 @@ describe('the program of a worker', () => {
     deepEqual(await commit(2), { revision: 2, rebound: [], port: null });
   });
 
-  it('refuses what is wrong with a configuration, and serves on', async () => {
+  it('rejects an invalid configuration, and continues to serve', async () => {
     await serve(1);
     await rejects(channel.ask('prepare', order(2, { timeout: 'soon' })), (error: ConfigErrors) => {
       deepEqual(
@@ -162,7 +162,7 @@ describe('the program of a worker', () => {
     deepEqual(await commit(2), { revision: 1, rebound: [], port: null });
   });
 
-  it('stops preparing a configuration that is aborted, or followed by another', async () => {
+  it('stops preparing a configuration that is aborted or replaced', async () => {
     await serve(1);
     await channel.ask('prepare', order(2));
     await channel.ask('abort');
@@ -174,7 +174,7 @@ describe('the program of a worker', () => {
     equal((await commit(4)).revision, 4);
   });
 
-  it('opens the port of the configuration where the gateway was not given another one', async () => {
+  it('opens the port of the configuration unless the gateway was given another', async () => {
     await channel.ask('stop');
     begin(null);
     const server = createServer().listen(0, '127.0.0.1');
@@ -186,14 +186,14 @@ describe('the program of a worker', () => {
     equal(await listen(), `http://127.0.0.1:${port}`);
   });
 
-  it('reads the files it is sent, not the ones on disk', async () => {
+  it('reads files from the message, not from disk', async () => {
     const config = { endpoints: [endpoint('/a', { extra_config: { 'test/parts': { file: '/none/at-all' } } })] };
     await serve(1, config, [['/none/at-all', Buffer.from('sent')]]);
     const { file } = (await (await get(`${await listen()}/a`)).json()) as { file: string };
     equal(file, 'sent');
   });
 
-  it('asks the owner of a shared value, in the name of the configuration that serves', async () => {
+  it('requests shared values for the active configuration', async () => {
     await serve(6, { endpoints: [endpoint('/a', { extra_config: { 'test/parts': {} } })] });
     const { count } = (await (await get(`${await listen()}/a`)).json()) as { count: number };
     equal(count, 20);
@@ -206,7 +206,7 @@ describe('the program of a worker', () => {
     );
   });
 
-  it('has its copy of a mirrored value from the owner, and every change from there', async () => {
+  it('receives a mirrored value and its changes from the owner', async () => {
     await serve(1, { endpoints: [endpoint('/a', { extra_config: { 'test/parts': {} } })] });
     const url = await listen();
     const list = async (headers = {}) => ((await (await get(`${url}/a`, headers)).json()) as { list: string[] }).list;
@@ -229,7 +229,7 @@ describe('the program of a worker', () => {
     deepEqual([event.type, event.data.name], ['breaker.changed', 'b']);
   });
 
-  it('counts and closes: requests in progress are reported, and connections closed on demand', async () => {
+  it('reports requests in progress, and closes connections on demand', async () => {
     await serve(1, {
       endpoints: [endpoint('/a'), endpoint('/never', { backend: [{ host: [backend.url], url_pattern: '/never' }] })],
     });
@@ -250,7 +250,7 @@ describe('the program of a worker', () => {
     equal(closing.headers.get('connection'), 'close');
   });
 
-  it('denies connections to denied addresses', async () => {
+  it('does not connect to denied addresses', async () => {
     await serve(1);
     const url = await listen();
     await channel.ask('deny', [{ address: '127.0.0.1', port: Number(new URL(backend.url).port) }]);
@@ -259,7 +259,7 @@ describe('the program of a worker', () => {
     equal((await get(`${url}/a`)).status, 200);
   });
 
-  it('logs from the configured level', async () => {
+  it('logs at the configured level', async () => {
     await serve(1, { endpoints: [{ endpoint: '/a', backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }] }] });
     const url = await listen();
     const errors = () => lines.filter((line) => line.includes('ERROR')).length;
@@ -271,8 +271,8 @@ describe('the program of a worker', () => {
     equal(errors(), 1);
   });
 
-  describe('its heartbeat', () => {
-    it('comes with every change of configuration', async () => {
+  describe('with its heartbeat', () => {
+    it('reports every change of configuration', async () => {
       await serve(1);
       await serve(2);
       await arrival();
@@ -282,7 +282,7 @@ describe('the program of a worker', () => {
       );
     });
 
-    it('reports what was served since the last one, and the state of the process', async () => {
+    it('reports recent traffic and the state of the process', async () => {
       await serve(1, { endpoints: [endpoint('/a'), endpoint('/b')] });
       const url = await listen();
       for (let at = 0; at < 3; at++) await get(`${url}/a`);
@@ -298,7 +298,7 @@ describe('the program of a worker', () => {
       deepEqual([heartbeat!.calls, heartbeat!.streams, heartbeat!.lostLines, heartbeat!.aborted], [0, 0, 0, 0]);
     });
 
-    it('comes every second, and includes the delay of timers', async () => {
+    it('reports every second, including the delay of timers', async () => {
       let beat: (() => void) | undefined;
       const { setInterval: every, clearInterval: end } = globalThis;
       const timer = { unref: () => timer };
@@ -336,7 +336,7 @@ describe('the program of a worker', () => {
     });
   });
 
-  it('ends when it is stopped, with its port closed', async () => {
+  it('exits when it is stopped, after closing its port', async () => {
     await serve(1);
     const url = await listen();
     await channel.ask('stop');

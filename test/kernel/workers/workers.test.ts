@@ -14,7 +14,7 @@ import {
 
 const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
 
-describe('workers', function () {
+describe('worker processes', function () {
   // They are processes, which take their time to start on a busy machine.
   this.timeout(180_000);
   const open: { close(): Promise<void> }[] = [];
@@ -43,14 +43,14 @@ describe('workers', function () {
     return { endpoint: path, backend: [{ host: [url], url_pattern: '/' }], ...more };
   }
 
-  it('serve, and the process that decides does not', async () => {
+  it('serve requests, which the primary process does not', async () => {
     const { gateway, url } = await start({ endpoints: [endpoint('/a', await backend({ ok: 1 }))] });
     deepEqual(await (await fetch(`${url}/a`)).json(), { ok: 1 });
     equal(partsOf(gateway).generations.requests, 0);
     equal(partsOf(gateway).generations.address, null);
   });
 
-  it('all serve another configuration once the change is answered', async () => {
+  it('all serve the new configuration once the change is answered', async () => {
     const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] }, 3);
     await gateway.reload({ version: 3, endpoints: [endpoint('/a', two)] });
@@ -68,7 +68,7 @@ describe('workers', function () {
     );
   });
 
-  it('change nothing anywhere when one of them refuses', async () => {
+  it('keep the old configuration if one of them rejects the new one', async () => {
     const one = await backend({ of: 1 });
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
     await rejects(gateway.reload({ version: 3, endpoints: [endpoint('/a', one, { timeout: 'soon' })] }), /timeout/);
@@ -76,7 +76,7 @@ describe('workers', function () {
     equal((await fetch(`${url}/a`)).status, 200);
   });
 
-  it('refuse a port that is taken, and serve on', async () => {
+  it('reject a port in use, and continue to serve', async () => {
     const one = await backend({ of: 1 });
     const gateway = await startGateway(
       { endpoints: [endpoint('/a', one)], port: await freePort() },
@@ -98,7 +98,7 @@ describe('workers', function () {
     equal((await fetch(`http://127.0.0.1:${port}/a`)).status, 200);
   });
 
-  it('open another port together, and the change tells it', async () => {
+  it('open another port together, which the change reports', async () => {
     const one = await backend({ of: 1 });
     const [first, second] = [await freePort(), await freePort()];
     const config = (port: number) => ({ listen_ip: '127.0.0.1', port, endpoints: [endpoint('/a', one)] });
@@ -113,7 +113,7 @@ describe('workers', function () {
     equal((await fetch(`http://127.0.0.1:${second}/a`)).status, 200);
   });
 
-  it('are replaced when they die, into the configuration that serves', async () => {
+  it('are replaced with the active configuration when they die', async () => {
     const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
     await gateway.reload({ version: 3, endpoints: [endpoint('/a', two)] });
@@ -129,7 +129,7 @@ describe('workers', function () {
     }
   });
 
-  it('keep a free port while another one takes the place of each', async () => {
+  it('keep a free port while each is replaced', async () => {
     const config = { listen_ip: '127.0.0.1', port: 0, endpoints: [] };
     const { gateway, url } = await start(config);
     await gateway.reload({ version: 3, name: 'other', ...config });
@@ -141,7 +141,7 @@ describe('workers', function () {
     }
   });
 
-  it('that die between getting ready and changing over hold up the answer until others serve in their place', async () => {
+  it('that die between prepare and commit delay the response until their replacements serve', async () => {
     const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
     const [first] = gateway.processes.workers;
@@ -159,10 +159,10 @@ describe('workers', function () {
   });
 
   for (const [when, isSo] of Object.entries({
-    'are just being started': ({ state }: WorkerInfo) => state === 'starting',
+    'are being replaced': ({ state }: WorkerInfo) => state === 'starting',
     'have already been replaced': ({ state, revision }: WorkerInfo) => state === 'up' && revision === 1,
   })) {
-    it(`that die when they are ready, and ${when} when the others change over, serve the same when it is answered`, async () => {
+    it(`that die after prepare, and ${when} during commit, are replaced with the new configuration`, async () => {
       const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
       const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
       const pool = gateway.processes;
@@ -183,7 +183,7 @@ describe('workers', function () {
     });
   }
 
-  it('that fail to change over are brought up again, and the log says so', async () => {
+  it('that fail to commit are updated again, with a log line', async () => {
     const failing = fileURLToPath(new URL('../../support/worker-failing-commit.ts', import.meta.url));
     const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
     const sinks = rememberingSinks();
@@ -196,7 +196,7 @@ describe('workers', function () {
     ok(sinks.lines.some((line) => /ERROR.*worker 1 did not switch to the new revision.*the swap failed/.test(line)));
   });
 
-  it('that die while they get ready refuse the change for all', async () => {
+  it('that die during prepare reject the change for all', async () => {
     const one = await backend({ of: 1 });
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one)] });
     const [first] = gateway.processes.workers;
@@ -212,7 +212,7 @@ describe('workers', function () {
     equal((await fetch(`${url}/a`)).status, 200);
   });
 
-  it('hold a limit together, however their clients connect', async () => {
+  it('share one rate limit, regardless of connections', async () => {
     const limit = { 'qos/ratelimit/router': { max_rate: 0.001, capacity: 10 } };
     const { url } = await start({ endpoints: [endpoint('/a', await backend({ ok: 1 }), { extra_config: limit })] }, 3);
     const statuses = await Promise.all(
@@ -222,7 +222,7 @@ describe('workers', function () {
     equal(statuses.filter((status) => status === 503).length, 20);
   });
 
-  it('hold the limit of each client together, over a reload and the death of a worker', async () => {
+  it('share a limit per client, over a reload and the death of a worker', async () => {
     const limit = { 'qos/ratelimit/router': { client_max_rate: 0.001, client_capacity: 5, strategy: 'ip' } };
     const one = await backend({ ok: 1 });
     const config = { endpoints: [endpoint('/a', one, { extra_config: limit })] };
@@ -237,7 +237,7 @@ describe('workers', function () {
     deepEqual([await send(), await send()], [200, 429]);
   });
 
-  it('that still serve a configuration keep its limit, even after it was replaced by one without', async () => {
+  it('that still serve an old configuration keep its limit, even after the new one has none', async () => {
     const limit = { 'qos/ratelimit/router': { max_rate: 0.001, capacity: 2 } };
     const one = await backend({ ok: 1 });
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one, { extra_config: limit })] });
@@ -254,7 +254,7 @@ describe('workers', function () {
     await until(() => gateway.status.draining === 0);
   });
 
-  it('report what they have served', async () => {
+  it('report their traffic', async () => {
     const { gateway, url } = await start({ endpoints: [endpoint('/a', await backend({ ok: 1 }))] });
     for (let at = 0; at < 5; at++) await (await fetch(`${url}/a`)).text();
     const [route] = gateway.serving.compiled.routes;
@@ -265,7 +265,7 @@ describe('workers', function () {
     );
   });
 
-  it('end when the gateway closes, with the answers they are giving', async () => {
+  it('exit when the gateway closes, after completing their responses', async () => {
     let respond: (() => void) | undefined;
     const slow = await startBackend((_seen, response) => {
       respond = () => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"late":true}');

@@ -30,20 +30,20 @@ async function largestRoom(...args: readonly string[]): Promise<number> {
   return Number(stdout);
 }
 
-describe('the room for new objects of a process that serves', () => {
-  it('grows, and is bounded', async () => {
+describe('the heap space for new objects in a serving process', () => {
+  it('is enlarged, and limited', async () => {
     const room = await largestRoom();
     ok(room >= 16 * MIB && room <= 48 * MIB, `${room} bytes`);
   });
 
-  it('grows up to the size set on the command line', async () => {
+  it('can be as large as the command line says', async () => {
     ok((await largestRoom('--max-semi-space-size=32')) > 32 * MIB);
   });
 
-  it('is bounded in the arguments of workers', () => deepEqual(boundInArguments(), ['--max-semi-space-size=8']));
+  it('is limited in the arguments of workers', () => deepEqual(boundInArguments(), ['--max-semi-space-size=8']));
 });
 
-describe('a process that loads a configuration', () => {
+describe('a process that loads a large configuration', () => {
   let folder: string;
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'young-'));
@@ -75,7 +75,7 @@ describe('a process that loads a configuration', () => {
     return Number((await run(process.execPath, ['--input-type=module', '--eval', program])).stdout);
   }
 
-  it('looks through new objects less often where the file is large', async () => {
+  it('collects new objects less often', async () => {
     const [large, small, absent] = [
       await collections('large.json', MIB),
       await collections('small.json', 1024),

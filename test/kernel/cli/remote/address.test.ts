@@ -16,7 +16,7 @@ describe('the address of an admin port', () => {
     ['unix:/run/a:b c', 'http://unix:/run/a%3Ab%20c:', 'unix:/run/a:b c'],
   ];
   for (const [text, base, listen] of good) {
-    it(`may be ${text}`, () => {
+    it(`can be ${text}`, () => {
       deepEqual(parseAddress(text), { base, listen });
     });
   }
@@ -32,7 +32,7 @@ describe('the address of an admin port', () => {
     'ftp://a:1',
     '',
   ]) {
-    it(`may not be ${JSON.stringify(text)}`, () => {
+    it(`cannot be ${JSON.stringify(text)}`, () => {
       throws(() => parseAddress(text), UsageError);
     });
   }

@@ -6,7 +6,7 @@ import { type AdminServer, startAdminServer } from './admin-server.ts';
 
 const backend = [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }];
 
-describe('check by a running gateway', function () {
+describe('check --admin', function () {
   this.timeout(60_000);
   let folder: Folder;
   let gateway: Process;
@@ -32,14 +32,14 @@ describe('check by a running gateway', function () {
   const files: Readonly<Record<string, readonly [name: string, content: unknown]>> = {
     'a good file': ['good.json', { version: 3, endpoints: [{ endpoint: '/a', backend }] }],
     'a good file in YAML': ['good.yaml', 'version: 3\nendpoints: []\n'],
-    'a file with mistakes': [
+    'a file with errors': [
       'three.json',
       { version: 3, timeout: '2', prot: 8080, endpoints: [{ endpoint: '/a', method: 'FETCH', backend }] },
     ],
-    'a file with mistakes in YAML': ['two.yaml', 'version: 3\ntimeout: 2\nendpoints:\n  - endpoint: a\n'],
+    'a file with errors in YAML': ['two.yaml', 'version: 3\ntimeout: 2\nendpoints:\n  - endpoint: a\n'],
     'a file with a warning': ['odd.json', '// a comment\n{"version": 3, "endpoints": []}'],
-    'a file with mistakes and warnings': ['both.json', '// a comment\n{"version": 3, "timeout": "2"}'],
-    'a file with a secret beside a mistake': [
+    'a file with errors and warnings': ['both.json', '// a comment\n{"version": 3, "timeout": "2"}'],
+    'a file with a secret next to an error': [
       'secret.json',
       JSON.stringify({
         version: 3,
@@ -73,24 +73,24 @@ describe('check by a running gateway', function () {
     Promise.all([there, here].map((check) => check('-t', '-c', file, '--format', format)));
 
   for (const [what, [name, content]] of Object.entries(files)) {
-    it(`says of ${what} what check says here`, async () => {
+    it(`reports the same about ${what} as a local check`, async () => {
       const file = folder.write(name, content);
       for (const format of ['text', 'json']) deepEqual(...((await both(file, format)) as [Ended, Ended]), format);
     });
   }
 
-  it('speaks every format', async () => {
-    const file = folder.write('three.json', files['a file with mistakes']![1]);
+  it('supports every output format', async () => {
+    const file = folder.write('three.json', files['a file with errors']![1]);
     for (const format of ['sarif', 'github']) deepEqual(...((await both(file, format)) as [Ended, Ended]), format);
   });
 
   it('reports warnings next to errors', async () => {
-    const { out } = await there('-c', folder.write(...files['a file with mistakes and warnings']!), '--format', 'json');
+    const { out } = await there('-c', folder.write(...files['a file with errors and warnings']!), '--format', 'json');
     const { errors, warnings } = JSON.parse(out);
     ok(errors.length > 0 && warnings.length > 0, out);
   });
 
-  it('builds components with -t only', async () => {
+  it('builds components only with -t', async () => {
     const cel = { 'validation/cel': [{ check_expr: '1 +' }] };
     const file = folder.write('cel.json', {
       version: 3,
@@ -102,18 +102,18 @@ describe('check by a running gateway', function () {
     match(err, /cel\.json:\d+:\d+: error: /);
   });
 
-  it('ends with 1 and says why when the token is wrong', async () => {
+  it('exits 1 with the reason if the token is wrong', async () => {
     const file = folder.write('good.json', { version: 3, endpoints: [] });
     const { code, err } = await here('-c', file, '--admin', admin, '--admin-token-file', folder.write('token', 'x'));
     equal(code, 1);
     match(err, /GATEWAY_ADMIN_TOKEN/);
   });
 
-  it('ends with 1 for a file that is not there', async () => {
+  it('exits 1 for a missing file', async () => {
     deepEqual(await there('-c', folder.path('missing.json')), await here('-c', folder.path('missing.json')));
   });
 
-  it('is not asked without --admin', async () => {
+  it('does not call the gateway without --admin', async () => {
     const file = folder.write('good.json', { version: 3, endpoints: [] });
     equal((await sluiceIn({ GATEWAY_ADMIN_LISTEN: '127.0.0.1:1' }, 'check', '-c', file)).code, 0);
   });
@@ -125,7 +125,7 @@ describe('check by a running gateway', function () {
     match(err, /the admin port at .* did not respond/);
   });
 
-  it('ends with 2 for flags that do not go together', async () => {
+  it('exits 2 for flags that cannot be combined', async () => {
     for (const args of [
       ['--fix', '--admin', admin],
       ['-d', '--admin', admin],
@@ -137,7 +137,7 @@ describe('check by a running gateway', function () {
   });
 });
 
-describe('check by something else', function () {
+describe('check --admin, against another kind of server', function () {
   this.timeout(30_000);
   let server: AdminServer;
   let folder: Folder;
@@ -155,7 +155,7 @@ describe('check by something else', function () {
   const check = (...args: string[]) =>
     sluiceIn({ GATEWAY_ADMIN_TOKEN: 'sesame' }, 'check', '-c', file, '--admin', server.address, ...args);
 
-  it('is not taken for a good configuration', async () => {
+  it('does not report a valid configuration', async () => {
     for (const body of ['<html>', '{}', 'null']) {
       server.on('POST /v1/check', (_, response) => void response.writeHead(200).end(body));
       const { code, out, err } = await check();
@@ -165,7 +165,7 @@ describe('check by something else', function () {
     }
   });
 
-  it('sends the file as it is, and how far to go', async () => {
+  it('sends the file unchanged, and the level of the check', async () => {
     server.on('POST /v1/check', [200, { valid: true, warnings: [] }]);
     equal((await check()).code, 0);
     equal((await check('-t')).code, 0);

@@ -30,7 +30,7 @@ describe('a command to a running gateway', function () {
     return call(...args);
   };
 
-  describe('tells its token', () => {
+  describe('takes its token', () => {
     const tokenSent = async (more: NodeJS.ProcessEnv, ...args: string[]) => {
       server.on('GET /v1/status', [200, status]);
       equal((await sluiceIn(env(more), 'status', ...args)).code, 0);
@@ -41,23 +41,23 @@ describe('a command to a running gateway', function () {
       equal(await tokenSent({}), 'Bearer sesame');
     });
 
-    it('from the file it is given, before all others', async () => {
+    it('from the file of --admin-token-file, which takes precedence', async () => {
       equal(await tokenSent({}, '--admin-token-file', folder.write('token', 'from-file\n')), 'Bearer from-file');
     });
 
-    it('from the file that the gateway has made', async () => {
+    it('from the file that the gateway has written', async () => {
       folder.write(`admin-${server.address.replace(':', '-')}.token`, 'made');
       equal(await tokenSent({ GATEWAY_ADMIN_TOKEN: '' }), 'Bearer made');
     });
 
-    it('from the same file when the gateway is called localhost', async () => {
+    it('from the same file if the gateway is called localhost', async () => {
       folder.write(`admin-${server.address.replace(':', '-')}.token`, 'made');
       const admin = server.address.replace('127.0.0.1', 'localhost');
       equal(await tokenSent({ GATEWAY_ADMIN_TOKEN: '' }, '--admin', admin), 'Bearer made');
     });
   });
 
-  it('sends no token that it does not have, and says how to give one', async () => {
+  it('sends no Authorization header without a token, and explains how to provide one', async () => {
     server.on('GET /v1/status', [401, { title: 'Unauthorized', status: 401 }]);
     const { code, err } = await sluiceIn(env({ GATEWAY_ADMIN_TOKEN: '' }), 'status');
     equal(server.calls[0]!.headers.authorization, undefined);
@@ -65,7 +65,7 @@ describe('a command to a running gateway', function () {
     match(err, /^ERROR Unauthorized\n.*GATEWAY_ADMIN_TOKEN/);
   });
 
-  it('reaches a gateway by a socket file', async () => {
+  it('reaches a gateway through a socket file', async () => {
     const socket = await startAdminServer({ path: folder.path('admin.sock') });
     socket.on('GET /v1/status', [200, status]);
     const { code } = await call('status', '--admin', socket.address);
@@ -73,7 +73,7 @@ describe('a command to a running gateway', function () {
     equal(code, 0);
   });
 
-  it('trusts a certificate of the authority it is given, and no other', async () => {
+  it('trusts only certificates of the given CA', async () => {
     const certificates = makeCertificates();
     const authority = certificates.authority('authority');
     const { certificatePem: cert, privateKeyPem: key } = certificates.issue('gateway', authority);
@@ -88,7 +88,7 @@ describe('a command to a running gateway', function () {
     equal(secure.calls.length, 1);
   });
 
-  it('does not take its token to another address', async () => {
+  it('does not send its token to a redirected address', async () => {
     const other = await startAdminServer();
     server.on('GET /v1/status', (_, response) => {
       response.writeHead(307, { location: `http://${other.address}/v1/status` }).end('{}');
@@ -98,7 +98,7 @@ describe('a command to a running gateway', function () {
     deepEqual(other.calls, []);
   });
 
-  it('exits 3 if the gateway does not respond, and names the addresses it has tried', async () => {
+  it('exits 3 if the gateway does not respond, and lists the addresses it has tried', async () => {
     const { address } = server;
     await server.close();
     const { code, err, out } = await sluiceIn(env(), 'status', '--json');
@@ -124,14 +124,14 @@ describe('a command to a running gateway', function () {
     deepEqual(server.calls, []);
   });
 
-  it('ends with 1 when something else than a gateway answers', async () => {
+  it('exits 1 if another kind of server answers', async () => {
     const html: Reply = (_, response) => void response.writeHead(200).end('<html>');
     const { code, err } = await responding('GET /v1/status', html, 'status');
     equal(code, 1);
     match(err, /^ERROR/);
   });
 
-  it('prints with --json what it was answered, unchanged, also a refusal', async () => {
+  it('prints the response unchanged with --json, also a rejection', async () => {
     const text = '{ "a":1.0,\n"b":[] }';
     server.on('GET /v1/status', (_, response) => void response.writeHead(200).end(text));
     deepEqual(await call('status', '--json'), { code: 0, out: `${text}\n`, err: '' });
@@ -175,7 +175,7 @@ describe('a command to a running gateway', function () {
       ]);
     });
 
-    it('passes its flags on', async () => {
+    it('passes its flags to the gateway', async () => {
       server.on('POST /v1/reload', [200, { ...applied, result: 'dry_run' }]);
       const flags = ['--force', '--dry-run', '--message', 'a & b', '--if-match', '7-0123456789ab'];
       match((await call('reload', ...flags)).out, /^dry run: it could be applied/);
@@ -211,14 +211,14 @@ describe('a command to a running gateway', function () {
       equal(err, 'ERROR revision 8 serves, not 7\n');
     });
 
-    it('lets no answer command the terminal', async () => {
+    it('prints no control characters of a response to the terminal', async () => {
       const { err } = await responding('POST /v1/reload', [422, { detail: 'a\x1b[2Jb' }], 'reload');
       doesNotMatch(err, /\x1b/);
     });
   });
 
   describe('rollback', () => {
-    it('requires a revision, and shows the one that is active then', async () => {
+    it('requires a revision, and prints the revision that is active afterwards', async () => {
       server.on('POST /v1/revisions/2/rollback', [200, applied]);
       const { code, out } = await call('rollback', '2', '--message', 'too slow');
       equal(code, 0);
@@ -226,7 +226,7 @@ describe('a command to a running gateway', function () {
       equal(server.calls[0]!.line, 'POST /v1/revisions/2/rollback?message=too+slow');
     });
 
-    it('ends with 1 when the revision is gone', async () => {
+    it('exits 1 if the revision no longer exists', async () => {
       const gone = { title: 'Gone', status: 410, detail: 'revision 2 is no longer kept' };
       const { code, err } = await responding('POST /v1/revisions/2/rollback', [410, gone], 'rollback', '2');
       equal(code, 1);
@@ -235,7 +235,7 @@ describe('a command to a running gateway', function () {
   });
 
   describe('history', () => {
-    it('lists what has served', async () => {
+    it('lists the applied revisions', async () => {
       server.on('GET /v1/revisions', [200, revisions]);
       const { code, out } = await call('history', '--limit', '3');
       equal(code, 0);
@@ -275,7 +275,7 @@ describe('a command to a running gateway', function () {
       column: 1,
     };
 
-    it('compares one file with what serves', async () => {
+    it('compares a file with the active configuration', async () => {
       server.on('POST /v1/config/diff', [200, { equal: false, changes: [change] }]);
       const file = folder.write('g.yaml', 'version: 3\n');
       const { code, out } = await call('diff', file);
@@ -285,20 +285,20 @@ describe('a command to a running gateway', function () {
       deepEqual([headers['content-type'], body], ['application/yaml', 'version: 3\n']);
     });
 
-    it('compares two revisions, and ends with 0 when they are equal', async () => {
+    it('compares two revisions, and exits 0 if they are equal', async () => {
       const equals = { equal: true, changes: [] };
       const { code, out } = await responding('GET /v1/revisions/3/diff/4', [200, equals], 'diff', '3', '4');
       deepEqual([code, out], [0, 'No difference.\n']);
     });
 
-    it('ends with 2 when the file is rejected', async () => {
+    it('exits 2 if the file is rejected', async () => {
       const file = folder.write('bad.json', '{}');
       const { code, err } = await responding('POST /v1/config/diff', [422, invalid], 'diff', file);
       equal(code, 2);
       match(err, /bad\.json:41:17: error/);
     });
 
-    it('names the file as it is called here for programs too, and leaves what is removed in its own', async () => {
+    it('prints the local file name in JSON, too, and keeps the file of removed fields', async () => {
       const removed = { op: 'remove', pointer: '/name', from: 'a', effect: 'swap', file: 'served.json' };
       server.on('POST /v1/config/diff', [200, { equal: false, changes: [change, removed] }]);
       const file = folder.write('g.yaml', 'version: 3\n');
@@ -309,7 +309,7 @@ describe('a command to a running gateway', function () {
       );
     });
 
-    it('calls endpoints by their names', async () => {
+    it('refers to endpoints by method and path', async () => {
       const route = { method: 'GET', endpoint: '/users/{id}' };
       const inside = { ...change, pointer: '/endpoints/7/timeout', route };
       server.on('POST /v1/config/diff', [200, { equal: false, changes: [inside] }]);

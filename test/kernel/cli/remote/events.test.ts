@@ -31,7 +31,7 @@ describe('events of a running gateway', function () {
     return async (lines: number): Promise<string> => (await printed(new RegExp(`^(.*\\n){${lines}}`)))[0];
   };
 
-  it('are printed one a line, with what they say in a word', async () => {
+  it('are printed one per line, with a summary', async () => {
     server.on('GET /v1/events', (_, response) => void beginEvents(response).write(started + failed));
     deepEqual((await start()(2)).split('\n'), [
       '    4  reload.started    attempt=2 trigger=watch',
@@ -40,7 +40,7 @@ describe('events of a running gateway', function () {
     ]);
   });
 
-  it('are printed with --json as they came', async () => {
+  it('are printed unchanged with --json', async () => {
     server.on('GET /v1/events', (_, response) => void beginEvents(response).write(started));
     equal(await start('--json')(1), '{"id":4,"type":"reload.started","data":{"attempt":2,"trigger":"watch"}}\n');
   });
@@ -51,7 +51,7 @@ describe('events of a running gateway', function () {
     equal(server.calls[0]!.line, 'GET /v1/events?types=reload.*%2Cworker.up');
   });
 
-  it('continue after the last one when the connection is lost', async () => {
+  it('continue after the last event when the connection is lost', async () => {
     const replies = [
       (response: ServerResponse) => beginEvents(response).write(started, () => server.cut()),
       (response: ServerResponse) => beginEvents(response).write(failed),
@@ -65,7 +65,7 @@ describe('events of a running gateway', function () {
   });
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    it(`end with 0 after ${signal}`, async () => {
+    it(`end with exit code 0 after ${signal}`, async () => {
       server.on('GET /v1/events', (_, response) => void beginEvents(response).write(started));
       await start()(1);
       following!.kill(signal);
@@ -73,7 +73,7 @@ describe('events of a running gateway', function () {
     });
   }
 
-  it('exit 0 when their reader has closed', async () => {
+  it('end with exit code 0 when their reader has closed', async () => {
     server.on('GET /v1/events', (_, response) => {
       beginEvents(response).write(started);
       const more = setInterval(() => response.write(started), 5);
@@ -86,12 +86,12 @@ describe('events of a running gateway', function () {
     equal(await process.ended, 0);
   });
 
-  it('exit 3 if the gateway does not respond', async () => {
+  it('end with exit code 3 if the gateway does not respond', async () => {
     const gone = { GATEWAY_ADMIN_LISTEN: 'unix:/nowhere/admin.sock' };
     equal((await sluiceIn(gone, 'events')).code, 3);
   });
 
-  it('end with 1 when they are rejected', async () => {
+  it('end with exit code 1 if they are rejected', async () => {
     server.on('GET /v1/events', [403, { title: 'Forbidden', detail: 'the token lacks the scope read' }]);
     deepEqual(await sluiceIn(env(), 'events'), { code: 1, out: '', err: 'ERROR the token lacks the scope read\n' });
   });

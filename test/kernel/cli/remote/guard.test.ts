@@ -37,13 +37,13 @@ describe('reload --guard', function () {
     server.on('GET /v1/events', (_, response) => void beginEvents(response).write(guarded + events.join('')));
   };
 
-  it('says what the guard is to look for', async () => {
+  it('sends its thresholds to the gateway', async () => {
     telling(passed);
     await reload('--guard-errors', '2.5', '--guard-p99', '3');
     equal(server.calls[0]!.line, 'POST /v1/reload?guard=60s&guard_errors=2.5&guard_p99=3');
   });
 
-  it('ends with 0 when the change has passed', async () => {
+  it('exits 0 when the change has passed', async () => {
     telling(passed);
     const { code, out, err } = await reload();
     equal(code, 0);
@@ -51,13 +51,13 @@ describe('reload --guard', function () {
     match(err, /revision 8 has passed its guard\n$/);
   });
 
-  it('sees a verdict that has come before it could listen', async () => {
+  it('receives a verdict from before it subscribed', async () => {
     telling(passed);
     await reload();
     equal(server.calls[1]!.headers['last-event-id'], '0');
   });
 
-  it('ends with 0 and says so when too few have called', async () => {
+  it('exits 0 with a note if too few requests were made for a verdict', async () => {
     const reason = '3 calls, fewer than 20 at every endpoint';
     telling(eventText(2, 'guard.undecided', { ...watching, state: 'undecided', reason }));
     const { code, err } = await reload();
@@ -65,7 +65,7 @@ describe('reload --guard', function () {
     match(err, /\nthe guard cannot evaluate revision 8: 3 calls, fewer than 20 .*\n$/);
   });
 
-  it('ends with 1 and the reason when the change was taken back', async () => {
+  it('exits 1 with the reason if the change was rolled back', async () => {
     const back = { state: 'rolled-back', reason: 'GET /a: errors rose', rolledBackTo: 9 };
     telling(eventText(2, 'guard.failed', { ...watching, ...back }));
     const { code, err } = await reload();
@@ -73,7 +73,7 @@ describe('reload --guard', function () {
     match(err, /ERROR revision 8 was rolled back: GET \/a: errors rose; now serving revision 9\n$/);
   });
 
-  it('ends with 1 when another change came in between', async () => {
+  it('exits 1 if another change replaced this one', async () => {
     const superseded = { state: 'superseded', reason: 'revision 9 took its place' };
     telling(eventText(2, 'guard.superseded', { ...watching, ...superseded }));
     const { code, err } = await reload();
@@ -81,7 +81,7 @@ describe('reload --guard', function () {
     match(err, /ERROR the guard over revision 8 ended early: revision 9 took its place\n$/);
   });
 
-  it('does not take the verdict over another change for its own', async () => {
+  it('ignores the verdict on another change', async () => {
     telling(
       eventText(2, 'guard.passed', { ...watching, state: 'passed', revision: 7, attempt: 3 }),
       eventText(3, 'guard.failed', { ...watching, state: 'rolled-back', reason: 'slow', rolledBackTo: 9 }),
@@ -89,7 +89,7 @@ describe('reload --guard', function () {
     equal((await reload()).code, 1);
   });
 
-  it('waits for the verdict also when the change was applied before it was asked for', async () => {
+  it('waits for the verdict even if the configuration was active already', async () => {
     server.on('POST /v1/reload', [200, { ...applied, result: 'unchanged', guard: watching }]);
     telling(passed);
     const { code, err } = await reload();
@@ -97,14 +97,14 @@ describe('reload --guard', function () {
     match(err, /^the guard is watching revision 8 until 2026-11-21T20:06:00.000Z\nrevision 8 has passed its guard\n$/);
   });
 
-  it('says that nothing is watched where the gateway sets no guard', async () => {
+  it('reports that the change is not guarded if the gateway sets no guard', async () => {
     server.on('POST /v1/reload', [200, { ...applied, result: 'unchanged', guard: null }]);
     const { code, err } = await reload();
     deepEqual([code, server.calls.length], [0, 1]);
     match(err, /no guard: revision 8 has served longer than it, or is the first one/);
   });
 
-  it('prints nothing but the answer on standard output with --json', async () => {
+  it('prints only the response to standard output with --json', async () => {
     telling(passed);
     equal((await reload('--json')).out, `${JSON.stringify({ ...applied, guard: watching })}\n`);
   });

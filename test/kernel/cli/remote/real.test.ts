@@ -6,7 +6,7 @@ import { type Process, startCommand, startProcess } from '../running.ts';
 const service = { version: 3, listen_ip: '127.0.0.1' };
 const endpoint = { endpoint: '/a', backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }] };
 
-describe('the commands and a gateway that runs', function () {
+describe('the remote commands and a real gateway', function () {
   this.timeout(60_000);
   let folder: Folder;
   let gateway: Process;
@@ -31,7 +31,7 @@ describe('the commands and a gateway that runs', function () {
   const call = (...args: string[]) => sluiceIn(env, ...args);
   const save = (config: object) => folder.write('gateway.json', { ...service, ...config });
 
-  it('agree on where the token is, and on what serves', async () => {
+  it('agree on the token file and the status', async () => {
     const { code, out } = await call('status');
     equal(code, 0);
     match(out, /^revision +1-[0-9a-f]{12}$/m);
@@ -44,7 +44,7 @@ describe('the commands and a gateway that runs', function () {
     match(err, /GATEWAY_ADMIN_TOKEN/);
   });
 
-  it('reload, tell the history, compare and roll back', async () => {
+  it('reload, list the history, compare and roll back', async () => {
     save({ endpoints: [endpoint] });
     match((await call('diff', folder.path('gateway.json'))).out, /^\+ GET \/a {2}\S+gateway\.json:5:5$/m);
     const reloaded = await call('reload', '--message', 'one more');
@@ -67,7 +67,7 @@ describe('the commands and a gateway that runs', function () {
     match((await call('status')).out, /^last reload +failed \(api\)/m);
   });
 
-  it('end with 4 when another revision serves', async () => {
+  it('exit 4 if another revision is active', async () => {
     save({ endpoints: [endpoint] });
     const { code, err } = await call('reload', '--if-match', '7-0123456789ab');
     equal(code, 4);
@@ -83,7 +83,7 @@ describe('the commands and a gateway that runs', function () {
     match(err, /the guard cannot evaluate revision 2: 0 calls, .*\n$/);
   });
 
-  it('see what happens', async () => {
+  it('receive events', async () => {
     const events = startCommand(env, 'events', '--json', '--types', 'reload.*');
     // Nothing tells when it listens: something happens until it is seen.
     const happening = (async () => {
@@ -95,7 +95,7 @@ describe('the commands and a gateway that runs', function () {
     await happening;
   });
 
-  it('do not hold the gateway up when it ends, though events are followed', async () => {
+  it('do not delay the shutdown of the gateway, even while events are followed', async () => {
     const events = startCommand(env, 'events');
     const happening = (async () => {
       while (gateway.isRunning) await call('reload', '--force');
@@ -108,7 +108,7 @@ describe('the commands and a gateway that runs', function () {
     await events.ended;
   });
 
-  it('end with 3 when it has ended, and the gateway ends with 0', async () => {
+  it('exit 3 after the gateway has stopped', async () => {
     gateway.kill('SIGTERM');
     equal(await gateway.ended, 0);
     equal((await call('status')).code, 3);

@@ -12,37 +12,37 @@ async function read(...pieces: (string | Uint8Array)[]) {
   return { events, retries };
 }
 
-describe('server-sent events', () => {
-  it('are read with id, type and data', async () => {
+describe('server-sent events, as a command reads them', () => {
+  it('have id, type and data', async () => {
     const { events } = await read('id: 7\nevent: reload.started\ndata: {"a":1}\n\n');
     deepEqual(events, [{ id: '7', type: 'reload.started', data: '{"a":1}' }]);
   });
 
-  it('are read regardless of how they are split into chunks', async () => {
+  it('are parsed regardless of how they are split into chunks', async () => {
     const whole = 'id: 7\r\nevent: a\r\ndata: käse\r\n\r\nid: 8\r\ndata: y\r\n\r\n';
     const bytes = Array.from(Buffer.from(whole), (byte) => Uint8Array.of(byte));
     deepEqual(await read(...bytes), await read(whole));
     equal((await read(...bytes)).events[0]!.data, 'käse');
   });
 
-  it('join their lines of data', async () => {
+  it('join their data lines', async () => {
     deepEqual((await read('data: a\ndata:b\ndata\n\n')).events, [{ id: '', type: 'message', data: 'a\nb\n' }]);
   });
 
-  it('keep the id of the one before, and no more', async () => {
+  it('keep the last id, but not the last type', async () => {
     const { events } = await read('id: 1\nevent: a\ndata: x\n\ndata: y\n\n');
     deepEqual(events[1], { id: '1', type: 'message', data: 'y' });
   });
 
-  it('are not made of comments, nor of anything without data', async () => {
+  it('are not created by comments or without data', async () => {
     deepEqual((await read(': ping\n\nevent: a\n\n: ping\n\n')).events, []);
   });
 
-  it('are dropped when the stream breaks off in them', async () => {
+  it('are dropped if the stream ends before they are complete', async () => {
     deepEqual((await read('data: a\n\ndata: b\n')).events.length, 1);
   });
 
-  it('set the delay before the next connection', async () => {
+  it('set the delay before reconnecting', async () => {
     deepEqual((await read('retry: 20\n\nretry: soon\n\n')).retries, [20]);
   });
 });

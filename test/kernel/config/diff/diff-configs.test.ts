@@ -22,35 +22,35 @@ const endpoint = (path: string, fields: DataObject = {}): DataObject => ({
 });
 const service = (...endpoints: DataObject[]): DataObject => ({ endpoints });
 
-describe('the difference of two configurations', () => {
+describe('the difference between two configurations', () => {
   describe('is empty', () => {
     const none = (from: DataObject, to: DataObject) => {
       const { equal: isEqual, changes, patch } = diff(from, to);
       deepEqual([isEqual, changes, patch], [true, [], []]);
     };
 
-    it('when a default is written out', () => none({}, { port: 8080, timeout: '2s' }));
-    it('when a duration is written in another unit', () => none({ timeout: '1m' }, { timeout: '60000ms' }));
+    it('if a default is written out', () => none({}, { port: 8080, timeout: '2s' }));
+    it('if a duration is written in another unit', () => none({ timeout: '1m' }, { timeout: '60000ms' }));
     it('if endpoints are in another order', () =>
       none(service(endpoint('/a'), endpoint('/b')), service(endpoint('/b'), endpoint('/a'))));
     it('if keys are in another order', () => none({ name: 'a', port: 1 }, { port: 1, name: 'a' }));
-    it('when comments come and go', () => none({ '@why': 'x' }, { _who: 'y', $schema: 'z' }));
-    it('when an inherited value is written out', () =>
+    it('if only comments differ', () => none({ '@why': 'x' }, { _who: 'y', $schema: 'z' }));
+    it('if an inherited value is written out', () =>
       none(service(endpoint('/a')), service(endpoint('/a', { timeout: '2s', method: 'GET' }))));
-    it('when an old name is used', () => {
+    it('if an old field name is used', () => {
       const old = { version: 2, host: ['http://h'], ...service(endpoint('/a', { headers_to_pass: ['A'] })) };
       const present = config(service(endpoint('/a', { input_headers: ['A'] })));
       equal(diffConfigs(normalize(old).config, present).equal, true);
     });
   });
 
-  it('shows a value before and after, durations as they are written', () => {
+  it('contains the old and new value, with durations as they are written', () => {
     deepEqual(diff({}, { timeout: '3s' }).changes, [
       { op: 'replace', pointer: '/timeout', from: '2s', to: '3s', effect: 'swap' },
     ]);
   });
 
-  describe('of what endpoints take from the service', () => {
+  describe('in a field that endpoints inherit from the service', () => {
     const pointers = ({ changes }: ConfigDiff) => changes.map(({ pointer }) => pointer);
     const withOutput = (name: string) => service(endpoint('/a', { output_encoding: name }));
 
@@ -68,7 +68,7 @@ describe('the difference of two configurations', () => {
       });
     }
 
-    it('names every endpoint that changes by it, and patches them all', () => {
+    it('names every endpoint whose value changes, and patches all of them', () => {
       const endpoints = [endpoint('/a'), endpoint('/b', { timeout: '5s' })];
       const difference = diff({ timeout: '1s', endpoints }, { timeout: '3s', endpoints });
       deepEqual(difference.endpoints.changed, [{ method: 'GET', endpoint: '/a' }]);
@@ -78,7 +78,7 @@ describe('the difference of two configurations', () => {
       );
     });
 
-    it('is listed at an endpoint that changes differently', () => {
+    it('is also listed at an endpoint that changes to another value', () => {
       const to = { timeout: '3s', endpoints: [endpoint('/a', { timeout: '4s' })] };
       deepEqual(pointers(diff({ timeout: '1s', endpoints: [endpoint('/a')] }, to)), [
         '/timeout',
@@ -92,7 +92,7 @@ describe('the difference of two configurations', () => {
       ]);
     });
 
-    it('leaves out how backends are read when a stream comes or goes', () => {
+    it('omits how the backend is decoded if an output changes to or from a stream', () => {
       deepEqual(pointers(diff(withOutput('json'), withOutput('sse'))), ['/endpoints/0/output_encoding']);
       deepEqual(pointers(diff(withOutput('ndjson'), withOutput('json'))), ['/endpoints/0/output_encoding']);
     });
@@ -109,7 +109,7 @@ describe('the difference of two configurations', () => {
     );
   });
 
-  it('points into the new document, regardless of the old position of the endpoint', () => {
+  it('has pointers into the new document, even for endpoints that were moved', () => {
     const from = service(endpoint('/a'), endpoint('/b'));
     const to = service(endpoint('/c'), endpoint('/b', { cache_ttl: '5s' }), endpoint('/a'));
     deepEqual(
@@ -121,7 +121,7 @@ describe('the difference of two configurations', () => {
     );
   });
 
-  it('points into the old document for what is removed', () => {
+  it('has pointers into the old document for removed values', () => {
     const from = service(endpoint('/a'), endpoint('/b', { extra_config: { 'x/y': 1 } }));
     const to = service(endpoint('/b'));
     deepEqual(
@@ -133,7 +133,7 @@ describe('the difference of two configurations', () => {
     );
   });
 
-  it('takes another method for another endpoint', () => {
+  it('treats an endpoint with another method as another endpoint', () => {
     const { endpoints } = diff(service(endpoint('/a')), service(endpoint('/a', { method: 'POST' })));
     deepEqual(endpoints, {
       added: [{ method: 'POST', endpoint: '/a' }],
@@ -147,7 +147,7 @@ describe('the difference of two configurations', () => {
     deepEqual(diff(service(endpoint('/a')), to).endpoints.changed, [{ method: 'GET', endpoint: '/a' }]);
   });
 
-  it('matches backends by position', () => {
+  it('compares backends by their positions', () => {
     const from = service(endpoint('/a', { backend: [{ url_pattern: '/1' }, { url_pattern: '/2' }] }));
     const to = service(endpoint('/a', { backend: [{ url_pattern: '/2' }] }));
     deepEqual(
@@ -159,7 +159,7 @@ describe('the difference of two configurations', () => {
     );
   });
 
-  it('shows a list of texts as a whole', () => {
+  it('contains lists of strings as a whole', () => {
     const [change] = diff({ host: ['http://a'] }, { host: ['http://b', 'http://a'] }).changes;
     deepEqual(change, {
       op: 'replace',
@@ -170,12 +170,12 @@ describe('the difference of two configurations', () => {
     });
   });
 
-  it('shows an option of the router where it is written', () => {
+  it('has the pointer of a router option in the document', () => {
     const [change] = diff({}, { extra_config: { router: { max_payload: 5 } } }).changes;
     equal(change!.pointer, '/extra_config/router/max_payload');
   });
 
-  it('tells long numbers apart that JavaScript cannot', () => {
+  it('distinguishes numbers beyond the precision of JavaScript', () => {
     const number = (text: string) => service(endpoint('/a', { extra_config: { 'x/y': { n: JSON.rawJSON(text) } } }));
     equal(diff(number('12345678901234567890'), number('12345678901234567891')).equal, false);
     equal(diff(number('12345678901234567890'), number('12345678901234567890')).equal, true);
@@ -187,7 +187,7 @@ describe('the difference of two configurations', () => {
     deepEqual(diff(from, to).summary, { added: 2, changed: 1, removed: 1 });
   });
 
-  it('tells the service before the endpoints, and these by path and method', () => {
+  it('lists the service before the endpoints, which are sorted by path and method', () => {
     const to = { ...service(endpoint('/b'), endpoint('/a')), port: 1 };
     deepEqual(
       diff({}, to).changes.map(({ pointer }) => pointer),
@@ -227,7 +227,7 @@ describe('the difference of two configurations', () => {
     }
 
     for (const output of ['streaming', 'sse', 'ndjson', 'eventstream', 'no-op']) {
-      it(`stream for an endpoint that was ${output}`, () => {
+      it(`stream for an endpoint with the output ${output}`, () => {
         const from = service(endpoint('/a', { output_encoding: output }));
         const to = service(endpoint('/a', { output_encoding: output, cache_ttl: '1s' }));
         deepEqual(effect(from, to), ['stream']);
@@ -239,7 +239,7 @@ describe('the difference of two configurations', () => {
       deepEqual(effect({}, service(endpoint('/a', { output_encoding: 'sse' }))), ['swap']);
     });
 
-    it('swap for an endpoint that answers at once', () => {
+    it('swap for an endpoint that does not stream', () => {
       deepEqual(effect(service(endpoint('/a')), service(endpoint('/a', { cache_ttl: '1s' }))), ['swap']);
     });
   });
@@ -247,17 +247,17 @@ describe('the difference of two configurations', () => {
   describe('with secrets', () => {
     const secret = (client_secret: string) => service(endpoint('/a', { extra_config: { 'x/y': { client_secret } } }));
 
-    it('shows that one changed, not what it is', () => {
+    it('shows that a secret changed, without its values', () => {
       const [change] = diff(secret('old'), secret('new'), { isSecret }).changes;
       deepEqual([change!.from, change!.to], ['***', '***']);
     });
 
-    it('masks them inside of an added endpoint and in the patch', () => {
+    it('masks secrets inside an added endpoint and in the patch', () => {
       const result = diff(service(), secret('new'), { isSecret });
       ok(!JSON.stringify(result).includes('"new"'));
     });
 
-    it('masks an address with a password in a list', () => {
+    it('masks passwords of addresses in a list', () => {
       const [change] = diff(
         {},
         { extra_config: { 'x/y': { at: ['http://u:p@h', 'http://i'] } } },
@@ -267,13 +267,13 @@ describe('the difference of two configurations', () => {
     });
   });
 
-  it('adds positions to a change', () => {
+  it('adds positions in the file to a change', () => {
     const places = (pointer: string, side: string) => ({ file: side, line: pointer.length });
     const [change] = diff({}, { port: 1 }, { places }).changes;
     deepEqual([change!.file, change!.line], ['to', 5]);
   });
 
-  describe('of components', () => {
+  describe('in components', () => {
     const schema = {
       type: 'object',
       properties: { rate: { type: 'integer', default: 5 }, every: { type: 'duration', default: '1s' } },
@@ -286,19 +286,19 @@ describe('the difference of two configurations', () => {
       equal(diff(from, component({ rate: 5 }), { componentSchema }).equal, true);
     });
 
-    it('shows their durations as they are written', () => {
+    it('contains durations as they are written', () => {
       const [change] = diff(component({}), component({ every: '2s' }), { componentSchema }).changes;
       deepEqual([change!.from, change!.to], ['1s', '2s']);
     });
   });
 
-  describe('as a patch', () => {
+  describe('as a JSON patch', () => {
     const applies = (from: DataObject, to: DataObject) => {
       const { patch } = diff(from, to);
       deepEqual(applyPatch(canonicalData(config(from)), patch), canonicalData(config(to)));
     };
 
-    it('makes the one configuration the other', () =>
+    it('turns one configuration into the other', () =>
       applies(
         service(endpoint('/a'), endpoint('/b'), endpoint('/c'), endpoint('/d')),
         service(
@@ -309,31 +309,31 @@ describe('the difference of two configurations', () => {
         ),
       ));
 
-    it('holds when endpoints are reordered', () =>
+    it('is correct for reordered endpoints', () =>
       applies(
         service(endpoint('/a'), endpoint('/b'), endpoint('/c')),
         service(endpoint('/c', { timeout: '1s' }), endpoint('/a'), endpoint('/aa')),
       ));
 
-    it('holds when backends come and go', () => {
+    it('is correct for added and removed backends', () => {
       const backends = (...patterns: string[]) =>
         service(endpoint('/a', { backend: patterns.map((url_pattern) => ({ url_pattern })) }));
       applies(backends('/1', '/2', '/3'), backends('/2'));
       applies(backends('/2'), backends('/1', '/2', '/3'));
     });
 
-    it('holds for fields and components', () =>
+    it('is correct for fields and components', () =>
       applies(
         { port: 1, extra_config: { 'a/b': { x: [1, { y: 2 }] } }, client_tls: { allow_insecure_connections: true } },
         { name: 'n', extra_config: { 'a/b': { x: [{ y: 3 }] }, 'c~d/e': 1 } },
       ));
 
-    it('holds for two endpoints of one name', () =>
+    it('is correct for two endpoints with the same path', () =>
       applies(service(endpoint('/a'), endpoint('/a', { timeout: '1s' })), service(endpoint('/a'))));
   });
 
-  describe('is found in data that', () => {
-    it('is a document of the same meaning', () => {
+  describe('is computed on data that', () => {
+    it('means the same as the document when it is parsed again', () => {
       const original = config({
         timeout: '90us',
         extra_config: { router: { max_payload: 3 } },
@@ -350,7 +350,7 @@ describe('the difference of two configurations', () => {
     });
   });
 
-  it('costs in proportion to the endpoints', () => {
+  it('takes time in proportion to the number of endpoints', () => {
     const many = (count: number, timeout: string) => {
       const endpoints = Array.from({ length: count }, (_, index) => endpoint(`/e/${index}`, { timeout }));
       return config({ endpoints });

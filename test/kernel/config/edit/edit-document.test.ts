@@ -7,9 +7,9 @@ const edit = (file: string, text: string, ...changes: Change[]): string =>
 
 const refusal = (code: string) => (error: unknown) => (error as ConfigErrors).errors[0]!.code === code;
 
-describe('editing a text', () => {
+describe('editing the text of a configuration', () => {
   describe('in JSON', () => {
-    it('replaces the literal of a key and leaves comments and layout', () => {
+    it('replaces the literal of a key and keeps comments and layout', () => {
       equal(
         edit('a.json', '{ // why\n  "old" :  [1,\t2] }', { pointer: '/old', key: 'new' }),
         '{ // why\n  "new" :  [1,\t2] }',
@@ -20,18 +20,18 @@ describe('editing a text', () => {
       equal(edit('a.json', '{"a": "2", "b": 1}', { pointer: '/a', value: '2s' }), '{"a": "2s", "b": 1}');
     });
 
-    it('indents a list of lines as the text is', () => {
+    it('indents a multi-line list like the rest of the text', () => {
       equal(
         edit('a.json', '{\n\t"h": [\n\t\t"a"\n\t]\n}', { pointer: '/h', value: ['b', 'c'] }),
         '{\n\t"h": [\n\t\t"b",\n\t\t"c"\n\t]\n}',
       );
     });
 
-    it('writes a short list on the line of the value it replaces', () => {
+    it('writes a short list on one line', () => {
       equal(edit('a.json', '{\n  "h": "a"\n}', { pointer: '/h', value: ['a'] }), '{\n  "h": ["a"]\n}');
     });
 
-    it('breaks a long value over lines', () => {
+    it('breaks a long list over several lines', () => {
       const long = ['x'.repeat(60), 'y'.repeat(60)];
       equal(
         edit('a.json', '{\n  "h": "a"\n}', { pointer: '/h', value: long }),
@@ -39,23 +39,23 @@ describe('editing a text', () => {
       );
     });
 
-    it('keeps a text of one line on one line', () => {
+    it('keeps a one-line document on one line', () => {
       const long = ['x'.repeat(60), 'y'.repeat(60)];
       equal(edit('a.json', '{"h":1}', { pointer: '/h', value: long }), `{"h":["${long[0]}", "${long[1]}"]}`);
     });
 
-    it('leaves long numbers elsewhere as they are', () => {
+    it('leaves long numbers elsewhere unchanged', () => {
       equal(
         edit('a.json', '{"n":12345678901234567890,"a":1}', { pointer: '/a', value: 2 }),
         '{"n":12345678901234567890,"a":2}',
       );
     });
 
-    it('reads pointers with escapes', () => {
+    it('accepts pointers with escapes', () => {
       equal(edit('a.json', '{"a/b~c": 1}', { pointer: '/a~1b~0c', key: 'd/e' }), '{"d/e": 1}');
     });
 
-    it('renames a key and another inside of it in one go', () => {
+    it('renames a key and a key inside its value in one edit', () => {
       equal(
         edit('a.json', '{"a":{"b":1}}', { pointer: '/a', key: 'x' }, { pointer: '/a/b', key: 'y' }),
         '{"x":{"y":1}}',
@@ -64,19 +64,19 @@ describe('editing a text', () => {
   });
 
   describe('in YAML', () => {
-    it('quotes a key as it was', () => {
+    it('keeps the quotes of a key', () => {
       const text = `a: 1\n'b': 2\n"c": 3 # why\n`;
       const changes = ['a', 'b', 'c'].map((key) => ({ pointer: `/${key}`, key: `${key}${key}` }));
       equal(edit('a.yaml', text, ...changes), `aa: 1\n'bb': 2\n"cc": 3 # why\n`);
     });
 
-    it('quotes what would not be the same text without quotes', () => {
+    it('quotes a string that would mean something else without quotes', () => {
       equal(edit('a.yaml', 'a: x\n', { pointer: '/a', value: 'true' }), 'a: "true"\n');
       equal(edit('a.yaml', 'a: x\n', { pointer: '/a', value: 'a: b' }), 'a: "a: b"\n');
       equal(edit('a.yaml', 'a: x\n', { pointer: '/a', value: '12' }), 'a: "12"\n');
     });
 
-    it('writes a plain duration plain', () => {
+    it('writes a duration without quotes', () => {
       equal(edit('a.yaml', 'a: 2 # why\n', { pointer: '/a', value: '2s' }), 'a: 2s # why\n');
     });
 
@@ -84,33 +84,33 @@ describe('editing a text', () => {
       equal(edit('a.yaml', "a: 'x'\n", { pointer: '/a', value: "it's" }), "a: 'it''s'\n");
     });
 
-    it('puts a value where none was', () => {
+    it('inserts a value for an empty key', () => {
       equal(edit('a.yaml', 'a:\nb: 1\n', { pointer: '/a', value: 'x' }), 'a: x\nb: 1\n');
     });
 
-    it('writes a list in the place of a text', () => {
+    it('replaces a string by a list', () => {
       equal(edit('a.yaml', 'h: http://a\n', { pointer: '/h', value: ['http://a'] }), 'h: ["http://a"]\n');
     });
 
-    it('keeps a list of lines one', () => {
+    it('keeps a block list a block list', () => {
       equal(
         edit('a.yaml', 'o:\n    h:\n      - a # one\n      - b\n    x: 1\n', { pointer: '/o/h', value: ['c', 'd'] }),
         'o:\n    h:\n      - c\n      - d\n    x: 1\n',
       );
     });
 
-    it('keeps an object of lines one', () => {
+    it('keeps a block mapping a block mapping', () => {
       equal(
         edit('a.yaml', 'o:\n  a: 1\n  b: 2\nx: 1\n', { pointer: '/o', value: { c: 1, d: ['e'] } }),
         'o:\n  c: 1\n  d: ["e"]\nx: 1\n',
       );
     });
 
-    it('replaces a text of lines', () => {
+    it('replaces a multi-line string', () => {
       equal(edit('a.yaml', 'a: |\n  one\n  two\nb: 1\n', { pointer: '/a', value: 'one' }), 'a: one\nb: 1\n');
     });
 
-    it('renames once what aliases use twice', () => {
+    it('renames a key once if aliases use it twice', () => {
       const text = '_base: &b { old: 1 }\none: *b\ntwo: *b\n';
       equal(
         edit('a.yaml', text, { pointer: '/one/old', key: 'new' }, { pointer: '/two/old', key: 'new' }),
@@ -118,14 +118,14 @@ describe('editing a text', () => {
       );
     });
 
-    it('renames in what is merged in', () => {
+    it('renames a key that a merge key brings in', () => {
       equal(
         edit('a.yaml', '_base: &b { old: 1 }\none:\n  <<: *b\n  x: 1\n', { pointer: '/one/old', key: 'new' }),
         '_base: &b { new: 1 }\none:\n  <<: *b\n  x: 1\n',
       );
     });
 
-    it('refuses to change what an alias uses elsewhere too', () => {
+    it('rejects a change of a value that an alias also uses elsewhere', () => {
       const text = 'one: &b { old: 1 }\ntwo: *b\n';
       throws(() => edit('a.yaml', text, { pointer: '/two/old', key: 'new' }), refusal('EDIT_IMPOSSIBLE'));
     });
@@ -140,7 +140,7 @@ describe('editing a text', () => {
       );
     });
 
-    it('renames in one item of a list of tables only', () => {
+    it('renames a key in one table of an array of tables only', () => {
       const text = '[[e]]\nold = 1\n[[e.b]]\nold = 2\n[[e]]\nold = 3\n';
       equal(
         edit('a.toml', text, { pointer: '/e/0/b/0/old', key: 'x' }, { pointer: '/e/1/old', key: 'y' }),
@@ -148,7 +148,7 @@ describe('editing a text', () => {
       );
     });
 
-    it('renames inside of inline tables over several lines', () => {
+    it('renames inside multi-line inline tables', () => {
       const text = 'l = [\n  { "old" = "a # ] }" }, # why\n  { old = 2 },\n]\n';
       equal(
         edit('a.toml', text, { pointer: '/l/0/old', key: 'x' }, { pointer: '/l/1/old', key: 'y' }),
@@ -156,39 +156,39 @@ describe('editing a text', () => {
       );
     });
 
-    it('quotes a name that needs it', () => {
+    it('quotes a new name that needs quotes', () => {
       equal(edit('a.toml', 'old = 1\n', { pointer: '/old', key: 'a/b' }), '"a/b" = 1\n');
     });
 
-    it('keeps the quotes of a literal text', () => {
+    it('keeps the quotes of a literal string', () => {
       equal(edit('a.toml', "a = 'x'\n", { pointer: '/a', value: '2s' }), "a = '2s'\n");
     });
 
-    it('replaces a number, comment kept', () => {
+    it('replaces a number and keeps the comment', () => {
       equal(edit('a.toml', 'a = 1_000 # why\n', { pointer: '/a', value: 3 }), 'a = 3 # why\n');
     });
 
-    it('replaces a text of lines with quotes in it', () => {
+    it('replaces a multi-line string that contains quotes', () => {
       equal(edit('a.toml', 'a = """x "y" # "" z"""\nb = 1\n', { pointer: '/a', value: 'q' }), 'a = "q"\nb = 1\n');
     });
 
-    it('writes a list of lines as one', () => {
+    it('replaces a multi-line list by a multi-line list', () => {
       equal(
         edit('a.toml', 'a = [\n    "x",\n]\nb = 1\n', { pointer: '/a', value: ['y', { z: 1 }] }),
         'a = [\n    "y",\n    {z = 1},\n]\nb = 1\n',
       );
     });
 
-    it('cannot replace a table under a header, which is not a single value', () => {
+    it('rejects replacing a table with a header, which is not a single value', () => {
       throws(() => edit('a.toml', '[a]\nx = 1\n', { pointer: '/a', value: { x: 2 } }), refusal('EDIT_IMPOSSIBLE'));
     });
 
-    it('refuses null, which it has no literal for', () => {
+    it('rejects null, which TOML cannot express', () => {
       throws(() => edit('a.toml', 'a = 1\n', { pointer: '/a', value: [null] }), refusal('EDIT_IMPOSSIBLE'));
     });
   });
 
-  describe('with a key more', () => {
+  describe('adding a key', () => {
     // biome-ignore format: a row is a line
     const rows: readonly (readonly [file: string, text: string, pointer: string, edited: string])[] = [
       ['a.json', '{\n    "a": 1\n}', '', '{\n    "x": [1],\n    "a": 1\n}'],
@@ -201,23 +201,23 @@ describe('editing a text', () => {
       ['a.toml', 'a = { b = 1 }\n', '/a', 'a = { x = [1], b = 1 }\n'],
     ];
     for (const [file, text, pointer, edited] of rows) {
-      it(`puts it first in ${JSON.stringify(text)} of ${file}`, () =>
+      it(`inserts it first in ${JSON.stringify(text)} of ${file}`, () =>
         equal(edit(file, text, { pointer, add: 'x', value: [1] }), edited));
     }
-    it('refuses one that is there', () => {
+    it('rejects a key that already exists', () => {
       throws(() => edit('a.json', '{"a":1}', { pointer: '', add: 'a', value: 2 }), refusal('EDIT_DUPLICATE_KEY'));
     });
-    it('refuses a list, a text and nothing', () => {
+    it('rejects an array, a string and a missing object', () => {
       for (const pointer of ['/a', '/b', '/c']) {
         throws(() => edit('a.json', '{"a":[],"b":"x"}', { pointer, add: 'd', value: 2 }), refusal('EDIT_IMPOSSIBLE'));
       }
     });
-    it('refuses a table of TOML that has tables only', () => {
+    it('rejects a TOML table that consists of subtables only', () => {
       throws(() => edit('a.toml', '[a]\n[a.b]\n', { pointer: '/a', add: 'x', value: 2 }), refusal('EDIT_IMPOSSIBLE'));
     });
   });
 
-  it('changes name and value of one key at once', () => {
+  it('changes key and value of one field in one edit', () => {
     const changes = [
       { pointer: '/a', value: [1] },
       { pointer: '/a', key: 'b' },
@@ -225,7 +225,7 @@ describe('editing a text', () => {
     equal(edit('a.json', '{"a": 1}', ...changes), '{"b": [1]}');
   });
 
-  it('rejects a rename to a key that already exists', () => {
+  it('rejects a rename to an existing key', () => {
     throws(() => edit('a.json', '{"a":1,"b":2}', { pointer: '/a', key: 'b' }), refusal('EDIT_DUPLICATE_KEY'));
   });
 
@@ -237,20 +237,20 @@ describe('editing a text', () => {
     throws(() => edit('a.json', '{"a":1,"b":2}', ...changes), refusal('EDIT_DUPLICATE_KEY'));
   });
 
-  it('refuses a pointer that does not exist', () => {
+  it('rejects a pointer that does not exist', () => {
     throws(() => edit('a.json', '{"a":1}', { pointer: '/b', value: 2 }), refusal('EDIT_IMPOSSIBLE'));
   });
 
-  it('refuses a new name for an item of a list', () => {
+  it('rejects a new name for an array element', () => {
     throws(() => edit('a.json', '{"a":[1]}', { pointer: '/a/0', key: 'b' }), refusal('EDIT_IMPOSSIBLE'));
   });
 
-  it('gives back the document itself when there is nothing to change', () => {
+  it('returns the same document if there is nothing to change', () => {
     const document = parseDocument('{"a":1}', 'a.json');
     equal(editDocument(document, []), document);
   });
 
-  it('reads the new text', () => {
+  it('returns a document parsed from the new text', () => {
     const edited = editDocument(parseDocument('{"a":1}', 'a.json'), [{ pointer: '/a', key: 'b' }]);
     deepEqual(edited.data, { b: 1 });
   });

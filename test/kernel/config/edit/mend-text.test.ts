@@ -4,7 +4,7 @@ import { mendText } from '../../../../kernel/config/index.ts';
 
 const mended = (text: string, file = 'g.json') => mendText(text, file).text;
 
-describe('a text that cannot be read', () => {
+describe('correcting a text with syntax errors', () => {
   // biome-ignore format: a row is a line
   const rows: readonly (readonly [what: string, text: string, mended: string])[] = [
     ['a trailing comma of an object', '{"a": 1,}', '{"a": 1}'],
@@ -20,10 +20,10 @@ describe('a text that cannot be read', () => {
     ['words of other languages', '{"a": True, "b": [None], "c": off}', '{"a": true, "b": [null], "c": false}'],
   ];
   for (const [what, text, expected] of rows) {
-    it(`is rid of ${what}`, () => equal(mended(text), expected));
+    it(`corrects ${what}`, () => equal(mended(text), expected));
   }
 
-  it('is left alone where more than one thing may be meant', () => {
+  it('leaves ambiguous errors unchanged', () => {
     for (const text of [
       '{"a": 1 "b": 2}',
       '{"a": "one "two", "b": 2}',
@@ -37,14 +37,15 @@ describe('a text that cannot be read', () => {
       equal(mended(text), text);
     }
   });
-  it('is mended in TOML too', () => {
+  it('works for TOML, too', () => {
     equal(
       mended('timeout = 2s\ndebug = True\n[a]\nb = yes\n', 'g.toml'),
       'timeout = "2s"\ndebug = true\n[a]\nb = true\n',
     );
   });
-  it('is repaired next to errors that remain', () => equal(mended('{"a": one,\n "b": 1,}'), '{"a": one,\n "b": 1}'));
-  it('reports every error at its place, after the repair of those before it', () => {
+  it('corrects errors next to others that it cannot correct', () =>
+    equal(mended('{"a": one,\n "b": 1,}'), '{"a": one,\n "b": 1}'));
+  it('reports every correction at its place', () => {
     const { made } = mendText('{"a": [1,],\n}', 'g.json');
     deepEqual(
       made.map(({ position, reason }) => [position?.line, position?.column, reason]),
@@ -54,19 +55,19 @@ describe('a text that cannot be read', () => {
       ],
     );
   });
-  it('means what it meant with a comma behind every value', () => {
+  it('removes trailing commas without changing anything else', () => {
     const path = new URL('../../../../samples/quickstart/gateway.json', import.meta.url);
     const text = readFileSync(path, 'utf8');
     const broken = text.replaceAll(/(["\d\]}e])(\s*[\]}])/g, '$1,$2');
     equal(mended(broken), text);
   });
-  it('means what it meant without the commas at the ends of its lines', () => {
+  it('inserts missing commas at line ends without changing anything else', () => {
     const path = new URL('../../../../samples/quickstart/gateway.json', import.meta.url);
     const text = JSON.stringify(JSON.parse(readFileSync(path, 'utf8')), null, 2);
     equal(mended(text.replaceAll(/,$/gm, '')), text);
   });
 });
 
-describe('a text that can be read', () => {
-  it('stays as it is', () => deepEqual(mendText('{"a": 1}', 'g.json'), { text: '{"a": 1}', made: [] }));
+describe('correcting a text without syntax errors', () => {
+  it('returns it unchanged', () => deepEqual(mendText('{"a": 1}', 'g.json'), { text: '{"a": 1}', made: [] }));
 });

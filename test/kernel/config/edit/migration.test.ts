@@ -30,8 +30,8 @@ const old: DataObject = {
   ],
 };
 
-describe('a migration', () => {
-  it('renames fields, namespaces and fields of components at every level', () => {
+describe('a migrated configuration', () => {
+  it('has current names of fields, namespaces and fields of components at every level', () => {
     deepEqual(JSON.parse(migrate(JSON.stringify(old), 'a.json')), {
       version: 3,
       extra_config: { 'security/cors': { allow_origins: ['*'] } },
@@ -55,17 +55,17 @@ describe('a migration', () => {
     });
   });
 
-  it('does not change what the configuration means', () => {
+  it('means the same as before', () => {
     const migrated = migrate(JSON.stringify(old), 'a.json');
     deepEqual(normalize(JSON.parse(migrated)).config, normalize(old).config);
   });
 
-  it('finds nothing to do in what it made', () => {
+  it('needs no further migration', () => {
     const migrated = JSON.parse(migrate(JSON.stringify(old), 'a.json'));
     deepEqual(planMigration(migrated, known).changes, []);
   });
 
-  it('renames old fields in version 3 too', () => {
+  it('has current field names in version 3, too', () => {
     const text = '{"version":3,"endpoints":[{"endpoint":"/","headers_to_pass":[],"backend":[]}]}';
     equal(migrate(text, 'a.json'), text.replace('headers_to_pass', 'input_headers'));
   });
@@ -88,12 +88,12 @@ describe('a migration', () => {
     );
   });
 
-  it('renames in what YAML merges in', () => {
+  it('has current names in parts that YAML merges in', () => {
     const text = 'version: 2\n_base: &b { whitelist: [a] }\nendpoints:\n  - backend: [{ <<: *b }, *b]\n';
     equal(migrate(text, 'a.yaml'), text.replace('2', '3').replace('whitelist', 'allow'));
   });
 
-  it('reports an old field next to its current name', () => {
+  it('comes with a report about an old field next to its current name', () => {
     const { problems } = planMigration({ version: 2, endpoints: [{ headers_to_pass: [], input_headers: [] }] }, known);
     deepEqual(
       problems.map(({ code, pointer }) => [code, pointer]),
@@ -101,33 +101,33 @@ describe('a migration', () => {
     );
   });
 
-  it('turns an old namespace into a comment next to its current name, which takes precedence', () => {
+  it('has an old namespace commented out next to its current name, which takes precedence', () => {
     const name = 'github.com/devopsfaith/krakend-martian';
     const text = JSON.stringify({ version: 2, extra_config: { [name]: {}, 'modifier/martian': {} } });
     equal(migrate(text, 'a.json'), text.replace('2', '3').replace(name, `@${name}`));
   });
 
-  it('turns an old field into a comment next to its current name in version 3, where it is unknown', () => {
+  it('has an old field commented out next to its current name in version 3, where it is unknown', () => {
     const text = '{"version":3,"endpoints":[{"headers_to_pass":["A"],"input_headers":[],"@headers_to_pass":1}]}';
     equal(migrate(text, 'a.json'), text.replace('"headers_to_pass"', '"@@headers_to_pass"'));
   });
 
-  it('reports an invalid version', () => {
+  it('cannot be made from an invalid version', () => {
     deepEqual(
       planMigration({ version: 1 }, known).problems.map(({ code }) => code),
       ['CONFIG_VERSION'],
     );
   });
 
-  describe('of old forms', () => {
-    it('moves the certificate next to keys into that list', () => {
+  describe('with old settings', () => {
+    it('has the certificate next to keys moved into that list', () => {
       const text = '{"version":3,"tls":{"public_key":"a.pem","private_key":"a.key"}}';
       equal(
         migrate(text, 'a.json'),
         '{"version":3,"tls":{"keys":[{"public_key": "a.pem", "private_key": "a.key"}],"@private_key":"a.key"}}',
       );
     });
-    it('puts it behind those that are there', () => {
+    it('has that certificate after the existing entries', () => {
       const keys = [{ public_key: 'a.pem', private_key: 'a.key' }];
       const tls = { keys, public_key: 'b.pem', private_key: 'b.key' };
       deepEqual(JSON.parse(migrate(JSON.stringify({ version: 3, tls }), 'a.json')).tls, {
@@ -136,11 +136,11 @@ describe('a migration', () => {
         '@private_key': 'b.key',
       });
     });
-    it('moves certificate settings of backends to client_tls', () => {
+    it('has certificate settings of backends moved to client_tls', () => {
       const text = '{"version":3,"allow_insecure_connections":true}';
       equal(migrate(text, 'a.json'), '{"version":3,"client_tls":{"allow_insecure_connections": true}}');
     });
-    it('moves it into one that is there', () => {
+    it('has them moved into an existing client_tls', () => {
       const data = { version: 3, allow_insecure_connections: true, client_tls: { min_version: 'TLS12' } };
       deepEqual(JSON.parse(migrate(JSON.stringify(data), 'a.json')), {
         version: 3,
@@ -148,7 +148,7 @@ describe('a migration', () => {
         client_tls: { allow_insecure_connections: true, min_version: 'TLS12' },
       });
     });
-    it('moves use_h2c to the root, from a router of any name', () => {
+    it('has use_h2c of the router moved to the root', () => {
       const name = 'github_com/luraproject/lura/router/gin';
       const data = { version: 3, extra_config: { [name]: { use_h2c: true } } };
       deepEqual(JSON.parse(migrate(JSON.stringify(data), 'a.json')), {
@@ -157,7 +157,7 @@ describe('a migration', () => {
         extra_config: { router: { '@use_h2c': true } },
       });
     });
-    it('does the same in YAML and TOML', () => {
+    it('has the same changes in YAML and TOML', () => {
       equal(
         migrate(
           'version: 3 # now\ntls: # one\n  public_key: a.pem # pair\n  private_key: a.key\nextra_config: {router: {use_h2c: true}}\n',
@@ -173,7 +173,7 @@ describe('a migration', () => {
         'version = 3\n"@allow_insecure_connections" = true\n[client_tls]\n# old\nallow_insecure_connections = true\nmin_version = "TLS12"\n',
       );
     });
-    it('leaves nothing to be warned of', () => {
+    it('causes no warnings', () => {
       const text = JSON.stringify({
         version: 3,
         allow_insecure_connections: true,
@@ -182,7 +182,7 @@ describe('a migration', () => {
       });
       deepEqual(normalize(JSON.parse(migrate(text, 'a.json'))).warnings, []);
     });
-    it('leaves forms that say nothing', () => {
+    it('keeps old settings that have no effect', () => {
       const data = {
         version: 3,
         allow_insecure_connections: false,

@@ -23,20 +23,20 @@ describe('replacing a file', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('writes the text and leaves nothing else behind', async () => {
+  it('writes the text and leaves no other file behind', async () => {
     writeFileSync(path('a.json'), 'old');
     equal(await replaceFile(path('a.json'), 'new'), true);
     equal(readFileSync(path('a.json'), 'utf8'), 'new');
     deepEqual(readdirSync(folder), ['a.json']);
   });
 
-  it('keeps the mode', async () => {
+  it('keeps the permissions', async () => {
     writeFileSync(path('a.json'), 'old', { mode: 0o640 });
     await replaceFile(path('a.json'), 'new');
     equal(statSync(path('a.json')).mode & 0o777, 0o640);
   });
 
-  it('puts another file in the place of the old one', async () => {
+  it('replaces the file by a new inode', async () => {
     writeFileSync(path('a.json'), 'old');
     const before = statSync(path('a.json')).ino;
     await replaceFile(path('a.json'), 'new');
@@ -52,14 +52,14 @@ describe('replacing a file', () => {
     equal(lstatSync(path('link.json')).isSymbolicLink(), true);
   });
 
-  it('does not write what is there already', async () => {
+  it('does not write an unchanged text', async () => {
     writeFileSync(path('a.json'), 'same');
     const before = statSync(path('a.json')).ino;
     equal(await replaceFile(path('a.json'), 'same'), false);
     equal(statSync(path('a.json')).ino, before);
   });
 
-  it('makes a file that is not there', async () => {
+  it('creates a missing file', async () => {
     equal(await replaceFile(path('b.json'), 'new'), true);
     equal(readFileSync(path('b.json'), 'utf8'), 'new');
   });
@@ -70,7 +70,7 @@ describe('replacing a file', () => {
     equal(readFileSync(path('a.json'), 'utf8'), '\ufeffnew');
   });
 
-  it('fails without a trace when the folder is not there', async () => {
+  it('leaves nothing behind if the folder is missing', async () => {
     await rejects(replaceFile(path('none/a.json'), 'new'), { code: 'ENOENT' });
     deepEqual(readdirSync(folder), []);
   });

@@ -11,13 +11,13 @@ const rewrite = (file: string, text: string, wanted: DataObject): string => {
 
 const lines = (...list: string[]) => `${list.join('\n')}\n`;
 
-describe('rewriting a document', () => {
-  it('leaves a text alone that means it already', () => {
+describe('rewriting a document to contain other data', () => {
+  it('returns an unchanged text if the data is the same', () => {
     const text = '{ // x\n "a" :1 }';
     equal(rewrite('a.json', text, { a: 1 }), text);
   });
 
-  it('changes what differs in JSON, and keeps comments and layout', () => {
+  it('changes only differing values in JSON, and keeps comments and layout', () => {
     const text = lines('{', '  // why', '  "a": 1, // one', '', '  "b":   { "c": [1, 2] },', '  "d": 3 // last', '}');
     equal(
       rewrite('a.json', text, { a: 2, b: { c: [1, 2], e: 'x' }, d: 3 }),
@@ -25,7 +25,7 @@ describe('rewriting a document', () => {
     );
   });
 
-  it('takes keys out of JSON and puts others in', () => {
+  it('removes and adds keys in JSON', () => {
     const text = lines('{', '  "a": 1, // one', '  "b": 2, // two', '  "c": 3 // three', '}');
     equal(rewrite('a.json', text, { a: 1, c: 3 }), lines('{', '  "a": 1, // one', '  "c": 3 // three', '}'));
     equal(rewrite('a.json', text, { a: 1, b: 2 }), lines('{', '  "a": 1, // one', '  "b": 2 // two', '}'));
@@ -62,7 +62,7 @@ describe('rewriting a document', () => {
     '    method: GET',
   );
 
-  it('changes YAML in its lines', () => {
+  it('changes only the affected lines in YAML', () => {
     const endpoints: DataObject[] = [
       { endpoint: '/a', timeout: '2s' },
       { endpoint: '/b', method: 'GET' },
@@ -91,7 +91,7 @@ describe('rewriting a document', () => {
     );
   });
 
-  it('refuses what an alias of YAML would change elsewhere, too', () => {
+  it('rejects a change of a YAML value that an alias uses elsewhere', () => {
     const text = lines('a: &x {n: 1}', 'b: *x');
     throws(
       () => rewrite('a.yaml', text, { a: { n: 1 }, b: { n: 2 } }),
@@ -99,7 +99,7 @@ describe('rewriting a document', () => {
     );
   });
 
-  it('changes TOML, under its headers too', () => {
+  it('changes TOML, including tables with headers', () => {
     const text = lines(
       '# head',
       'version = 3',
@@ -135,7 +135,7 @@ describe('rewriting a document', () => {
     equal(rewrite('a.toml', more, { version: 3, timeout: '1s', endpoints }).trim(), text.trim());
   });
 
-  it('produces exactly the wanted data or fails, for any change', () => {
+  it('produces exactly the given data or fails, for any change', () => {
     const texts: Record<string, string> = {
       'a.json': '{ "a": 1, "l": [1, 2, {"x": 1, "y": [3]}],\n  "o": {"p": "q", // c\n "r": null} }',
       'a.yaml': 'a: 1\nl:\n  - 1\n  - 2\n  - x: 1\n    y: [3]\no:\n  p: q # c\n  r:\n',

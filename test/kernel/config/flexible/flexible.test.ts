@@ -63,14 +63,14 @@ describe('flexible configuration', () => {
       deepEqual(await dataOf(write('a.tmpl', '{"version": {{add 2 1}}}')), { version: 3 });
     });
 
-    it('takes any value of FC_ENABLE, and leaves files as they are without one', async () => {
+    it('renders templates with any value of FC_ENABLE, and none without it', async () => {
       process.env.FC_ENABLE = '0';
       deepEqual(await dataOf(write('a.json', '{"version": {{add 2 1}}}')), { version: 3 });
       process.env.FC_ENABLE = '';
       match((await issues('a.json'))[0]!, /templates are not rendered/);
     });
 
-    it('has each file of settings as a variable', async () => {
+    it('provides each settings file as a variable', async () => {
       process.env.FC_SETTINGS = 'settings';
       write('settings/urls.json', '{"a":"http://x"}');
       write('settings/deep/ignored.json', '{"a":1}');
@@ -79,18 +79,18 @@ describe('flexible configuration', () => {
       deepEqual(await dataOf(file), { a: 'http://x', m: { a: 'http://x' }, n: '<no value>' });
     });
 
-    it('makes a list with commas between its items', async () => {
+    it('renders a list with commas between its items', async () => {
       const file = write('a.json', '{"e":[{{range $i, $v := list "a" "b"}}{{if $i}},{{end}}"{{$v}}"{{end}}]}');
       deepEqual(await dataOf(file), { e: ['a', 'b'] });
     });
 
-    it('includes partials as they are, those in folders too', async () => {
+    it('includes partials unchanged, also from subfolders', async () => {
       process.env.FC_PARTIALS = 'partials';
       write('partials/deep/p.txt', '{{ not rendered }}"');
       deepEqual(await dataOf(write('a.json', '{"a":"{{ include "deep/p.txt" }}}')), { a: '{{ not rendered }}' });
     });
 
-    it('refuses a partial that is not there, with file and line', async () => {
+    it('rejects a missing partial with file and line', async () => {
       process.env.FC_PARTIALS = 'partials';
       mkdirSync(join(folder, 'partials'));
       deepEqual(await issues(write('a.json', '{\n  "a": {{ include "none.json" }}\n}')), [
@@ -98,7 +98,7 @@ describe('flexible configuration', () => {
       ]);
     });
 
-    it('calls templates by their names', async () => {
+    it('calls templates by name', async () => {
       process.env.FC_TEMPLATES = 'templates';
       write('templates/item.tmpl', '{"v": {{ . }}}');
       deepEqual(await dataOf(write('a.json', '{"i": {{ template "item.tmpl" 5 }}}')), { i: { v: 5 } });
@@ -113,7 +113,7 @@ describe('flexible configuration', () => {
       ]);
     });
 
-    it('places an error of a called template in that template, with the calls that led to it', async () => {
+    it('reports errors of a called template at their place in it, with the calls that led there', async () => {
       process.env.FC_TEMPLATES = 'templates';
       write('templates/t.tmpl', '\n{{ fail "no" }}');
       deepEqual(await issues(write('a.json', '{}{{ template "t.tmpl" }}')), [
@@ -121,7 +121,7 @@ describe('flexible configuration', () => {
       ]);
     });
 
-    it('places errors of the result at the line of the template', async () => {
+    it('reports errors in the result at the line of the template', async () => {
       const file = write('a.json', '{\n{{ range until 9 }}\n\n{{ end }}\n"a": 1,\n"b" 2\n}');
       match((await issues(file))[0]!, /^a\.json:6:/);
       const document = await readDocument(
@@ -141,7 +141,7 @@ describe('flexible configuration', () => {
       return `${other}:${line}:${column}`;
     };
 
-    it('places what a template that is called has made in that template', async () => {
+    it('reports errors in the output of a called template at their place in it', async () => {
       process.env.FC_TEMPLATES = 'templates';
       write('templates/outer.tmpl', '{\n  "in": {{ template "inner.tmpl" . }} }');
       write('templates/inner.tmpl', '\n\n [1, {{ add 1 1 }}]');
@@ -159,7 +159,7 @@ describe('flexible configuration', () => {
       equal(issueLine(issue!), 'templates/inner.tmpl:3:3: is wrong (/a/in/0) [TEST]');
     });
 
-    it('places what a partial holds in that partial, also what cannot be read', async () => {
+    it('reports errors in the content of a partial at their place in it', async () => {
       process.env.FC_PARTIALS = 'partials';
       write('partials/p.json', '{\n  "b": 5\n}');
       const file = write('a.json', '{"a": {{ include "p.json" }}, "c": {{ include "p.json" | trim }}}');
@@ -170,7 +170,7 @@ describe('flexible configuration', () => {
       match((await issues(file))[0]!, /^partials\/p\.json:2:/);
     });
 
-    it('places a value of the settings in their file', async () => {
+    it('reports errors of a settings value at its place in the settings file', async () => {
       process.env.FC_SETTINGS = 'settings';
       write(
         'settings/s.json',
@@ -194,7 +194,7 @@ describe('flexible configuration', () => {
       equal(await placeIn(file, '/l/1'), `a.json:1:${readFileSync(file, 'utf8').indexOf('"{{ $e') + 1}`);
     });
 
-    it('warns once of each file with comments, which are no JSON', async () => {
+    it('warns once per settings file with comments, which JSON does not allow', async () => {
       Object.assign(process.env, { FC_SETTINGS: 'settings' });
       write('settings/s.json', '{\n // a\n "a": 1 // b\n}');
       write('settings/t.json', '{"a": "//"}');
@@ -208,7 +208,7 @@ describe('flexible configuration', () => {
       );
     });
 
-    it('refuses formats that are not read, by their names', async () => {
+    it('rejects unknown formats by name', async () => {
       for (const suffix of ['hcl', 'properties', 'prop', 'props']) {
         deepEqual(await issues(write(`a.${suffix}`, 'port = 8080')), [
           `a.${suffix}:1:1: unknown configuration format ".${suffix}": use .json, .yaml, .yml or .toml`,
@@ -228,12 +228,12 @@ describe('flexible configuration', () => {
       match(errors[2]!, /settings\/c\.json: .*duplicate key 'a'/);
     });
 
-    it('refuses directories that are not there', async () => {
+    it('rejects missing directories', async () => {
       process.env.FC_SETTINGS = 'none';
       deepEqual(await issues(write('a.json', '{}')), ['loading flexible-config settings: - none: no such file']);
     });
 
-    it('writes the result for its owner alone, also one that cannot be read', async () => {
+    it('writes the result to a file that only its owner can read, even if it cannot be parsed', async () => {
       process.env.FC_OUT = 'out.json';
       await dataOf(write('a.json', '{"a": {{ add 1 1 }}}'));
       equal(readFileSync('out.json', 'utf8'), '{"a": 2}');
@@ -244,7 +244,7 @@ describe('flexible configuration', () => {
       match((await issues(write('a.json', '{}')))[0]!, /cannot write none\/out\.json/);
     });
 
-    it('reads the environment, and masks what it has read', async () => {
+    it('provides environment variables, and masks their values', async () => {
       process.env.TEST_KEY_OF_FLEXIBLE = 'very-long-value';
       const file = write(
         'a.json',
@@ -255,7 +255,7 @@ describe('flexible configuration', () => {
       deepEqual(maskSecrets(data as never, ''), { k: '***', n: '', x: '***' });
     });
 
-    it('reports everything that it reads, including directories and missing files', async () => {
+    it('watches everything that it reads, including directories and missing files', async () => {
       Object.assign(process.env, { FC_SETTINGS: 'settings', FC_PARTIALS: 'partials', FC_TEMPLATES: 'templates' });
       write('settings/s.json', '{}');
       write('partials/p.txt', '1');
@@ -276,12 +276,12 @@ describe('flexible configuration', () => {
       equal(reads.get('partials/gone'), null);
     });
 
-    it('reads YAML and TOML as it reads JSON', async () => {
+    it('reads YAML and TOML settings like JSON', async () => {
       deepEqual(await dataOf(write('a.yaml', 'version: {{ add 1 2 }}')), { version: 3 });
       deepEqual(await dataOf(write('a.toml', 'version = {{ add 1 2 }}')), { version: 3 });
     });
 
-    it('ends a template that never ends', async function () {
+    it('stops an endless template', async function () {
       this.timeout(60_000);
       match(
         (await issues(write('a.json', '{{define "a"}}{{template "a"}}{{end}}{{template "a"}}')))[0]!,
@@ -293,7 +293,7 @@ describe('flexible configuration', () => {
   describe('the extended engine of flexible configuration', () => {
     const options = (content: object) => write('flexible_config.json', content);
 
-    it('makes keys of directories and files, and merges a file that is listed at the root', async () => {
+    it('provides directories and files as keys, and merges a listed file into the root', async () => {
       options({ settings: { paths: ['settings', 'root.yaml'], dir_field_prefix: '' } });
       write('settings/endpoints/A-team/e1.json', { path: '/e1' });
       write('settings/.env', 'TOKEN=abc\nQUOTED="a b" # comment\n');
@@ -306,13 +306,13 @@ describe('flexible configuration', () => {
       deepEqual(await dataOf(file), { p: '/e1', port: 8080, large: 1_000_000, t: 'abca b', x: 'c' });
     });
 
-    it('puts the prefix before the names of directories', async () => {
+    it('adds a configured prefix to the names of directories', async () => {
       options({ settings: { paths: ['settings'], dir_field_prefix: 'dir_' } });
       write('settings/a/b.json', { c: 1 });
       deepEqual(await dataOf(write('a.json', '{"a":{{ .dir_a.b.c }}}')), { a: 1 });
     });
 
-    it('refuses settings that are set twice, and lets the later ones win key by key where that is allowed', async () => {
+    it('rejects settings that are set twice, unless allow_overwrite lets later files win', async () => {
       write('one/infra.json', { hosts: ['a'], port: 1 });
       write('two/infra.json', { hosts: ['b'] });
       const file = write('a.json', '{{ marshal .infra }}');
@@ -324,7 +324,7 @@ describe('flexible configuration', () => {
       deepEqual(await dataOf(file), { hosts: ['b'], port: 1 });
     });
 
-    it('refuses a later file that replaces part of a setting, and takes one that only adds to it', async () => {
+    it('rejects a later file that replaces part of a setting, but accepts one that only adds to it', async () => {
       const set = 'set "allow_overwrite" to let the later value win';
       write('one/infra/hosts.json', { a: 1 });
       write('two/infra.json', { hosts: { a: 2 } });
@@ -340,14 +340,14 @@ describe('flexible configuration', () => {
       deepEqual(await dataOf(file), { hosts: { a: 1 }, port: 1 });
     });
 
-    it('keeps a file whose name has a dot apart from a file in a directory', async () => {
+    it('distinguishes a file name with a dot from a file in a directory', async () => {
       write('one/a/b.json', { v: 1 });
       write('two/a.b.json', { v: 2 });
       options({ settings: { paths: ['one', 'two'], dir_field_prefix: '' } });
       deepEqual(await dataOf(write('a.json', '{"v":{{ .a.b.v }},"w":{{ (index . "a.b").v }}}')), { v: 1, w: 2 });
     });
 
-    it('reads files of the allowed suffixes alone', async () => {
+    it('reads only files with the allowed suffixes', async () => {
       options({ settings: { paths: ['s'], allowed_suffixes: ['.json'] }, templates: { undefined_vars: 'zero' } });
       write('s/a.json', { v: 1 });
       write('s/b.yaml', 'v: 2');
@@ -364,17 +364,17 @@ describe('flexible configuration', () => {
       deepEqual(await dataOf(file), { a: '<no value>' });
     });
 
-    it('rejects unknown options, with their place', async () => {
+    it('rejects unknown options at their place', async () => {
       options({ settings: { path: ['a'] } });
       match((await issues(write('a.json', '{}')))[0]!, /^flexible_config\.json:1:\d+: .*path/);
     });
 
-    it('refuses a file of FC_CONFIG that is not there', async () => {
+    it('rejects a missing FC_CONFIG file', async () => {
       process.env.FC_CONFIG = 'none.json';
       deepEqual(await issues(write('a.json', '{}')), ['loading flexible-config settings: - none.json: no such file']);
     });
 
-    it('finds partials and templates in folders', async () => {
+    it('finds partials and templates in subfolders', async () => {
       options({ partials: { paths: ['p'] }, templates: { paths: ['t'] } });
       write('p/deep/a.txt', '1');
       write('t/deep/b.tmpl', '{{ . }}');
@@ -390,7 +390,7 @@ describe('flexible configuration', () => {
       );
     });
 
-    it('has the tree of its files as a variable', async () => {
+    it('provides the tree of its files as a variable', async () => {
       options({ settings: { paths: ['s.json'] }, templates: { paths: ['t'] }, meta_key: 'made' });
       write('s.json', { a: 1 });
       write('t/x.tmpl', '1');
@@ -403,7 +403,7 @@ describe('flexible configuration', () => {
       });
     });
 
-    it('places values of settings of every format, those of one file over another one at their action', async () => {
+    it('reports errors at the place of a settings value in every format, or at the template if files were merged', async () => {
       options({ settings: { paths: ['one', 'two', 'root.yaml'], allow_overwrite: true } });
       write('one/infra.json', '{"hosts": ["a"],\n"port": 1}');
       write('two/infra.json', '{"hosts": ["b"]}');
@@ -424,7 +424,7 @@ describe('flexible configuration', () => {
       ]);
     });
 
-    it('prints its variables, with secrets masked, to the place set by "debug" or FC_DEBUG', async () => {
+    it('prints its variables, with secrets masked, to the file set by "debug" or FC_DEBUG', async () => {
       const variables = async () => (await readDocument(write('a.json', '{}'))).rendering?.variables;
       write('s.json', { a: 1 });
       options({ settings: { paths: ['s.json'] }, meta_key: '' });
@@ -444,19 +444,19 @@ describe('flexible configuration', () => {
       match(showRendering(secret), /"n": 5/);
     });
 
-    it('refuses names of keys that the rules do not allow', async () => {
+    it('rejects names of keys that the naming rules do not allow', async () => {
       options({ settings: { paths: ['s'] }, keys_naming_rules: 'strict' });
       write('s/a-b.json', { a: 1 });
       match((await issues(write('a.json', '{}')))[0]!, /"a-b" is not alphanumeric/);
     });
 
-    it('allows any name of a directory where the names of keys have rules', async () => {
+    it('does not apply the naming rules to directories', async () => {
       options({ settings: { paths: ['s'] }, keys_naming_rules: 'strict' });
       write('s/A-team/e1.json', { a: 1 });
       deepEqual(await dataOf(write('a.json', '{"a":{{ (index . "A-team").e1.a }}}')), { a: 1 });
     });
 
-    it('calls templates of any extension', async () => {
+    it('calls templates with any file extension', async () => {
       options({ templates: { paths: ['t'] } });
       write('t/deep/part.json', '{"v":{{ . }}}');
       deepEqual(
@@ -482,7 +482,7 @@ describe('flexible configuration', () => {
       equal(reads.get('x/one/top.json'), null);
     });
 
-    it('renders a template among the settings that is included, and refuses one that is not', async () => {
+    it('renders an included template among the settings, and rejects one used as a variable', async () => {
       options({ settings: { paths: ['s'] } });
       write('s/n.json', { v: 7 });
       write('s/extra.json', '{"port":{{ .n.v }}}');
@@ -494,7 +494,7 @@ describe('flexible configuration', () => {
       });
     });
 
-    it('replaces an object that names a file by what the file holds, siblings over it', async () => {
+    it('replaces an object with $ref by the content of the file, merged with its sibling keys', async () => {
       options({ settings: { paths: ['s.json'] } });
       write('s.json', { v: 7 });
       write('service/x.json', '{"a":{{ .v }},"b":{"$ref":"service/y.yaml"}}');
@@ -513,7 +513,7 @@ describe('flexible configuration', () => {
       equal(document.locate('/extra/b/deep', 'value')?.line, 1);
     });
 
-    it('includes files by another key if configured', async () => {
+    it('includes files by another key than $ref if configured', async () => {
       options({ ref_key: '@file' });
       write('x.json', '{"a":1}');
       deepEqual(await dataOf(write('a.json', '{"a":{"@file":"x.json"},"b":{"$ref":"x.json"}}')), {
@@ -522,7 +522,7 @@ describe('flexible configuration', () => {
       });
     });
 
-    it('refuses files that include each other, and those that are not there, at their places', async () => {
+    it('rejects circular and missing includes at their places', async () => {
       options({});
       write('x.json', '{"a":{"$ref":"y.json"}}');
       write('y.json', '{"a":{"$ref":"x.json"}}');
@@ -532,13 +532,13 @@ describe('flexible configuration', () => {
       ]);
     });
 
-    it('places an error of an included file in that file', async () => {
+    it('reports errors in an included file at their place in it', async () => {
       options({});
       write('x.json', '{\n"a": }');
       match((await issues(write('a.json', '{"a":{"$ref":"x.json"}}')))[0]!, /^x\.json:2:6: /);
     });
 
-    it('is safe with keys named like parts of the prototype', async () => {
+    it('handles keys named like members of Object.prototype as data', async () => {
       options({ settings: { paths: ['s'] } });
       write('s/__proto__.json', '{"polluted":true}');
       write('s/a.json', '{"__proto__":{"polluted":true}}');
@@ -549,7 +549,7 @@ describe('flexible configuration', () => {
     });
   });
 
-  describe('interpolation from the environment', () => {
+  describe('interpolation of environment variables', () => {
     beforeEach(() => {
       Object.assign(process.env, {
         GATEWAY_ENV_INTERPOLATION: '1',
@@ -558,7 +558,7 @@ describe('flexible configuration', () => {
       });
     });
 
-    it('fills in values, and never keys', async () => {
+    it('replaces values, but never keys', async () => {
       write('secret', 'top-secret\n');
       const file = write(
         'a.json',
@@ -586,7 +586,7 @@ describe('flexible configuration', () => {
       });
     });
 
-    it('reports every variable that is unset or does not fit, with its place', async () => {
+    it('reports every variable that is unset or invalid, with its place', async () => {
       const file = write(
         'a.json',
         '{\n"a":"${NONE_OF_FLEXIBLE}",\n"b":"${NONE_OF_FLEXIBLE:?give it}",\n"c":"${TEST_HOST_OF_FLEXIBLE}!int",\n"d":"${file:none}"}',
@@ -614,7 +614,7 @@ describe('flexible configuration', () => {
       );
     });
 
-    it('finds the places of what it has filled in', async () => {
+    it('keeps the places of values that it replaced', async () => {
       const document = await readDocument(write('a.json', '{\n"a": {"b": "${TEST_HOST_OF_FLEXIBLE}"}}'));
       const error = new PositionedError('X', '/a/b', 'x', { file: 'a.json' });
       equal(document.locate('/a/b', 'value')?.line, 2);

@@ -1,8 +1,8 @@
 import { equal } from 'node:assert/strict';
 import { MessageRate } from '../../../../kernel/registry/isolation/message-rate.ts';
 
-describe('messages of an isolated thread', () => {
-  it('are not a flood, regardless of the number of requests it answers per second', () => {
+describe('messages of an isolated plugin', () => {
+  it('are not limited if they belong to answered requests', () => {
     const rate = new MessageRate(0);
     let isFlood = false;
     for (let request = 0; request < 100_000; request++) {
@@ -11,7 +11,7 @@ describe('messages of an isolated thread', () => {
     equal(isFlood, false);
   });
 
-  it('are a flood from 20,000 in a second without an answer, and are counted anew in the next', () => {
+  it('are a flood from 20,000 in a second without a response, counted anew every second', () => {
     const rate = new MessageRate(0);
     for (let message = 1; message < 20_000; message++) equal(rate.add(500, false), true);
     equal(rate.add(999, false), false);

@@ -62,7 +62,7 @@ class Session {
   }
 }
 
-describe('a gateway under the inspector', () => {
+describe('a gateway with the Node.js inspector', () => {
   let folder: PluginFolder;
   let gateway: ChildProcess;
 
@@ -76,7 +76,7 @@ describe('a gateway under the inspector', () => {
     folder.remove();
   });
 
-  it('stops at breakpoints in the TypeScript of plugins, on their lines', async () => {
+  it('stops at breakpoints in TypeScript plugins, on their source lines', async () => {
     const file = folder.write('plugins/team.ts', source);
     const port = await freePort();
     const document = {

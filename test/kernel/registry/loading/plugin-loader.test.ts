@@ -20,7 +20,7 @@ async function collectGarbage(): Promise<void> {
   collect();
 }
 
-describe('plugins of a folder', () => {
+describe('plugins from a folder', () => {
   let folder: PluginFolder;
   let loader: PluginLoader;
 
@@ -39,7 +39,7 @@ describe('plugins of a folder', () => {
     return errors[0]!;
   };
 
-  it('are its .ts, .mts, .js and .mjs files, in alphabetical order, and no tests, declarations or folders', async () => {
+  it('are loaded from .ts, .mts, .js and .mjs files in alphabetical order, but not from tests, declarations and subfolders', async () => {
     for (const name of ['b.ts', 'a.mts', 'd.js', 'c.mjs']) {
       folder.write(name, headerSource('x', `acme/${name}`).replace(': Plugin', '').replace(', type Plugin', ''));
     }
@@ -49,7 +49,7 @@ describe('plugins of a folder', () => {
     deepEqual(names(loaded), ['acme/a.mts', 'acme/b.ts', 'acme/c.mjs', 'acme/d.js']);
   });
 
-  it('are known by parts that stay for as long as something of an instance does, and no longer', async () => {
+  it('are observed by parts that stay in memory exactly as long as the plugin does', async () => {
     const timers = globalThis as { heldByTest?: unknown };
     const source = (what: string) =>
       `${headerSource(what)}\nimport { atService } from 'sluice/plugin';\nconst held = () => atService;\n${what === 'held' ? '(globalThis as any).heldByTest = held;' : ''}`;
@@ -68,12 +68,12 @@ describe('plugins of a folder', () => {
     equal(isThere(held), false);
   });
 
-  it('are found in a folder that is written without a slash at its end', async () => {
+  it('are found even if the folder is written without a trailing slash', async () => {
     folder.write('a.ts', headerSource('x', 'one'));
     deepEqual(names(await load({ folder: folder.path.slice(0, -1) })), ['one']);
   });
 
-  it('import packages by the conditions of an import: those that are made of modules alone, and their subpaths', async () => {
+  it('import packages by their "import" condition, including packages with modules only, and subpaths', async () => {
     const only = 'node_modules/only-modules';
     const exported = { '.': { import: './main.js' }, './part/*': { import: './parts/*.js' } };
     folder.write(`${only}/package.json`, JSON.stringify({ name: 'only-modules', type: 'module', exports: exported }));
@@ -106,7 +106,7 @@ describe('plugins of a folder', () => {
     equal(loaded.plugins[0]!.description, 'main import a import require');
   });
 
-  it('have import.meta, which texts, templates and comments may speak of', async () => {
+  it('can use import.meta, and mention it in strings and comments', async () => {
     folder.write(
       'a.ts',
       headerSource('x', 'one').replace(
@@ -123,13 +123,13 @@ describe('plugins of a folder', () => {
     equal(loaded.plugins[0]!.description, `${directory}/a.ts import.meta import.meta ${directory} /import.meta/`);
   });
 
-  it('are those whose name contains the pattern', async () => {
+  it('are limited to files whose names contain the pattern', async () => {
     folder.write('one.plugin.ts', headerSource('x', 'one'));
     folder.write('two.ts', headerSource('x', 'two'));
     deepEqual(names(await load({ pattern: '.plugin.' })), ['one']);
   });
 
-  it('may be several of a file, as an array, or its default export', async () => {
+  it('can be several per file, as an array or as the default export', async () => {
     folder.write(
       'many.ts',
       `${headerSource('x', 'one').replace('export const plugin', 'const one')}export const plugin = [one, { ...one, name: 'two' }];`,
@@ -138,7 +138,7 @@ describe('plugins of a folder', () => {
     deepEqual(names(await load()), ['one', 'two', 'three']);
   });
 
-  it('speak the contract of the gateway that runs them: its classes are their classes', async () => {
+  it('use the same classes of the contract as the gateway', async () => {
     folder.write(
       'a.ts',
       `import { Reply, definePlugin } from 'sluice/plugin';\nexport const plugin = definePlugin({ name: 'a', contract: 1, description: 'A.', meaning: () => Reply as never });`,
@@ -148,7 +148,7 @@ describe('plugins of a folder', () => {
     equal(plugins[0]!.meaning!({}, 'service'), Reply as never);
   });
 
-  it('may be written in TypeScript that only a compiler turns into code', async () => {
+  it('can use TypeScript syntax that needs a compiler', async () => {
     folder.write(
       'typed.ts',
       `enum Colour { Red = 'red' }
@@ -158,7 +158,7 @@ export const plugin = { name: new Named(Colour.Red).value, contract: 1 as const,
     deepEqual(names(await load()), ['red']);
   });
 
-  it('import files next to them and below them, JSON, packages, and modules of Node.js', async () => {
+  it('import files next to and below them, JSON, packages and modules of Node.js', async () => {
     folder.write('lib/name.ts', `import { suffix } from './suffix.js';\nexport const name = 'acme' + suffix;`);
     folder.write('lib/suffix.ts', `export const suffix: string = '/x';`);
     folder.write('lib/words.json', '{"about": "From a file."}');
@@ -175,7 +175,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     equal(plugins[0]!.description, 'From a file.true');
   });
 
-  it('may await at the top of their own file', async () => {
+  it('can use await at the top level of their file', async () => {
     folder.write(
       'a.ts',
       `const name = await Promise.resolve('late');\nexport const plugin = { name, contract: 1, description: 'A.' };`,
@@ -183,7 +183,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     deepEqual(names(await load()), ['late']);
   });
 
-  it('stay the same instance as long as the file and all it imports have the same content', async () => {
+  it('stay the same instance while the file and its imports are unchanged', async () => {
     folder.write('lib/value.ts', 'export const value = 1;');
     folder.write('a.ts', `import { value } from './lib/value.ts';\n${headerSource('x')}void value;`);
     const [first] = (await load()).plugins;
@@ -197,7 +197,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     equal(changed!.source!.file, join(folder.path, 'a.ts'));
   });
 
-  it('leave memory when another content has taken their place', async () => {
+  it('are removed from memory when they are replaced', async () => {
     folder.write('a.ts', headerSource('x'));
     const old = new WeakRef((await load()).plugins[0]!);
     folder.write('a.ts', headerSource('y'));
@@ -206,7 +206,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     equal(old.deref(), undefined);
   });
 
-  it('have the files that they were made of noted, the folder and missing ones too', async () => {
+  it('report the files that they were loaded from, including the folder and missing files', async () => {
     folder.write('a.ts', `import './gone.ts';`);
     const files = new ReadFiles();
     await loader.load({ folder: folder.path }, undefined, files, () => false);
@@ -267,7 +267,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       ],
     ];
     for (const [what, source, place, message] of placed) {
-      it(`${what} are rejected with file, line and column of the source`, async () => {
+      it(`${what} are rejected with file, line and column in the source`, async () => {
         const file = folder.write('a.ts', source);
         const { errors, plugins } = await load();
         deepEqual(plugins, []);
@@ -281,7 +281,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       });
     }
 
-    it('in a package that is missing are placed there also where stacks are kept short', async () => {
+    it('in the import of a missing package are reported at that line even with a small Error.stackTraceLimit', async () => {
       folder.write('a.ts', "import x from 'no-such-package-at-all';\nx();\n");
       const { stackTraceLimit } = Error;
       Error.stackTraceLimit = 2;
@@ -293,7 +293,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
         Error.stackTraceLimit = stackTraceLimit;
       }
     });
-    it('in a file that they import are placed there', async () => {
+    it('in an imported file are reported there', async () => {
       const file = folder.write('lib/x.ts', '\n\nnull.y;\n');
       folder.write('a.ts', `import './lib/x.ts';`);
       const error = only((await load()).errors) as PositionedError;
@@ -325,24 +325,24 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       ],
       ['no description', `{ name: 'a', contract: 1 }`, /"a" requires a "description"/],
       [
-        'a member that is none',
+        'an unknown member',
         `{ name: 'a', contract: 1, description: 'A.', place: [] }`,
         /"a" has no such member: "place"/,
       ],
       [
-        'a place that is none',
+        'an invalid place',
         `{ name: 'a', contract: 1, description: 'A.', places: [{ at: 'sky' }] }`,
         /places\[0\] of plugin "a" must be created by atService/,
       ],
       [
-        'a schema that is none',
+        'an invalid schema',
         `{ name: 'a', contract: 1, description: 'A.', places: [{ at: 'endpoint', schema: { type: 'objekt' }, attach: () => ({}) }] }`,
         /places\[0\] of plugin "a" has a schema that cannot be used/,
       ],
       ['a number', '7', /it exports no plugin/],
     ];
     for (const [what, source, message] of invalid) {
-      it(`${what}, are rejected with the file's name`, async () => {
+      it(`in their declaration (${what}) are rejected with the name of the file`, async () => {
         const file = folder.write('a.ts', `export const plugin = ${source};`);
         const error = only((await load()).errors);
         equal(error.code, 'PLUGIN_INVALID');
@@ -351,7 +351,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       });
     }
 
-    it('do not keep the others from being loaded', async () => {
+    it('do not stop other plugins from being loaded', async () => {
       folder.write('a.ts', 'throw new Error("broken")');
       folder.write('b.ts', headerSource('x'));
       const loaded = await load();
@@ -360,7 +360,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     });
   });
 
-  it('that never come back from an endless loop are stopped and refused, with the line of the loop', async () => {
+  it('such as an endless loop are stopped, with the line of the loop', async () => {
     // Half of it must be more than the watching thread takes to start.
     loader = new PluginLoader(undefined, 3000);
     const lib = folder.write('lib.ts', 'export const spin = (): never => {\n  for (;;) {}\n};');
@@ -371,7 +371,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     match(error.hint!, /site\.warm/);
   });
 
-  it('that did not finish loading are not evaluated again until one of their files changes', async () => {
+  it('that did not finish loading are loaded again only when one of their files has changed', async () => {
     loader = new PluginLoader(undefined, 50);
     const counted = globalThis as { evaluations?: number };
     const helper = (text: string) =>
@@ -390,7 +390,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     deepEqual([new Set(refusals).size, evaluations[1], evaluations[0] !== evaluations[2]], [1, evaluations[0], true]);
   });
 
-  it('that throw are evaluated again with the same content, because the cause may lie elsewhere, but not at once', async () => {
+  it('that throw are loaded again later with the same content, because the cause may lie elsewhere', async () => {
     const counted = globalThis as { evaluations?: number };
     folder.write('a.ts', `globalThis.evaluations = (globalThis.evaluations ?? 0) + 1;\nthrow new Error('not yet');`);
     for (const [retryMs, counts] of [
@@ -409,7 +409,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     delete counted.evaluations;
   });
 
-  it('that throw for a missing import are evaluated again once it is there', async () => {
+  it('with a missing import are loaded again once it exists', async () => {
     loader = new PluginLoader(undefined, 1000, 60_000);
     folder.write('a.ts', `import './lib.js';\n${headerSource('x')}`);
     match(told(await load())[0]!, /cannot read .*lib\.js/);
@@ -417,7 +417,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     deepEqual(names(await load()), ['acme/header']);
   });
 
-  it('that change while requests may be waiting are first evaluated in a thread', async () => {
+  it('that change while requests may be pending are loaded in a thread first', async () => {
     loader = new PluginLoader(catalogue.adapt, 200);
     const marked = globalThis as { evaluatedByTest?: string };
     const source = (text: string) => `globalThis.evaluatedByTest = '${text}';\n${headerSource(text)}`;
@@ -435,7 +435,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     delete marked.evaluatedByTest;
   });
 
-  it('that await what never comes are rejected', async () => {
+  it('that await a promise without a result are rejected', async () => {
     loader = new PluginLoader(undefined, 50);
     const file = folder.write('a.ts', 'const wait = async () => {\n  await 1;\n};\nawait new Promise(() => wait);');
     const error = only((await load()).errors) as PositionedError;
@@ -446,19 +446,19 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     match(told(await load())[0]!, /at one of the lines 1, 2$/);
   });
 
-  it('of the same name are rejected with both files', async () => {
+  it('with the same name are rejected with both files', async () => {
     const one = folder.write('a.ts', headerSource('x'));
     const two = folder.write('b.ts', headerSource('y'));
     deepEqual(told(await load()), [`PLUGIN_DUPLICATE ${two}: plugin "acme/header" is also in ${one}`]);
   });
 
-  it('with the name of a plugin of the release are rejected: nothing is replaced unasked', async () => {
+  it('with the name of a plugin of the release are rejected', async () => {
     const file = folder.write('a.ts', headerSource('x', 'security/cors'));
     const loaded = await load({}, (name) => name === 'security/cors');
     deepEqual(told(loaded), [`PLUGIN_NAME ${file}: the gateway has a plugin named "security/cors" already`]);
   });
 
-  it('need not be in every file: one that others import is theirs, any other is warned of', async () => {
+  it('are not required in imported files; other files without a plugin cause a warning', async () => {
     folder.write('a.ts', `import { text } from './shared.ts';\n${headerSource('x')}void text;`);
     folder.write('shared.ts', `export const text = 'x';`);
     const idle = folder.write('idle.ts', `export const text = 'x';`);
@@ -470,27 +470,27 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     );
   });
 
-  it('are missing where the folder is', async () => {
+  it('are reported at /plugin/folder if the folder is missing', async () => {
     const { errors } = await loader.load({ folder: `${folder.path}none/` }, undefined, new ReadFiles(), () => false);
     const { code, pointer, message } = only(errors);
     deepEqual([code, pointer], ['PLUGIN_FOLDER', '/plugin/folder']);
     match(message, /cannot read the plugin folder: ENOENT/);
   });
 
-  it('compiled for the compatible product are not there, and a warning says what to do', async () => {
+  it('compiled for KrakenD cause a warning with a hint', async () => {
     folder.write('a.so', '');
     const { warnings } = await load({ pattern: '.so' });
     match(warnings[0]!.message, /no plugin in .*: no \.ts, \.mts, \.js or \.mjs file whose name contains "\.so"/);
     match(warnings[0]!.hint!, /compiled plugins of another product cannot be loaded/);
   });
 
-  it('come from the folder of the command line too', async () => {
+  it('are loaded from a folder on the command line, too', async () => {
     folder.write('a.ts', headerSource('x'));
     const loaded = await loader.load(undefined, folder.path, new ReadFiles(), () => false);
     deepEqual(names(loaded), ['acme/header']);
   });
 
-  describe('of packages', () => {
+  describe('from packages', () => {
     const cwd = process.cwd();
     beforeEach(() => process.chdir(folder.path));
     afterEach(() => process.chdir(cwd));
@@ -509,7 +509,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     };
     const loadPackages = (...packages: string[]) => loader.load({ packages }, undefined, new ReadFiles(), () => false);
 
-    it('are found from the working directory, by exports or main', async () => {
+    it('are resolved from the working directory by exports or main', async () => {
       install('@acme/one', { exports: { '.': { types: './x.d.ts', import: './dist/one.js' } } }, 'dist/one.js');
       install('@acme/two', { main: './dist/two.js' }, 'dist/two.js');
       const loaded = await loadPackages('@acme/one', '@acme/two');
@@ -517,7 +517,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       deepEqual(names(loaded), ['acme/one', 'acme/two']);
     });
 
-    it('that are not installed are rejected by name', async () => {
+    it('are rejected by name if the package is not installed', async () => {
       const error = only((await loadPackages('@acme/none')).errors);
       deepEqual([error.code, error.pointer], ['PLUGIN_PACKAGE', '/plugin/packages/0']);
       match(error.message, /package "@acme\/none" is not installed in /);
