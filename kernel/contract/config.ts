@@ -198,6 +198,12 @@ export const serviceSchema = {
           default: '',
           examples: ['.plugin.'],
         },
+        on_load_default_error: {
+          type: 'string',
+          enum: ['critical', 'error', 'passthrough'],
+          description: 'Behavior if a plugin cannot be loaded. Default: critical.',
+          unused: { because: 'a plugin that cannot be loaded stops the start', unless: ['critical'] },
+        },
         packages: {
           type: 'array',
           items: { type: 'string', minLength: 1 },

@@ -1,3 +1,4 @@
+import type { DataObject } from '../values/data.ts';
 import type { ConfigErrorOptions } from './errors.ts';
 
 /** Callbacks of a plugin that converts a document. Pointers refer to the original document. */
@@ -9,4 +10,6 @@ export interface Conversion {
    * @param parent pointer of the containing object. @param from keys that lead from there to the original place.
    */
   moved(parent: string, key: string, ...from: string[]): void;
+  /** Objects of the document that can have components, those of pipes within components included. */
+  holders(document: DataObject): Iterable<{ readonly holder: DataObject; readonly pointer: string }>;
 }

@@ -10,6 +10,7 @@ import { oldHandlers } from './lib/old-handlers.ts';
 import { convertRedisRatelimit } from './lib/old-redis-ratelimit.ts';
 import { convertServers, successors } from './lib/old-servers.ts';
 import { wholeConfig } from './lib/place.ts';
+import { convertLists, pluginList } from './lib/plugin-lists.ts';
 import { aroundService, clientIp } from './lib/server-call.ts';
 import { SyncTime } from './lib/sync-time.ts';
 import { convertWildcards } from './lib/wildcards.ts';
@@ -34,6 +35,7 @@ const schema = {
       description: 'Handler names. The last one is outermost and processes requests first.',
       default: [],
     },
+    plugins: pluginList,
     ...serverSchemas,
   },
   values: { type: 'any', description: 'Settings of the handler with this name.' },
@@ -58,6 +60,7 @@ export const plugin = definePlugin({
   takes: hostPorts,
   becomes: [...Object.values(successors), 'auth/basic', 'redis', 'qos/ratelimit/service/redis'],
   convert(document, report) {
+    convertLists('plugin/http-server', document, report);
     convertServers(document, report);
     // Protects endpoints before they are copied.
     convertBasicAuth(document, report);

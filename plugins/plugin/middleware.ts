@@ -3,18 +3,20 @@ import { anyHeader, personalHeaders } from '../shared/http-headers/personal.ts';
 import { stageOf } from './isolated/place.ts';
 import { contained, hostPorts, joined } from './lib/make.ts';
 import { findNamed, type NamingSite } from './lib/place.ts';
+import { convertLists, pluginList } from './lib/plugin-lists.ts';
 
 const schema = {
   type: 'object',
   title: 'Custom middleware',
   examples: [{ name: ['example'], example: { header: 'X-Team' } }],
-  required: ['name'],
+  exactlyOneOf: [['name', 'plugins']],
   properties: {
     name: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       description: 'Middleware names. The first one is outermost.',
     },
+    plugins: pluginList,
   },
   values: { type: 'any', description: 'Settings of the middleware with this name.' },
 } as const;
@@ -29,6 +31,9 @@ export const plugin = definePlugin({
   description: 'Runs custom middleware around the backends of an endpoint, or around one backend.',
   offers: [personalHeaders],
   takes: hostPorts,
+  convert(document, report) {
+    convertLists('plugin/middleware', document, report);
+  },
   places: [
     atEndpoint(schema, (site) => {
       return attach(site, 'proxy', isRaw(site, site.endpoint.output_encoding));

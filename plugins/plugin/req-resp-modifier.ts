@@ -14,6 +14,7 @@ import { contained, hostPorts, joined } from './lib/make.ts';
 import { findBuiltIns, findModules } from './lib/named-built-ins.ts';
 import { convertModifiers, SUCCESSOR } from './lib/old-modifiers.ts';
 import { type Named, type NamingSite, wholeConfig } from './lib/place.ts';
+import { convertLists, pluginList } from './lib/plugin-lists.ts';
 
 const schema = {
   type: 'object',
@@ -33,6 +34,7 @@ const schema = {
       description: 'Modifier names, in execution order.',
       default: [],
     },
+    plugins: pluginList,
     ...modifierSchemas,
   },
   values: { type: 'any', description: 'Settings of the modifier with this name.' },
@@ -52,7 +54,10 @@ export const plugin = definePlugin({
   offers: [personalHeaders],
   takes: hostPorts,
   becomes: [SUCCESSOR],
-  convert: convertModifiers,
+  convert(document, report) {
+    convertLists('plugin/req-resp-modifier', document, report);
+    convertModifiers(document, report);
+  },
   places: [
     atEndpoint(schema, (site) => attach(site, 'proxy', site.encoding(site.endpoint.output_encoding)?.raw === true)),
     atBackend(schema, (site) => attach(site, 'backend', site.encoding(site.endpoint.output_encoding)?.raw === true)),

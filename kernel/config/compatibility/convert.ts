@@ -1,6 +1,7 @@
 import { type Data, type DataObject, isObject, type Plugin } from '#contract';
 import type { Origin, Report } from '../issues/report.ts';
 import type { KnownPlugins } from '../normalize/known-plugins.ts';
+import { holdersIn } from './holders.ts';
 
 /**
  * Converts old forms of component settings to current ones, through the plugins that the document names. Modifies the
@@ -14,6 +15,7 @@ export function convertComponents(document: DataObject, origin: Origin, known: K
       error: (code, pointer, message, options) => report.error(code, origin.pointer(pointer), message, options),
       warn: (code, pointer, message, options) => report.warn(code, origin.pointer(pointer), message, options),
       moved: (parent, key, ...from) => origin.renamed(parent, key, ...from),
+      holders: holdersIn,
     });
   }
   for (const endpoint of itemsOf(document['endpoints'])) fillBackend(endpoint, plugins);
@@ -29,12 +31,11 @@ function fillBackend(endpoint: DataObject, plugins: ReadonlySet<Plugin>): void {
   if (isAlone) endpoint['backend'] = [{ url_pattern: '/', host: ['http://localhost'] }];
 }
 
-/** Plugins named in a document that convert it or respond on their own: those at the root first, then at endpoints, then at backends. */
+/** Plugins named in a document that convert it or respond on their own, those at the root first. */
 function namedIn(document: DataObject, known: KnownPlugins): Set<Plugin> {
-  const endpoints = itemsOf(document['endpoints']);
-  const holders = [document, ...endpoints, ...endpoints.flatMap((endpoint) => itemsOf(endpoint['backend']))];
   const plugins = new Set<Plugin>();
-  for (const { extra_config: components } of holders) {
+  for (const { holder } of holdersIn(document)) {
+    const components = holder['extra_config'];
     if (!isObject(components)) continue;
     for (const name in components) {
       const plugin = known.plugin(name);
