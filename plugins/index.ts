@@ -17,6 +17,7 @@ const plugins: Manifest = {
   'auth/basic': () => import('./auth/basic/index.ts'),
   'auth/client-credentials': () => import('./auth/client-credentials/index.ts'),
   'auth/gcp': () => import('./auth/gcp/index.ts'),
+  'auth/introspection': () => import('./auth/introspection/index.ts'),
   'auth/jose': () => import('./auth/jose.ts'),
   'auth/ntlm': () => import('./auth/ntlm/index.ts'),
   'auth/revoker': () => import('./auth/revoker/index.ts'),

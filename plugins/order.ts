@@ -51,6 +51,7 @@ export const order: Order = {
     'auth/api-keys',
     'auth/basic',
     'auth/validator',
+    'auth/introspection',
     // Replaces the backend's response with tokens: outside scripts and limits.
     'auth/signer',
     'security/policies',

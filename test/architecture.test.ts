@@ -70,7 +70,7 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
   'engines/grpc': ['backend', 'grpc'],
   'engines/lua': ['modifier'],
   'engines/templates': ['ai', 'backend', 'modifier'],
-  'shared/callers': ['ai', 'auth', 'governance', 'qos', 'telemetry'],
+  'shared/callers': ['ai', 'auth', 'governance', 'qos', 'security', 'telemetry', 'validation'],
   'clients/tls': [
     'async',
     'backend',

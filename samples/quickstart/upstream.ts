@@ -12,6 +12,11 @@ const posts = [
   { id: 11, title: 'Bernoulli numbers', draft: true },
 ];
 
+/** Access tokens, with what an authorization server says about them. */
+const tokens: Readonly<Record<string, object>> = {
+  'sample-token-of-ada': { active: true, sub: '1', scope: 'orders:read', client_id: 'shop' },
+};
+
 const cart = { items: 3, total: 59.97, currency: 'EUR' };
 
 /** Request to the example upstream: the segments of its path, and its whole body. */
@@ -42,6 +47,8 @@ const resources: Readonly<Record<string, Answering>> = {
       '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><m:CapitalCityResponse xmlns:m="http://www.oorsprong.org/websamples.countryinfo"><m:CapitalCityResult>Madrid</m:CapitalCityResult></m:CapitalCityResponse></soap:Body></soap:Envelope>',
     );
   },
+  'POST introspect': ({ body }, response) =>
+    answer(response, tokens[new URLSearchParams(body).get('token') ?? ''] ?? { active: false }),
   'POST graphql': ({ body }, response) => {
     const { variables } = JSON.parse(body);
     if (variables.review) answer(response, { data: { createReview: { stars: variables.review.stars } } });

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
 import { redisComponents } from './counters.ts';
+import { introspection, introspectionUncached } from './decisions.ts';
 import { emptyModule } from './modules.ts';
 import { small } from './payloads.ts';
 import type { Attached, Scenario } from './scenario.ts';
@@ -117,6 +118,8 @@ export const componentScenarios: readonly Scenario[] = [
     endpoint: { 'auth/basic': {} },
     headers: [{ authorization: `Basic ${btoa('ada:correct horse battery')}` }],
   })),
+  scenario('introspection', introspection),
+  { ...scenario('introspection-uncached', introspectionUncached), together: 50 },
   // Three fields of 1 KiB of data.
   scenario(
     'response-body-fields',

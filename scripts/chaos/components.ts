@@ -22,6 +22,8 @@ export interface ComponentRow {
 }
 
 const fails = (within: Meanwhile['within']): Meanwhile => ({ status: 500, within });
+/** A server has not decided on the request. */
+const undecided = (within: Meanwhile['within']): Meanwhile => ({ status: 503, within });
 const serves: Meanwhile = { status: 200, within: 'at once' };
 const all = (each: Meanwhile): ComponentRow['meanwhile'] => ({
   silent: each,
@@ -67,6 +69,28 @@ export const componentRows: readonly ComponentRow[] = [
     recovery: '5 s after the last failed download',
   },
   { component: 'auth/validator, keys known', side: 'the key server', meanwhile: all(serves), recovery: nextRequest },
+  {
+    component: 'auth/introspection, token unknown',
+    side: 'the authorization server',
+    meanwhile: { ...all(undecided('at once')), silent: undecided('timeout of the component (5 s)') },
+    recovery: nextRequest,
+  },
+  {
+    component: 'auth/introspection, token unknown, on_failure_allow',
+    side: 'the authorization server',
+    meanwhile: {
+      ...all(serves),
+      silent: { status: 200, within: 'timeout of the component (5 s)' },
+      nonsense: undecided('at once'),
+    },
+    recovery: nextRequest,
+  },
+  {
+    component: 'auth/introspection, token cached',
+    side: 'the authorization server',
+    meanwhile: all(serves),
+    recovery: nextRequest,
+  },
   { component: 'qos/ratelimit/router/redis', side: 'Redis', meanwhile: counted, recovery: reconnection },
   {
     component: 'qos/ratelimit/router/redis, on_failure_allow',

@@ -22,6 +22,7 @@ const surroundings: Readonly<Record<string, Fields>> = {
   'auth/basic': { extra_config: { 'auth/basic': {} } },
   'backend/amqp/producer': { method: 'POST' },
   'validation/json-schema': { method: 'POST' },
+  'auth/introspection': { extra_config: { 'auth/introspection': {} } },
   'auth/jose': keysCached,
   'auth/validator': keysCached,
 };
@@ -68,6 +69,13 @@ const roots: Readonly<Record<string, Fields>> = {
   'ai/mcp': { 'ai/mcp': { servers: [{ name: 'weather', title: 'Weather', version: '1.0.0' }] } },
   'auth/basic': {
     'auth/basic': { users: { ada: '$2b$10$jYrjVj9iPcAh4v6d69o2p.fMQ4Skbx9MwuoDqVXxgM8AZXpcsJwWa' } },
+  },
+  'auth/introspection': {
+    'auth/introspection': {
+      introspection_url: 'https://id.example.com/oauth/introspect',
+      client_id: 'gateway',
+      client_secret: '${CLIENT_SECRET}',
+    },
   },
   'auth/api-keys': { 'auth/api-keys': { keys: [{ key: '${KEY}', roles: ['admin', 'user'] }] } },
   'backend/grpc': { grpc: { catalog: ['samples/grpc/orders.pb'] } },

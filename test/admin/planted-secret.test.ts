@@ -43,7 +43,14 @@ const template = {
     },
     {
       endpoint: '/b',
-      extra_config: { 'modifier/lua-proxy': { pre: `local key = '${planted}'` } },
+      extra_config: {
+        'modifier/lua-proxy': { pre: `local key = '${planted}'` },
+        'auth/introspection': {
+          introspection_url: 'http://127.0.0.1:9/',
+          client_id: 'c',
+          client_secret: planted,
+        },
+      },
       backend: [
         {
           host: ['http://127.0.0.1:9'],

@@ -53,6 +53,19 @@ const validated = (ports: Ports, token: string, more: object): Omit<Stage, 'serv
     },
   };
 };
+const introspected = ({ side, backend: port }: Ports, more: object = {}): Stage => ({
+  server: 'http',
+  headers: { Authorization: 'Bearer t' },
+  endpoint: {
+    extra_config: {
+      'auth/introspection': {
+        ...{ introspection_url: `${url(side)}/introspect`, client_id: 'gate', client_secret: 'secret' },
+        ...{ timeout: '300ms', cache_ttl: '0s', ...more },
+      },
+    },
+    backend: plain({ side, backend: port }),
+  },
+});
 const exported = (ports: Ports, root: object): Stage => ({ server: 'http', root, endpoint: { backend: plain(ports) } });
 
 /** The stage of each row of the table. @param token that a key of `/keys` has signed. */
@@ -128,6 +141,9 @@ export const stages: Readonly<Record<string, (ports: Ports, token: string) => St
     ...validated(ports, token, { cache: true }),
   }),
   'auth/validator, keys known': (ports, token) => ({ server: 'http', ...validated(ports, token, { cache: true }) }),
+  'auth/introspection, token unknown': (ports) => introspected(ports),
+  'auth/introspection, token unknown, on_failure_allow': (ports) => introspected(ports, { on_failure_allow: true }),
+  'auth/introspection, token cached': (ports) => introspected(ports, { cache_ttl: '1h' }),
   'qos/ratelimit/router/redis': (ports) => limited(ports),
   'qos/ratelimit/router/redis, on_failure_allow': (ports) => limited(ports, { on_failure_allow: true }),
   'governance/quota': (ports) => ({
@@ -185,6 +201,7 @@ export function bodiesOf(keys: object): ReadonlyMap<string, string> {
     ['/stale', '{"a":1}'],
     ['/xml', '<a>1</a>'],
     ['/keys', JSON.stringify({ keys: [keys] })],
+    ['/introspect', '{"active":true}'],
     ['/token', JSON.stringify({ access_token: 't', token_type: 'bearer', expires_in: 3600 })],
     ['/2015-03-31/functions/f/invocations', '{"a":1}'],
     [url_pattern, JSON.stringify(answer)],

@@ -117,6 +117,11 @@ export function everything(
         ],
       },
       'auth/basic': { users: { ada: '$2b$04$9cyTj46YeNWDwCIIuQ/v/.JNO9zLDIKLKJFcbv9rqWoW.JmJYtntu' } },
+      'auth/introspection': {
+        introspection_url: `${upstream}/introspect`,
+        client_id: 'gateway',
+        client_secret: 'of-the-test',
+      },
       'auth/validator': { shared_cache_duration: 60 },
       'auth/revoker': {
         N: 1000,
@@ -184,6 +189,11 @@ export function everything(
       },
     ],
     endpoints: [
+      {
+        endpoint: '/introspected',
+        extra_config: { 'auth/introspection': { scopes: ['read'], leeway: `${1 + (round % 5)}s` } },
+        backend: [{ url_pattern: '/orders' }],
+      },
       { endpoint: '/__virtual/shop/orders', backend: [{ url_pattern: '/orders' }] },
       {
         endpoint: '/users/{id}',

@@ -25,6 +25,7 @@ export async function startSurroundings(): Promise<
       response.writeHead(204).end();
     } else if (path === '/oauth/token')
       respond({ access_token: 'of-the-gateway', token_type: 'bearer', expires_in: 3600 });
+    else if (path === '/introspect') respond({ active: true, sub: 'ada', scope: 'read' });
     else if (path === '/google/token') respond({ id_token: `e30.${btoa('{"exp":9999999999}').replace(/=+$/, '')}.` });
     else if (path === '/login') respond({ access_token: { sub: 'ada', roles: ['reader'] } });
     else if (path === '/v1/responses') {

@@ -15,6 +15,7 @@ const guides = [
   'flexible-config',
   'graphql',
   'hosts',
+  'identity',
   'lambda',
   'logs',
   'mutual-tls',

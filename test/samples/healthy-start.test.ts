@@ -40,7 +40,7 @@ const home = process.cwd();
 const program = fileURLToPath(new URL('../support/worker.ts', import.meta.url));
 
 const configurations = globSync([
-  'samples/*/{gateway,invoices,newrelic,moesif,backends}.json',
+  'samples/*/{gateway,introspection,invoices,newrelic,moesif,backends}.json',
   'samples/plugins/*/gateway.json',
 ])
   .filter((file) => !Object.hasOwn(others, file))

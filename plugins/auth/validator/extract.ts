@@ -14,11 +14,13 @@ export function extractor(headerName: string, cookie: string): Extract {
   };
 }
 
-function withoutScheme(value: string): string {
+/** Removes the prefix `Bearer `, in any case. */
+export function withoutScheme(value: string): string {
   return value.length > 7 && value.slice(0, 7).toLowerCase() === 'bearer ' ? value.slice(7) : value;
 }
 
-function cookieOf(headers: HeaderBag, start: string): string {
+/** Value of a cookie; empty without it. @param start name and equals sign. */
+export function cookieOf(headers: HeaderBag, start: string): string {
   for (const line of headers.getAll('cookie')) {
     for (const pair of line.split(';')) {
       const trimmed = pair.trim();

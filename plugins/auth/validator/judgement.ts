@@ -1,5 +1,5 @@
 import type { DataObject } from '#contract';
-import { authorizer } from './authorize.ts';
+import { authorizer, type Rules } from './authorize.ts';
 import { misdirected } from './claims.ts';
 import type { Propagated, Propagation } from './propagate.ts';
 import type { ValidatorConfig } from './schema.ts';
@@ -16,7 +16,7 @@ export interface Judgement {
 
 export type Judge = (claims: DataObject) => Judgement;
 
-export function judge(config: ValidatorConfig, propagation: Propagation): Judge {
+export function judge(config: Rules & Pick<ValidatorConfig, 'issuer' | 'audience'>, propagation: Propagation): Judge {
   const authorize = authorizer(config);
   const by: Judge = (claims) => ({
     by,

@@ -15,7 +15,9 @@ export interface Propagation {
 const framing = new Set(['content-length', 'host', 'content-encoding', 'expect']);
 
 /** @throws ConfigError `VALIDATOR_HEADER`. Warning `VALIDATOR_HEADER_UNUSED`. */
-export function propagation(site: EndpointSite<ValidatorConfig>): Propagation {
+export function propagation(
+  site: EndpointSite<Pick<ValidatorConfig, 'propagate_claims' | 'propagate_claims_preserve_array'>>,
+): Propagation {
   const { propagate_claims: pairs, propagate_claims_preserve_array: preserves } = site.config;
   const passing = new Set(site.endpoint.input_headers.map((name) => name.toLowerCase()));
   const seen = new Set<string>();

@@ -28,20 +28,20 @@ export function nameOf(token: string): string {
   return hash('sha256', token, 'binary');
 }
 
-/** Verified tokens by cache key. */
-export class TokenCache {
-  #young = new Map<string, Verified>();
+/** Values of tokens, by cache key. `length` is the number of characters that a value counts for. */
+export class TokenCache<T extends { readonly length: number }> {
+  #young = new Map<string, T>();
   /**
    * Older generation. It is dropped when the young generation is full; tokens used before then move to the young one.
    */
-  #old = new Map<string, Verified>();
+  #old = new Map<string, T>();
   #characters = 0;
 
   get size(): number {
     return this.#young.size + this.#old.size;
   }
 
-  get(name: string): Verified | undefined {
+  get(name: string): T | undefined {
     const young = this.#young.get(name);
     if (young) return young;
     const old = this.#old.get(name);
@@ -49,14 +49,14 @@ export class TokenCache {
     return old;
   }
 
-  set(name: string, verified: Verified): void {
-    if (this.#young.size >= MAX_TOKENS / 2 || this.#characters + verified.length > MAX_CHARACTERS / 2) {
+  set(name: string, known: T): void {
+    if (this.#young.size >= MAX_TOKENS / 2 || this.#characters + known.length > MAX_CHARACTERS / 2) {
       this.#old = this.#young;
       this.#young = new Map();
       this.#characters = 0;
     }
     this.#old.delete(name);
-    this.#characters += verified.length - (this.#young.get(name)?.length ?? 0);
-    this.#young.set(name, verified);
+    this.#characters += known.length - (this.#young.get(name)?.length ?? 0);
+    this.#young.set(name, known);
   }
 }

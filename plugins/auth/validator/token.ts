@@ -103,8 +103,8 @@ function nameOfKey(header: DataObject, strategy: IdentifyStrategy): string | nul
   return id.length > MAX_KEY_ID ? null : id;
 }
 
-/** Freezes the claims, because requests with the same token share them. */
-function frozen<T extends Data>(value: T): T {
+/** Freezes claims, because requests with the same token share them. */
+export function frozen<T extends Data>(value: T): T {
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
   for (const member of Object.values(value)) frozen(member as Data);
   return Object.freeze(value);

@@ -10,6 +10,7 @@ import {
 } from '#contract';
 import { algorithm } from '../../clients/keys/algorithms.ts';
 import type { Found, Keys } from '../../clients/keys/keys.ts';
+import { type Agreement, agreement } from './agreement.ts';
 import { readRegistered, untimely } from './claims.ts';
 import { extractor } from './extract.ts';
 import { type Judge, judge } from './judgement.ts';
@@ -24,10 +25,10 @@ type Answer = Reply | undefined | Promise<Reply | undefined>;
 export class Validation {
   readonly #config: ValidatorConfig;
   readonly #keys: Keys;
-  readonly #checks: readonly TokenCheck[];
+  readonly #agree: Agreement;
   readonly #judge: Judge;
   readonly #log: Log;
-  readonly #known: TokenCache;
+  readonly #known: TokenCache<Verified>;
   readonly #read: ReturnType<typeof tokenReader>;
   readonly #extract: ReturnType<typeof extractor>;
   readonly #algorithm: ReturnType<typeof algorithm>;
@@ -44,11 +45,11 @@ export class Validation {
     const { method, endpoint } = site.endpoint;
     this.#config = config;
     this.#keys = keys;
-    this.#checks = checks;
+    this.#agree = agreement(checks, log);
     this.#judge = judge(config, propagation);
     this.#log = log;
     const cacheKey = ['tokens', method, endpoint, config.alg, config.key_identify_strategy];
-    this.#known = site.keep(cacheKey, () => new TokenCache());
+    this.#known = site.keep(cacheKey, () => new TokenCache<Verified>());
     this.#extract = extractor(config.auth_header_name, config.cookie_key);
     this.#read = tokenReader(config.alg, config.key_identify_strategy);
     this.#algorithm = algorithm(config.alg);
@@ -95,35 +96,10 @@ export class Validation {
     if (verified.judgement?.by !== this.#judge) verified.judgement = this.#judge(claims);
     const wrong = verified.judgement.misdirected ?? untimely(times, Date.now() / 1000, this.#leeway);
     if (wrong !== null) return this.#refuse(401, wrong);
-    return this.#ask(0, verified, request, call);
-  }
-
-  /** Runs the checks in sequence, and stays synchronous unless a check is asynchronous. */
-  #ask(first: number, verified: Verified, request: ClientRequest, call: Call): Answer {
-    for (let at = first; at < this.#checks.length; at++) {
-      const check = this.#checks[at]!;
-      const disagreed = () => this.#refuse(401, `${check.name} does not agree`);
-      const agrees = this.#agrees(check, verified, request, call);
-      if (agrees instanceof Promise) {
-        return agrees.then((agreed) => (agreed ? this.#ask(at + 1, verified, request, call) : disagreed()));
-      }
-      if (!agrees) return disagreed();
-    }
-    return this.#finish(verified, request, call);
-  }
-
-  /** Runs a check. A check that fails counts as a rejection. */
-  #agrees(check: TokenCheck, { claims }: Verified, request: ClientRequest, call: Call): boolean | Promise<boolean> {
-    const failed = (error: Error): boolean => {
-      this.#log.error(() => `${check.name} failed: ${error.message}`);
-      return false;
-    };
-    try {
-      const agrees = check.check(claims, request, call);
-      return agrees instanceof Promise ? agrees.then((agreed) => agreed === true, failed) : agrees === true;
-    } catch (error) {
-      return failed(error as Error);
-    }
+    const objection = this.#agree(claims, request, call);
+    const settle = (name: string | null): Answer =>
+      name === null ? this.#finish(verified, request, call) : this.#refuse(401, `${name} does not agree`);
+    return objection instanceof Promise ? objection.then(settle) : settle(objection);
   }
 
   #finish({ claims, judgement }: Verified, request: ClientRequest, call: Call): Reply | undefined {

@@ -28,7 +28,7 @@ export function credentialsOf(
 }
 
 function tokenOf(own: Components): Credential[] {
-  const validator = componentOf(own, 'auth/validator');
+  const validator = tokenSettings(own);
   if (!validator) return [];
   const { cookie_key: cookie, auth_header_name: header } = validator;
   if (typeof cookie === 'string') return [{ kind: 'cookie', of: 'token', name: cookie }];
@@ -36,6 +36,11 @@ function tokenOf(own: Components): Credential[] {
     return [{ kind: 'header', of: 'token', name: header }];
   }
   return [{ kind: 'bearer' }];
+}
+
+/** Settings of the component that checks tokens; undefined without any. */
+function tokenSettings(own: Components): DataObject | undefined {
+  return componentOf(own, 'auth/validator') ?? componentOf(own, 'auth/introspection');
 }
 
 function keyOf(own: Components, around: Components): Credential[] {
@@ -53,7 +58,7 @@ function basicOf(own: Components): Credential[] {
 
 /** Describes the required claims of a token, in sentences. */
 export function demandsOf({ extra_config: own }: EndpointConfig): string[] {
-  const { roles, scopes, scopes_matcher: matcher } = componentOf(own, 'auth/validator') ?? {};
+  const { roles, scopes, scopes_matcher: matcher } = tokenSettings(own) ?? {};
   return [
     ...(isList(roles) ? [`Requires one of the roles ${roles.join(', ')}.`] : []),
     ...(isList(scopes) ? [`Requires ${matcher === 'all' ? 'all' : 'one'} of the scopes ${scopes.join(', ')}.`] : []),
@@ -74,6 +79,7 @@ export function refusalsOf({ extra_config: own }: EndpointConfig): readonly numb
 }
 
 const refusing: { readonly [namespace: string]: readonly number[] } = {
+  'auth/introspection': [401, 403, 503],
   'auth/validator': [401, 403],
   'auth/api-keys': [401, 403],
   'auth/basic': [401],

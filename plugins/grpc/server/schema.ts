@@ -26,7 +26,7 @@ const method = endpointPipeSchema(
   },
   {
     description: 'A method and the backends that answer it.',
-    components: ['auth/validator'],
+    components: ['auth/validator', 'auth/introspection'],
     params: 'payload_params',
   },
 );

@@ -17,14 +17,12 @@ import type { CelType } from '../../engines/cel/language/types.ts';
 import { requestMacros } from '../../engines/cel/macros.ts';
 import { requestTypes, responseTypes } from '../../engines/cel/variables.ts';
 import { compileWritten } from '../../engines/cel/written-expression.ts';
+import { readsTokens, tokenComponentNames } from '../../shared/callers/token-components.ts';
 import { geoLocations } from '../../shared/ports/geo.ts';
 import { Policies, type PolicySettings } from './policies.ts';
 import { type Block, backendSchema, endpointSchema, type PoliciesConfig } from './schema.ts';
 
 const errorFields = ['status', 'body', 'content_type'];
-
-/** The component that requests the evaluation of token policies. */
-const validator = 'auth/validator';
 
 /** Limits of one evaluation. */
 const budget = { steps: 100_000, cpuMs: 10 };
@@ -50,10 +48,10 @@ export const plugin = definePlugin({
   takes: [geoLocations],
   places: [
     atEndpoint(endpointSchema, (site) => {
-      const hasTokens = Object.hasOwn(site.endpoint.extra_config, validator);
+      const hasTokens = readsTokens(site.endpoint.extra_config);
       if (site.config.jwt && !hasTokens) {
-        site.warn('POLICY_UNUSED', '/jwt', `policies on tokens have no effect without "${validator}"`, {
-          hint: `add "${validator}" to the endpoint, or leave "jwt" out`,
+        site.warn('POLICY_UNUSED', '/jwt', `policies on tokens have no effect without ${tokenComponentNames}`, {
+          hint: `add ${tokenComponentNames} to the endpoint, or leave "jwt" out`,
         });
       }
       const raw = isRaw(site, site.endpoint.output_encoding);
@@ -89,8 +87,8 @@ function readBlocks(
   const after = readBlock(site, 'resp', resp, { ...response, ...more });
   for (const [name, block] of Object.entries({ req: before, resp: after })) {
     if (hasTokens || !block.reads('JWT')) continue;
-    throw site.fault('POLICY_NO_TOKEN', `/${name}`, `JWT is only available with "${validator}"`, {
-      hint: `add "${validator}" to the endpoint, or leave the policy out`,
+    throw site.fault('POLICY_NO_TOKEN', `/${name}`, `JWT is only available with ${tokenComponentNames}`, {
+      hint: `add ${tokenComponentNames} to the endpoint, or leave the policy out`,
     });
   }
   return { before, after };

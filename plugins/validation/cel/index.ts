@@ -12,11 +12,9 @@ import {
   tokenChecks,
 } from '#contract';
 import { backendPath, conditional, endpointPath } from '../../engines/cel/conditions.ts';
+import { readsTokens, tokenComponentNames } from '../../shared/callers/token-components.ts';
 import { backendTypes, outerTypes, type Phase, type Rules, readRules } from './rules.ts';
 import { backendSchema, endpointSchema, serviceSchema } from './schema.ts';
-
-/** Component that validates tokens: without it, conditions on tokens would never be evaluated. */
-const asksAboutTokens = 'auth/validator';
 
 /**
  * Ends calls whose conditions do not hold: requests before any backend is called, responses before they are merged or
@@ -81,9 +79,10 @@ function tokenOffers(rules: Rules): readonly Offer[] {
 }
 
 function refuseWithoutTokens(site: EndpointSite<unknown>, rules: Readonly<Record<Phase, Rules>>): void {
-  if (Object.hasOwn(site.endpoint.extra_config, asksAboutTokens)) return;
+  // Conditions on tokens would never be evaluated.
+  if (readsTokens(site.endpoint.extra_config)) return;
   if (!rules.token.any && !rules.request.reads('JWT') && !rules.response.reads('JWT')) return;
-  throw site.fault('CEL_NO_TOKEN', '', 'JWT is only available with "auth/validator"', {
-    hint: 'add "auth/validator" to the endpoint, or leave the condition out',
+  throw site.fault('CEL_NO_TOKEN', '', `JWT is only available with ${tokenComponentNames}`, {
+    hint: `add ${tokenComponentNames} to the endpoint, or leave the condition out`,
   });
 }

@@ -141,6 +141,15 @@ export const backendBounds: readonly Bound[] = [
     tests: ['a JSON Web Key Set keeps the last 10,000 keys'],
   },
   {
+    holds: 'Response of an authorization server (`auth/introspection`)',
+    from: 'plugins/auth/introspection/server.ts',
+    limit: '{MAX_BYTES:bytes}',
+    beyond: 'The request is rejected with on_failure_status.',
+    tests: [
+      'auth/introspection a server that does not decide rejects requests when it responds with too much, and rejects them with on_failure_allow',
+    ],
+  },
+  {
     holds: 'Clocks of AWS hosts (`auth/aws-sigv4`)',
     from: 'plugins/auth/aws-sigv4/clocks.ts',
     limit: '{MAX_HOSTS} hosts',

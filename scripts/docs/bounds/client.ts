@@ -20,6 +20,16 @@ export const clientBounds: readonly Bound[] = [
     tests: ['the cache of verified tokens is limited to 8 MiB of tokens, each counted once'],
   },
   {
+    holds: 'Introspected tokens (`auth/introspection`), active and inactive ones separately, for each server',
+    from: 'plugins/auth/validator/token-cache.ts',
+    limit: '{MAX_TOKENS} tokens, {MAX_CHARACTERS:bytes} of text',
+    beyond: 'The older half is dropped.',
+    tests: [
+      'auth/introspection the cache lets no flood of made-up tokens displace active ones',
+      'the cache of verified tokens is limited to 8 MiB of tokens, each counted once',
+    ],
+  },
+  {
     holds: 'Bearer token of a request (`auth/validator`)',
     from: 'plugins/auth/validator/token.ts',
     limit: '{MAX_TOKEN:bytes}',

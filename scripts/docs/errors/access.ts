@@ -70,6 +70,26 @@ export const authErrors: Codes = {
     'Check the credentials and that the metadata server or Google is reachable.',
   ],
   GCP_UNUSED: ['`credentials_file` has no effect next to `credentials_json`.', 'Keep one of the two.'],
+  INTROSPECTION_CACHE: ['Inactive tokens would be cached longer than active ones.', 'Shorten `negative_cache_ttl`.'],
+  INTROSPECTION_CLIENT: [
+    'The credentials of the gateway do not match the authentication method.',
+    'Set `client_id` and `client_secret`, or `bearer_token` with `"client_auth_method": "bearer"`.',
+  ],
+  INTROSPECTION_FAILED: [
+    'The authorization server has not decided on a token. The client gets `on_failure_status`.',
+    'Check that the introspection endpoint is reachable, knows the client of the gateway, and responds with JSON.',
+  ],
+  INTROSPECTION_HEADER: ['`auth_header_name` is not a valid header name.', 'Correct the name.'],
+  INTROSPECTION_INSECURE: ['Tokens are sent without TLS.', 'Use `https://` in `introspection_url`.'],
+  INTROSPECTION_SERVER: [
+    'An endpoint has no authorization server, or settings for one without its URL.',
+    'Set `introspection_url` with the credentials at the endpoint, or at the root.',
+  ],
+  INTROSPECTION_UNUSED: ['A setting of the introspection has no effect.', 'Remove it, or add what the message names.'],
+  INTROSPECTION_URL: [
+    '`introspection_url` is not a valid URL, or contains credentials.',
+    'Write the URL without credentials; use `client_id` and `client_secret`.',
+  ],
   KEYS_CA: [
     'The file of certificate authorities for the key server is not valid.',
     'Correct the path, or replace the file.',

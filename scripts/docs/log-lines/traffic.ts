@@ -52,6 +52,18 @@ export const trafficLines: LogAreas = {
       remedy: 'Compare the reason with the configuration of the validator.',
     },
     {
+      level: 'WARNING',
+      text: 'a request is rejected: …',
+      cause: 'An authorization server has not decided on a request. Logged at most once a second.',
+      remedy: 'Read the reason: the server is unreachable, or its response is not valid.',
+    },
+    {
+      level: 'WARNING',
+      text: 'a request is accepted unchecked: …',
+      cause: 'An authorization server is not available, and `on_failure_allow` is set. Logged at most once a second.',
+      remedy: 'Restore the server: requests are not checked meanwhile.',
+    },
+    {
       level: 'ERROR',
       text: '[Botdetector] bot rejected',
       cause: 'A request was rejected by its user agent.',

@@ -1,0 +1,72 @@
+import { CallError, type Clock, type Log, type Reply, refuse, type Schema } from '#contract';
+import { limitedWarning } from '../../shared/logging/limited-warning.ts';
+
+/** Schema fields for requests on which a server has not decided. */
+export const failureFields = {
+  on_failure_allow: {
+    type: 'boolean',
+    description:
+      'Accepts requests while the server is unreachable, exceeds the timeout, or responds with 502, 503 or 504. Any other invalid response still rejects the request.',
+    default: false,
+  },
+  on_failure_status: {
+    type: 'integer',
+    minimum: 400,
+    maximum: 599,
+    description: 'Status of requests that are rejected because the server has not decided on them.',
+    default: 503,
+  },
+} as const satisfies Record<string, Schema>;
+
+/** The server has not decided on a request. */
+export class Undecided extends Error {
+  /** True if the server was not reached, or is not available. Clients must not be able to cause this. */
+  readonly isOutage: boolean;
+
+  constructor(message: string, isOutage: boolean) {
+    super(message);
+    this.isOutage = isOutage;
+  }
+}
+
+/** Codes of calls that did not reach the server, or received no response in time. */
+const outages = new Set([
+  ...['BACKEND_REFUSED', 'BACKEND_RESET', 'BACKEND_UNREACHABLE', 'BACKEND_DNS', 'BACKEND_CONNECT_TIMEOUT'],
+  ...['BACKEND_HEADER_TIMEOUT', 'BACKEND_PROXY', 'CALL_DEADLINE'],
+]);
+
+/** The error of a call to the server. */
+export function undecided(error: Error): Undecided {
+  const isOutage = error instanceof CallError && outages.has(error.code);
+  return error instanceof Undecided ? error : new Undecided(error.message, isOutage);
+}
+
+/** The error for a status that is not a decision. */
+export function undecidedStatus(status: number): Undecided {
+  return new Undecided(`status ${status}`, status >= 502 && status <= 504);
+}
+
+interface FailureConfig {
+  readonly on_failure_allow: boolean;
+  readonly on_failure_status: number;
+}
+
+/** Settles a request on which the server has not decided: undefined accepts it. */
+export type SettleUndecided = (error: Undecided) => Reply | undefined;
+
+/** @param code of the error that rejects a request. */
+export function undecidedSettler(
+  { on_failure_allow: allows, on_failure_status: status }: FailureConfig,
+  code: string,
+  log: Log,
+  clock: Clock,
+): SettleUndecided {
+  const warn = limitedWarning(log, clock);
+  return (error) => {
+    const isAllowed = allows && error.isOutage;
+    warn(() =>
+      isAllowed ? `a request is accepted unchecked: ${error.message}` : `a request is rejected: ${error.message}`,
+    );
+    return isAllowed ? undefined : refuse(status, { error: new CallError(code, error.message) });
+  };
+}
