@@ -69,6 +69,7 @@ type WorkflowSite = BackendSite<Infer<typeof schema>>;
 export const plugin = definePlugin({
   name: 'workflow',
   description: 'Answers a backend call with a pipeline of other backends.',
+  hostless: true,
   becomes: ['proxy'],
   places: [
     atBackend(schema, (site) => {

@@ -204,6 +204,8 @@ export interface Plugin {
   readonly independent?: true;
   /** Endpoints with this component can omit `backend`, which is then filled in and must never be called. */
   readonly answersAlone?: true;
+  /** Backends with this component contain their own address: their `host` is neither required nor called. */
+  readonly hostless?: true;
   /** Rejects requests at an endpoint whose credentials, or rights, are not sufficient. */
   readonly guards?: true;
   /** Components that must be configured at the root together with this one. */

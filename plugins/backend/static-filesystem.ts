@@ -21,6 +21,7 @@ const schema = {
 export const plugin = definePlugin({
   name: 'backend/static-filesystem',
   description: 'Answers backend calls with files from a directory.',
+  hostless: true,
   places: [
     atBackend(schema, (site) => {
       checkDirectory(site, site.config.path);

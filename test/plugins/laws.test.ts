@@ -111,6 +111,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
       deepEqual(standing.warnings, []);
       const unordered = phases.filter((phase) => phase in standing.attached && !catalogue.order[phase].includes(name));
       deepEqual(unordered, []);
+      if (at === 'backend') equal(standing.attached.protocol?.hostless ?? false, plugin.hostless ?? false);
       await standing.reload(example);
       deepEqual(await standing.close(), { kept: 0, deferred: 0 });
     });

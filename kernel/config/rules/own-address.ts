@@ -1,4 +1,4 @@
-import { adminSchema, type BackendConfig, parseAdminAddress, type ServiceConfig } from '#contract';
+import { adminSchema, type BackendConfig, type EndpointConfig, parseAdminAddress, type ServiceConfig } from '#contract';
 import { joinPointer } from '../../values/pointer.ts';
 import type { Report } from '../issues/report.ts';
 import { type KnownPlugins, meaningsOf } from '../normalize/known-plugins.ts';
@@ -64,16 +64,22 @@ function hostRule(listening: Listening, notify: ReportLoop): EndpointRule {
     }
     return isOwn;
   };
-  return (endpoint, pointer, service, report) => {
+  return (endpoint, pointer, service, report, _written, known) => {
     endpoint.backend.forEach((backend, index) => {
       const position = backend.host.findIndex(isThere);
-      if (position < 0) return;
+      if (position < 0 || !callsHosts(endpoint, backend, known)) return;
       const holder = backend.host === service.host ? '' : `${pointer}/backend/${index}`;
       const place = `${holder}/host/${position}`;
       if (reported.has(place)) return;
       if (notify(report, place, backend.host[position]!, backend, routeName(endpoint))) reported.add(place);
     });
   };
+}
+
+/** False if a component of the endpoint answers instead of its backends, or one of the backend contains its own address. */
+function callsHosts(endpoint: EndpointConfig, backend: BackendConfig, known: KnownPlugins): boolean {
+  const isAnswered = Object.keys(endpoint.extra_config).some((name) => known.plugin(name)?.answersAlone);
+  return !isAnswered && !Object.keys(backend.extra_config).some((name) => known.plugin(name)?.hostless);
 }
 
 /** An address that this process listens on; without an address, all addresses of the machine. */

@@ -12,6 +12,7 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   places: true,
   independent: true,
   answersAlone: true,
+  hostless: true,
   guards: true,
   requires: true,
   expects: true,

@@ -74,6 +74,7 @@ type Config = Infer<typeof schema>;
 export const plugin = definePlugin({
   name: 'backend/amqp/consumer',
   description: 'Answers requests with messages from an AMQP 0-9-1 queue.',
+  hostless: true,
   takes: [meters],
   places: [atBackend(schema, attach)],
 });

@@ -15,6 +15,7 @@ import { type ProducerConfig, schema } from './lib/producer-schema.ts';
 export const plugin = definePlugin({
   name: 'backend/amqp/producer',
   description: 'Publishes requests as messages to an AMQP 0-9-1 exchange.',
+  hostless: true,
   places: [atBackend(schema, attach)],
 });
 

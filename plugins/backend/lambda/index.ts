@@ -69,6 +69,7 @@ const STANDARD_RETRIES = 3;
 export const plugin = definePlugin({
   name: 'backend/lambda',
   description: 'Invokes an AWS Lambda function instead of an HTTP backend.',
+  hostless: true,
   takes: [httpSigners],
   places: [atBackend(schema, attach)],
 });

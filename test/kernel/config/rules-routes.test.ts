@@ -126,8 +126,8 @@ describe('a timeout that another one makes ineffective', () => {
 });
 
 describe('a backend that points to the gateway itself', () => {
-  const loops = (host: string, fields: object = {}, pattern = '/x') =>
-    findings(backends([{ host: [host], url_pattern: pattern }], {}, { port: 8085, ...fields }), 'LOOP');
+  const loops = (host: string, fields: object = {}, pattern = '/x', backend: object = {}) =>
+    findings(backends([{ host: [host], url_pattern: pattern, ...backend }], {}, { port: 8085, ...fields }), 'LOOP');
 
   it('causes a warning with the port', () => {
     const [warning] = loops('http://localhost:8085');
@@ -144,6 +144,12 @@ describe('a backend that points to the gateway itself', () => {
   it('is not assumed for the debug and echo endpoints', () => {
     equal(loops('http://localhost:8085', {}, '/__debug/x').length, 0);
     equal(loops('http://localhost:8085', {}, '/__echo').length, 0);
+  });
+  it('is not reported if the backend does not call its host', () => {
+    const files = { 'backend/static-filesystem': { path: './pages' } };
+    equal(loops('http://localhost:8085', {}, '/', { extra_config: files }).length, 0);
+    const answered = { extra_config: { 'ai/chat-completions': {} } };
+    equal(findings(backends([{ host: ['http://localhost:8080'] }], answered), 'LOOP').length, 0);
   });
   it('is recognized in other spellings of the host', () => {
     for (const host of ['http://[::ffff:127.0.0.1]:8085', 'http://2130706433:8085', 'http://LOCALHOST.:8085']) {
@@ -190,6 +196,10 @@ describe('a backend that points to the admin port', () => {
   ] as const) {
     it(`is recognized as ${host} if the admin port is at ${listen}`, () => equal(at(host, listen).length, 1));
   }
+  it('is not reported if the backend does not call its host', () => {
+    const files = { 'backend/static-filesystem': { path: './pages' } };
+    equal(findings(backends([{ host: ['http://localhost:9180'], extra_config: files }]), 'ADMIN_BACKEND').length, 0);
+  });
   it('is accepted at another address or port', () => {
     equal(at('http://127.0.0.2:7000', '127.0.0.1:7000').length, 0);
     equal(at('http://10.1.2.3:7000', '127.0.0.1:7000').length, 0);

@@ -29,6 +29,7 @@ const schema = {
 export const plugin = definePlugin({
   name: 'backend/pubsub/publisher',
   description: 'Publishes the body of each request as a message to a broker.',
+  hostless: true,
   takes: [httpSigners],
   places: [
     atBackend(schema, (site) => ({

@@ -122,6 +122,7 @@ type ProducerConfig = Config['writer']['producer'];
 export const plugin = definePlugin({
   name: 'backend/pubsub/publisher/kafka',
   description: 'Writes the body of each request to a Kafka topic.',
+  hostless: true,
   places: [
     atBackend(schema, (site) => {
       const { writer, success_status_code: status } = site.config;

@@ -28,6 +28,7 @@ const schema = {
 export const plugin = definePlugin({
   name: 'backend/pubsub/subscriber',
   description: 'Answers each request with one message from a broker.',
+  hostless: true,
   takes: [httpSigners, meters],
   places: [
     atBackend(schema, (site) => {

@@ -62,6 +62,7 @@ const schema = {
 export const plugin = definePlugin({
   name: 'backend/pubsub/subscriber/kafka',
   description: 'Answers each request with one record from Kafka topics.',
+  hostless: true,
   takes: [meters],
   places: [
     atBackend(schema, (site) => {
