@@ -9,13 +9,13 @@ const secretName =
 /** Fields that hold a secret itself, not its name or path. */
 const holding = /^(?:\w+_)?(?:password|passwd|passphrase|secret|token|api_?key|secret_(?:access_)?key|license_key)$/i;
 
-/** Text that refers to a secret stored elsewhere. */
-const reference = /^(?:\$|%?\{|(?:env|file|vault|secret):)|^$|\{\{|\$\{/;
+/** Text that refers to a secret stored elsewhere, or that is replaced by one at deployment. */
+const reference = /^(?:\$|%?\{|(?:env|file|vault|secret):)|^$|^<[^<>]+>$|\{\{|\$\{/;
 
 const keyBegins = /-----BEGIN [A-Z ]*PRIVATE KEY/;
 const keyEnds = /-----END [A-Z ]*PRIVATE KEY/;
 const addressWithPassword = /[\w+.-]+:\/\/[^/?#\s"']*:[^/?#\s"']*@/g;
-const passwordInAddress = /:\/\/[^\s/?#@:]*:([^\s/?#@]+)@/;
+const passwordInAddress = /:\/\/[^\s/?#@:]*:([^\s/?#@]+)@/dg;
 const secretText = new RegExp(`${keyBegins.source}|^[\\w+.-]+:\\/\\/[^/?#\\s]*:[^/?#\\s]*@`);
 /** Value of a query parameter whose name indicates a secret, unless it is a reference: `{id}`, `$X`. */
 const secretInQuery =
@@ -28,7 +28,7 @@ export function mayHoldSecret(name: string): boolean {
 
 /** Fields that may hold either a secret or the path to it. */
 const leading = /^private_?key$|_(?:file|path|dir)$/i;
-const path = /^(?=[^\s\0]{1,255}$)(?:~?\.{0,2}\/.*|.*\.[a-z\d]{1,5})$/i;
+const path = /^(?=[^\s\0]{1,255}$)(?:~?\.{0,2}\/.*|.*\.[a-z\d]{1,5}|\.[a-z][\w.-]*)$/i;
 
 /** True for the path of a file with a secret, which is not a secret itself. */
 export function isPathOfSecret(name: string, text: string): boolean {
@@ -42,10 +42,16 @@ export function holdsSecret(name: string): boolean {
 
 /**
  * True for a text that is a secret in any field: a private key, a URL or query with a password, a value read from the
- * environment, and text with a token in it.
+ * environment, and text that contains a token or a URL with a password.
  */
 export function isSecretText(text: string): boolean {
-  return secretText.test(text) || text.search(secretInQuery) >= 0 || holdsReadSecret(text) || tokensIn(text).length > 0;
+  return (
+    secretText.test(text) ||
+    text.search(secretInQuery) >= 0 ||
+    holdsReadSecret(text) ||
+    passwordIn(text) !== undefined ||
+    tokensIn(text).length > 0
+  );
 }
 
 const passwordsInAddresses = /(:\/\/[^\s/?#@:]*:)[^\s/?#@]+(?=@)/g;
@@ -57,7 +63,7 @@ export function maskText(text: string, mask: string): string {
   return masked.includes('://') ? masked.replaceAll(passwordsInAddresses, `$1${mask}`) : masked;
 }
 
-/** True for an empty text, and for values filled in later: `$X`, `{{ env "X" }}`, `env:X`. */
+/** True for an empty text, and for values filled in later: `$X`, `{{ env "X" }}`, `env:X`, `<openai_key>`. */
 export function isReference(text: string): boolean {
   return reference.test(text);
 }
@@ -73,12 +79,15 @@ export function privateKeyIn(text: string): TextRange | undefined {
   return start < 0 ? undefined : { start, end: text.length };
 }
 
-/** Range of the password in a URL, unless it is a reference. */
+/** Range of the first password in a URL of a text. References are not passwords. */
 export function passwordIn(text: string): TextRange | undefined {
-  const match = text.includes('@') && text.includes('://') ? passwordInAddress.exec(text) : null;
-  if (!match || isReference(match[1]!)) return undefined;
-  const end = match.index + match[0].length - 1;
-  return { start: end - match[1]!.length, end };
+  if (!text.includes('@') || !text.includes('://')) return undefined;
+  for (const { 1: password, indices } of text.matchAll(passwordInAddress)) {
+    if (isReference(password!)) continue;
+    const [start, end] = indices![1]!;
+    return { start, end };
+  }
+  return undefined;
 }
 
 /** All URLs with a password in a line of text. */

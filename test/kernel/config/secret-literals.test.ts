@@ -80,6 +80,8 @@ describe('a clear-text secret', () => {
     deepEqual(results({ 'github.com/devopsfaith/krakend-jose/signer': { token: 'x' } }).length, 1));
   it('is not assumed in strings with placeholders', () => {
     deepEqual(results({ 'auth/x': { password: 'a{{ env "X" }}' } }), []);
+    deepEqual(results({ 'auth/x': { password: '<shop_password>', url: 'amqp://shop:<password>@broker' } }), []);
+    deepEqual(results({ 'auth/x': { password: '<a>b' } }), ['/extra_config/auth~1x/password']);
     deepEqual(results({ 'auth/x': { dsn: 'amqp://me:$PASSWORD@host' } }), []);
   });
 });
