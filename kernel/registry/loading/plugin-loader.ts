@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { type Catalogue, ConfigError, isObject, type Plugin, type PluginSource } from '#contract';
 import { PositionedError } from '../../config/index.ts';
@@ -11,9 +11,10 @@ import type { FileReader } from './file-reader.ts';
 import { evaluateGuarded } from './guarded-evaluation.ts';
 import { noteInstance } from './instance-parts.ts';
 import { LoadWatch } from './load-watch.ts';
-import { ModuleGraph, SOURCE_FILE } from './module-graph.ts';
+import { ModuleGraph } from './module-graph.ts';
 import { packageEntry } from './packages.ts';
 import { wrongWith } from './plugin-check.ts';
+import { COMPILED, compiledPlugins, nothingIn, sourcesAmong, unreadableFolder } from './plugin-folder.ts';
 import { sourceError } from './source-error.ts';
 
 /** The valid part of the root field `plugin`. */
@@ -138,8 +139,8 @@ export class PluginLoader {
         if (names.length === 0) warnings.push(nothingIn(path, pointer, part));
         for (const name of names) yield { file: join(resolve(path), name), pointer };
       } catch (error) {
-        const message = `cannot read the plugin folder: ${(error as Error).message}`;
-        errors.push(new ConfigError('PLUGIN_FOLDER', pointer, message, { hint: whereFrom(path) }));
+        errors.push(unreadableFolder(path, pointer, error));
+        if (part === COMPILED) warnings.push(compiledPlugins());
       }
     }
     for (const [index, name] of (Array.isArray(packages) ? packages : []).entries()) {
@@ -235,27 +236,6 @@ function textOf(file: string, files: FileReader): string {
   } catch {
     return '';
   }
-}
-
-/** Files that may contain a plugin, in alphabetical order, without type declarations and tests. */
-function sourcesAmong(names: readonly string[], part: string): string[] {
-  return names
-    .filter((name) => SOURCE_FILE.test(name) && !/\.(?:d|test|spec)\.\w+$/.test(name) && name.includes(part))
-    .sort();
-}
-
-function nothingIn(path: string, pointer: string, part: string): ConfigError {
-  const hint =
-    part === '.so' ? 'compiled plugins of another product cannot be loaded: write them as .ts or .js' : whereFrom(path);
-  const named = part === '' ? '' : ` whose name contains "${part}"`;
-  return new ConfigError('PLUGIN_FOLDER', pointer, `no plugin in ${path}: no .ts, .mts, .js or .mjs file${named}`, {
-    hint,
-  });
-}
-
-/** A hint that names the base folder of a relative path; undefined for an absolute path. */
-function whereFrom(path: string): string | undefined {
-  return isAbsolute(path) ? undefined : `relative paths start at the working directory, ${process.cwd()}`;
 }
 
 function sourceOf(file: string, hashes: ReadonlyMap<string, string>): PluginSource {

@@ -114,7 +114,10 @@ export const pluginErrors: Codes = {
     'Correct the plugin; the log names its file and line.',
   ],
   PLUGIN_FIELD: ['A key is not the name of a configured plugin.', 'Add it to `name`, or correct the spelling.'],
-  PLUGIN_FOLDER: ['The plugin folder cannot be used.', 'Correct `plugin.folder`, or add a plugin to it.'],
+  PLUGIN_FOLDER: [
+    'The plugin folder cannot be used, or `plugin.pattern` selects compiled plugins.',
+    'Correct `plugin.folder`, add a plugin to it, or remove `plugin`.',
+  ],
   PLUGIN_HIDDEN: [
     'A component answers by itself, so components inside it may never run.',
     'Remove the components that the message names.',

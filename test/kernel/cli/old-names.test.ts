@@ -207,8 +207,9 @@ describe('plugins that are not installed', () => {
   });
   it('are listed by check, and rejected by check -t', async () => {
     const file = folder.write('g.json', given);
-    const { code, out } = await sluice('check', '-c', file);
+    const { code, out, err } = await sluice('check', '-c', file);
     equal(code, 0);
+    match(err, /"\.so" selects compiled plugins, which cannot be loaded \(\/plugin\/pattern\) \[PLUGIN_FOLDER\]/);
     match(out, /Not checked: .*\/no\/such\/plugins/);
     match(out, /Not checked: .*\/no\/such\/files/);
     const read = await sluice('check', '-t', '-c', file);
