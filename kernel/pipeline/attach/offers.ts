@@ -45,8 +45,11 @@ export class Offers {
     }
   }
 
-  /** Marks a root plugin's offers as unknown because it waits for a file. Plugins that take them wait, too. */
-  postpone(plugin: Plugin, reason: Error): void {
+  /**
+   * Marks a root plugin's offers as unknown because it was rejected or waits for a file. Plugins that take them fail
+   * with the same error, which is reported once, instead of reporting the offers as missing.
+   */
+  withhold(plugin: Plugin, reason: Error): void {
     for (const { name } of plugin.offers ?? []) this.root.#unknown.set(name, reason);
   }
 

@@ -10,7 +10,7 @@ import {
 import { joinPointer } from '../../config/index.ts';
 import { sortByOrder } from '../../registry/order.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } from '../attach/attach.ts';
+import { type Attached, attach, collecting, onlyClaim, reportHidden } from '../attach/attach.ts';
 import type { EndpointContext } from '../attach/attachments.ts';
 import { attachContained } from '../attach/guards.ts';
 import type { Location } from '../attach/location.ts';
@@ -81,6 +81,7 @@ export function attachService(build: Build, registry: Registry): ServiceFrame {
     const log = services.log.at(`[SERVICE: ${plugin.name}]`);
     const reads = new Reads(build.reads);
     const { compilePipe } = context;
+    const errorCount = build.errors.length;
     const handed = attach<AtService>(build, plugin, place, raw, {
       pointer,
       log,
@@ -89,8 +90,8 @@ export function attachService(build: Build, registry: Registry): ServiceFrame {
       reads,
       ...unnamed,
     });
-    const issue = build.errors.at(-1);
-    if (!handed && isUnread(issue)) offers.postpone(plugin, issue!);
+    const error = build.errors[errorCount];
+    if (!handed && error) offers.withhold(plugin, error);
     if (!handed) return;
     offers.add(plugin, handed.offers);
     service.push({ plugin, at: handed, pointer, reads });

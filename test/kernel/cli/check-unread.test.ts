@@ -147,6 +147,17 @@ describe('a check that reads no files', () => {
       [['FILE_UNREADABLE', '/endpoints/0/extra_config/test~1reader', 'cannot read /nowhere/rules.txt: no such file']],
     );
   });
+  it('reports an error of a component at the root once, not again at each endpoint that depends on it', async () => {
+    const protectedBy = (fields: object) =>
+      service({
+        endpoints: [endpoint({ extra_config: { 'auth/basic': {} } })],
+        extra_config: { 'auth/basic': fields },
+      });
+    const codesOf = async (data: Data) => (await examine(data, {}, registry, true)).errors.map(({ code }) => code);
+    deepEqual(await codesOf(protectedBy({ htpasswd_path: '/nowhere/users' })), ['BASIC_FILE']);
+    deepEqual(await codesOf(protectedBy({ htpasswd_path: 5 })), ['SCHEMA_TYPE']);
+    deepEqual(await codesOf(protectedBy({})), ['BASIC_NO_USERS']);
+  });
   it('is noted by a check that reads the files', async () => {
     const { errors, unread } = await examine(
       onEndpoint({ 'test/reader': { file: import.meta.filename } }),
