@@ -32,14 +32,15 @@ export function checkConfig(site: EndpointSite<WebsocketConfig>): void {
 /** Warns of settings without effect in the configured mode. Code: a warning, WEBSOCKET_UNUSED. */
 export function warnOfUnused(site: EndpointSite<WebsocketConfig>): void {
   const { config } = site;
-  const warn = (field: string, reason: string) =>
-    site.warn('WEBSOCKET_UNUSED', `/${field}`, `${field} has no effect: ${reason}`);
+  const warn = (field: string, reason: string, hint?: string) =>
+    site.warn('WEBSOCKET_UNUSED', `/${field}`, `${field} has no effect: ${reason}`, { hint });
   if (config.enable_direct_communication) {
     for (const field of ['connect_event', 'disconnect_event'] as const) {
       if (config[field]) warn(field, 'with one backend connection per client, the backend knows them');
     }
   } else if (config.input_headers.length > 0) {
-    warn('input_headers', 'the shared connection is opened without client headers');
+    const hint = 'set "enable_direct_communication": true to open a connection with these headers for each client';
+    warn('input_headers', 'the shared connection is opened without client headers', hint);
   }
 }
 

@@ -75,7 +75,8 @@ function refusedCallers(
 ): RefusedCallers<Verdict> | null {
   if (!config) return null;
   if (config.N > MOST_CALLERS) {
-    site.warn('QUOTA_CALLERS', `${pointer}/rejecter_cache/N`, `no more than ${MOST_CALLERS} callers are remembered`);
+    const message = `only the latest ${MOST_CALLERS} rejected callers are remembered: earlier ones are checked in Redis again`;
+    site.warn('QUOTA_CALLERS', `${pointer}/rejecter_cache/N`, message, { hint: `"N": ${MOST_CALLERS}` });
   }
   const refused = new RefusedCallers<Verdict>(Math.min(config.N, MOST_CALLERS));
   const sweeper = setInterval(() => refused.clear(), timerMs(Math.max(config.cleanup_interval, 1000))).unref();

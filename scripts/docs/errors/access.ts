@@ -232,7 +232,10 @@ export const limitErrors: Codes = {
   ],
   CIRCUIT_TWICE: ['A backend has both kinds of breaker.', 'Use one of the two.'],
   QUOTA_CALLER: ['The caller cannot be identified. The client gets 400.', 'Send the key of the quota.'],
-  QUOTA_CALLERS: ['The cache of rejected callers is larger than its limit.', 'Lower `N`.'],
+  QUOTA_CALLERS: [
+    'The cache of rejected callers is larger than its limit.',
+    'Lower `N`, or accept that the earliest callers are checked in Redis again.',
+  ],
   QUOTA_EXCEEDED: [
     'The caller has used up the quota. The client gets 429.',
     'Wait for the next period, or raise the limit.',
