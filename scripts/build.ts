@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { bundle } from './build/bundle.ts';
+import { compiler } from './build/compiler.ts';
 import { componentTypes } from './build/component-types.ts';
 import { imports } from './build/imports.ts';
 
@@ -9,7 +10,8 @@ import { imports } from './build/imports.ts';
  * components, its own names for `#contract` and `#kernel`, and the reference of every namespace.
  */
 rmSync('dist', { recursive: true, force: true });
-execFileSync('tsc', ['--project', 'tsconfig.build.json', '--emitDeclarationOnly'], { stdio: 'inherit' });
+const declarations = ['--project', 'tsconfig.build.json', '--emitDeclarationOnly'];
+execFileSync(process.execPath, [compiler, ...declarations], { stdio: 'inherit' });
 writeFileSync('dist/kernel/contract/components.d.ts', await componentTypes());
 writeFileSync('dist/package.json', `${JSON.stringify({ type: 'module', imports }, null, 2)}\n`);
 await bundle('dist');

@@ -1,50 +1,37 @@
-import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { compiler } from './build/compiler.ts';
+import { longestFirst, recordLong } from './check/order.ts';
+import { type Result, run } from './check/processes.ts';
+import { measureFiles } from './check/times.ts';
 
 /**
  * Runs everything that `npm test` and continuous integration check: types, lint, the table of the specification and
- * every test, all of them even when an early one fails. Test files run in parallel, in as many processes as there are
- * processors. Ends with the line `N passed, N failed`, to which `, N skipped` is added when tests were skipped.
+ * every test, all of them even when an early one fails. Ends with the line `N passed, N failed`, to which `, N skipped`
+ * is added when tests were skipped. `--slowest N` prints the N files that took longest, with their processor time, and
+ * `--record` writes the order of the files for the next runs.
  */
-const testFiles = 'test/**/*.test.ts';
+const { slowest, record } = parseArgs({
+  options: { slowest: { type: 'string', default: '0' }, record: { type: 'boolean', default: false } },
+}).values;
 
-/**
- * Time limit of a run, in minutes; a longer one is terminated and fails, because a test left something open. Six times
- * the duration on an otherwise idle machine with two processors.
- */
-const LIMIT_MINUTES = 60;
+/** Processes for test files: two more than processors, because many tests wait most of their time. */
+const jobs = availableParallelism() + 2;
 
-interface Result {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly output: readonly string[];
-}
-
-function run(name: string, command: string, args: readonly string[], shown: boolean): Promise<Result> {
-  return new Promise((resolve) => {
-    const child = spawn(command, args, {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: LIMIT_MINUTES * 60_000,
-      killSignal: 'SIGKILL',
-    });
-    const output: string[] = [];
-    const collect = (line: string) => {
-      output.push(line);
-      if (shown) console.log(line);
-    };
-    createInterface({ input: child.stdout }).on('line', collect);
-    createInterface({ input: child.stderr }).on('line', collect);
-    child.once('error', (error) => resolve({ name, ok: false, output: [...output, String(error)] }));
-    child.once('exit', (_code, signal) => {
-      if (signal !== 'SIGKILL') return;
-      collect(`${name} did not end within ${LIMIT_MINUTES} minutes`);
-      // Processes that it started may still run and would keep these open.
-      child.stdout.destroy();
-      child.stderr.destroy();
-    });
-    child.once('close', (code) => resolve({ name, ok: code === 0, output }));
-  });
+/** Runs the checks one after another while the tests run, which leave processors idle now and then. */
+async function runChecks(): Promise<readonly Result[]> {
+  const { execPath } = process;
+  const results: Result[] = [];
+  for (const [name, command, ...args] of [
+    ['types', execPath, compiler, '--noEmit', '--checkers', '1'],
+    ['lint', 'biome', 'check', '--error-on-warnings', '.'],
+    ['specification', execPath, 'scripts/coverage.ts', '--check'],
+  ] as const) {
+    const result = await run(name, command, args, false);
+    console.log([`${result.ok ? 'ok' : 'FAILED'}  ${name}`, ...(result.ok ? [] : result.output)].join('\n'));
+    results.push(result);
+  }
+  return results;
 }
 
 function countOf(kind: string, output: readonly string[]): number {
@@ -52,21 +39,20 @@ function countOf(kind: string, output: readonly string[]): number {
   return line === undefined ? 0 : Number(/\d+/.exec(line)![0]);
 }
 
-const checks = await Promise.all([
-  run('types', 'tsc', ['--noEmit'], false),
-  run('lint', 'biome', ['check', '--error-on-warnings', '.'], false),
-  run('specification', process.execPath, ['scripts/coverage.ts', '--check'], false),
+const measured = measureFiles();
+const [checks, tests] = await Promise.all([
+  runChecks(),
+  run('tests', 'mocha', ['--parallel', '--jobs', String(jobs), ...longestFirst()], true, measured.env),
 ]);
-for (const { name, ok, output } of checks) {
-  console.log(`${ok ? 'ok' : 'FAILED'}  ${name}`);
-  if (!ok) console.log(output.join('\n'));
-}
-const tests = await run('tests', 'mocha', ['--parallel', '--jobs', String(availableParallelism()), testFiles], true);
 
-const checksFailed = checks.filter(({ ok }) => !ok).length;
+const files = measured.end();
+if (record) recordLong(files);
+if (Number(slowest) > 0) console.log(measured.table(files.slice(0, Number(slowest))));
+const unsuccessful = checks.filter(({ ok }) => !ok);
+if (unsuccessful.length > 0) console.log(`FAILED  ${unsuccessful.map(({ name }) => name).join(', ')}, printed above`);
 const failing = countOf('failing', tests.output);
-const passed = countOf('passing', tests.output) + checks.length - checksFailed;
-const failed = failing + checksFailed + (!tests.ok && failing === 0 ? 1 : 0);
+const passed = countOf('passing', tests.output) + checks.length - unsuccessful.length;
+const failed = failing + unsuccessful.length + (!tests.ok && failing === 0 ? 1 : 0);
 const skipped = countOf('pending', tests.output);
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exitCode = failed > 0 ? 1 : 0;

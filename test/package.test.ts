@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { compiler } from '../scripts/build/compiler.ts';
 import { componentTypes } from '../scripts/build/component-types.ts';
 import { imports } from '../scripts/build/imports.ts';
 import { sluice } from './kernel/cli/command.ts';
@@ -74,7 +75,8 @@ describe('the type declarations of the package', function () {
   const install = async (): Promise<void> => {
     const installed = join(home, 'node_modules/sluice');
     mkdirSync(join(installed, 'dist'), { recursive: true });
-    await run('tsc', [
+    await run(process.execPath, [
+      compiler,
       '--project',
       'tsconfig.build.json',
       '--emitDeclarationOnly',
@@ -95,7 +97,7 @@ describe('the type declarations of the package', function () {
   /** Compiler output for files, under strict settings that look into the declarations of libraries. */
   const compile = async (texts: Readonly<Record<string, string>>): Promise<string> => {
     for (const [name, text] of Object.entries(texts)) writeFileSync(join(home, name), text);
-    const { stdout } = await run('tsc', ['--project', home]).catch((error) => error);
+    const { stdout } = await run(process.execPath, [compiler, '--project', home]).catch((error) => error);
     for (const name of Object.keys(texts)) rmSync(join(home, name));
     return stdout;
   };

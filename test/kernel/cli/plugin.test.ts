@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { silentSinks } from '../../../kernel/testing/index.ts';
+import { compiler } from '../../../scripts/build/compiler.ts';
 import { openGateway } from '../../support/gateway.ts';
 import { headerSource, PluginFolder } from '../../support/plugin-folder.ts';
 import { sluice } from './command.ts';
@@ -37,7 +38,7 @@ describe('sluice plugin', () => {
       deepEqual([checked.code, checked.err.replace(/^WARNING types of .*\n/, '')], [0, '']);
       equal(checked.out.match(/^OK /gm)!.length, KINDS.length);
       symlinkSync(resolve('node_modules'), join(folder.path, 'node_modules'));
-      equal(execFileSync('tsc', ['--project', at], { encoding: 'utf8' }), '');
+      equal(execFileSync(process.execPath, [compiler, '--project', at], { encoding: 'utf8' }), '');
     }).timeout(120_000);
 
     it('writes a module of each kind, isolated ones too, which pass their tests and can be loaded', async () => {
@@ -54,7 +55,7 @@ describe('sluice plugin', () => {
       deepEqual([checked.code, checked.err.replace(/^WARNING types of .*\n/, '')], [0, '']);
       equal(checked.out.match(/^OK acme\/(?:my|isolated)-/gm)!.length, 7);
       symlinkSync(resolve('node_modules'), join(folder.path, 'node_modules'));
-      equal(execFileSync('tsc', ['--project', at], { encoding: 'utf8' }), '');
+      equal(execFileSync(process.execPath, [compiler, '--project', at], { encoding: 'utf8' }), '');
     }).timeout(240_000);
 
     it('rejects --isolate for HTTP servers and plugins of another form', async () => {
@@ -113,7 +114,7 @@ describe('sluice plugin', () => {
       symlinkSync(resolve('node_modules'), join(folder.path, 'node_modules'));
       const failed = ((): string => {
         try {
-          return execFileSync('tsc', ['--project', at], { encoding: 'utf8' });
+          return execFileSync(process.execPath, [compiler, '--project', at], { encoding: 'utf8' });
         } catch (error) {
           return (error as { stdout: string }).stdout;
         }
