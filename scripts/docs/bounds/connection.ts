@@ -73,7 +73,7 @@ export const connectionBounds: readonly Bound[] = [
     from: 'kernel/contract/query.ts',
     limit: '{PARAMETER_LIMIT} fields',
     beyond: 'The request is rejected with 413.',
-    tests: ['modifier/request-body-generator rejects forms of more than 1,000 fields with 413, without a call'],
+    tests: ['modifier/request-body-generator rejects forms of more than 1,000 fields with 413 without a call'],
   },
   {
     holds: 'Requests that wait on an HTTP/1.1 connection (pipelining)',

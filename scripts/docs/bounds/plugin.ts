@@ -7,14 +7,16 @@ export const pluginBounds: readonly Bound[] = [
     from: 'plugins/plugin/isolated/guest-site.ts',
     limit: '{MOST_LINES} lines a second',
     beyond: 'Lines are dropped; a thread that sends 20,000 messages a second is ended and started again.',
-    tests: ['isolated modules that do harm that write too much lose lines, and with too many messages their thread'],
+    tests: [
+      'misbehaving isolated modules that log too much lose lines, and those that send too many messages lose their thread',
+    ],
   },
   {
     holds: 'Bodies sent to an isolated module',
     from: 'plugins/plugin/isolated/wire.ts',
     limit: '{BODY_LIMIT_BYTES}',
     beyond: 'PLUGIN_BODY; the request is rejected with 413.',
-    tests: ['isolated modules have what modules have: no bodies beyond a bound, which are rejected'],
+    tests: ['isolated modules support the rejection of oversized bodies'],
   },
   {
     holds: 'Questions that an isolated module owes',
@@ -28,9 +30,7 @@ export const pluginBounds: readonly Bound[] = [
     from: 'plugins/plugin/lib/bodies.ts',
     limit: '{BUFFER_LIMIT_BYTES}',
     beyond: 'The rest passes unread.',
-    tests: [
-      'HTTP servers of modules reads no more of a body into memory than a mebibyte, and passes on any that it does not touch',
-    ],
+    tests: ['an HTTP server module reads at most 1 MiB of a body into memory, and forwards bodies of any size'],
   },
   {
     holds: 'Spans of a request, with attributes and events',

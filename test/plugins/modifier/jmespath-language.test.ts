@@ -155,19 +155,19 @@ const expressions = [
   ],
 ];
 
-describe('JMESPath', () => {
+describe('the JMESPath engine', () => {
   for (const expression of expressions) {
-    it(`gives for ${expression} what the library gives`, () => {
+    it(`returns the same result as the jmespath library for ${expression}`, () => {
       deepEqual(compileExpression(expression).search(document), search(document, expression));
     });
   }
 
-  it('compares lists by their items, and texts for the minimum', () => {
+  it('compares lists item by item, and strings in min_by', () => {
     deepEqual(compileExpression('contains(people[*].tags, `["z"]`)').search(document), true);
     deepEqual(compileExpression('min_by(people, &n).n').search(document), 'Al');
   });
 
-  it('keeps the digits of numbers, and reckons with them', () => {
+  it('preserves the digits of numbers in arithmetic', () => {
     const big = '{"a":9007199254740993,"b":[9007199254740993,1,-2],"c":1.10000000000000000001,"d":"9007199254740993"}';
     const results = [
       ['a', '9007199254740993'],
@@ -191,7 +191,7 @@ describe('JMESPath', () => {
     );
   });
 
-  it('escapes the single quote and the backslash of raw strings by a backslash, and nothing else', () => {
+  it('supports backslash escapes of the single quote and the backslash in raw strings only', () => {
     for (const [raw, text] of [
       ["'\\\\'", '\\'],
       ["'a\\\\'", 'a\\'],
@@ -202,16 +202,15 @@ describe('JMESPath', () => {
     }
   });
 
-  it('keeps whole numbers whole', () => equal(resultOf('[sum(@), @[0], length(@)]', '[1,2,3]'), '[6,1,3]'));
+  it('returns integers as integers', () => equal(resultOf('[sum(@), @[0], length(@)]', '[1,2,3]'), '[6,1,3]'));
 
-  it('sorts texts by their code points', () =>
-    equal(resultOf('sort(@)', '["😀","\uffee","a"]'), '["a","\uffee","😀"]'));
+  it('sorts strings by code point', () => equal(resultOf('sort(@)', '["😀","\uffee","a"]'), '["a","\uffee","😀"]'));
 
-  it('keeps items in order that are equal', () => {
+  it('sorts stably', () => {
     equal(resultOf('sort_by(@, &a)[*].b', '[{"a":1,"b":1},{"a":0,"b":2},{"a":1,"b":3}]'), '[2,1,3]');
   });
 
-  it('reads own keys of data and nothing of JavaScript', () => {
+  it('reads own keys of data only, never members of JavaScript objects', () => {
     const names = [
       'constructor',
       '__proto__',
@@ -229,7 +228,7 @@ describe('JMESPath', () => {
     match(issueOf('"__proto__"(@)')[0], /unexpected/);
   });
 
-  it('takes __proto__ for a key like any other', () => {
+  it('treats __proto__ like any other key', () => {
     equal(resultOf('__proto__.a', '{"__proto__":{"a":1}}'), '1');
     equal(resultOf('{"__proto__": a}', '{"a":{"b":1}}'), '{"__proto__":{"b":1}}');
     equal(resultOf('merge(@, `{"a":1}`)', '{"__proto__":{"b":1}}'), '{"__proto__":{"b":1},"a":1}');
@@ -237,7 +236,7 @@ describe('JMESPath', () => {
     equal(({} as { b?: unknown }).b, undefined);
   });
 
-  it('changes nothing of what it is given, and gives no object twice', () => {
+  it('does not modify its input, and never returns an object twice', () => {
     const data = Object.freeze({
       list: Object.freeze([3, 1, 2]) as unknown as Data[],
       o: Object.freeze({ a: 1 }) as never,
@@ -249,7 +248,7 @@ describe('JMESPath', () => {
     equal(first === second, false);
   });
 
-  it('gives each call a literal of its own', () => {
+  it('creates a new literal for each evaluation', () => {
     const expression = compileExpression('`{"a": 1}`');
     (expression.search({}) as { a: Data }).a = 2;
     deepEqual(expression.search({}), { a: 1 });
@@ -288,16 +287,16 @@ describe('JMESPath', () => {
   ] as const) {
     const shown =
       expression.length > 40 ? `${expression.slice(0, 10)}… of ${expression.length} characters` : expression;
-    it(`refuses ${JSON.stringify(shown)} with its place`, () => {
+    it(`rejects ${JSON.stringify(shown)} with the position of the error`, () => {
       deepEqual(issueOf(expression), issue);
     });
   }
 
-  it('takes a long run of digits within a text', () => {
+  it('accepts a long run of digits within a string', () => {
     equal(resultOf('a == `"12345678901234567890"`', '{"a":"12345678901234567890"}'), 'true');
   });
 
-  it('fails for a function that is given something else than it takes', () => {
+  it('fails if a function receives an argument of the wrong type', () => {
     const wrong = [
       'sum(people)',
       'length(nothing)',
@@ -322,7 +321,7 @@ describe('JMESPath', () => {
     });
   });
 
-  it('ends an evaluation that grows without a bound', () => {
+  it('stops an evaluation whose result grows without limit', () => {
     const doubling = Array.from({ length: 40 }, () => '[@, @][]').join(' | ');
     equal(failureOf(doubling, [1]), 'JMESPATH_LIMIT');
     const nesting = Array.from({ length: 40 }, () => '[@, @]').join(' | ');
@@ -331,7 +330,7 @@ describe('JMESPath', () => {
     equal(failureOf('join(glue, items)', { glue: 'g'.repeat(1000), items }), 'JMESPATH_LIMIT');
   });
 
-  it('ends an evaluation that looks at the same data again and again, before it takes time or memory', () => {
+  it('stops an evaluation that repeatedly visits the same data before it consumes time or memory', () => {
     const doubled = `[@]${' | [@, @]'.repeat(30)}`;
     const array = Array.from({ length: 100_000 }, () => 0);
     const each = (call: string) => `[${`${call},`.repeat(200)} a]`;
@@ -349,7 +348,7 @@ describe('JMESPath', () => {
     }
   });
 
-  it('ends an evaluation after a second', () => {
+  it('stops an evaluation after a second', () => {
     const sums = '[sum(@), sum(@), sum(@), sum(@)]';
     const items = Array.from({ length: 60_000 }, () => 0);
     let now = 0;
@@ -362,12 +361,12 @@ describe('JMESPath', () => {
     equal(printJson(compileExpression(sums).search(items)), '[0,0,0,0]');
   });
 
-  it('finds the error in a long expression at once', () => {
+  it('reports an error in a long expression immediately', () => {
     const long = `${'a.'.repeat(2000)}a a${'.a'.repeat(2000)}`;
     throws(() => compileExpression(long), { message: 'unexpected "a" at column 4003' });
   });
 
-  it('ends an evaluation on data that is nested too deeply', () => {
+  it('stops an evaluation on data that is nested too deeply', () => {
     let deep: Data = [];
     for (let at = 0; at < 100_000; at++) deep = [deep];
     equal(failureOf('[@]', deep), 'JMESPATH_LIMIT');

@@ -120,64 +120,63 @@ describe('modifier/jmespath', () => {
   };
   const bodyOf = async (url: string) => (await ask(url)).body;
 
-  it('case 1: gives the client a plain array with json-collection', async () =>
-    deepEqual(await bodyOf('/1'), ['Al', 'Cy']));
+  it('returns a plain array with json-collection', async () => deepEqual(await bodyOf('/1'), ['Al', 'Cy']));
 
-  it('case 2: puts an array under collection', async () => deepEqual(await bodyOf('/2'), { collection: ['Al', 'Cy'] }));
+  it('wraps an array in "collection"', async () => deepEqual(await bodyOf('/2'), { collection: ['Al', 'Cy'] }));
 
-  it('case 3: makes another object', async () => {
+  it('builds another object', async () => {
     deepEqual(await bodyOf('/3'), { names: ['Al', 'Bo', 'Cy'], total: 3 });
   });
 
-  it('case 4: gives an object as it is', async () => deepEqual(await bodyOf('/4'), { n: 'Al', a: 20 }));
+  it('returns an object unchanged', async () => deepEqual(await bodyOf('/4'), { n: 'Al', a: 20 }));
 
-  it('case 5: makes an empty object of null', async () => deepEqual(await bodyOf('/5'), {}));
+  it('returns an empty object for null', async () => deepEqual(await bodyOf('/5'), {}));
 
-  it('case 6: puts a scalar under content', async () => {
+  it('wraps a scalar in "content"', async () => {
     deepEqual(await bodyOf('/6'), { content: 'Cy' });
     deepEqual(await bodyOf('/yes'), { content: true });
   });
 
-  it('case 7: finds the array of a collection under collection', async () => {
+  it('reads the array of a collection from "collection"', async () => {
     deepEqual(await bodyOf('/7'), [3, 2, 1]);
     deepEqual(await bodyOf('/7b'), { collection: [1, 2] });
   });
 
-  it('case 8: works on the merged data of an endpoint, whose completeness stays', async () => {
+  it('runs on the merged data of an endpoint without changing its completeness', async () => {
     deepEqual(await ask('/8'), { status: 200, completed: 'true', body: { x: 1, y: 2 } });
     deepEqual(await ask('/8b'), { status: 200, completed: 'false', body: { x: 1, y: null } });
   });
 
-  it('case 9: answers 500 where the expression fails, and tells why in the log', async () => {
+  it('returns 500 and logs the reason if the expression fails', async () => {
     const { status, completed, body } = await ask('/9');
     deepEqual([status, completed, body], [500, 'false', null]);
     ok(lines.some((line) => /ERROR.*\[ENDPOINT: \/9\] sum\(\) takes an array of numbers/.test(line)));
   });
 
-  it('fails a backend whose expression fails: the others answer', async () => {
+  it('fails a backend whose expression fails, while the others respond', async () => {
     deepEqual(await ask('/failing'), { status: 200, completed: 'false', body: { v: 1 } });
   });
 
-  it('works on the data of a backend after its own changes and before the merge', async () => {
+  it("runs on a backend's data after its response manipulation and before the merge", async () => {
     deepEqual(await bodyOf('/backend'), { first: 'Al', v: 1 });
     deepEqual(await bodyOf('/grouped'), { collection: ['Al', 'Bo', 'Cy'], v: 1 });
   });
 
-  it('keeps the value of numbers', async () => {
+  it('preserves the value of numbers', async () => {
     const { body } = await gateway.inject('/big');
     equal(body, '{"n":9007199254740993,"i":7,"sum":9007199254741000}');
   });
 
-  it('is not run on empty data, nor when the call has failed', async () => {
+  it('does not run on empty data or failed calls', async () => {
     deepEqual(await bodyOf('/empty'), {});
     deepEqual(await ask('/broken'), { status: 500, completed: 'false', body: null });
   });
 
-  it('sees what flatmap and static data have made, and is seen by scripts', async () => {
+  it('runs after flatmap and static data, and before scripts', async () => {
     deepEqual(await bodyOf('/flat'), { moved: 1, static: 1, seen: 1 });
   });
 
-  it('has no effect where bytes pass, with a warning', async () => {
+  it('has no effect with the no-op encoding, and causes a warning', async () => {
     deepEqual(await bodyOf('/raw'), { people });
     const warningsAt = async (level: Level, around: object) => {
       const harness = await openHarness(plugin, level, { expr: 'a' }, around);
@@ -190,7 +189,7 @@ describe('modifier/jmespath', () => {
     deepEqual(await warningsAt('backend', { backend: { encoding: 'no-op' } }), [['JMESPATH_RAW', message]]);
   });
 
-  it('rejects an invalid expression, with its place', async () => {
+  it('rejects an invalid expression with the position of the error', async () => {
     for (const level of ['endpoint', 'backend'] as const) {
       await rejects(openHarness(plugin, level, { expr: 'a b' }), (error: unknown) => {
         if (!(error instanceof ConfigErrors)) throw error;
@@ -205,7 +204,7 @@ describe('modifier/jmespath', () => {
     await rejects(openHarness(plugin, 'endpoint', { expr: 'a', variables: {} }), ConfigErrors);
   });
 
-  it('touches neither status nor headers, nor a reply that has failed', async () => {
+  it('changes neither status nor headers, and no failed response', async () => {
     const made = Reply.data({ a: 1 }, false);
     made.headers.set('X-A', '1');
     made.status = 201;

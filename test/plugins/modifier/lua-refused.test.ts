@@ -45,7 +45,7 @@ describe('the configuration of Lua scripts', () => {
     ]);
   });
 
-  it('is rejected with files that are not code, do not exist, or do not match the checksum', async () => {
+  it('is rejected with files that are not code, do not exist or do not match the checksum', async () => {
     const good = folder.write('good.lua', 'x = 1');
     const bad = folder.write('bad.lua', '\nx = = 1');
     deepEqual(await refusalOf(onProxy, 'endpoint', { sources: [good, bad] }), [
@@ -66,7 +66,7 @@ describe('the configuration of Lua scripts', () => {
     ]);
   });
 
-  it('is warned of fields that have no effect', async () => {
+  it('causes warnings about fields without effect', async () => {
     const good = folder.write('good.lua', 'x = 1');
     const warnings = async (plugin: Plugin, config: object) => {
       const gate = await openHarness(plugin, 'endpoint', config);
@@ -82,7 +82,7 @@ describe('the configuration of Lua scripts', () => {
     ]);
   });
 
-  it('reads data only where there is something after the call', async () => {
+  it('reads response data only if a post script exists', async () => {
     const traits = async (config: object) => {
       const gate = await openHarness(onProxy, 'endpoint', config);
       await gate.close();

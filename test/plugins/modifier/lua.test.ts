@@ -51,13 +51,13 @@ describe('Lua scripts in a gateway', () => {
   const told = { extra_config: { router: { return_error_msg: true } } };
   const last = () => backend.requests.at(-1)!;
 
-  it('case 1: sets headers of the client before they are filtered', async () => {
+  it('set client headers before they are filtered', async () => {
     await start(to('/a', scripted('endpoint', "ctx.load():headers('X-A','1')"), { input_headers: ['X-A'] }));
     equal((await ask('/a')).status, 200);
     equal(last().headers['x-a'], '1');
   });
 
-  it('case 2: ends the call with an answer of its own, before the backend is called', async () => {
+  it('end the call with their own response before the backend is called', async () => {
     await start(onBackend('/a', `custom_error('{"m":1}', 418, 'application/json')`), told);
     const before = backend.requests.length;
     const { status, body, headers, completed } = await ask('/a');
@@ -65,19 +65,19 @@ describe('Lua scripts in a gateway', () => {
     equal(backend.requests.length, before);
   });
 
-  it('case 3: changes the merged data', async () => {
+  it('change the merged data', async () => {
     const post = "local d=response.load():data(); d:set('n', d:get('list'):len())";
     await start(to('/a', scripted('proxy', { post })));
     equal((await ask('/a')).body, '{"list":[1,2],"name":"Ada","big":9007199254740993,"n":2}');
   });
 
-  it('case 4: changes the address of a backend', async () => {
+  it('change the URL of a backend request', async () => {
     await start(onBackend('/a', "local r=request.load(); r:url(r:url()..'?z=1')"));
     equal((await ask('/a')).status, 200);
     equal(last().target, '/b?z=1');
   });
 
-  it('case 5: answers in the place of a backend', async () => {
+  it('respond instead of a backend', async () => {
     const post = "response.load():data():set('a',1); response.load():isComplete(true)";
     await start([
       onBackend('/a', { skip_next: true, post }),
@@ -93,14 +93,14 @@ describe('Lua scripts in a gateway', () => {
     equal(backend.requests.length, before);
   });
 
-  it('case 6: changes status and body of what passes undecoded', async () => {
+  it('change the status and body of a no-op response', async () => {
     const script = { post: "local r=response.load(); r:statusCode(201); r:headers('X-Seen', r:body()); r:body('x')" };
     await start(onBackend('/a', script, { output_encoding: 'no-op' }, { url_pattern: '/down' }));
     const { status, body, headers } = await ask('/a');
     deepEqual([status, body, headers['content-length'], headers['x-seen']], [201, 'x', '1', 'gone']);
   });
 
-  it('case 7: has no string where the libraries are not opened', async () => {
+  it('cannot use the string library unless it is enabled', async () => {
     await start([
       to('/a', scripted('proxy', "string.upper('a')")),
       to('/open', scripted('proxy', { pre: "string.upper('a')", allow_open_libs: true })),
@@ -113,19 +113,19 @@ describe('Lua scripts in a gateway', () => {
     );
   });
 
-  it('case 8: stores native tables as objects', async () => {
+  it('store Lua tables as objects', async () => {
     await start(to('/a', scripted('proxy', { post: "response.load():data():set('p', {'a','b'})" })));
     deepEqual(JSON.parse((await ask('/a')).body).p, { 1: 'a', 2: 'b' });
   });
 
-  it('case 9: changes the parameters that addresses are made of', async () => {
+  it('change the parameters that backend URLs contain', async () => {
     const script = scripted('proxy', "request.load():params('User','bob')");
     await start(to('/u/{user}', script, { backend: [{ url_pattern: '/x/{user}' }] }));
     await ask('/u/ann');
     equal(last().target, '/x/bob');
   });
 
-  it('case 10: answers 500 for an error of the script, and says where it is', async () => {
+  it('cause a 500 on an error, and the log shows its position', async () => {
     await start([
       to('/a', scripted('proxy', 'nofunc()')),
       to('/b', scripted('proxy', { post: '\n\nnofunc()' })),
@@ -140,7 +140,7 @@ describe('Lua scripts in a gateway', () => {
     match(errors, /own words \(pre-script:L1\)/);
   });
 
-  it('never makes two headers, two segments or a second parameter of one value', async () => {
+  it('never create a second header, path segment or parameter from one value', async () => {
     const ending = (code: string) => onBackend(`/${Math.random()}`, code);
     const refused = [
       "request.load():headers('X-A', 'a\\r\\nX-B: b')",
@@ -181,7 +181,7 @@ describe('Lua scripts in a gateway', () => {
     equal((await ask('/d/1')).status, 400);
   });
 
-  it('shows a script the whole request of the client, and takes its changes', async () => {
+  it('read the whole client request and change it', async () => {
     const script = `local c = ctx.load()
       print(c:method(), c:url(), c:host(), c:body(), c:query('q'), c:params('id_user'), c:params('Id_user'), c:headers('x-a'))
       print(c:params():keys():get(0), c:params():get('id_user'), c:params():len())
@@ -203,7 +203,7 @@ describe('Lua scripts in a gateway', () => {
     );
   });
 
-  it('wraps every request at the root, including those for unknown paths', async () => {
+  it('run for every request at the root, including unknown paths', async () => {
     const script =
       "local c = ctx.load(); if c:headers('X-Old') ~= '' then c:url('/a?n=1') elseif c:url() == '/no' then custom_error('gone', 410) end";
     await start(to('/a', {}, { input_query_strings: ['n'] }), {
@@ -214,7 +214,7 @@ describe('Lua scripts in a gateway', () => {
     deepEqual([(await ask('/no')).status, (await ask('/no')).body, (await ask('/other')).status], [410, 'gone', 404]);
   });
 
-  it('shows a script of a pipe what was let through', async () => {
+  it('see only forwarded headers and parameters in a proxy script', async () => {
     const script = `local r = request.load()
       print(r:method(), r:path(), r:query(), r:url() == '', r:body(), r:params('Id'), r:headers('X-A'), r:headers('X-B') == '')
       r:query('b=2&a=1'); r:body('new'); r:headers('X-C', 'c')`;
@@ -226,7 +226,7 @@ describe('Lua scripts in a gateway', () => {
     deepEqual([target, body.toString(), headers['x-c']], ['/b?a=1&b=2', 'new', 'c']);
   });
 
-  it('fails one backend of several, and passes failures of the wrapped call', async () => {
+  it('fail one of several backends, and pass through failures of the wrapped call', async () => {
     const part = (group: string, pre: string) => ({ url_pattern: '/b', group, extra_config: scripted('backend', pre) });
     await start([
       to('/a', {}, { backend: [part('one', 'nofunc()'), part('two', '')] }),
@@ -238,7 +238,7 @@ describe('Lua scripts in a gateway', () => {
     ok(!sinks.lines.includes('post\n'));
   });
 
-  it('shows a script the details of a failed backend with its name, which clients do not get', async () => {
+  it('see the error details of a failed backend, which clients do not receive', async () => {
     const post = `local e = response.load():data():get('error_stock')
       print('error', e:get('name'), e:get('http_status_code'), e:get('http_body'))`;
     const failing = { url_pattern: '/down', extra_config: { 'backend/http': { return_error_details: 'stock' } } };
@@ -248,7 +248,7 @@ describe('Lua scripts in a gateway', () => {
     ok(sinks.lines.includes('error\tstock\t503\tgone\n'));
   });
 
-  it('gives pre and post the same globals, and no others', async () => {
+  it('share globals between pre and post, and with no other scripts', async () => {
     const script = { pre: 'seen = (seen or 0) + 1', post: "response.load():data():set('seen', seen)" };
     await start([to('/a', scripted('proxy', script)), onBackend('/b', script)]);
     for (const path of ['/a', '/a', '/b']) equal(JSON.parse((await ask(path)).body).seen, 1);
@@ -256,7 +256,7 @@ describe('Lua scripts in a gateway', () => {
     ok(many.every(({ body }) => JSON.parse(body).seen === 1));
   });
 
-  it('calls other services, and waits for them without holding the process', async () => {
+  it('call HTTP services and wait without blocking the event loop', async () => {
     const pre = `local r = http_response.new('${backend.url}/other', 'POST', '{"x":1}', {['X-One'] = 'a', ['X-Two'] = {'b', 'c'}})
       print(r:statusCode(), r:headers('content-type'), json.unmarshal(r:body()):get('name')); r:close()
       print(http_response.new('${backend.url}/down'):statusCode())
@@ -274,12 +274,12 @@ describe('Lua scripts in a gateway', () => {
     match(printed, /^false\t/m);
   });
 
-  it('ends a script that waits when the time of its endpoint is over', async () => {
+  it('are cancelled while they wait when their endpoint times out', async () => {
     await start(to('/a', scripted('proxy', `http_response.new('${backend.url}/hang')`), { timeout: '100ms' }));
     equal((await ask('/a')).status, 500);
   });
 
-  it("fail before their endpoint is known if a call does not end within the service's timeout", async () => {
+  it('fail at the root if their HTTP call does not end within the root timeout', async () => {
     const asking = `local ok, why = pcall(http_response.new, '${backend.url}/hang'); ctx.load():headers('X-Why', why)`;
     const extra_config = scripted('endpoint', asking);
     await start(to('/a', {}, { input_headers: ['X-Why'], timeout: '20s' }), { timeout: '100ms', extra_config });
@@ -287,7 +287,7 @@ describe('Lua scripts in a gateway', () => {
     match(String(last().headers['x-why']), /deadline exceeded/);
   });
 
-  it('rejects a service call with too few arguments, or an unknown service', async () => {
+  it('are rejected if an HTTP call has too few arguments or an unknown service', async () => {
     const codes = [
       'http_response.new()',
       "http_response.new('http://a', 'GET')",
@@ -298,7 +298,7 @@ describe('Lua scripts in a gateway', () => {
     for (const at of codes.keys()) equal((await ask(`/${at}`)).status, 500);
   });
 
-  it('runs files before the code, as if they were one', async () => {
+  it('run files before inline code, as one script', async () => {
     const one = folder.write(
       'one.lua',
       'local greeting = "hello"\nfunction greet(name) return greeting .. " " .. name end',
@@ -314,7 +314,7 @@ describe('Lua scripts in a gateway', () => {
     ok(sinks.lines.some((line) => line.includes('(two.lua:L2)')));
   });
 
-  it('reads live files at every request', async () => {
+  it('read live files for every request', async () => {
     const path = folder.write('live.lua', "print('first')");
     await start(to('/a', scripted('proxy', { sources: [path], live: true })));
     await ask('/a');
@@ -329,7 +329,7 @@ describe('Lua scripts in a gateway', () => {
     ok(sinks.lines.some((line) => line.includes('(live.lua:L1)')));
   });
 
-  it('sets headers and completeness of decoded answers', async () => {
+  it('set headers and completeness of decoded responses', async () => {
     const post =
       "local r=response.load(); r:headers('X-Seen','1'); r:isComplete(false); r:statusCode(418); print(r:statusCode(), r:body() == '')";
     await start(to('/a', scripted('proxy', { post })));
@@ -338,7 +338,7 @@ describe('Lua scripts in a gateway', () => {
     ok(sinks.lines.includes('0\ttrue\n'));
   });
 
-  it('dumps values with their types into the log', async () => {
+  it('dump values with their types into the log', async () => {
     const post = "debug.dump(response.load():data(), 'answer')";
     await start(to('/a', scripted('proxy', { post })), {
       extra_config: { 'telemetry/logging': { level: 'DEBUG', stdout: true } },
@@ -347,13 +347,13 @@ describe('Lua scripts in a gateway', () => {
     match(sinks.lines.join(''), /\[Lua\] Dumping answer[\s\S]*list[\s\S]*name: \(string\) "Ada"/);
   });
 
-  it('keeps the status of a body that is too large', async () => {
+  it('keep the status 413 of an oversized body', async () => {
     const extra = { ...scripted('endpoint', 'ctx.load():body()'), proxy: { max_payload: 10 } };
     await start(to('/a', extra, { method: 'POST' }));
     equal((await ask('/a', { method: 'POST', payload: 'x'.repeat(100) })).status, 413);
   });
 
-  it('continues to serve next to a script that hangs', async () => {
+  it('do not affect requests next to a script that hangs', async () => {
     await start([
       to('/hangs', scripted('proxy', 'while true do pcall(function() while true do end end) end')),
       to('/a'),

@@ -122,45 +122,45 @@ describe(namespace, () => {
       endpoint: { [`${namespace}/early`]: { operations }, 'auth/validator': validator },
     });
 
-    it('case 1: credentials may come from the body', async () => {
+    it('reads credentials from the body', async () => {
       await start(both([header('X-Key', 'auth', 'skip')]));
       equal((await send(JSON.stringify({ auth: await token() }))).status, 200);
       equal((await send()).status, 401);
     });
 
-    it('case 2: with skip, values of the header stay', async () => {
+    it('keeps existing header values with "skip"', async () => {
       await start(both([header('X-Key', 'auth', 'skip')]));
       equal((await send(JSON.stringify({ auth: await token() }), { 'x-key': 'zz' })).status, 401);
     });
 
-    it('case 3: with replace, values of the body take precedence', async () => {
+    it('prefers values of the body with "replace"', async () => {
       await start(both([header('X-Key', 'auth', 'replace')]));
       equal((await send(JSON.stringify({ auth: await token() }), { 'x-key': 'zz' })).status, 200);
     });
   });
 
-  it('case 4: writes a parameter of the request to the backend', async () => {
+  it('writes a query parameter for the backend', async () => {
     await start(inPipe(query('uid', 'user.id')), { input_query_strings: ['uid'] });
     equal((await send(body, {}, '/a?uid=1')).seen.target, '/b?uid=7');
   });
 
-  it("case 5: appends a value to the header's", async () => {
+  it('appends a value to the header', async () => {
     await start(inPipe(header('X-T', 'user.tags[0]', 'append', 'jmespath')), { input_headers: ['X-T'] });
     deepEqual(valuesOf((await send(body, { 'x-t': 'z' })).seen, 'X-T'), ['z', 'a']);
   });
 
-  it('case 6: writes an array as compact JSON', async () => {
+  it('writes an array as compact JSON', async () => {
     await start(inPipe(header('X-T', 'user.tags')));
     deepEqual(valuesOf((await send()).seen, 'X-T'), ['["a","b"]']);
   });
 
-  it('case 7: writes nothing without a value', async () => {
+  it('writes nothing if the body lacks the value', async () => {
     await start(inPipe(header('X-T', 'user.none'), header('X-N', 'n'), header('X-I', 'user.tags.0')));
     const { seen } = await send('{"user":{"tags":["a"]},"n":null}');
     deepEqual([seen.headers['x-t'], seen.headers['x-n'], seen.headers['x-i']], [undefined, undefined, undefined]);
   });
 
-  it('case 8: what is written early is subject to the forwarding lists', async () => {
+  it('subjects values to the forwarding lists if it runs before filtering', async () => {
     await start(atOnce(header('X-U', 'user.id'), query('u', 'user.id')));
     const { seen } = await send();
     deepEqual([seen.headers['x-u'], seen.target], [undefined, '/b']);
@@ -173,7 +173,7 @@ describe(namespace, () => {
     deepEqual([again.seen.headers['x-u'], again.seen.target], ['7', '/b?u=7']);
   });
 
-  it('case 9: passes a body on that is not JSON, and says so at DEBUG', async () => {
+  it('forwards a body that is not JSON, and logs that at DEBUG', async () => {
     await start(inPipe(header('X-T', 'a')));
     const { status, seen } = await send('not json');
     deepEqual([status, String(seen.body), seen.headers['x-t']], [200, 'not json', undefined]);
@@ -182,14 +182,14 @@ describe(namespace, () => {
     ok(lines.some((line) => /DEBUG.*the request has no body/.test(line)));
   });
 
-  it('hands the body on byte for byte', async () => {
+  it('forwards the body byte for byte', async () => {
     await start({ ...atRoot(header('X-R', 'a')), ...inPipe(header('X-T', 'a')) });
     const text = '{ "a" : 1.0 ,\n"b":"é" }';
     const { seen } = await send(text);
     deepEqual([String(seen.body), seen.headers['content-length']], [text, String(Buffer.byteLength(text))]);
   });
 
-  it('writes values as text: numbers in the form they have', async () => {
+  it('writes values as text: numbers in their original notation', async () => {
     const names = ['text', 'empty', 'whole', 'decimal', 'exponent', 'big', 'yes', 'object'];
     await start(inPipe(...names.map((name) => header(`X-${name}`, name))));
     const { seen } = await send(
@@ -207,7 +207,7 @@ describe(namespace, () => {
     deepEqual([seen.headers['x-j'], seen.headers['x-d']], ['2', undefined]);
   });
 
-  it('looks at what earlier operations have written, in order', async () => {
+  it('applies operations in order, each to the result of the previous ones', async () => {
     await start(
       inPipe(
         ...[header('X-A', 'user.id'), header('X-A', 'auth', 'skip'), header('X-B', 'user.id'), header('X-B', 'auth')],
@@ -223,7 +223,7 @@ describe(namespace, () => {
     deepEqual([valuesOf(seen, 'X-A'), valuesOf(seen, 'X-B'), seen.target], [['7'], ['k1'], '/b?q=7&q=k1&r=k1']);
   });
 
-  it('takes an empty header for one that is there', async () => {
+  it('treats an empty header as present', async () => {
     await start(inPipe(header('X-A', 'auth', 'skip')), { input_headers: ['X-A'] });
     deepEqual(valuesOf((await send(body, { 'x-a': '' })).seen, 'X-A'), ['']);
   });
@@ -234,19 +234,19 @@ describe(namespace, () => {
     deepEqual(valuesOf((await send(body, headers)).seen, 'X-A'), ['k1']);
   });
 
-  it('writes names of headers canonically', async () => {
+  it('canonicalizes header names', async () => {
     await start(inPipe(header('x-my-HEADER', 'auth')));
     deepEqual(valuesOf((await send()).seen, 'X-My-Header'), ['k1']);
   });
 
-  it('encodes values of parameters, and carries any text in headers', async () => {
+  it('encodes query values, and sends any text in headers', async () => {
     await start(inPipe(query('q', 'a'), header('X-A', 'a')));
     const { seen } = await send('{"a":"ü&x=1 2"}');
     equal(seen.target, '/b?q=%C3%BC%26x%3D1+2');
     equal(Buffer.from(String(seen.headers['x-a']), 'latin1').toString(), 'ü&x=1 2');
   });
 
-  it('writes no value that would end a line, with a warning', async () => {
+  it('drops values with line breaks, with a warning', async () => {
     await start(inPipe(header('X-A', 'a'), query('q', 'a'), header('X-B', 'b'), header('X-C', 'c')));
     const { status, seen } = await send('{"a":"x\\r\\nX-Evil: 1","b":"\\u0000","c":"\\u0007"}');
     deepEqual([status, seen.target], [200, '/b']);
@@ -257,7 +257,7 @@ describe(namespace, () => {
     ok(lines.some((line) => /WARNING.*operation 1: the value for X-A contains a control character/.test(line)));
   });
 
-  it('writes no value that is too long for a header, or nested too deeply to be text', async () => {
+  it('drops values that are too long for a header or nested too deeply', async () => {
     await start(inPipe(header('X-A', 'a'), query('q', 'a'), header('X-B', 'deep'), header('X-C', 'c')));
     const deep = '['.repeat(20_000) + ']'.repeat(20_000);
     const { status, seen } = await send(`{"a":"${'x'.repeat(16 * 1024 + 1)}","deep":${deep},"c":"k1"}`);
@@ -268,7 +268,7 @@ describe(namespace, () => {
     ok(lines.some((line) => /WARNING.*operation 1: the value for X-A has more than 16384 characters/.test(line)));
   });
 
-  it('warns of what clients send at most once a second', async () => {
+  it('warns about invalid client data at most once a second', async () => {
     await start(inPipe(header('X-A', 'a')));
     for (let count = 0; count < 5; count++) await send('{"a":"\\u0000"}');
     equal(lines.filter((line) => line.includes('control character')).length, 1);
@@ -281,7 +281,7 @@ describe(namespace, () => {
     ok(lines.some((line) => /WARNING.*operation 1 is skipped: sum\(\) takes/.test(line)));
   });
 
-  it('at the root serves every endpoint, before bots are looked for, and as the forwarding lists have it', async () => {
+  it('at the root serves every endpoint before bot detection, subject to the forwarding lists', async () => {
     await start(
       {
         root: {
@@ -296,7 +296,7 @@ describe(namespace, () => {
     deepEqual([status, seen.target], [200, '/b?q=k1']);
   });
 
-  it('runs at the root first, then early, then in the pipe, before its scripts', async () => {
+  it('runs at the root first, then before authentication, then in the proxy before scripts', async () => {
     await start(
       {
         root: { [namespace]: { operations: [header('X-S', 'r')] } },
@@ -313,13 +313,13 @@ describe(namespace, () => {
     deepEqual([status, valuesOf(seen, 'X-S'), seen.headers['x-seen']], [200, ['root', 'early', 'pipe'], 'pipe']);
   });
 
-  it('drops look-alikes of the headers it sets', async () => {
+  it('drops lookalikes of the headers it sets', async () => {
     await start(inPipe(header('X-User', 'auth')), { input_headers: ['*'] });
     const { seen } = await send(body, { x_user: 'evil' });
     deepEqual([seen.headers['x-user'], seen.headers['x_user']], ['k1', undefined]);
   });
 
-  it('refuses a body that is larger than allowed with 413', async () => {
+  it('rejects an oversized body with 413', async () => {
     for (const components of [atRoot(header('X-A', 'a')), atOnce(header('X-A', 'a')), inPipe(header('X-A', 'a'))]) {
       await start({
         ...components,
@@ -332,7 +332,7 @@ describe(namespace, () => {
     }
   });
 
-  it('takes __proto__ in a body for a key like any other', async () => {
+  it('treats __proto__ in a body like any other key', async () => {
     await start(
       inPipe(header('X-A', '__proto__.a'), header('X-B', 'constructor'), header('X-C', 'a', 'replace', 'jmespath')),
     );
@@ -346,7 +346,7 @@ describe(namespace, () => {
     [early, 'endpoint'],
   ] as const;
 
-  it('refuses operations that lack a field or have a wrong one', async () => {
+  it('rejects operations with missing or invalid fields', async () => {
     const whole = header('X-A', 'a');
     for (const [at, level] of places) {
       for (const field of Object.keys(whole)) {
@@ -360,7 +360,7 @@ describe(namespace, () => {
     }
   });
 
-  it('rejects invalid expressions, and headers that bodies must not set', async () => {
+  it('rejects invalid expressions and reserved header names', async () => {
     for (const [at, level] of places) {
       deepEqual(await faultsOf(at, level, { operations: [header('X-A', 'a b', 'skip', 'jmespath')] }), [
         ['JMESPATH_SYNTAX', '/operations/0/expression'],

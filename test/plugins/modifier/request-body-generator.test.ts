@@ -54,7 +54,7 @@ describe(namespace, () => {
     return { status: statusCode, seen: seen!, body: String(seen?.body), type: seen?.headers['content-type'] };
   };
 
-  it('case 1: makes a body of path variables, without one of the client', async () => {
+  it("generates a body from path parameters instead of the client's body", async () => {
     await start({
       ...made('{"c":"{{ .req_params.Country }}"}'),
       ...{ endpoint: '/c/{country}', method: 'GET', backend: [{ url_pattern: '/b', method: 'POST' }] },
@@ -66,7 +66,7 @@ describe(namespace, () => {
     );
   });
 
-  it('case 2: has the parameters that are let through, as lists', async () => {
+  it('provides forwarded query parameters as lists', async () => {
     await start({
       ...made('{"q":{{ toJson .req_querystring.q }},"x":"{{ .req_querystring.x }}"}'),
       input_query_strings: ['q'],
@@ -74,18 +74,18 @@ describe(namespace, () => {
     equal((await send('', { url: '/a?q=1&q=2&x=3' })).body, '{"q":["1","2"],"x":"<no value>"}');
   });
 
-  it('case 3: has the decoded body and variables of the configuration', async () => {
+  it('provides the decoded body and the configured variables', async () => {
     await start(made('{"w":{{ toJson .req_body }},"v":"{{ .variables.v }}"}', { variables: { v: 'x' } }));
     equal((await send('{"a":1}')).body, '{"w":{"a":1},"v":"x"}');
   });
 
-  it('case 4: makes any type', async () => {
+  it('generates any content type', async () => {
     await start(made('<a>{{ .req_body.id }}</a>', { content_type: 'text/xml' }));
     const { body, type } = await send('{"id":7}');
     deepEqual([body, type], ['<a>7</a>', 'text/xml']);
   });
 
-  it('case 5: has only headers that are let through, and sends an empty body for an empty output', async () => {
+  it('provides forwarded headers only, and sends an empty body for empty output', async () => {
     const template = '{{ with index .req_headers "X-U" }}{{ index . 0 }}{{ end }}';
     await start(made(template));
     const headers = { 'content-type': 'application/json', 'x-u': '1' };
@@ -96,12 +96,12 @@ describe(namespace, () => {
     equal((await send('{"a":1}', { headers })).body, '1');
   });
 
-  it('case 6: prints <no value> for a missing key', async () => {
+  it('prints <no value> for a missing key', async () => {
     await start(made('{{ .req_params.Nope }}'));
     equal((await send('')).body, '<no value>');
   });
 
-  it('case 7: answers 500 where the template fails, without a call, and tells why in the log', async () => {
+  it('returns 500 without a call and logs the reason if the template fails', async () => {
     await start(made('\n  {{ fail "no" }}'));
     const before = backend.requests.length;
     equal((await send('')).status, 500);
@@ -109,7 +109,7 @@ describe(namespace, () => {
     ok(lines.some((line) => /ERROR.*\[ENDPOINT: \/a\] .*2:\d+.*no/.test(line)));
   });
 
-  it('case 8: has values of earlier answers', async () => {
+  it('provides the responses of earlier backends', async () => {
     await start({
       extra_config: { proxy: { sequential: true, sequential_propagated_params: ['resp0_t'] } },
       backend: [
@@ -123,7 +123,7 @@ describe(namespace, () => {
     equal((await send('')).body, 'from first|from first');
   });
 
-  it('case 9: takes either a file or a template', async () => {
+  it('accepts either a file or an inline template', async () => {
     for (const [at, level] of [
       [plugin, 'endpoint'],
       [plugin, 'backend'],
@@ -134,7 +134,7 @@ describe(namespace, () => {
     }
   });
 
-  it('reads a template from its file', async () => {
+  it('reads a template from a file', async () => {
     const folder = createFolder();
     const path = folder.write('order.tmpl', '{"id":{{ .req_body.id }}}');
     await start({ extra_config: { [namespace]: { path } } });
@@ -142,7 +142,7 @@ describe(namespace, () => {
     folder.remove();
   });
 
-  it('serves a backend after the endpoint, whose body it sees, and no other backend', async () => {
+  it("runs for a backend after the endpoint's generator, with its output, and for no other backend", async () => {
     await start({
       ...made('{"made":"at the endpoint"}'),
       backend: [{ url_pattern: '/one', ...made('{"one":"{{ .req_body.made }}"}') }, { url_pattern: '/two' }],
@@ -152,13 +152,13 @@ describe(namespace, () => {
     deepEqual([bodyOf('/one'), bodyOf('/two')], ['{"one":"at the endpoint"}', '{"made":"at the endpoint"}']);
   });
 
-  it('fails a backend alone whose template fails', async () => {
+  it('fails only the backend whose template fails', async () => {
     await start({ backend: [{ url_pattern: '/one', ...made('{{ fail "no" }}') }, { url_pattern: '/two' }] });
     const { statusCode, headers, body } = await gateway!.inject({ method: 'POST', url: '/a', payload: '{}' });
     deepEqual([statusCode, headers['x-gateway-completed'], JSON.parse(body)], [200, 'false', { ok: 1 }]);
   });
 
-  it('reads bodies by their type: JSON, XML, forms as lists; others as text alone', async () => {
+  it('decodes JSON, XML and forms by content type, and others as text', async () => {
     await start(made('{{ toJson .req_body }} {{ .req_body_str }}', { content_type: 'text/plain' }));
     const results = [];
     for (const [type, text] of [
@@ -181,7 +181,7 @@ describe(namespace, () => {
     ]);
   });
 
-  it('rejects forms of more than 1,000 fields with 413, without a call', async () => {
+  it('rejects forms of more than 1,000 fields with 413 without a call', async () => {
     await start(made('{{ toJson .req_body }}', { content_type: 'text/plain' }));
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const form = Array.from({ length: 150_000 }, (_, at) => `${at}=`).join('&');
@@ -191,7 +191,7 @@ describe(namespace, () => {
     equal((await send('a=1&'.repeat(999), { headers })).body.includes('"a"'), true);
   });
 
-  it('has the path and the method of the request', async () => {
+  it('provides the path and method of the request', async () => {
     await start({ ...made('{{ .req_method }} {{ .req_path }}'), endpoint: '/p/{x}' });
     equal((await send('', { url: '/p/a%20b' })).body, 'POST /p/a b');
   });
@@ -202,13 +202,13 @@ describe(namespace, () => {
     '{{ range $key, $value := . }}{{ if hasSuffix "_path" $key }}{{ $value }}{{ end }}{{ end }}',
     '{{ define "x" }}{{ index . (list "req" "path" | join "_") }}{{ end }}{{ template "x" . }}',
   ]) {
-    it(`has what no name in it leads to: ${template}`, async () => {
+    it(`provides values that are not addressed by name: ${template}`, async () => {
       await start(made(template));
       equal((await send('')).body, '/a');
     });
   }
 
-  it('replaces type and length, and drops the coding of the body before', async () => {
+  it('replaces the content type and length, and drops the content coding of the original body', async () => {
     await start(made('{"é":1}'));
     const { body, type, seen } = await send('{"long":"body of the client"}', {
       headers: { 'content-type': 'text/plain', 'content-encoding': 'gzip' },
@@ -219,7 +219,7 @@ describe(namespace, () => {
     );
   });
 
-  it('prints numbers as they are, escapes nothing, and has the functions of Sprig', async () => {
+  it('prints numbers unchanged without escaping, and supports Sprig functions', async () => {
     await start(
       made(
         '{{ .req_body.n }} {{ .req_body.big }} {{ .req_body.t }} {{ .req_body.t | upper | quote }} {{ marshal .req_body.l }}',
@@ -229,12 +229,12 @@ describe(namespace, () => {
     equal(body, '1000000 9007199254740993 <a>" "<A>\\"" [1,"b"]');
   });
 
-  it('fails for a field of what is null', async () => {
+  it('fails for a field of null', async () => {
     await start(made('{{ .req_body.user.name }}'));
     equal((await send('{"user":null}')).status, 500);
   });
 
-  it('reaches nothing but its data', async () => {
+  it('cannot access anything except its data', async () => {
     await start(made('{{ .req_body.constructor }} {{ index .req_body "__proto__" "a" }} {{ .toString }}'));
     equal((await send('{"__proto__":{"a":1}}')).body, '<no value> 1 <no value>');
     for (const call of ['env "HOME"', 'expandenv "$HOME"']) {
@@ -245,7 +245,7 @@ describe(namespace, () => {
     }
   });
 
-  it('leaves variables as they are for the next call', async () => {
+  it('does not modify the variables for the next call', async () => {
     await start(made('{{ $_ := set .variables "v" .req_body.v }}{{ .variables.v }}', { variables: { v: 'x' } }));
     const first = await send('{"v":"changed"}');
     equal(first.status, 500);
@@ -259,7 +259,7 @@ describe(namespace, () => {
     equal((await send('{"v":"z"}')).body, 'zx');
   });
 
-  it('ends a template that would not end', async () => {
+  it('stops an endless template', async () => {
     await start(made('{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}'));
     equal((await send('')).status, 500);
     ok(lines.some((line) => /ERROR.*\[ENDPOINT: \/a\]/.test(line)));
@@ -273,12 +273,12 @@ describe(namespace, () => {
     match(text, /DEBUG.*template output:.*out b/s);
   });
 
-  it('refuses a body that is larger than allowed with 413', async () => {
+  it('rejects an oversized body with 413', async () => {
     await start({ extra_config: { ...made('{}').extra_config, proxy: { max_payload: 4 } } });
     equal((await send('{"a":1}')).status, 413);
   });
 
-  it('is rejected with a template that cannot be used, with its place', async () => {
+  it('is rejected with an invalid template and the position of the error', async () => {
     const codesOf = async (config: object) =>
       (await faultsOf(plugin, 'endpoint', config)).map(([code, at]) => [code, at]);
     deepEqual(await codesOf({ template: encoded('{{ if }}') }), [['TEMPLATE_INVALID', '/template']]);
@@ -291,7 +291,7 @@ describe(namespace, () => {
     match(message, /2:\d+/);
   });
 
-  it('has an old name at backends, which cannot be combined with the new one', async () => {
+  it('has a legacy name at backends that cannot be combined with the current one', async () => {
     await start({ backend: [{ url_pattern: '/old', ...made('{"old":true}', {}, 'modifier/body-generator') }] });
     equal((await send('')).body, '{"old":true}');
     const both = { 'modifier/body-generator': {}, [namespace]: {} };

@@ -62,13 +62,13 @@ describe(namespace, () => {
     };
   };
 
-  it('case 1: makes other data', async () => {
+  it('generates other data', async () => {
     deepEqual(JSON.parse((await ask(made('{"name":{{ toJson .resp_body.n }}}'))).body), { name: 'A' });
   });
 
   const whole = '{"s":{{ .resp_status }},"b":{{ toJson .resp_body }}}';
 
-  it('case 2: with no-op makes another body, and has the status', async () => {
+  it('generates another body with no-op, and provides the status', async () => {
     const { status, body, type, headers } = await ask({
       ...made(whole),
       ...raw,
@@ -80,13 +80,13 @@ describe(namespace, () => {
     );
   });
 
-  it('case 3: has no status of decoded data', async () => {
+  it('provides no status for decoded data', async () => {
     const template = `${whole.slice(0, -1)},"h":{{ len .resp_headers }},"t":{{ toJson .resp_body_str }}}`;
     const { body } = await ask({ ...made(template), backend: [{ url_pattern: '/b', allow: ['x'] }] });
     deepEqual(JSON.parse(body), { s: 0, b: { x: 1 }, h: 0, t: '' });
   });
 
-  it('case 4: has the merged data of an endpoint', async () => {
+  it('provides the merged data of an endpoint', async () => {
     const { body } = await ask({
       ...made('{"sum":{{ add (int .resp_body.a.v) (int .resp_body.b.v) }}}'),
       backend: [
@@ -97,18 +97,18 @@ describe(namespace, () => {
     deepEqual(JSON.parse(body), { sum: 6 });
   });
 
-  it('case 5: makes an array', async () => {
+  it('generates an array', async () => {
     deepEqual(JSON.parse((await ask({ ...made('[1,2]'), output_encoding: 'json-collection' })).body), [1, 2]);
     deepEqual(JSON.parse((await ask(made('[1,2]'))).body), { collection: [1, 2] });
   });
 
-  it('case 6: makes any type with no-op', async () => {
+  it('generates any content type with no-op', async () => {
     const template = made('<p>{{ .req_params.Id }}</p>', { content_type: 'text/html' });
     const { body, type } = await ask({ ...template, ...raw, endpoint: '/p/{id}' }, '/p/7');
     deepEqual([body, type], ['<p>7</p>', 'text/html']);
   });
 
-  it('case 7: answers 500 where the output is not what it is said to be, and tells why in the log', async () => {
+  it('returns 500 and logs the reason if the output does not match its content type', async () => {
     const { status, body } = await ask(made('{"a":'));
     deepEqual([status, body], [500, '']);
     ok(
@@ -118,14 +118,14 @@ describe(namespace, () => {
     );
   });
 
-  it('case 8: is called modifier/response-body too', async () => {
+  it('is also available as modifier/response-body', async () => {
     const { body } = await ask(made('{"name":{{ toJson .resp_body.n }}}', {}, 'modifier/response-body'));
     deepEqual(JSON.parse(body), { name: 'A' });
     const packed = await ask({ ...made('{{ .resp_status }}', {}, 'modifier/response-body'), ...raw });
     equal(packed.body, '200');
   });
 
-  it('cannot be both what is made and what is changed', async () => {
+  it('cannot be combined with text modifiers in one namespace', async () => {
     for (const level of ['endpoint', 'backend'] as const) {
       ok((await faultsOf(alias, level, { template: 'e30=', modifiers: [] })).length > 0);
       ok((await faultsOf(alias, level, { path: 'a', modifiers: [] })).length > 0);
@@ -136,7 +136,7 @@ describe(namespace, () => {
     }
   });
 
-  it('reads its output by its type: XML becomes data, anything else a text', async () => {
+  it('decodes its output by content type: XML as data, others as text', async () => {
     const xml = await ask(made('<a><b>1</b></a>', { content_type: 'application/xml' }));
     deepEqual(JSON.parse(xml.body), { a: { b: '1' } });
     const text = await ask(made('hello {{ .resp_body.n }}', { content_type: 'text/plain' }));
@@ -146,7 +146,7 @@ describe(namespace, () => {
     equal((await ask(made('<a>', { content_type: 'text/xml' }))).status, 500);
   });
 
-  it('has headers with no-op, and bodies of XML and packed ones as data', async () => {
+  it('provides headers with no-op, and XML and compressed bodies as data', async () => {
     const headers = await ask({ ...made('{{ index .resp_headers "Etag" 0 }}'), ...raw });
     equal(headers.body, '"1"');
     const xml = await ask({
@@ -159,7 +159,7 @@ describe(namespace, () => {
     deepEqual([packed.body, packed.headers['content-encoding']], ['{"p":1}', undefined]);
   });
 
-  it('has of the request what is let through, and not its body', async () => {
+  it('provides the forwarded parts of the request without its body', async () => {
     const template =
       '{"h":{{ toJson (index .req_headers "X-U") }},"q":{{ toJson .req_querystring }},"p":{{ toJson .req_path }},"m":"{{ .req_method }}","b":"{{ .req_body }}"}';
     const { body } = await ask({ ...made(template), input_query_strings: ['q'] }, '/a?q=1&r=2');
@@ -168,12 +168,12 @@ describe(namespace, () => {
     deepEqual(JSON.parse(through.body), { h: ['1'] });
   });
 
-  it('has the variables of the configuration', async () => {
+  it('provides the configured variables', async () => {
     const { body } = await ask(made('{"v":"{{ .variables.a.b }}"}', { variables: { a: { b: 'c' } } }));
     deepEqual(JSON.parse(body), { v: 'c' });
   });
 
-  it('makes the data of one backend before it is merged', async () => {
+  it('generates the data of one backend before the merge', async () => {
     const { body } = await ask({
       backend: [
         { url_pattern: '/b', group: 'a', ...made('{"made":{{ toJson .resp_body.a.n }}}') },
@@ -183,7 +183,7 @@ describe(namespace, () => {
     deepEqual(JSON.parse(body), { made: 'A', x: 1 });
   });
 
-  it('fails a backend alone whose template fails', async () => {
+  it('fails only the backend whose template fails', async () => {
     const { status, completed, body } = await ask({
       backend: [
         { url_pattern: '/b', ...made('{{ fail "no" }}') },
@@ -193,12 +193,12 @@ describe(namespace, () => {
     deepEqual([status, completed, JSON.parse(body)], [200, 'false', { x: 1 }]);
   });
 
-  it('answers 500 where the template fails', async () => {
+  it('returns 500 if the template fails', async () => {
     equal((await ask(made('{{ fail "no" }}'))).status, 500);
     equal((await ask({ ...made('{{ fail "no" }}'), ...raw })).status, 500);
   });
 
-  it('runs on incomplete data and leaves it so, on empty data, and not on a failed call', async () => {
+  it('runs on incomplete and empty data, but not on a failed call', async () => {
     const partial = await ask({
       ...made('{"c":{{ .resp_completed }},"n":"{{ .resp_body.a.n }}"}'),
       backend: [
@@ -213,7 +213,7 @@ describe(namespace, () => {
     deepEqual((await ask({ ...made('{"made":1}'), backend: [{ url_pattern: '/missing' }] })).status, 500);
   });
 
-  it('runs after expressions and text modifiers, before conditions and scripts', async () => {
+  it('runs after expressions and text modifiers, and before conditions and scripts', async () => {
     const { body } = await ask({
       extra_config: {
         'modifier/jmespath': { expr: '{n: n, by: `"jmespath"`}' },
@@ -226,12 +226,12 @@ describe(namespace, () => {
     deepEqual(JSON.parse(body), { by: 'JMESPATH', made: true, seen: true });
   });
 
-  it('leaves responses alone that have no body by their status', async () => {
+  it('does not change responses without a body', async () => {
     const none = await ask({ ...made('x'), ...raw, backend: [{ url_pattern: '/none' }] });
     deepEqual([none.status, none.body, none.headers['content-length']], [204, '', undefined]);
   });
 
-  it('leaves refusals and failures alone', async () => {
+  it('does not change rejections and failures', async () => {
     for (const next of [() => refuse(403), () => Reply.failed(new BackendError('TEST', 'no'))]) {
       const harness = await openHarness(plugin, 'endpoint', { template: encoded('{}') }, { next });
       const { data, body } = await harness.send('GET /');
@@ -240,7 +240,7 @@ describe(namespace, () => {
     }
   });
 
-  it('tells clients nothing behind a body that is another one', async () => {
+  it('drops headers of the original body', async () => {
     const made = Reply.raw(200, new HeaderBag(), Buffer.from('x'));
     made.trailers = new HeaderBag(['X-Checksum', '1']);
     const around = { next: () => made, endpoint: { output_encoding: 'no-op' } };
@@ -250,7 +250,7 @@ describe(namespace, () => {
     await harness.close();
   });
 
-  it('takes __proto__ for a key like any other', async () => {
+  it('treats __proto__ like any other key', async () => {
     const next = () => Reply.data(JSON.parse('{"__proto__":{"a":1}}'));
     const template = encoded('{"__proto__":{"p":{{ index .resp_body "__proto__" "a" }}}}');
     const harness = await openHarness(plugin, 'endpoint', { template }, { next });
@@ -266,7 +266,7 @@ describe(namespace, () => {
     match(text, /DEBUG.*template output:.*\{"o":"A"\}/s);
   });
 
-  it('is rejected with a template that cannot be used, and where a response passes as it comes', async () => {
+  it('is rejected with an invalid template, and for streamed responses', async () => {
     const codesOf = async (config: object, around = {}) =>
       (await faultsOf(plugin, 'endpoint', config, around)).map(([code, at]) => [code, at]);
     deepEqual(await codesOf({ template: encoded('{{ if }}') }), [['TEMPLATE_INVALID', '/template']]);

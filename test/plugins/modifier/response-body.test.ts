@@ -33,16 +33,21 @@ const upper = (field: string) => ({ upper: { field } });
 
 describe('modifier/response-body', () => {
   for (const [title, modifier, data, code] of [
-    ['one text', literal('a', 'a', 'b'.repeat(100)), { a: 'a'.repeat(2 ** 20) }, 'PATTERN_LIMIT'],
-    ['one text, by an expression', regexp('a', 'a', 'b'.repeat(100)), { a: 'a'.repeat(2 ** 20) }, 'PATTERN_LIMIT'],
+    ['one string', literal('a', 'a', 'b'.repeat(100)), { a: 'a'.repeat(2 ** 20) }, 'PATTERN_LIMIT'],
     [
-      'all texts of a path together',
+      'one string changed by an expression',
+      regexp('a', 'a', 'b'.repeat(100)),
+      { a: 'a'.repeat(2 ** 20) },
+      'PATTERN_LIMIT',
+    ],
+    [
+      'the strings of a path in total',
       literal('a.*', 'a', 'b'.repeat(1001)),
       { a: new Array(100).fill('a'.repeat(1000)) },
       'TEXT_LIMIT',
     ],
   ] as const) {
-    it(`fails where ${title} would become too long`, async () => {
+    it(`fails if ${title} would become too long`, async () => {
       const next = () => Reply.data(structuredClone(data) as DataObject);
       const harness = await openHarness(plugin, 'endpoint', { modifiers: [modifier] }, { next });
       for (const _ of [1, 2]) equal((await harness.send('GET /')).errors[0]?.code, code);
@@ -50,7 +55,7 @@ describe('modifier/response-body', () => {
     });
   }
 
-  it('gives each response the same room', async () => {
+  it('applies its limit to each response separately', async () => {
     const next = () => Reply.data({ a: new Array(60).fill('a'.repeat(1000)) });
     const modifiers = [literal('a.*', 'a', 'b'.repeat(1001))];
     const harness = await openHarness(plugin, 'endpoint', { modifiers }, { next });
@@ -60,40 +65,35 @@ describe('modifier/response-body', () => {
 
   for (const [title, modifiers, before, after] of [
     [
-      'case 1: replaces the matches of an expression, with its groups',
+      'replaces matches of a regular expression, with groups',
       [regexp('card.number', '^.*(\\d{4})', 'XXXX-$' + '{1}')],
       '{"card":{"number":"1111222233334444"}}',
       '{"card":{"number":"XXXX-4444"}}',
     ],
-    ['case 2: removes a text', [literal('msg', ' items left', '')], '{"msg":"6 items left"}', '{"msg":"6"}'],
-    ['case 3: trims characters from both ends', [trim('s', 'xy')], '{"s":"yxabcxy"}', '{"s":"abc"}'],
+    ['removes a string', [literal('msg', ' items left', '')], '{"msg":"6 items left"}', '{"msg":"6"}'],
+    ['trims characters from both ends', [trim('s', 'xy')], '{"s":"yxabcxy"}', '{"s":"abc"}'],
     [
-      'case 4: shows later modifiers what earlier ones have made',
+      'applies later modifiers to the result of earlier ones',
       [upper('n'), literal('n', 'ANN', 'Bob')],
       '{"n":"ann"}',
       '{"n":"Bob"}',
     ],
     [
-      'case 5: goes through all items with a star',
+      'changes all items of a list with *',
       [upper('list.*.u')],
       '{"list":[{"u":"a"},{"u":"b"}]}',
       '{"list":[{"u":"A"},{"u":"B"}]}',
     ],
     [
-      'case 6: picks an item by its position',
+      'changes an item by its index',
       [upper('list.1.u'), upper('list.2.u'), upper('list.x.u'), upper('list.-1.u')],
       '{"list":[{"u":"a"},{"u":"b"}]}',
       '{"list":[{"u":"a"},{"u":"B"}]}',
     ],
+    ['changes all values of an object with *', [upper('obj.*')], '{"obj":{"a":"x","b":3}}', '{"obj":{"a":"X","b":3}}'],
+    ['ignores values that are not strings', [lower('age')], '{"age":3}', '{"age":3}'],
     [
-      'case 7: goes through all values of an object with a star',
-      [upper('obj.*')],
-      '{"obj":{"a":"x","b":3}}',
-      '{"obj":{"a":"X","b":3}}',
-    ],
-    ['case 8: leaves alone what is no text', [lower('age')], '{"age":3}', '{"age":3}'],
-    [
-      'leaves alone what is not there, and numbers, words, nothing, objects and lists',
+      'ignores missing paths, numbers, booleans, null, objects and lists',
       ['none', 'a.b.c', 'n', 'b', 'z', 'o', 'l', 's.x', 'big'].map(upper),
       '{"n":1.5,"b":true,"z":null,"o":{"k":"v"},"l":["v"],"s":"v","big":12345678901234567890}',
       '{"n":1.5,"b":true,"z":null,"o":{"k":"v"},"l":["v"],"s":"v","big":12345678901234567890}',
@@ -105,13 +105,13 @@ describe('modifier/response-body', () => {
       '{"s":"BC"}',
     ],
     [
-      'replaces every occurrence of a text, in its case, and takes the replacement as it is',
+      'replaces every occurrence of a literal string, case-sensitively, without expanding groups',
       [literal('s', 'a', '$&')],
       '{"s":"aAa"}',
       '{"s":"$&A$&"}',
     ],
     [
-      'takes the longest name for that of a group',
+      'uses the longest possible group name',
       [regexp('s', '(a)(?P<x>b)', '$1x|$' + '{1}x|$' + '{x}|$$|$9')],
       '{"s":"ab"}',
       '{"s":"|ax|b|$|"}',
@@ -122,11 +122,11 @@ describe('modifier/response-body', () => {
       '{"a":"größe ñ","b":"ÀÉ"}',
       '{"a":"GRÖSSE Ñ","b":"àé"}',
     ],
-    ['trims characters outside the first plane', [trim('s', '😀')], '{"s":"😀a😀b😀"}', '{"s":"a😀b"}'],
-    ['goes through lists of lists', [upper('l.*.*')], '{"l":[["a"],["b",["c"]]]}', '{"l":[["A"],["B",["c"]]]}'],
-    ['takes a number for a key where there is an object', [upper('o.1')], '{"o":{"1":"a"}}', '{"o":{"1":"A"}}'],
+    ['trims characters beyond U+FFFF', [trim('s', '😀')], '{"s":"😀a😀b😀"}', '{"s":"a😀b"}'],
+    ['changes nested lists', [upper('l.*.*')], '{"l":[["a"],["b",["c"]]]}', '{"l":[["A"],["B",["c"]]]}'],
+    ['uses a number as a key of an object', [upper('o.1')], '{"o":{"1":"a"}}', '{"o":{"1":"A"}}'],
     [
-      'takes __proto__ for a key like any other',
+      'treats __proto__ like any other key',
       [upper('__proto__.a'), upper('constructor.name')],
       '{"__proto__":{"a":"x"}}',
       '{"__proto__":{"a":"X"}}',
@@ -138,7 +138,7 @@ describe('modifier/response-body', () => {
     });
   }
 
-  it('changes merged data at an endpoint, and data of a backend after its own changes', async () => {
+  it("changes merged data at an endpoint, and a backend's data after its response manipulation", async () => {
     const backend = await startBackend((_seen, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"n":"a"}');
     });
@@ -161,7 +161,7 @@ describe('modifier/response-body', () => {
     await backend.close();
   });
 
-  it('has no effect where bytes pass, with a warning', async () => {
+  it('has no effect with the no-op encoding, and causes a warning', async () => {
     for (const [level, around] of [
       ['endpoint', { endpoint: { output_encoding: 'no-op' } }],
       ['endpoint', { endpoint: { output_encoding: 'streaming' } }],
@@ -191,7 +191,7 @@ describe('modifier/response-body', () => {
     equal(await changed(modifiers, '{"s":" a"}'), '{"s":"a"}');
   });
 
-  it('fails a reply whose text is too long for its expression, since it may be what is to be hidden', async () => {
+  it('fails a response with a string too long for its expression, because the expression might redact it', async () => {
     const next = () => Reply.data({ a: 'x'.repeat(20_000_000) });
     const harness = await openHarness(plugin, 'endpoint', { modifiers: [regexp('a', 'x', 'y')] }, { next });
     const { data, errors } = await harness.send('GET /');

@@ -63,12 +63,12 @@ describe('modifier/response-headers', () => {
     return headers[name];
   };
 
-  it('adds a header that is not there', async () => {
+  it('adds a missing header', async () => {
     await start({ add: { 'X-Hello': ['World'] } });
     equal(await headersOf('/data', 'x-hello'), 'World');
   });
 
-  it('adds values behind those a header has, in their order, each in a line of its own', async () => {
+  it('adds values after existing ones, in order, each in its own line', async () => {
     await start({ add: { 'X-A': ['2', '3'] } });
     const { port } = await gateway!.listen();
     const text = await sendRaw(port, 'GET /raw HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
@@ -84,13 +84,13 @@ describe('modifier/response-headers', () => {
     equal(await headersOf('/data', 'cache-control'), 'no-store');
   });
 
-  it('adds a replaced header that is missing, and ignores missing headers to rename or delete', async () => {
+  it('adds a missing header to replace, and ignores missing headers to rename or delete', async () => {
     await start({ replace: { 'X-Set': ['1'] }, rename: { 'X-None': 'X-Set' }, delete: ['X-Never'] });
     const { headers } = await gateway!.inject('/data');
     deepEqual([headers['x-set'], 'x-none' in headers, 'x-never' in headers], ['1', false, false]);
   });
 
-  it('renames a header, over one that has the new name already', async () => {
+  it('renames a header, replacing an existing one with the new name', async () => {
     await start({ rename: { 'X-Old': 'X-New' } });
     const { headers } = await gateway!.inject('/raw');
     deepEqual([headers['x-new'], headers['x-old']], ['1', undefined]);
@@ -102,30 +102,30 @@ describe('modifier/response-headers', () => {
     deepEqual([headers['x-gateway'], headers['x-gateway-completed']], [undefined, undefined]);
   });
 
-  it('deletes what another rule has added', async () => {
+  it('deletes headers that another rule added', async () => {
     await start({ delete: ['X-A'], add: { 'X-A': ['1'] } });
     equal(await headersOf('/raw', 'x-a'), undefined);
   });
 
-  it('renames what another rule has added, after it was replaced', async () => {
+  it('renames headers that another rule added or replaced', async () => {
     await start({ add: { 'X-B': ['1'] }, replace: { 'X-B': ['2'] }, rename: { 'X-B': 'X-C' } });
     const { headers } = await gateway!.inject('/data');
     deepEqual([headers['x-b'], headers['x-c']], [undefined, '2']);
   });
 
-  it('writes names in their canonical form', async () => {
+  it('canonicalizes header names', async () => {
     await start({ add: { 'mY-HEAdEr': ['1'] } });
     const { port } = await gateway!.listen();
     const text = await sendRaw(port, 'GET /data HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     match(text, /\r\nMy-Header: 1\r\n/);
   });
 
-  it('takes values as they are written, without variables', async () => {
+  it('writes values literally, without variables', async () => {
     await start({ add: { 'X-V': ['{id} $1 {{ .x }}'] } });
     equal(await headersOf('/data', 'x-v'), '{id} $1 {{ .x }}');
   });
 
-  it('changes every kind of response: data, bytes, streams, failures, refusals, 404, 405, redirects, health', async () => {
+  it('changes every kind of response: data, bytes, streams, failures, rejections, 404, 405, redirects and health', async () => {
     await start(
       { add: { 'X-Hello': ['World'] } },
       {
@@ -157,7 +157,7 @@ describe('modifier/response-headers', () => {
     ]);
   });
 
-  it('changes refusals of a limit, and preflights', async () => {
+  it('changes rejections of a rate limit and CORS preflights', async () => {
     await start(
       { add: { 'X-Hello': ['World'] } },
       {
@@ -176,7 +176,7 @@ describe('modifier/response-headers', () => {
     equal(preflight.headers['x-hello'], 'World');
   });
 
-  it('sees headers of CORS and of security/http', async () => {
+  it('runs after CORS and security/http', async () => {
     await start(
       { delete: ['X-Frame-Options'], rename: { 'Access-Control-Allow-Origin': 'X-Allowed' } },
       { extra: { 'security/cors': { allow_origins: ['https://a.example'] }, 'security/http': { frame_deny: true } } },
@@ -188,14 +188,14 @@ describe('modifier/response-headers', () => {
     );
   });
 
-  it('does the same for every response, however often', async () => {
+  it('gives the same result for every response', async () => {
     await start({ add: { 'X-Hello': ['World'] } });
     for (const url of ['/nowhere', '/nowhere', '/__health', '/__health', '/broken', '/broken']) {
       equal(await headersOf(url, 'x-hello'), 'World');
     }
   });
 
-  it('changes the head of a connection that switches to another protocol', async () => {
+  it('changes the headers of a protocol upgrade', async () => {
     gateway = await startWith([shout], {
       extra_config: { 'modifier/response-headers': { add: { 'X-Hello': ['World'] } } },
       endpoints: [
@@ -227,7 +227,7 @@ describe('modifier/response-headers', () => {
     }
   });
 
-  it('leaves the admin port alone', async () => {
+  it('does not affect the admin port', async () => {
     const admin = await openAdmin({
       version: 3,
       extra_config: { 'modifier/response-headers': { add: { 'X-Hello': ['World'] } } },
@@ -238,7 +238,7 @@ describe('modifier/response-headers', () => {
     deepEqual([status, headers['x-hello']], [200, undefined]);
   });
 
-  it('deletes the date, with a warning', async () => {
+  it('can delete the Date header, with a warning', async () => {
     const harness = await openHarness(plugin, 'service', { delete: ['date'] });
     deepEqual(
       harness.warnings.map(({ code, pointer }) => [code, pointer]),
@@ -251,7 +251,7 @@ describe('modifier/response-headers', () => {
     equal(headers.get('date'), null);
   });
 
-  it('ignores rules on how a message is cut, with a warning', async () => {
+  it('ignores rules for framing headers, with a warning', async () => {
     const rules = {
       replace: { 'Content-Length': ['1'] },
       rename: { 'X-Old': 'Connection' },
@@ -280,7 +280,7 @@ describe('modifier/response-headers', () => {
     deepEqual(await faultsOf({ delete: ['X A'] }), [['HEADERS_NAME', '/delete/0']]);
   });
 
-  it('refuses wrong types, and an object without a rule', async () => {
+  it('rejects wrong types and an object without rules', async () => {
     deepEqual(await faultsOf({ add: { 'X-A': 'b' } }), [['SCHEMA_TYPE', '/add/X-A']]);
     deepEqual(await faultsOf({ delete: 'X-A' }), [['SCHEMA_TYPE', '/delete']]);
     deepEqual(await faultsOf({}), [['SCHEMA_RANGE', '']]);

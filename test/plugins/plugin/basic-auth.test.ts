@@ -4,7 +4,7 @@ import type { Operations } from '#kernel';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { refusalsOf } from '../../support/modules.ts';
 
-describe('the plugin "basic-auth" of the compatible product', () => {
+describe('the compatible plugin "basic-auth"', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
 
@@ -34,10 +34,10 @@ describe('the plugin "basic-auth" of the compatible product', () => {
   const at = '/extra_config/plugin~1http-server';
 
   for (const [what, settings, refused] of [
-    ['every endpoint without a list', { users }, [401, 401]],
-    ['every endpoint by an asterisk', { users, endpoints: ['*'] }, [401, 401]],
-    ['the endpoints of its list', { users, endpoints: ['/a/{id}'] }, [401, 200]],
-    ['none by an empty list', { users, endpoints: [] }, [200, 200]],
+    ['every endpoint if it has no list', { users }, [401, 401]],
+    ['every endpoint if it lists *', { users, endpoints: ['*'] }, [401, 401]],
+    ['listed endpoints only', { users, endpoints: ['/a/{id}'] }, [401, 200]],
+    ['no endpoint if its list is empty', { users, endpoints: [] }, [200, 200]],
   ] as const) {
     it(`protects ${what}`, async () => {
       gateway = await startGateway(config(settings));
@@ -46,28 +46,32 @@ describe('the plugin "basic-auth" of the compatible product', () => {
     });
   }
 
-  it('is read where a single name is a text', async () => {
+  it('accepts a single name as a string', async () => {
     gateway = await startGateway(config({ users }, {}, 'basic-auth'));
     deepEqual(await statusesOf(), [401, 401]);
   });
 
-  it('warns of what to write instead', async () => {
+  it('causes a warning with the equivalent native configuration', async () => {
     gateway = await startGateway(config({ users }));
     const [warning] = gateway.status.warnings;
     deepEqual([warning?.code, warning?.pointer], ['CONFIG_OLD_PLUGIN', `${at}/basic-auth`]);
     match(warning?.hint ?? '', /"auth\/basic": \{\} at each endpoint/);
   });
 
-  it('leaves existing settings under auth/basic alone', async () => {
+  it('does not change existing settings of auth/basic', async () => {
     gateway = await startGateway(config({ users }, { 'auth/basic': { users: { bob: users.ada } } }));
     deepEqual(await statusesOf({ authorization }), [401, 401]);
     equal((await gateway.inject({ url: '/b', headers: { authorization: `Basic ${btoa('bob:p')}` } })).statusCode, 200);
   });
 
   for (const [what, settings, finding] of [
-    ['settings that are none', undefined, ['BASIC_FORM', at]],
-    ['a list that is none', { users, endpoints: '/b' }, ['BASIC_FORM', `${at}/basic-auth/endpoints`]],
-    ['an endpoint that is not there', { users, endpoints: ['/c'] }, ['BASIC_ENDPOINT', `${at}/basic-auth/endpoints/0`]],
+    ['settings that are not an object', undefined, ['BASIC_FORM', at]],
+    ['an invalid list', { users, endpoints: '/b' }, ['BASIC_FORM', `${at}/basic-auth/endpoints`]],
+    [
+      'an endpoint that does not exist',
+      { users, endpoints: ['/c'] },
+      ['BASIC_ENDPOINT', `${at}/basic-auth/endpoints/0`],
+    ],
   ] as const) {
     it(`is rejected with ${what}`, async () => {
       const [refusal] = await refusalsOf(startGateway(config(settings)));

@@ -21,7 +21,7 @@ const processors = {
   ],
 };
 
-describe('hosts of modules', function () {
+describe('the host services of modules', function () {
   this.timeout(30_000);
   let backend: TestBackend;
   let redis: TestRedis;
@@ -53,26 +53,26 @@ describe('hosts of modules', function () {
 
   for (const [what, ask, expected] of [
     [
-      'a connection that there is not',
+      'an undeclared connection',
       (host: Loose) => host.redis('missing'),
       ['REDIS_CONNECTION', /no connection of "redis" at the root is named "missing"/],
     ],
     [
-      'a connection that is nearly there, after a while',
+      'a misspelled connection, asynchronously',
       async (host: Loose) => {
         await new Promise(setImmediate);
         return host.redis('share');
       },
       ['REDIS_CONNECTION', /"share"/],
     ],
-    ['a quota that there is not', (host: Loose) => host.quota('p'), ['QUOTA_UNKNOWN', /is named "p"/]],
+    ['an undeclared quota', (host: Loose) => host.quota('p'), ['QUOTA_UNKNOWN', /is named "p"/]],
     [
-      'a rule that the quota has not',
+      'an undeclared rule of a quota',
       (host: Loose) => host.quota('plans').rule('silver'),
       ['QUOTA_RULE', /no rule of the quota "plans" is named "silver"/],
     ],
   ] as const) {
-    it(`reject a configuration whose factory uses ${what}, with the place of the name`, async () => {
+    it(`reject a configuration whose factory uses ${what}, with the location of the name`, async () => {
       const root = { redis: pool('127.0.0.1:1'), 'governance/processors': processors };
       const [refusal] = await refusalsOf(startModules(config(root), element(ask)));
       deepEqual([refusal?.code, refusal?.pointer], [expected[0], place]);
@@ -120,7 +120,7 @@ describe('hosts of modules', function () {
         (error: Loose) => [error.code ?? error.name, error.message],
       );
 
-    it('read, write, count and delete', async () => {
+    it('read, write, count and delete keys in Redis', async () => {
       const got = await given((host) => {
         const client = host.redis('shared');
         return async () => [
@@ -138,7 +138,7 @@ describe('hosts of modules', function () {
       ok(Number(await redis.command('PTTL', 'n')) > 50_000);
     });
 
-    it('send any command of one key, and scripts', async () => {
+    it('run scripts and commands with a single key', async () => {
       const got = await given((host) => {
         const client = host.redis('shared');
         return async () => [
@@ -150,7 +150,7 @@ describe('hosts of modules', function () {
       deepEqual(got, [2, ['ada', '1', 'bob', '2'], ['users', '7', 1]]);
     });
 
-    it('report errors of Redis, also for commands that wait, and send nothing that is too long or not a text', async () => {
+    it('report Redis errors, even for queued commands, and reject oversized and non-string arguments', async () => {
       const got = await given((host) => {
         const client = host.redis('shared');
         return async () => [
@@ -170,7 +170,7 @@ describe('hosts of modules', function () {
       );
     });
 
-    it('fail at once without Redis, and the request is rejected unless the error is caught', async () => {
+    it('fail immediately without Redis, and the request is rejected unless the module catches the error', async () => {
       const got = await given(
         (host) => {
           const client = host.redis('shared');
@@ -192,7 +192,7 @@ describe('hosts of modules', function () {
       deepEqual([response.statusCode, response.body], [500, '']);
     });
 
-    it('fail in time where Redis does not respond', async () => {
+    it('fail within the timeout if Redis does not respond', async () => {
       const ask = given(
         (host) => {
           const client = host.redis('shared');
@@ -208,7 +208,7 @@ describe('hosts of modules', function () {
       deepEqual(got, ['REDIS_FAILED', 'redis shared: no response within 3000ms']);
     });
 
-    it('count in quotas, and return the remaining amount', async () => {
+    it('count in quotas and return the remaining amount', async () => {
       const got = await given((host) => {
         const rule = host.quota('plans').rule('gold');
         return async () => [
@@ -228,7 +228,7 @@ describe('hosts of modules', function () {
       deepEqual([got[4][0], got[5][0]], ['TypeError', 'RangeError']);
     });
 
-    it('belong to the active configuration: a connection that has moved is used', async () => {
+    it('use the connections of the active configuration after a reload', async () => {
       const handler = element((host) => {
         const client = host.redis('shared');
         return async () => ({ data: { given: await failure(() => client.get('a'))() } });

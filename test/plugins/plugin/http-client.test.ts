@@ -15,7 +15,7 @@ import { moduleOf, refusalsOf, startModules } from '../../support/modules.ts';
 type Loose = any;
 type Client = (request: Request, context: Loose, host: Loose) => unknown;
 
-describe('HTTP clients of modules', () => {
+describe('an HTTP client module', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
   let sinks: ReturnType<typeof rememberingSinks>;
@@ -70,7 +70,7 @@ describe('HTTP clients of modules', () => {
   const last = () => backend.requests.at(-1)!;
   const delegating: Client = (request, _context, host) => host.defaultClient(request);
 
-  it('answers some calls itself and leaves the others to the client of the gateway', async () => {
+  it("responds to some calls itself and delegates others to the gateway's client", async () => {
     await start(
       { endpoint: '/t/{path}', backend: [{ url_pattern: '/{path}', extra_config: by }] },
       (request, _context, host) =>
@@ -82,7 +82,7 @@ describe('HTTP clients of modules', () => {
     equal(JSON.parse((await ask('/t/other')).body).path, '/other');
   });
 
-  it('is a failed backend with an error status, and passes it on if nothing is decoded', async () => {
+  it('fails the backend with an error status, and returns it with no-op', async () => {
     const notThere: Client = () => new Response('not there', { status: 404, headers: { 'X-Kind': 'own' } });
     await start(to(), notThere);
     deepEqual([(await ask()).status, (await ask()).body], [500, '']);
@@ -92,7 +92,7 @@ describe('HTTP clients of modules', () => {
     deepEqual([status, body, headers['x-kind']], [404, 'not there', 'own']);
   });
 
-  it('leaves the answer of the other backend when it fails', async () => {
+  it('does not affect the other backend if it fails', async () => {
     const backends = [{ url_pattern: '/b' }, { url_pattern: '/x', extra_config: by }];
     await start(to({}, { backend: backends }), () => {
       throw new Error('no luck');
@@ -104,7 +104,7 @@ describe('HTTP clients of modules', () => {
     );
   });
 
-  it('streams what it answers as it comes', async () => {
+  it('streams its response', async () => {
     let proceed: () => void = () => {};
     await start(
       to({}, raw),
@@ -125,7 +125,7 @@ describe('HTTP clients of modules', () => {
     equal(await streamed(() => proceed()), 'first last');
   });
 
-  it('streams what the client of the gateway answers', async () => {
+  it("streams the response of the gateway's client", async () => {
     await start(to({ url_pattern: '/slow' }, raw), delegating);
     equal(await streamed(() => release()), 'first last');
   });
@@ -147,7 +147,7 @@ describe('HTTP clients of modules', () => {
     });
   };
 
-  it('is given up with the time of its endpoint', async () => {
+  it('is cancelled when its endpoint times out', async () => {
     let reason: unknown;
     await start(to({}, { timeout: '50ms' }), (_request, { signal }) => {
       return new Promise((_resolve, reject) => {
@@ -161,7 +161,7 @@ describe('HTTP clients of modules', () => {
     match(String(reason), /deadline/);
   });
 
-  it('sends what signs the gateway only where it leaves the call to its client', async () => {
+  it("sends credentials of auth components only if it delegates to the gateway's client", async () => {
     const tokens = await startBackend(json({ access_token: 'secret', token_type: 'bearer', expires_in: 3600 }));
     const credentials = {
       'auth/client-credentials': { client_id: 'me', client_secret: 'x', token_url: tokens.url },
@@ -177,7 +177,7 @@ describe('HTTP clients of modules', () => {
     await tokens.close();
   });
 
-  it('has the cache of the gateway behind the client of the gateway, and nowhere else', async () => {
+  it('uses the cache only for calls that it delegates', async () => {
     let calls = 0;
     await start(
       to({ url_pattern: '/cached', extra_config: { ...by, 'qos/http-cache': {} } }),
@@ -192,7 +192,7 @@ describe('HTTP clients of modules', () => {
     deepEqual([calls, backend.requests.length - before], [2, 1]);
   });
 
-  it('sees the final request: address, method, headers and body', async () => {
+  it('receives the final request: URL, method, headers and body', async () => {
     let seen: unknown;
     const headers = { 'X-Added': 'm' };
     await start(
@@ -220,7 +220,7 @@ describe('HTTP clients of modules', () => {
     deepEqual(seen, [`${backend.url}/b/7?x=1`, 'POST', 'a', headers['X-Added'], 'hello']);
   });
 
-  it('passes everything through as it is, length and names included', async () => {
+  it('forwards responses unchanged, including length and header names', async () => {
     await start(to({ url_pattern: '/cookies' }, { ...raw, method: 'POST' }), delegating);
     const { port } = await gateway!.listen();
     const cookies = await new Promise((resolve, reject) => {
@@ -236,7 +236,7 @@ describe('HTTP clients of modules', () => {
     ok(last().rawHeaders.includes('X-Case'));
   });
 
-  it('calls the client of the gateway with another request', async () => {
+  it("calls the gateway's client with a modified request", async () => {
     await start(to(), async (request, _context, host) => {
       const response = await host.defaultClient(`${backend.url}/moved?y=2`, {
         method: 'PUT',
@@ -250,7 +250,7 @@ describe('HTTP clients of modules', () => {
     deepEqual([last().method, last().headers['x-more']], ['PUT', 'b']);
   });
 
-  it('changes headers of a response in their place, and the body by another response', async () => {
+  it('changes response headers in place, and the body with another response', async () => {
     await start(to({}, raw), async (request, _context, host) => {
       const response = await host.defaultClient(request);
       response.headers.set('X-Kind', 'own');
@@ -267,13 +267,13 @@ describe('HTTP clients of modules', () => {
     equal(JSON.parse((await ask()).body).PATH, '/B');
   });
 
-  it('passes on what fetch has inflated as what it is', async () => {
+  it('forwards bodies that fetch decompressed without their content coding', async () => {
     await start(to({ url_pattern: '/zip' }, raw), (request) => fetch(request.url));
     const { headers, body } = await ask();
     deepEqual([headers['content-encoding'], body], [undefined, '{"zipped":true}']);
   });
 
-  it('receives a failure of the client, which is passed on unless it is caught', async () => {
+  it("receives a failure of the gateway's client and forwards it unless caught", async () => {
     let seen: unknown;
     const down = { host: ['http://127.0.0.1:1'] };
     await start(to(down), async (request, _context, host) => {
@@ -290,18 +290,18 @@ describe('HTTP clients of modules', () => {
 
   for (const [what, answer] of [
     ['nothing', () => undefined],
-    ['a text', () => 'text'],
-    ['an object that is no response', () => ({ status: 200 })],
+    ['a string', () => 'text'],
+    ['an object that is not a response', () => ({ status: 200 })],
     ['a response without a status', () => Response.error()],
   ] as const) {
-    it(`answers 500 when it answers with ${what}, and names it`, async () => {
+    it(`causes a 500 and is named in the log if it returns ${what}`, async () => {
       await start(to({}, raw), answer);
       equal((await ask()).status, 500);
       ok(sinks.lines.some((line) => line.includes('ERROR') && line.includes('[PLUGIN: own]')));
     });
   }
 
-  it('answers 500 with a response that was read', async () => {
+  it('causes a 500 if its response body was already read', async () => {
     await start(to({}, raw), async () => {
       const response = new Response('text');
       await response.text();
@@ -310,7 +310,7 @@ describe('HTTP clients of modules', () => {
     equal((await ask()).status, 500);
   });
 
-  it('runs inside modifiers, breakers and limits', async () => {
+  it('runs inside modifiers, circuit breakers and rate limits', async () => {
     const breaker = { 'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 1 } };
     let calls = 0;
     await start(to({ extra_config: { ...by, ...breaker } }), () => {
@@ -321,7 +321,7 @@ describe('HTTP clients of modules', () => {
     equal(calls, 2);
   });
 
-  it('is called several times at once, and is given up where another call has answered', async () => {
+  it('is called for each concurrent call, and cancelled when another call responds', async () => {
     const aborted: unknown[] = [];
     let calls = 0;
     await start(to({}, { concurrent_calls: 3 }), (_request, { signal }) => {
@@ -338,13 +338,13 @@ describe('HTTP clients of modules', () => {
     deepEqual([calls, aborted.length], [3, 2]);
   });
 
-  it('keeps its redirects to itself', async () => {
+  it('controls redirects itself', async () => {
     await start(to({}, raw), () => new Response(null, { status: 302, headers: { Location: '/elsewhere' } }));
     const { status, headers } = await ask();
     deepEqual([status, headers['location']], [302, '/elsewhere']);
   });
 
-  it('works through many bytes with the pace of the client', async () => {
+  it("streams large bodies at the client's speed", async () => {
     let sent = 0;
     const chunk = Buffer.alloc(64 * 1024);
     await start(
@@ -377,7 +377,7 @@ describe('HTTP clients of modules', () => {
     equal(whole, 512 * chunk.length);
   });
 
-  it('refuses its client outside of a call', async () => {
+  it("cannot use the gateway's client outside of a call", async () => {
     let thrown: unknown;
     await refusalsOf(
       startModules(
@@ -396,7 +396,7 @@ describe('HTTP clients of modules', () => {
     match(String(thrown), /for the handler of a call/);
   });
 
-  it('is rejected without a name, with a list of names, and with an unknown one', async () => {
+  it('is rejected without a name, with several names and with an unknown one', async () => {
     const refusals = async (config: object) => {
       const extra = { extra_config: { 'plugin/http-client': config } };
       const [refusal] = await refusalsOf(
@@ -411,7 +411,7 @@ describe('HTTP clients of modules', () => {
     deepEqual(await refusals({ name: 'http-logger' }), ['CONFIG_NOT_SUPPORTED', '/name']);
   });
 
-  it('has no effect next to a protocol other than HTTP, with a warning', async () => {
+  it('has no effect with other protocols than HTTP, and causes a warning', async () => {
     const other = definePlugin({
       name: 'test/data',
       description: 'Answers with data.',
@@ -438,7 +438,7 @@ describe('HTTP clients of modules', () => {
     await gate.close();
   });
 
-  it('keeps no connection of its own', async () => {
+  it('opens no connections of its own', async () => {
     const server: Server = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;

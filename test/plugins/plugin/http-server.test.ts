@@ -12,7 +12,7 @@ import { type ModuleElement, moduleOf, refusalsOf, startModules } from '../../su
 type Loose = any;
 type Server = (request: Loose, next: (request?: Request) => Promise<Response>, host: Loose) => unknown;
 
-describe('HTTP servers of modules', () => {
+describe('an HTTP server module', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
   let sinks: ReturnType<typeof rememberingSinks>;
@@ -61,7 +61,7 @@ describe('HTTP servers of modules', () => {
   const passing: Server = (_request, next) => next();
   const pathOf = ({ url }: Request) => new URL(url).pathname;
 
-  it("answers a path itself and passes the others on, including the gateway's own", async () => {
+  it("handles a path itself and passes on others, including the gateway's own", async () => {
     await start({
       hijack: (request, next) => (pathOf(request) === '/hijack-me' ? new Response('Hello') : next()),
     });
@@ -82,20 +82,20 @@ describe('HTTP servers of modules', () => {
       return response;
     };
 
-  it('runs the last name first on the request, and last on the response', async () => {
+  it('runs in reverse order of names for requests, and in order for responses', async () => {
     await start({ A: appending('A'), B: appending('B'), C: appending('C') }, { endpoints: [raw('/a')] });
     const { headers } = await ask();
     equal(last().headers['x-seq'], 'C, B, A');
     equal(headers['x-seq'], 'A, B, C');
   });
 
-  it('takes one name as a text', async () => {
+  it('accepts a single name as a string', async () => {
     await start({ A: appending('A') }, { endpoints: [raw('/a')], names: 'A' });
     await ask();
     equal(last().headers['x-seq'], 'A');
   });
 
-  it('continues with another path, which endpoints and logs see', async () => {
+  it('changes the path for endpoints and logs', async () => {
     let seen: unknown;
     await start(
       {
@@ -113,7 +113,7 @@ describe('HTTP servers of modules', () => {
     ok(sinks.lines.some((line) => line.includes('GET') && line.includes('"/new?x=2"')));
   });
 
-  it('keeps the path of the client', async () => {
+  it("sees the client's original path", async () => {
     let seen: unknown;
     await start({
       look: (request, next) => {
@@ -125,7 +125,7 @@ describe('HTTP servers of modules', () => {
     deepEqual(seen, ['/a', 'GET', true, '/a?x=1']);
   });
 
-  it('has the headers of a response, whenever it first looks at them, also in another response made of it', async () => {
+  it('reads response headers at any time, even from a derived response', async () => {
     await start({
       copy: async (request, next) => {
         const response = await next(request);
@@ -136,7 +136,7 @@ describe('HTTP servers of modules', () => {
     deepEqual([status, headers['content-type']], [200, 'application/json; charset=utf-8']);
   });
 
-  it('refuses before anything is counted', async () => {
+  it('rejects before a request is counted', async () => {
     const limited = { 'qos/ratelimit/router': { max_rate: 1, every: '1h' } };
     await start(
       { block: (request, next) => (request.headers.has('x-block') ? new Response(null, { status: 403 }) : next()) },
@@ -147,7 +147,7 @@ describe('HTTP servers of modules', () => {
     equal((await ask('/a')).status, 503);
   });
 
-  it('tells the log who has answered', async () => {
+  it('is named in the access log if it responds', async () => {
     await start({ hello: () => new Response('Hello') });
     await ask('/x');
     ok(sinks.lines.some((line) => /"\/x".* handled_by=hello/.test(line)));
@@ -157,7 +157,7 @@ describe('HTTP servers of modules', () => {
     ok(!sinks.lines.some((line) => line.includes('handled_by')));
   });
 
-  it('answers preflights of CORS before any handler, and dresses what handlers answer', async () => {
+  it('runs after CORS preflights, and its responses receive CORS headers', async () => {
     let calls = 0;
     await start(
       {
@@ -175,7 +175,7 @@ describe('HTTP servers of modules', () => {
     equal(calls, 1);
   });
 
-  it('sets a header on a response that no endpoint gave', async () => {
+  it('sets a header on responses without an endpoint', async () => {
     await start({
       dress: async (request, next) => {
         const response = await next(request);
@@ -187,7 +187,7 @@ describe('HTTP servers of modules', () => {
     deepEqual([status, headers['x-dressed']], [404, 'yes']);
   });
 
-  it('sets headers on the response before it continues, kept unless the gateway sets the same', async () => {
+  it('sets headers before it continues, kept unless the gateway sets them too', async () => {
     await start({
       early: (request, next) => {
         request.raw.response.setHeader('X-Early', 'yes');
@@ -199,7 +199,7 @@ describe('HTTP servers of modules', () => {
     deepEqual([headers['x-early'], headers['content-type']], ['yes', 'application/json; charset=utf-8']);
   });
 
-  it('passes a response on as it is, completeness included', async () => {
+  it('forwards a response unchanged, including its completeness', async () => {
     await start(
       { passing },
       { endpoints: [to('/a', { cache_ttl: '60s' }), to('/e', { backend: [{ url_pattern: '/empty' }] })] },
@@ -213,7 +213,7 @@ describe('HTTP servers of modules', () => {
     equal((await ask('/e')).headers['x-gateway-completed'], 'false');
   });
 
-  it('changes the body of a response, with its length and its type', async () => {
+  it('changes the body of a response with its length and content type', async () => {
     await start({
       upper: async (_request, next) => {
         const response = await next();
@@ -225,7 +225,7 @@ describe('HTTP servers of modules', () => {
     equal(headers['content-length'] ?? '8', '8');
   });
 
-  it('changes method, headers and body of a request', async () => {
+  it('changes the method, headers and body of a request', async () => {
     await start(
       {
         change: (request, next) =>
@@ -244,7 +244,7 @@ describe('HTTP servers of modules', () => {
     deepEqual([last().method, last().body.toString(), last().headers['x-a']], ['POST', 'other', 'b']);
   });
 
-  it('reads a body, and continues with it', async () => {
+  it('reads a body and continues with it', async () => {
     await start(
       {
         read: async (request, next) => {
@@ -258,7 +258,7 @@ describe('HTTP servers of modules', () => {
     equal(last().body.toString(), 'hello!');
   });
 
-  it('reads no more of a body into memory than a mebibyte, and passes on any that it does not touch', async () => {
+  it('reads at most 1 MiB of a body into memory, and forwards bodies of any size', async () => {
     await start(
       {
         read: async (request, next) => {
@@ -274,7 +274,7 @@ describe('HTTP servers of modules', () => {
     equal((await ask('/a', { method: 'POST', payload, headers: { 'x-read': '1' } })).status, 413);
   });
 
-  it('passes streams on as they come', async () => {
+  it('forwards streams as they arrive', async () => {
     await start(
       { passing, wrap: (_request, next) => next().then((response) => new Response(response.body, response)) },
       {
@@ -297,7 +297,7 @@ describe('HTTP servers of modules', () => {
     equal(text, 'first last');
   });
 
-  it('lets a connection switch to another protocol', async () => {
+  it('allows protocol upgrades', async () => {
     const upgrading = definePlugin({
       name: 'test/hello',
       description: 'Says hello.',
@@ -344,7 +344,7 @@ describe('HTTP servers of modules', () => {
     deepEqual([status, headers['x-logged'], headers['x-team'], said, seen], [101, 'yes', 'a', 'hello', [101]]);
   });
 
-  it('answers 500 with an empty body when it throws, and names it', async () => {
+  it('causes a 500 with an empty body and is named in the log if it throws', async () => {
     await start(
       {
         broken: () => {
@@ -364,17 +364,17 @@ describe('HTTP servers of modules', () => {
 
   for (const [what, answer] of [
     ['nothing', undefined],
-    ['a text', 'text'],
+    ['a string', 'text'],
     ['an error', Response.error()],
   ] as const) {
-    it(`answers 500 when it answers with ${what}`, async () => {
+    it(`causes a 500 if it returns ${what}`, async () => {
       await start({ odd: () => answer });
       equal((await ask()).status, 500);
       ok(sinks.lines.some((line) => line.includes('ERROR') && line.includes('[PLUGIN: odd]')));
     });
   }
 
-  it('ends the connection when the body of its response fails', async () => {
+  it('closes the connection if its response body fails', async () => {
     await start({
       torn: () =>
         new Response(
@@ -402,7 +402,7 @@ describe('HTTP servers of modules', () => {
     equal(ending, 'torn');
   });
 
-  it('sees the failure of another one as its response', async () => {
+  it('receives the failure of another module as a response', async () => {
     const seen: number[] = [];
     await start({
       broken: () => {
@@ -418,7 +418,7 @@ describe('HTTP servers of modules', () => {
     deepEqual(seen, [500]);
   });
 
-  it('tells the address of the client behind trusted proxies', async () => {
+  it("receives the client's address behind trusted proxies", async () => {
     const router = {
       forwarded_by_client_ip: true,
       remote_ip_headers: ['X-Forwarded-For'],
@@ -428,7 +428,7 @@ describe('HTTP servers of modules', () => {
     equal((await ask('/a', { headers: { 'x-forwarded-for': '10.1.2.3' } })).body, '10.1.2.3');
   });
 
-  it('is rejected by an unknown name, at its place', async () => {
+  it('is rejected with the location of an unknown name', async () => {
     const config = (name: unknown) => ({
       endpoints: [to()],
       host: [backend.url],
@@ -440,7 +440,7 @@ describe('HTTP servers of modules', () => {
     equal(other?.pointer, '/extra_config/plugin~1http-server/name');
   });
 
-  it('is not there where none is named', async () => {
+  it('is absent unless it is listed', async () => {
     const gate = await openHarness(plugin, 'service', {});
     deepEqual(gate.attached, {});
     await gate.close();
@@ -454,7 +454,7 @@ describe('HTTP servers of modules', () => {
     equal((await ask()).body, 'b');
   });
 
-  it('refuses methods that no request of fetch can have', async () => {
+  it('rejects methods that fetch does not support', async () => {
     await start({ passing });
     const { port } = await gateway!.listen();
     equal((await askRaw(port, 'TRACE /')).status, 405);

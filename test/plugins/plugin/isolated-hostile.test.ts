@@ -18,7 +18,7 @@ const WAITING_LOOP =
   'const turns = new Int32Array(new SharedArrayBuffer(4)); for (;;) Atomics.wait(turns, 0, 0, 10); // isolate';
 const fine = '() => (ctx, request, next) => next()';
 
-describe('isolated modules that do harm', function () {
+describe('misbehaving isolated modules', function () {
   this.timeout(60_000);
   let backend: TestBackend;
   let stage: IsolatedStage;
@@ -35,7 +35,7 @@ describe('isolated modules that do harm', function () {
   const status = async (path: string) => (await stage.ask(path)).status;
   const recovered = (path: string) => until(async () => (await status(path)) === 200);
 
-  it('with an endless loop affect only their own requests, and are logged with the line', async () => {
+  it('with an endless loop affect only their own requests, and the log shows the line', async () => {
     stage.write({
       loop: `middleware: () => (ctx, request, next) => {
         if (!request.headers['x-loop']) return next();
@@ -71,7 +71,7 @@ describe('isolated modules that do harm', function () {
     equal(stage.gateway.containment.records.find(({ name }) => name === 'loop')!.faultCount >= 1, true);
   });
 
-  it('are logged with the column of their source, in a TypeScript file with imported names', async () => {
+  it('are logged with the source position, even in TypeScript files', async () => {
     const head = `import { inspect } from 'node:util';`;
     const loop =
       'middleware: () => (ctx: object, request: object) => { inspect(ctx as object, request as never); for (;;) ; }';
@@ -91,14 +91,14 @@ describe('isolated modules that do harm', function () {
     ok(Number(at) >= from && Number(at) <= from + 'for (;;) ;'.length, `${at} is not within ${from}`);
   });
 
-  it('are passed over, where that is the policy, with an endless loop too', async () => {
+  it('with an endless loop are skipped if the policy allows that', async () => {
     stage.write({ loop: 'middleware: () => () => { for (;;); }' });
     await stage.start({ '/loop': { ...middleware('loop'), timeout: '30s' } }, { plugin: { on_error: 'skip' } });
     const { status: given, body } = await stage.ask('/loop');
     deepEqual([given, body], [200, { ok: true }]);
   });
 
-  it('and that end their thread are started again, later each time', async () => {
+  it('that terminate their thread are restarted with increasing delays', async () => {
     stage.write({ exit: 'middleware: () => () => process.exit(3)' });
     await stage.start({ '/exit': middleware('exit') });
     equal(await status('/exit'), 500);
@@ -112,7 +112,7 @@ describe('isolated modules that do harm', function () {
     );
   });
 
-  it('that exhaust the memory lose their thread, and affect nothing else', async () => {
+  it('that exhaust memory lose their thread without affecting others', async () => {
     stage.write({
       eat: `middleware: () => (ctx, request, next) => {
         if (!request.headers['x-eat']) return next();
@@ -127,7 +127,7 @@ describe('isolated modules that do harm', function () {
     await recovered('/eat');
   });
 
-  it('that hang or throw when an edit loads them block no request, and the active configuration continues to serve', async () => {
+  it('that hang or throw after an edit block no request, and the active configuration stays in use', async () => {
     stage.write({ edited: `middleware: ${fine}` });
     stage.write({ other: `middleware: ${fine}` }, 'other.js');
     const endpoints = { '/edited': middleware('edited'), '/other': middleware('other') };
@@ -151,7 +151,7 @@ describe('isolated modules that do harm', function () {
     deepEqual([await status('/edited'), await status('/other')], [200, 200]);
   });
 
-  it('that are removed during a request end in an orderly way, without a logged error', async () => {
+  it('that are removed during a request stop cleanly without a logged error', async () => {
     stage.write({
       slow: `middleware: (config, host) => async (ctx, request, next) => {
         host.logger.info('entered');
@@ -176,13 +176,13 @@ describe('isolated modules that do harm', function () {
     deepEqual(stage.lines(/ERROR|WARNING|CRITICAL/), []);
   });
 
-  it('and are suspended after so many faults', async () => {
+  it('are suspended after too many faults', async () => {
     stage.write({ broken: "middleware: () => () => { throw new Error('no'); }" });
     await stage.start({ '/broken': middleware('broken') }, { plugin: { suspend_after: 2 } });
     deepEqual([await status('/broken'), await status('/broken'), await status('/broken')], [500, 500, 503]);
   });
 
-  it('with unhandled failures are logged and counted, and continue', async () => {
+  it('with unhandled rejections are logged and counted, and keep running', async () => {
     stage.write({
       stray: `middleware: () => (ctx, request, next) => {
         setTimeout(() => { throw new Error('in a timer'); });
@@ -198,7 +198,7 @@ describe('isolated modules that do harm', function () {
     equal(await status('/stray'), 200);
   });
 
-  it('that call the next step after responding get no further', async () => {
+  it('that call the next step after responding have no effect', async () => {
     stage.write({
       late: `middleware: () => async (ctx, request, next) => {
         setTimeout(() => next().catch((error) => console.log('late: ' + error.message)), 20);
@@ -212,7 +212,7 @@ describe('isolated modules that do harm', function () {
     equal(backend.requests.length, before);
   });
 
-  it('that write too much lose lines, and with too many messages their thread', async () => {
+  it('that log too much lose lines, and those that send too many messages lose their thread', async () => {
     stage.write(
       {
         chatty: `middleware: (config, host) => async (ctx, request, next) => {
@@ -234,7 +234,7 @@ describe('isolated modules that do harm', function () {
     await recovered('/chatty');
   });
 
-  it('that send garbage over the line harm no other', async () => {
+  it('that send malformed messages do not affect others', async () => {
     stage.write(
       {
         garbage: `middleware: () => async (ctx, request, next) => {
@@ -283,42 +283,42 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
 
     for (const [what, source, code, message] of [
       [
-        'that throw when they are loaded',
+        'if they throw while loading',
         `\n  throw new Error('no luck'); // isolate`,
         'PLUGIN_LOAD',
         /team\.js:2:9: no luck$/,
       ],
-      ['that are no module', `isolate (`, 'PLUGIN_LOAD', /team\.js:1:10: SyntaxError/],
-      ['that import what is not there', `import './gone.js'; // isolate`, 'PLUGIN_LOAD', /cannot read .*gone\.js/],
+      ['if they are not a module', `isolate (`, 'PLUGIN_LOAD', /team\.js:1:10: SyntaxError/],
+      ['if they import a missing module', `import './gone.js'; // isolate`, 'PLUGIN_LOAD', /cannot read .*gone\.js/],
       [
-        'that never say what they are',
+        'if they never finish loading',
         `await new Promise(() => {}); // isolate`,
         'PLUGIN_LOAD',
         /awaits a promise that never settles/,
       ],
-      ['that loop when they are loaded', `for (;;); // isolate`, 'PLUGIN_LOAD', /endless loop/],
-      ['that exit when they are loaded', `process.exit(0); // isolate`, 'PLUGIN_LOAD', /exited with code 0/],
+      ['if they loop while loading', `for (;;); // isolate`, 'PLUGIN_LOAD', /endless loop/],
+      ['if they exit while loading', `process.exit(0); // isolate`, 'PLUGIN_LOAD', /exited with code 0/],
       [
-        'with an HTTP server',
+        'if they define an HTTP server',
         element('httpServer: () => null'),
         'PLUGIN_MODULE',
         /"httpServer" cannot be isolated: .*streams/,
       ],
-      ['that bring nothing', element(''), 'PLUGIN_MODULE', /brings nothing/],
+      ['if they export nothing', element(''), 'PLUGIN_MODULE', /brings nothing/],
       [
-        'with a schema that is none',
+        'if their schema is invalid',
         element(`configSchema: { type: 'none' }, middleware: ${fine}`),
         'PLUGIN_MODULE',
         /not a valid JSON Schema/,
       ],
       [
-        'beside others that are not isolated',
+        'next to modules that are not isolated',
         `export const plugin = [{ name: 'a', apiVersion: 1, isolate: true, middleware: ${fine} }, { name: 'b', apiVersion: 1, middleware: ${fine} }];`,
         'PLUGIN_MODULE',
         /plugin "b" is not isolated/,
       ],
       [
-        'that are native plugins',
+        'if they are native plugins',
         `export const plugin = { name: 'acme/a', contract: 1, description: 'A.', isolate: true };`,
         'PLUGIN_INVALID',
         /"isolate" is for modules of handlers: .* functions, streams/,
@@ -331,7 +331,7 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
       });
     }
 
-    it('that say so in a file that they import', async () => {
+    it('if they enable isolation in an imported file', async () => {
       stage.folder.write('lib/what.js', 'export const what = { isolate: true };');
       const source = `import { what } from './lib/what.js';\nexport const plugin = { name: 'a', apiVersion: 1, ...what, middleware: ${fine} };`;
       const [error] = await load(source);
@@ -340,10 +340,10 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
 
     for (const [what, factory, message] of [
       ['throws', "() => { throw new Error('no luck'); }", /PLUGIN_FACTORY .*"a" of .*team\.js: no luck/],
-      ['gives nothing', '() => {}', /PLUGIN_FACTORY .*returned nothing/],
-      ['does not come back', '() => { for (;;); }', /PLUGIN_FACTORY .*did not return for \d+ ms/],
-      ['asks for Redis that there is not', "(config, host) => host.redis('gone')", /REDIS_CONNECTION .*"gone"/],
-      ['asks for a quota that there is not', "(config, host) => host.quota('gone')", /QUOTA_UNKNOWN .*"gone"/],
+      ['returns nothing', '() => {}', /PLUGIN_FACTORY .*returned nothing/],
+      ['does not return', '() => { for (;;); }', /PLUGIN_FACTORY .*did not return for \d+ ms/],
+      ['uses an undeclared Redis connection', "(config, host) => host.redis('gone')", /REDIS_CONNECTION .*"gone"/],
+      ['uses an undeclared quota', "(config, host) => host.quota('gone')", /QUOTA_UNKNOWN .*"gone"/],
     ] as const) {
       it(`if a factory ${what}`, async () => {
         stage.write({ a: `middleware: ${factory}` });

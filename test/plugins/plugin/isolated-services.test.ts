@@ -98,13 +98,13 @@ const title = `what isolated modules ask of the gateway ${withoutRedis ?? ''}`.t
     await backend.close();
   });
 
-  it('is Redis', async () => {
+  it('include Redis', async () => {
     const { got } = (await stage.ask('/redis')).body as Loose;
     deepEqual(got.slice(0, 5), [1, 1, null, 'x', 'REDIS_FAILED']);
     deepEqual(got[5], ['TypeError', 'Redis takes texts and numbers, no object']);
   });
 
-  it('are quotas', async () => {
+  it('include quotas', async () => {
     const { got } = (await stage.ask('/quota')).body as Loose;
     const seen = got.map(({ allowed, allowances }: Loose) => [allowed, allowances[0].remaining]);
     deepEqual(seen, [
@@ -114,13 +114,13 @@ const title = `what isolated modules ask of the gateway ${withoutRedis ?? ''}`.t
     ]);
   });
 
-  it('is a place for measurements', async () => {
+  it('include metrics', async () => {
     equal((await stage.ask('/measure')).status, 200);
     await until(async () => (await scrape(scraped)).value('acme_seen_total', { kind: 'a' }) === 2);
     equal((await scrape(scraped)).value('acme_size', {}), 1);
   });
 
-  it('are spans, which end with the request at the latest', async () => {
+  it('include spans, which end with the request at the latest', async () => {
     const { port } = await stage.gateway.listen();
     const { trace } = (await (await fetch(`http://127.0.0.1:${port}/trace`)).json()) as Loose;
     await until(() => receiver.spans.filter(({ name }) => name.startsWith('isolated')).length === 2);

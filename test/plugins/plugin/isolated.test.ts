@@ -34,7 +34,7 @@ describe('isolated modules', function () {
   after(() => backend.close());
   const sent = () => backend.requests.at(-1)!;
 
-  describe('have what modules have:', () => {
+  describe('support', () => {
     before(async () => {
       stage = new IsolatedStage(backend.url);
       stage.write({
@@ -151,7 +151,7 @@ describe('isolated modules', function () {
       return stage.close();
     });
 
-    it('the request and the response, exact numbers too', async () => {
+    it('changes of the request and the response, with exact numbers', async () => {
       const { gateway } = stage;
       match((await gateway.inject('/pass')).body, /"long":12345678901234567890/);
       const { body, headers } = await stage.ask('/change/7');
@@ -160,18 +160,18 @@ describe('isolated modules', function () {
       deepEqual([sent().headers['x-sent'], sent().target], ['yes', '/b?more=a&more=b']);
     });
 
-    it('answers of their own, which do not go to the backend', async () => {
+    it('their own responses without a backend call', async () => {
       const before = backend.requests.length;
       const { body, headers } = await stage.ask('/short');
       deepEqual([body, headers['x-gateway-completed'], backend.requests.length], [{ short: true }, 'true', before]);
     });
 
-    it('errors with a status, which are answers', async () => {
+    it('errors with a status, which become responses', async () => {
       const { status, body, headers } = await stage.ask('/refuse');
       deepEqual([status, body, headers['content-type']], [429, 'slow down', 'text/x']);
     });
 
-    it('faults, which are reported with plugin, hook, endpoint and line, and counted', async () => {
+    it('faults, which are logged with plugin, hook, endpoint and line, and counted', async () => {
       equal((await stage.ask('/broken')).status, 500);
       const [line] = stage.lines(/\[PLUGIN: broken\] hook "middleware" of GET \/broken failed/);
       match(line ?? '', /at .*team\.js:\d+:\d+: Error: no luck/);
@@ -180,13 +180,13 @@ describe('isolated modules', function () {
       match(record.faults[0]!.place ?? '', /team\.js:\d+/);
     });
 
-    it('answers of a wrong type, and what cannot be sent, which are faults', async () => {
+    it('the detection of invalid and unserializable return values, which are faults', async () => {
       deepEqual([(await stage.ask('/odd')).status, (await stage.ask('/unsendable')).status], [500, 500]);
       equal(stage.lines(/\[PLUGIN: odd\].*unknown response type: number/).length, 1);
       equal(stage.lines(/\[PLUGIN: unsendable\].*BigInt/).length, 1);
     });
 
-    it('can call next more than once, and catch its failures', async () => {
+    it('repeated calls of the next step, and catching its failures', async () => {
       const before = backend.requests.length;
       equal((await stage.ask('/twice')).status, 200);
       equal(backend.requests.length, before + 2);
@@ -200,17 +200,17 @@ describe('isolated modules', function () {
       deepEqual(rest, { id: 'r1', claims: null, span: null, aborted: false });
     });
 
-    it('a signal that is aborted with the deadline', async () => {
+    it('a signal that is aborted at the deadline', async () => {
       equal((await stage.ask('/wait')).status, 500);
       await until(() => stage.lines(/given up/).length === 1);
     });
 
-    it('a state that all modules of a request share, as far as it can be copied', async () => {
+    it('state shared by the modules of a request, as far as it can be copied', async () => {
       const { got, state } = (await stage.ask('/state')).body as Loose;
       deepEqual([got, state], [1, ['b', 'hidden']]);
     });
 
-    it('bodies of requests, in one piece', async () => {
+    it('request bodies in one piece', async () => {
       const options = { method: 'POST', payload: 'hello', headers: { 'X-Kept': 'k' } };
       deepEqual((await stage.ask('/echo', options)).body, { text: 'hello', kept: ['k'] });
       equal((await stage.ask('/read', { method: 'POST', payload: '{"a":1}' })).status, 200);
@@ -220,7 +220,7 @@ describe('isolated modules', function () {
       equal(sent().body.toString(), 'replaced');
     });
 
-    it('bodies of responses, in one piece; an unread one stays a stream', async () => {
+    it('response bodies in one piece, while unread ones stay streams', async () => {
       const { status, body } = await stage.ask('/upper');
       deepEqual([status, body], [202, 'PLAIN TEXT']);
       const { port } = await stage.gateway.listen();
@@ -231,7 +231,7 @@ describe('isolated modules', function () {
       equal(Buffer.from((await reader.read()).value!).toString(), 'last');
     });
 
-    it('no bodies beyond a bound, which are rejected', async () => {
+    it('the rejection of oversized bodies', async () => {
       const { status } = await stage.ask('/large');
       equal(status, 500);
       equal(stage.lines(/larger than 8388608 bytes: isolated plugins receive bodies in one piece/).length > 0, true);
@@ -239,7 +239,7 @@ describe('isolated modules', function () {
       equal(echoed.status, 413);
     });
 
-    it('modifiers, of both sides and of failures', async () => {
+    it('modifiers for requests, responses and failures', async () => {
       deepEqual(((await stage.ask('/tag')).body as Loose).tagged, false);
       equal(sent().headers['x-tag'], 't');
       equal((await stage.ask('/untagged')).status, 500);
@@ -248,7 +248,7 @@ describe('isolated modules', function () {
       deepEqual([status, body], [403, 'no']);
     });
 
-    it('HTTP clients, and the client of the gateway', async () => {
+    it("HTTP clients and the gateway's client", async () => {
       const { through, ok: isOk } = (await stage.ask('/client')).body as Loose;
       deepEqual([through, isOk], [true, true]);
       const before = backend.requests.length;
@@ -256,25 +256,25 @@ describe('isolated modules', function () {
       equal(backend.requests.length, before);
     });
 
-    it('a host: log, place, version, environment', async () => {
+    it('a host with log, name, version and environment', async () => {
       const { version, ...body } = (await stage.ask('/host')).body as Loose;
       deepEqual(body, { place: { kind: 'endpoint', method: 'GET', path: '/host' }, home: 'hidden' });
       match(version, /^\d/);
       await until(() => stage.lines(/WARNING.*\[ENDPOINT: \/host\].*\[PLUGIN: host\].*hello/).length === 1);
     });
 
-    it('fetch, by the client of the gateway', async () => {
+    it("fetch over the gateway's client", async () => {
       const { status, body, away, aborted } = (await stage.ask('/fetch')).body as Loose;
       deepEqual([status, body.ok, away, aborted], [200, true, ['TypeError', 'fetch failed'], 'TimeoutError']);
       endSlow();
     });
 
-    it('one thread for all places of a file', () => {
+    it('one thread for all uses of a file', () => {
       deepEqual(new Set(stage.gateway.containment.records.map(({ hash }) => hash)).size, 1);
     });
   });
 
-  describe('come and go with configurations:', () => {
+  describe('on a reload', () => {
     beforeEach(() => {
       stage = new IsolatedStage(backend.url);
     });
@@ -298,7 +298,7 @@ describe('isolated modules', function () {
       return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
     };
 
-    it('edited, they are other code; the old thread ends with the last configuration that uses it', async () => {
+    it('replace edited code, and the old thread ends with its last configuration', async () => {
       write('one');
       await stage.start({ '/a': middleware('team') });
       deepEqual((await stage.ask('/a')).body, { version: 'one' });
@@ -316,7 +316,7 @@ describe('isolated modules', function () {
       ok(notes().every((note) => !note.startsWith('main')));
     });
 
-    it('two configurations with one content share its thread', async () => {
+    it('share a thread between two configurations with the same content', async () => {
       write('one');
       await stage.start({ '/a': middleware('team') });
       await stage.gateway.reload(stage.config({ '/a': middleware('team'), '/c': middleware('team') }));
@@ -324,7 +324,7 @@ describe('isolated modules', function () {
       equal(notes().filter((note) => note === 'loaded').length, 2);
     });
 
-    it('a module that is broken by an edit changes nothing, and one that is gone is named', async () => {
+    it('ignore a module broken by an edit, and report a deleted one', async () => {
       write('one');
       await stage.start({ '/a': middleware('team') });
       stage.folder.write('team.js', 'export const plugin = { isolate: true, name: };');

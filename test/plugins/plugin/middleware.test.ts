@@ -11,7 +11,7 @@ import { type ModuleElement, startModules } from '../../support/modules.ts';
 type Loose = any;
 type Handler = (ctx: Loose, request: Loose, next: (request?: object) => Promise<Loose>) => unknown;
 
-describe('middleware of modules', () => {
+describe('middleware modules', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
   let sinks: ReturnType<typeof rememberingSinks>;
@@ -76,14 +76,14 @@ describe('middleware of modules', () => {
       return response;
     };
 
-  it('runs in order: the first name is outermost', async () => {
+  it('run in order, the first name outermost', async () => {
     await start(to(named('A', 'B')), { A: appending('A'), B: appending('B') });
     const { headers } = await ask();
     equal(last().headers['x-t'], 'A, B');
     deepEqual(headers['x-t'], ['B', 'A']);
   });
 
-  it('answers in the place of the backends', async () => {
+  it('respond instead of the backends', async () => {
     const before = asked();
     await start(to(named('own')), { own: async () => ({ data: { ok: true }, isComplete: true }) });
     const { status, body, completed } = await ask();
@@ -91,7 +91,7 @@ describe('middleware of modules', () => {
     equal(asked(), before);
   });
 
-  it('refuses with the status that it throws, and shows the message where errors are shown', async () => {
+  it('reject with the status they throw, and the message if return_error_msg is set', async () => {
     const refusing: Handler = () => {
       throw { statusCode: 429, message: 'slow down' };
     };
@@ -103,7 +103,7 @@ describe('middleware of modules', () => {
     deepEqual([(await ask()).status, (await ask()).body], [429, 'slow down']);
   });
 
-  it('shows the body and the type of what it throws', async () => {
+  it('return the body and content type of the error they throw', async () => {
     const refusing: Handler = () => {
       throw Object.assign(new Error('teapot'), { statusCode: 418, body: '{"s":1}', encoding: 'application/json' });
     };
@@ -112,7 +112,7 @@ describe('middleware of modules', () => {
     deepEqual([status, body, headers['content-type']], [418, '{"s":1}', 'application/json']);
   });
 
-  it('answers 500 for an error without a status, and logs it with the name', async () => {
+  it('cause a 500 for an error without a status, and are named in the log', async () => {
     await start(to(named('broken')), {
       broken: () => {
         throw new Error('no luck');
@@ -129,9 +129,9 @@ describe('middleware of modules', () => {
   for (const [what, status] of [
     ['0', 0],
     ['700', 700],
-    ['a text', 'x'],
+    ['a string', 'x'],
   ] as const) {
-    it(`answers 500 for an error with the status ${what}`, async () => {
+    it(`cause a 500 for an error with the status ${what}`, async () => {
       await start(to(named('odd')), {
         odd: () => {
           throw { statusCode: status, message: 'odd' };
@@ -141,7 +141,7 @@ describe('middleware of modules', () => {
     });
   }
 
-  it('leaves the answers of the other backends when one of two fails', async () => {
+  it('do not affect other backends if one of two fails', async () => {
     const failing = { url_pattern: '/x', extra_config: named('broken'), group: 'x' };
     await start(to({}, { backend: [{ url_pattern: '/b', group: 'b' }, failing] }), {
       broken: () => {
@@ -152,7 +152,7 @@ describe('middleware of modules', () => {
     deepEqual([status, Object.keys(JSON.parse(body)), completed], [200, ['b'], 'false']);
   });
 
-  it('passes a stream through what wraps it as it comes', async () => {
+  it('forward streams as they arrive', async () => {
     await start(
       {
         endpoint: '/a',
@@ -186,7 +186,7 @@ describe('middleware of modules', () => {
     equal(text, 'FIRST LAST');
   });
 
-  it('passes raw bytes, status and headers as they are where nothing is changed', async () => {
+  it('forward raw bytes, status and headers unchanged', async () => {
     await start(
       { endpoint: '/a', output_encoding: 'no-op', extra_config: named('idle'), backend: [{ url_pattern: '/long' }] },
       { idle: (_ctx, request, next) => next(request) },
@@ -195,7 +195,7 @@ describe('middleware of modules', () => {
     deepEqual([status, body, headers['content-length'], headers['x-kind']], [200, 'abc', '3', 'long']);
   });
 
-  it('updates Content-Length when the body is replaced', async () => {
+  it('update Content-Length when they replace the body', async () => {
     await start(
       { endpoint: '/a', output_encoding: 'no-op', extra_config: named('other'), backend: [{ url_pattern: '/long' }] },
       {
@@ -207,7 +207,7 @@ describe('middleware of modules', () => {
     ok(headers['content-length'] !== '3');
   });
 
-  it('refuses to send on a body that it has read without another one', async () => {
+  it('must not continue with a body that they have read', async () => {
     await start(
       { endpoint: '/a', output_encoding: 'no-op', extra_config: named('reader'), backend: [{ url_pattern: '/long' }] },
       {
@@ -222,7 +222,7 @@ describe('middleware of modules', () => {
     ok(sinks.lines.some((line) => line.includes('the body was read and not replaced')));
   });
 
-  it('is given up with the time of its endpoint, its signal aborted', async () => {
+  it('are cancelled through their signal when the endpoint times out', async () => {
     let reason: unknown;
     await start(to(named('slow'), { timeout: '100ms' }), {
       slow: (ctx) =>
@@ -238,7 +238,7 @@ describe('middleware of modules', () => {
     match(String(reason), /deadline/);
   });
 
-  it('sees path variables in both spellings, and only what goes through of headers and queries', async () => {
+  it('receive path parameters in both spellings, and only forwarded headers and query parameters', async () => {
     let seen: unknown[] = [];
     await start(
       {
@@ -263,7 +263,7 @@ describe('middleware of modules', () => {
     equal(last().target, '/b/changed?q=two');
   });
 
-  it('sees names of the prototype as no values', async () => {
+  it('receive no values for names such as __proto__', async () => {
     let seen: unknown[] = [];
     const proto = '__proto__';
     await start(to(named('look'), { input_query_strings: ['*'] }), {
@@ -278,7 +278,7 @@ describe('middleware of modules', () => {
     equal(Object.getPrototypeOf({}), Object.prototype);
   });
 
-  it("replaces the client's body, with its length", async () => {
+  it("replace the client's body with its length", async () => {
     await start(to(named('body'), { method: 'POST' }), {
       body: async (_ctx, request, next) => {
         request.body = `${await request.text()}!`;
@@ -289,7 +289,7 @@ describe('middleware of modules', () => {
     deepEqual([last().body.toString(), last().headers['content-length']], ['hello!', '6']);
   });
 
-  it('sends on what it has read as text or as JSON, also as a stream through another one', async () => {
+  it('continue with a body that they read as text or JSON, even as a stream through another module', async () => {
     await start(to(named('read', 'wrap'), { method: 'POST' }), {
       read: async (ctx, request, next) => {
         ctx.state.set('json', await request.json());
@@ -304,7 +304,7 @@ describe('middleware of modules', () => {
     equal(last().body.toString(), '{"A":"B"}');
   });
 
-  it('refuses a body that is too long to be read into memory, and one that is not valid JSON', async () => {
+  it('reject an oversized body and one that is not valid JSON', async () => {
     await start(to(named('read'), { method: 'POST' }), {
       read: async (_ctx, request, next) => {
         await request.json({ limit: 8 });
@@ -315,7 +315,7 @@ describe('middleware of modules', () => {
     equal((await ask('/a', { method: 'POST', payload: '{' })).status, 400);
   });
 
-  it('reads a mebibyte of a body where it says nothing of it', async () => {
+  it('read up to 1 MiB of a body by default', async () => {
     await start(to(named('read'), { method: 'POST' }), {
       read: async (_ctx, request, next) => {
         await request.text();
@@ -326,7 +326,7 @@ describe('middleware of modules', () => {
     equal((await ask('/a', { method: 'POST', payload: 'x'.repeat(1024 * 1024 + 1) })).status, 413);
   });
 
-  it('calls what is inside once more, with the request as it was', async () => {
+  it('call the next step again with the original request', async () => {
     const before = asked();
     await start(to(named('twice')), {
       twice: async (_ctx, request, next) => {
@@ -338,7 +338,7 @@ describe('middleware of modules', () => {
     equal(asked(), before + 2);
   });
 
-  it('cannot send a body twice that has streamed through, and can when it was read', async () => {
+  it('cannot send a streamed body twice, but can repeat one that they read', async () => {
     let thrown: unknown;
     const twice: Handler = async (_ctx, request, next) => {
       const first = await next(request);
@@ -368,7 +368,7 @@ describe('middleware of modules', () => {
     );
   });
 
-  it('receives a failure inside, which is passed on unless it is caught', async () => {
+  it('receive a failure of the next step and forward it unless caught', async () => {
     let seen: unknown;
     const watching: Handler = async (_ctx, request, next) => {
       try {
@@ -388,7 +388,7 @@ describe('middleware of modules', () => {
     equal((seen as { statusCode: number }).statusCode, 503);
   });
 
-  it('answers in the place of a failure', async () => {
+  it('respond instead of a failure', async () => {
     await start(to(named('fallback'), { backend: [{ url_pattern: '/down' }] }), {
       fallback: async (_ctx, request, next) => {
         try {
@@ -404,19 +404,19 @@ describe('middleware of modules', () => {
 
   for (const [what, answer] of [
     ['nothing', undefined],
-    ['a text', 'text'],
+    ['a string', 'text'],
     ['a list', []],
-    ['an object of another kind', { status: 200 }],
-    ['data that is no object', { data: [1] }],
+    ['an object of another type', { status: 200 }],
+    ['data that is not an object', { data: [1] }],
   ] as const) {
-    it(`answers 500 when it answers with ${what}, and names it`, async () => {
+    it(`cause a 500 and are named in the log if they return ${what}`, async () => {
       await start(to(named('odd')), { odd: () => answer });
       equal((await ask()).status, 500);
       ok(sinks.lines.some((line) => line.includes('ERROR') && line.includes('[PLUGIN: odd]')));
     });
   }
 
-  it('shares state, time, address and name of a request with others', async () => {
+  it('share state, start time, client address and request ID with other modules', async () => {
     const seen: unknown[] = [];
     const note = (ctx: Loose) =>
       seen.push([ctx.requestId, ctx.clientIp, ctx.claims, ctx.span, ctx.deadline > Date.now()]);
@@ -440,7 +440,7 @@ describe('middleware of modules', () => {
     equal((seen[3] as string[])[0], (seen[4] as string[])[0]);
   });
 
-  it('changes where a backend is called', async () => {
+  it('change the URL of a backend call', async () => {
     const on = { url_pattern: '/b?x=1', extra_config: named('move') };
     await start(to({}, { backend: [on] }), {
       move: (_ctx, request, next) => {
@@ -456,13 +456,13 @@ describe('middleware of modules', () => {
   });
 
   for (const [what, change] of [
-    ['a method that is none', { method: 'G ET' }],
-    ['an address that is none', { url: 'nowhere' }],
-    ['a header name that is none', { headers: { 'a b': 'x' } }],
+    ['an invalid method', { method: 'G ET' }],
+    ['an invalid URL', { url: 'nowhere' }],
+    ['an invalid header name', { headers: { 'a b': 'x' } }],
     ['a header value with a line break', { headers: { a: 'x\r\ny: z' } }],
-    ['a body that is none', { body: 7 }],
+    ['an invalid body', { body: 7 }],
   ] as const) {
-    it(`refuses to send ${what}`, async () => {
+    it(`must not send ${what}`, async () => {
       const before = asked();
       await start(to({}, { backend: [{ url_pattern: '/b', extra_config: named('odd') }] }), {
         odd: (_ctx, request, next) => next(Object.assign(request, change)),
@@ -472,7 +472,7 @@ describe('middleware of modules', () => {
     });
   }
 
-  it('warns of calls that hold up all others, once in a while', async () => {
+  it('cause an occasional warning if they block the event loop', async () => {
     await start(to(named('busy')), {
       busy: (_ctx, _request, next) => {
         const until = performance.now() + 60;
@@ -488,7 +488,7 @@ describe('middleware of modules', () => {
     );
   });
 
-  it('measures its own time, not that of what it calls', async () => {
+  it('are measured without the time of the next step', async () => {
     await start(to(named('outer', 'busy')), {
       outer: (_ctx, _request, next) => next(),
       busy: (_ctx, _request, next) => {
@@ -501,7 +501,7 @@ describe('middleware of modules', () => {
     ok(!sinks.lines.some((line) => line.includes('"outer" held')));
   });
 
-  it('gives up the stream of a backend when its client leaves', async () => {
+  it("release a backend's stream when the client disconnects", async () => {
     let closed = false;
     await start(
       {

@@ -46,8 +46,8 @@ describe('modules for the extension points of the compatible product', () => {
     gateway = await startModules(config(extra), elements, options);
   };
 
-  describe('are found by their names', () => {
-    it('rejects an unknown name, and lists the known ones', async () => {
+  describe('are resolved by name', () => {
+    it('with an error that lists the known names for an unknown one', async () => {
       deepEqual(await refusals(middleware('missing'), [passing, { ...passing, name: 'other' }]), [
         {
           code: 'PLUGIN_UNKNOWN',
@@ -58,34 +58,34 @@ describe('modules for the extension points of the compatible product', () => {
       ]);
     });
 
-    it('refuses a name that is brought for another kind', async () => {
+    it('with an error for a name of another module type', async () => {
       const [refusal] = await refusals({ 'plugin/req-resp-modifier': { name: ['pass'] } }, passing);
       deepEqual([refusal?.code, refusal?.pointer.endsWith('/name/0')], ['PLUGIN_UNKNOWN', true]);
     });
 
-    it('offers the name that was meant', async () => {
+    it('with a suggestion for a misspelled name', async () => {
       equal((await refusals(middleware('pas'), passing))[0]?.hint, 'did you mean "pass"?');
     });
 
-    it('explains how to load modules without any', async () => {
+    it('with an explanation of how to load modules if none is loaded', async () => {
       match((await refusals(middleware('pass'), []))[0]?.hint ?? '', /"plugin": \{"folder": /);
     });
 
-    it('refuses middleware without names', async () => {
+    it('with an error for middleware without names', async () => {
       deepEqual(
         (await refusals({ 'plugin/middleware': {} }, passing)).map(({ code }) => code),
         ['SCHEMA_REQUIRED'],
       );
     });
 
-    it('refuses two of one kind by one name, naming both files', async () => {
+    it('with an error that names both files if two modules of a type share a name', async () => {
       const plugins = [moduleOf(passing, '/plugins/a.js'), moduleOf(passing, '/plugins/b.js')];
       const [refusal] = await refusalsOf(startGateway(config({}), { plugins }));
       equal(refusal?.code, 'PLUGIN_DUPLICATE');
       match(refusal?.message ?? '', /"pass": \/plugins\/a\.js and \/plugins\/b\.js$/);
     });
 
-    it('takes one name for two kinds, from two files', async () => {
+    it('even if two files define modules of different types with the same name', async () => {
       const modifier = { name: 'pass', requestModifier: () => () => {} };
       gateway = await startGateway(config({ ...middleware('pass'), 'plugin/req-resp-modifier': { name: ['pass'] } }), {
         plugins: [moduleOf(passing, '/plugins/a.js'), moduleOf(modifier, '/plugins/b.js')],
@@ -93,7 +93,7 @@ describe('modules for the extension points of the compatible product', () => {
       equal((await gateway.inject('/a')).statusCode, 200);
     });
 
-    it('warns of settings whose name is not listed', async () => {
+    it('with a warning about settings for unlisted names', async () => {
       await start({ 'plugin/middleware': { name: [], pass: { a: 1 }, unknown: {} } }, passing);
       deepEqual(
         gateway!.status.warnings.map(({ code, pointer }) => [code, pointer]),
@@ -122,7 +122,7 @@ describe('modules for the extension points of the compatible product', () => {
       },
     });
 
-    it('of their own for middleware, and with the whole namespace for modifiers, defaults filled in', async () => {
+    it('per name for middleware and for the whole namespace for modifiers, with defaults applied', async () => {
       const seen: unknown[] = [];
       const settings = { name: ['set'], set: { header: 'X' }, more: 1 };
       await start({ 'plugin/middleware': settings, 'plugin/req-resp-modifier': settings }, checked(seen));
@@ -131,12 +131,12 @@ describe('modules for the extension points of the compatible product', () => {
     });
 
     for (const [what, set, pointer, message] of [
-      ['a value of another type', { header: 1 }, '/set/header', /header must be string/],
+      ['a value of the wrong type', { header: 1 }, '/set/header', /header must be string/],
       ['an unknown key', { header: 'X', more: 1 }, '/set', /'more'/],
       ['a missing field', {}, '/set', /must have required property 'header'/],
-      ['no settings at all', undefined, '/name', /'header'/],
+      ['missing settings', undefined, '/name', /'header'/],
     ] as const) {
-      it(`refuses ${what}`, async () => {
+      it(`that are rejected for ${what}`, async () => {
         const [refusal] = await refusals({ 'plugin/middleware': { name: ['set'], ...(set && { set }) } }, checked([]));
         equal(refusal?.code, 'PLUGIN_SETTINGS');
         equal(refusal?.pointer, `/endpoints/0/extra_config/plugin~1middleware${pointer}`);
@@ -144,7 +144,7 @@ describe('modules for the extension points of the compatible product', () => {
       });
     }
 
-    it('are free without a schema', async () => {
+    it('of any form without a schema', async () => {
       let seen: unknown;
       const free = {
         ...passing,
@@ -158,14 +158,14 @@ describe('modules for the extension points of the compatible product', () => {
     });
   });
 
-  describe('make handlers', () => {
+  describe('create handlers', () => {
     const made = (factory: (config: unknown, host: Loose) => unknown): ModuleElement => ({
       name: 'made',
       middleware: factory,
     });
     const next = (_ctx: Loose, _request: Loose, goOn: () => unknown) => goOn();
 
-    it('once for each place, also in a promise', async () => {
+    it('once for each use, even asynchronously', async () => {
       const places: unknown[] = [];
       const element = made(async (_config, host) => {
         places.push(host.place);
@@ -182,12 +182,12 @@ describe('modules for the extension points of the compatible product', () => {
 
     for (const [what, factory, reason] of [
       ['throws', () => Promise.reject(new Error('no luck')), /no luck/],
-      ['throws at once', () => fail('no luck'), /no luck/],
-      ['gives nothing', () => undefined, /returned nothing/],
-      ['gives something else', () => 'text', /returned no handler/],
-      ['gives something else later', async () => ({}), /returned no handler/],
+      ['throws synchronously', () => fail('no luck'), /no luck/],
+      ['returns nothing', () => undefined, /returned nothing/],
+      ['returns another value', () => 'text', /returned no handler/],
+      ['resolves to another value', async () => ({}), /returned no handler/],
     ] as const) {
-      it(`refuses the configuration when a factory ${what}`, async () => {
+      it(`or the configuration is rejected if a factory ${what}`, async () => {
         const [refusal] = await refusals(middleware('made'), made(factory));
         equal(refusal?.code, 'PLUGIN_FACTORY');
         equal(refusal?.pointer, '/endpoints/0/extra_config/plugin~1middleware/name/0');
@@ -196,7 +196,7 @@ describe('modules for the extension points of the compatible product', () => {
       });
     }
 
-    it('keeps the old configuration when the factory of a new one fails', async () => {
+    it('or the old configuration stays active if a new factory fails', async () => {
       let isBroken = false;
       await start(
         middleware('made'),
@@ -210,7 +210,7 @@ describe('modules for the extension points of the compatible product', () => {
       equal((await gateway!.inject('/a')).statusCode, 200);
     });
 
-    it('gives everything back when the last configuration with them is gone, in reverse order', async () => {
+    it('and dispose of them in reverse order after the last configuration that uses them', async () => {
       const seen: string[] = [];
       const element = {
         ...made((_config, host) => {
@@ -229,7 +229,7 @@ describe('modules for the extension points of the compatible product', () => {
       deepEqual(seen.sort(), ['first', 'module', 'second']);
     });
 
-    it('gives back what a factory made that came to its end after the configuration was given up', async () => {
+    it('and dispose of one whose factory finished after the configuration was abandoned', async () => {
       let dispose: unknown;
       const broken = { ...made(() => fail('no luck')), name: 'broken' };
       let finish: () => void = () => {};
@@ -248,7 +248,7 @@ describe('modules for the extension points of the compatible product', () => {
     });
   });
 
-  describe('get from their host', () => {
+  describe('receive from their host', () => {
     const withHost = (use: (host: Loose) => unknown): ModuleElement => ({
       name: 'host',
       middleware: (_config: unknown, host: unknown) => async () => ({ data: { given: await use(host) } }),
@@ -264,7 +264,7 @@ describe('modules for the extension points of the compatible product', () => {
       ok(sinks.lines.some((line) => /INFO.*\[ENDPOINT: \/a\].*\[PLUGIN: host\].*hello/.test(line)));
     });
 
-    it('the version of the gateway, and values of the environment', async () => {
+    it("the gateway's version and environment variables", async () => {
       process.env['MODULE_TEST'] = 'hidden';
       const got = await given((host) => [host.gatewayVersion, host.secrets.get('MODULE_TEST')]);
       delete process.env['MODULE_TEST'];
@@ -272,11 +272,11 @@ describe('modules for the extension points of the compatible product', () => {
       equal(got[1], 'hidden');
     });
 
-    it('instruments without effect if nothing is exported', async () => {
+    it('metrics without effect if nothing is exported', async () => {
       equal(await given((host) => host.metrics.counter('a', { description: 'A.' }).add(1) ?? 'counted'), 'counted');
     });
 
-    it('instruments of the exporter where there is one, and the time of their own calls is among its values', async () => {
+    it('exported metrics, which include the duration of their own calls', async () => {
       const root = { extra_config: { 'telemetry/metrics': { collection_time: '1s', listen_address: '127.0.0.1:0' } } };
       equal(
         await given((host) => host.metrics.histogram('a', { description: 'A.' }).record(1) ?? 'ok', {}, root),
@@ -284,7 +284,7 @@ describe('modules for the extension points of the compatible product', () => {
       );
     });
 
-    it('fetch, by the client of the gateway', async () => {
+    it("fetch over the gateway's client", async () => {
       const before = backend.requests.length;
       const got = await given(async (host) => {
         const response = await host.fetch(`${backend.url}/x?y=1`, {
@@ -311,7 +311,7 @@ describe('modules for the extension points of the compatible product', () => {
       match(got[2], /refused/);
     });
 
-    it('fetch that is given up by its signal', async () => {
+    it('fetch that can be aborted', async () => {
       const got = await given((host) =>
         host.fetch(`${backend.url}/`, { signal: AbortSignal.abort(new Error('enough')) }).catch(String),
       );
@@ -319,10 +319,10 @@ describe('modules for the extension points of the compatible product', () => {
     });
   });
 
-  describe('are of a form', () => {
+  describe('have a valid form', () => {
     const one = { name: 'a', apiVersion: 1, middleware: () => () => null };
 
-    it('as an object, as a list and under the names of ported modules', () => {
+    it('as an object, a list, or with the export names of ported modules', () => {
       const forms: Record<string, unknown>[] = [
         { plugin: one },
         { plugin: [one, { ...one, name: 'b' }] },
@@ -337,7 +337,7 @@ describe('modules for the extension points of the compatible product', () => {
       equal(adapt(forms[6]!, '/a.js')?.description, 'Brings "a".');
     });
 
-    it('that others do not have', () => {
+    it('with types that other products do not have', () => {
       for (const other of [
         {},
         { plugin: { name: 'acme/x', contract: 1, description: 'X.' } },
@@ -349,23 +349,19 @@ describe('modules for the extension points of the compatible product', () => {
     });
 
     for (const [what, written, reason] of [
-      ['no name', { ...one, name: undefined }, /"name" is missing/],
-      ['no version', { ...one, apiVersion: undefined }, /"apiVersion" is missing/],
-      ['another version', { ...one, apiVersion: 2 }, /"apiVersion" is 2/],
-      ['a field that is none', { ...one, httpclient: () => {} }, /unknown field 'httpclient'/],
-      ['isolation that is neither yes nor no', { ...one, isolate: 'yes' }, /"isolate" is neither true nor false/],
-      ['isolation, which comes too late here', { ...one, isolate: true }, /was imported before it declared/],
-      ['nothing that it brings', { name: 'a', apiVersion: 1 }, /brings nothing/],
-      ['a factory that is none', { ...one, middleware: {} }, /"middleware" is not a function/],
+      ['a missing name', { ...one, name: undefined }, /"name" is missing/],
+      ['a missing version', { ...one, apiVersion: undefined }, /"apiVersion" is missing/],
+      ['an unsupported version', { ...one, apiVersion: 2 }, /"apiVersion" is 2/],
+      ['an unknown field', { ...one, httpclient: () => {} }, /unknown field 'httpclient'/],
+      ['a non-boolean "isolated"', { ...one, isolate: 'yes' }, /"isolate" is neither true nor false/],
+      ['"isolated" in an imported file', { ...one, isolate: true }, /was imported before it declared/],
+      ['no handlers', { name: 'a', apiVersion: 1 }, /brings nothing/],
+      ['an invalid factory', { ...one, middleware: {} }, /"middleware" is not a function/],
       ['a dispose that is not a function', { ...one, dispose: 1 }, /"dispose" is not a function/],
-      [
-        'a schema that is none',
-        { ...one, configSchema: { type: 'nothing' } },
-        /"configSchema" is not a valid JSON Schema/,
-      ],
-      ['a schema that is no object', { ...one, configSchema: 1 }, /"configSchema" is not a valid JSON Schema/],
+      ['an invalid schema', { ...one, configSchema: { type: 'nothing' } }, /"configSchema" is not a valid JSON Schema/],
+      ['a schema that is not an object', { ...one, configSchema: 1 }, /"configSchema" is not a valid JSON Schema/],
     ] as const) {
-      it(`with ${what} is rejected`, () => {
+      it(`or are rejected with ${what}`, () => {
         throws(
           () => adapt({ plugin: written }, '/a.js'),
           (error: Error & { code?: string }) => {
@@ -378,12 +374,12 @@ describe('modules for the extension points of the compatible product', () => {
       });
     }
 
-    it('under the name of another kind is rejected', () => {
+    it('or are rejected under the name of another type', () => {
       throws(() => adapt({ ClientRegisterer: one }, '/a.js'), /ClientRegisterer brings no httpClient/);
     });
   });
 
-  describe('come from files', () => {
+  describe('are loaded from files', () => {
     let folder: PluginFolder;
 
     beforeEach(() => {
@@ -416,7 +412,7 @@ describe('modules for the extension points of the compatible product', () => {
     };
     const team = async () => (await gateway!.inject('/a')).headers['x-team'];
 
-    it('which are replaced when they are saved', async () => {
+    it('that are reloaded when they are saved', async () => {
       folder.write('plugins/team.js', source('a'));
       await open();
       await gateway!.watch();
@@ -425,7 +421,7 @@ describe('modules for the extension points of the compatible product', () => {
       await until(async () => (await team()) === 'b');
     });
 
-    it('counted by kind in the log', async () => {
+    it('and counted by type in the log', async () => {
       const sinks = rememberingSinks();
       folder.write('plugins/team.js', source('a'));
       folder.write('plugins/teams.js', source('a').replace("'team'", "'teams'"));
@@ -434,7 +430,7 @@ describe('modules for the extension points of the compatible product', () => {
       ok(sinks.lines.some((line) => line.includes('Total plugins loaded: 0 (HTTP client)')));
     });
 
-    it('and are rejected with the place that names their folder when they are of a wrong form', async () => {
+    it('or rejected with the location of their folder if they are invalid', async () => {
       folder.write('plugins/team.js', source('a').replace('apiVersion: 1', 'apiVersion: 2'));
       const [refusal, ...others] = await refusalsOf(open().then(() => gateway!));
       // Not that nobody brings it.

@@ -17,7 +17,7 @@ const settings = {
 };
 const AT = '/extra_config/plugin~1http-server';
 
-describe('redis-ratelimit', () => {
+describe('the compatible plugin "redis-ratelimit"', () => {
   const config = (own: unknown, more: object = {}) => ({
     version: 3,
     extra_config: { 'plugin/http-server': { name: ['redis-ratelimit'], 'redis-ratelimit': own }, ...more },
@@ -54,7 +54,7 @@ describe('redis-ratelimit', () => {
     }
   });
 
-  it('causes a warning, and is allowed next to existing connections', async () => {
+  it('causes a warning and works next to declared connections', async () => {
     const redis = { redis: { connection_pools: [{ name: 'other', address: 'a' }] } };
     deepEqual(await found(config(settings, redis)), [[], [['CONFIG_OLD_PLUGIN', `${AT}/redis-ratelimit`]]]);
     deepEqual(await found(config({ ...settings, tokenizer: 'ip', tokenizer_field: undefined })), [
@@ -66,10 +66,15 @@ describe('redis-ratelimit', () => {
   for (const [what, own, code, pointer] of [
     ['no settings', undefined, 'REDIS_RATELIMIT_FORM', AT],
     ['no host', { ...settings, host: 1 }, 'REDIS_RATELIMIT_FORM', `${AT}/redis-ratelimit/host`],
-    ['a burst that is no number', { ...settings, burst: '2' }, 'REDIS_RATELIMIT_FORM', `${AT}/redis-ratelimit/burst`],
-    ['a field that there is not', { ...settings, bursts: 2 }, 'REDIS_RATELIMIT_FORM', `${AT}/redis-ratelimit/bursts`],
     [
-      'clients told apart by a token',
+      'a burst that is not a number',
+      { ...settings, burst: '2' },
+      'REDIS_RATELIMIT_FORM',
+      `${AT}/redis-ratelimit/burst`,
+    ],
+    ['an unknown field', { ...settings, bursts: 2 }, 'REDIS_RATELIMIT_FORM', `${AT}/redis-ratelimit/bursts`],
+    [
+      'clients identified by a token',
       { ...settings, tokenizer: 'jwt' },
       'CONFIG_NOT_SUPPORTED',
       `${AT}/redis-ratelimit/tokenizer`,
@@ -81,7 +86,7 @@ describe('redis-ratelimit', () => {
     });
   }
 
-  it('is rejected next to the limit that it is converted to', async () => {
+  it('cannot be combined with the native rate limit that it is converted to', async () => {
     const [errors] = await found(
       config(settings, {
         'qos/ratelimit/service/redis': { connection_name: 'x', max_rate: 1 },

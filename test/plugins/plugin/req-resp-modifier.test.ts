@@ -10,7 +10,7 @@ import { type ModuleElement, startModules } from '../../support/modules.ts';
 // biome-ignore lint/suspicious/noExplicitAny: what handlers get is not typed in JavaScript
 type Loose = any;
 
-describe('modifiers of modules', () => {
+describe('modifier modules', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
 
@@ -55,7 +55,7 @@ describe('modifiers of modules', () => {
   const shown = { extra_config: { router: { return_error_msg: true } } };
   const last = () => backend.requests.at(-1)!;
 
-  it('sets a header on the request to a backend that lets none through', async () => {
+  it('set a header on the request to a backend without input_headers', async () => {
     await start(onBackend(named('tenant')), [
       onRequest('tenant', (request) => {
         request.headers['X-Tenant'] = 'a';
@@ -65,7 +65,7 @@ describe('modifiers of modules', () => {
     equal(last().headers['x-tenant'], 'a');
   });
 
-  it('takes a field out of the response', async () => {
+  it('remove a field from the response', async () => {
     await start(to(named('hide')), [
       onResponse('hide', (response) => {
         delete response.data.secret;
@@ -74,7 +74,7 @@ describe('modifiers of modules', () => {
     equal((await ask()).body, '{"name":"Ada"}');
   });
 
-  it('refuses with the status that it throws', async () => {
+  it('reject with the status they throw', async () => {
     const refusing = onRequest('no', () => {
       throw Object.assign(new Error('not you'), { statusCode: 403 });
     });
@@ -85,7 +85,7 @@ describe('modifiers of modules', () => {
     equal((await ask()).body, 'not you');
   });
 
-  it('shows its text in the type that it says', async () => {
+  it('return their error text with the given content type', async () => {
     const thrown = { statusCode: 429, message: '{"s":1}', encoding: 'application/json' };
     await start(
       to(named('no')),
@@ -100,7 +100,7 @@ describe('modifiers of modules', () => {
     deepEqual([status, body, headers['content-type']], [429, '{"s":1}', 'application/json']);
   });
 
-  it('runs in the order of the names, on either side', async () => {
+  it('run in the order of their names for requests and responses', async () => {
     const seen: string[] = [];
     const noting = (sign: string) => () => void seen.push(sign);
     await start(to(named('b', 'a', 'c', 'd')), [
@@ -113,7 +113,7 @@ describe('modifiers of modules', () => {
     deepEqual(seen, ['b', 'a', 'c', 'd']);
   });
 
-  it('runs on both sides by one name, and shares state between them', async () => {
+  it('run for requests and responses under one name, and share state between them', async () => {
     await start(to(named('both')), [
       {
         name: 'both',
@@ -128,7 +128,7 @@ describe('modifiers of modules', () => {
     deepEqual(JSON.parse((await ask()).body), { name: 'Grace', secret: 's', method: 'GET', same: true });
   });
 
-  it('does not see responses of calls that failed', async () => {
+  it('do not run on the response of a failed call', async () => {
     let calls = 0;
     const failures: unknown[] = [];
     const counting = () => ({
@@ -144,7 +144,7 @@ describe('modifiers of modules', () => {
     deepEqual(failures, [[{ statusCode: 500, message }, '127.0.0.1']]);
   });
 
-  it('does not see a response of which a section failed', async () => {
+  it('do not run on a response with a failed sequential backend', async () => {
     let calls = 0;
     await start(to(named('count'), { backend: [{ url_pattern: '/b' }, { url_pattern: '/down' }] }), [
       onResponse('count', () => void calls++),
@@ -156,9 +156,9 @@ describe('modifiers of modules', () => {
   for (const [what, given] of [
     ['nothing', undefined],
     ['a number', 1],
-    ['an object of another kind', { a: 1 }],
+    ['an object of another type', { a: 1 }],
   ] as const) {
-    it(`continues unchanged except for changes in place if it returns ${what}`, async () => {
+    it(`continue with in-place changes only if they return ${what}`, async () => {
       await start(to(named('in', 'out')), [
         onRequest('in', (request) => {
           request.headers['X-In'] = 'a';
@@ -174,7 +174,7 @@ describe('modifiers of modules', () => {
     });
   }
 
-  it('hands what it gives to the next one', async () => {
+  it('pass their result to the next one', async () => {
     await start(onBackend(named('one', 'two')), [
       onRequest('one', async (request) => ({ ...request, method: 'PUT', headers: { 'X-One': ['1', '2'] } })),
       onRequest('two', (request) => {
@@ -187,7 +187,7 @@ describe('modifiers of modules', () => {
     deepEqual([last().method, last().headers['x-one'], last().body.toString()], ['PUT', '1, 2', 'text']);
   });
 
-  it('sees the data as it is written: after its backend is shaped', async () => {
+  it('receive backend data after response manipulation', async () => {
     let seen: unknown;
     await start(onBackend(named('see'), { group: 'g', deny: ['secret'] }), [
       onResponse('see', (response) => {
@@ -198,7 +198,7 @@ describe('modifiers of modules', () => {
     deepEqual(seen, { g: { name: 'Ada' } });
   });
 
-  it('does not see static data, which is added outside of it', async () => {
+  it('do not receive static data, which is added later', async () => {
     let seen: Loose;
     const proxy = { proxy: { static: { strategy: 'always', data: { fixed: 1 } } } };
     await start(to({ ...named('see'), ...proxy }), [
@@ -210,7 +210,7 @@ describe('modifiers of modules', () => {
     equal('fixed' in seen, false);
   });
 
-  it('has no effect on backends by another path, and has one by another parameter', async () => {
+  it('cannot switch backends with the path, but can with a parameter', async () => {
     await start({ endpoint: '/u/{id}', extra_config: named('p'), backend: [{ url_pattern: '/b/{id}' }] }, [
       onRequest('p', (request) => {
         request.path = '/elsewhere';
@@ -222,7 +222,7 @@ describe('modifiers of modules', () => {
     equal(last().target, '/b/8');
   });
 
-  it('sees the address of a backend as it is sent, and can change it', async () => {
+  it('read and change the final URL of a backend request', async () => {
     await start(onBackend(named('move')), [
       onRequest('move', (request) => {
         deepEqual([request.url, request.path], [`${backend.url}/b`, '/b']);
@@ -233,7 +233,7 @@ describe('modifiers of modules', () => {
     equal(last().target, '/c?x=1');
   });
 
-  it('says that the response is not complete', async () => {
+  it('can mark the response as incomplete', async () => {
     await start(to(named('part'), { cache_ttl: '60s' }), [
       onResponse('part', (response) => {
         response.isComplete = false;
@@ -243,7 +243,7 @@ describe('modifiers of modules', () => {
     deepEqual([completed, headers['cache-control']], ['false', undefined]);
   });
 
-  it('sees a list under the key "collection"', async () => {
+  it('receive a list under the key "collection"', async () => {
     let seen: unknown;
     await start(onBackend(named('see'), { url_pattern: '/list', is_collection: true }), [
       onResponse('see', (response) => {
@@ -254,7 +254,7 @@ describe('modifiers of modules', () => {
     deepEqual(seen, { collection: [1, 2] });
   });
 
-  it('has bytes, status and headers where nothing is decoded', async () => {
+  it('receive bytes, status and headers with no-op', async () => {
     const raw = { output_encoding: 'no-op', backend: [{ url_pattern: '/text', encoding: 'no-op' }] };
     await start(to(named('raw'), raw), [
       onResponse('raw', async (response) => {
@@ -270,7 +270,7 @@ describe('modifiers of modules', () => {
     deepEqual([status, body, headers['x-kind']], [203, 'text!', 'other']);
   });
 
-  it('sets headers of a decoded response, and no status', async () => {
+  it('set headers of a decoded response, but not the status', async () => {
     await start(to(named('head')), [
       onResponse('head', (response) => {
         response.headers['X-Team'] = 'checkout';
@@ -281,7 +281,7 @@ describe('modifiers of modules', () => {
     deepEqual([status, headers['x-team']], [200, 'checkout']);
   });
 
-  it('leaves the rest of the answer when it fails at one of two backends', async () => {
+  it('do not affect the rest of the response if they fail at one of two backends', async () => {
     const failing = { url_pattern: '/x', extra_config: named('no') };
     await start(to({}, { backend: [{ url_pattern: '/b' }, failing] }), [
       onRequest('no', () => {
@@ -292,7 +292,7 @@ describe('modifiers of modules', () => {
     deepEqual([status, completed], [200, 'false']);
   });
 
-  it('does not affect a circuit breaker', async () => {
+  it('do not affect a circuit breaker', async () => {
     const breaker = { 'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 1 } };
     let isBroken = true;
     await start(onBackend({ ...named('no'), ...breaker }), [
@@ -305,7 +305,7 @@ describe('modifiers of modules', () => {
     equal((await ask()).status, 200);
   });
 
-  it('keeps a body that it has read', async () => {
+  it('keep a body that they have read', async () => {
     await start(to(named('read'), { method: 'POST' }), [
       onRequest('read', async (request) => {
         deepEqual(await request.json(), { a: 1 });
@@ -315,7 +315,7 @@ describe('modifiers of modules', () => {
     equal(last().body.toString(), '{"a":1}');
   });
 
-  it('logs how many there are', async () => {
+  it('are counted in the log', async () => {
     const lines: string[] = [];
     const takes = { offers: await exampleOffers(plugin), services: { log: rememberingLog(lines) } };
     const gate = await openHarness(plugin, 'endpoint', { name: ['example'] }, takes);
@@ -323,7 +323,7 @@ describe('modifiers of modules', () => {
     await gate.close();
   });
 
-  it('is not there where none is named', async () => {
+  it('are absent unless they are listed', async () => {
     const gate = await openHarness(plugin, 'endpoint', {});
     deepEqual(gate.attached, {});
     await gate.close();

@@ -4,7 +4,7 @@ import { ask as askRaw } from '../../kernel/server/ask.ts';
 import { startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { refusalsOf } from '../../support/modules.ts';
 
-describe('wildcards as plugins', () => {
+describe('the compatible plugin "wildcard"', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
 
@@ -44,7 +44,7 @@ describe('wildcards as plugins', () => {
     (await refusalsOf(startGateway(config(...given)))).map(({ code, pointer }) => [code, pointer]);
   const at = '/extra_config/plugin~1http-server/wildcard';
 
-  it('serve every prefix and what is below it, and their own path no more', async () => {
+  it('serves every prefix and the paths below it, but no longer the declared path', async () => {
     await start({ endpoints: { '/__wildcard/foo': ['/foo', '/aliasfoo'] } }, [receiving('/__wildcard/foo', '/base')]);
     equal(await ask('/foo/a'), '/base/a');
     equal(await ask('/aliasfoo/a/b?x=1'), '/base/a/b?x=1');
@@ -57,14 +57,14 @@ describe('wildcards as plugins', () => {
     equal((await askRaw(port, 'GET /foo/%2e%2e/admin')).status, 400);
   });
 
-  it('warn of what to write instead', async () => {
+  it('warns with the equivalent native configuration', async () => {
     await start({ endpoints: { '/__wildcard/foo': ['/foo'] } }, [receiving('/__wildcard/foo', '/')]);
     const [warning] = gateway!.status.warnings;
     deepEqual([warning?.code, warning?.pointer], ['CONFIG_OLD_PLUGIN', `${at}/endpoints/~1__wildcard~1foo/0`]);
     match(warning?.hint ?? '', /"endpoint": "\/foo\/\*"/);
   });
 
-  it('prefer the longest prefix, and an endpoint of its own', async () => {
+  it('prefers the longest prefix, and an endpoint of its own', async () => {
     const endpoints = [
       receiving('/w/a', '/one'),
       receiving('/w/b', '/two'),
@@ -77,7 +77,7 @@ describe('wildcards as plugins', () => {
     );
   });
 
-  it('serve each method that is declared, and no other', async () => {
+  it('serves declared methods only', async () => {
     const endpoints = [receiving('/w', '/get'), receiving('/w', '/post', { method: 'POST' })];
     await start({ endpoints: { '/w': ['/foo'] } }, endpoints);
     deepEqual(
@@ -86,25 +86,25 @@ describe('wildcards as plugins', () => {
     );
   });
 
-  it('leave an endpoint alone that is declared at a prefix itself', async () => {
+  it('does not replace an endpoint declared at a prefix', async () => {
     const own = { ...receiving('/foo', '/own'), backend: [{ url_pattern: '/own' }] };
     await start({ endpoints: { '/w': ['/foo'] } }, [receiving('/w', '/w'), own]);
     deepEqual([await ask('/foo'), await ask('/foo/x')], ['/own', '/w/x']);
   });
 
-  it('pass on that something is not there', async () => {
+  it('forwards a 404', async () => {
     await start({ endpoints: { '/w': ['/foo'] } }, [receiving('/w', '/')]);
     equal(await ask('/foo/missing'), 404);
   });
 
-  it('warn of backends that do not use the rest of the path', async () => {
+  it('warns about backends that do not use the rest of the path', async () => {
     const plain = { ...receiving('/w', '/'), backend: [{ url_pattern: '/plain' }] };
     await start({ endpoints: { '/w': ['/foo'] } }, [plain]);
     deepEqual(gateway!.status.warnings[0]?.pointer, '/endpoints/0/backend/0');
     equal(await ask('/foo/x'), '/plain/x');
   });
 
-  it('report errors of their endpoints where these are written', async () => {
+  it('reports errors of its endpoints at their original location', async () => {
     const wrong = { ...receiving('/w', '/'), extra_config: { 'qos/nothing': {} } };
     const endpoints = [receiving('/v', '/'), wrong];
     deepEqual(
@@ -113,7 +113,7 @@ describe('wildcards as plugins', () => {
     );
   });
 
-  it('are rejected when they name an endpoint that is not there', async () => {
+  it('is rejected with an endpoint that does not exist', async () => {
     deepEqual(
       await refusals({ endpoints: { '/x': ['/foo'] } }, [{ ...receiving('/w', '/'), backend: [{ url_pattern: '/' }] }]),
       [['WILDCARD_ENDPOINT', `${at}/endpoints/~1x`]],
@@ -126,17 +126,17 @@ describe('wildcards as plugins', () => {
     ['the root', ['/'], 'WILDCARD_PREFIX', '/0'],
     ['no path', ['foo'], 'WILDCARD_PREFIX', '/0'],
     ['a number', [1], 'WILDCARD_PREFIX', '/0'],
-    ['a prefix twice', ['/foo', '/foo/'], 'WILDCARD_PREFIX', '/1'],
-    ['no prefixes', [], 'WILDCARD_PREFIX', ''],
-    ['no list', '/foo', 'WILDCARD_PREFIX', ''],
+    ['a duplicate prefix', ['/foo', '/foo/'], 'WILDCARD_PREFIX', '/1'],
+    ['an empty list', [], 'WILDCARD_PREFIX', ''],
+    ['a value that is not a list', '/foo', 'WILDCARD_PREFIX', ''],
   ] as const) {
-    it(`are rejected with ${what} for prefixes`, async () => {
+    it(`is rejected with ${what} for prefixes`, async () => {
       const found = await refusals({ endpoints: { '/w': list } }, [receiving('/w', '/')]);
       deepEqual(found[0], [code, `${at}/endpoints/~1w${place}`]);
     });
   }
 
-  it('are rejected without endpoints, and with unknown fields', async () => {
+  it('is rejected without endpoints and with unknown fields', async () => {
     deepEqual((await refusals({}, [receiving('/w', '/')]))[0], ['WILDCARD_FORM', at]);
     deepEqual((await refusals(undefined, [receiving('/w', '/')]))[0], [
       'WILDCARD_FORM',
@@ -146,7 +146,7 @@ describe('wildcards as plugins', () => {
     deepEqual(await refusals(more, [receiving('/w', '/')]), [['WILDCARD_FORM', `${at}/more`]]);
   });
 
-  it('are rejected as clients of endpoints that no prefix leads to', async () => {
+  it('is rejected for a client whose endpoint has no prefix', async () => {
     deepEqual(await refusals({ endpoints: { '/w': ['/foo'] } }, [receiving('/w', '/'), receiving('/v', '/')]), [
       ['WILDCARD_CLIENT', '/endpoints/1/backend/0/extra_config/plugin~1http-client/name'],
     ]);
@@ -173,7 +173,7 @@ describe('built-in clients of the compatible product', () => {
   });
   const at = '/endpoints/0/backend/0/extra_config/plugin~1http-client';
 
-  it('"no-redirect" is read as backend/http/client, with a warning', async () => {
+  it('include "no-redirect", which is converted to backend/http/client with a warning', async () => {
     const gateway = await startGateway(config({ name: 'no-redirect' }));
     equal((await gateway.inject('/a')).statusCode, 302);
     deepEqual(
@@ -187,20 +187,20 @@ describe('built-in clients of the compatible product', () => {
     { name: 'http-proxy', proxy_address: 'http://127.0.0.1:1' },
     { name: 'http-proxy', 'http-proxy': { proxy_address: 'http://127.0.0.1:1' } },
   ]) {
-    it(`"http-proxy" is read as backend/http/client: ${JSON.stringify(client)}`, async () => {
+    it(`include "http-proxy", which is converted to backend/http/client: ${JSON.stringify(client)}`, async () => {
       const gateway = await startGateway(config(client));
       equal((await gateway.inject('/a')).statusCode, 500);
       await gateway.close();
     });
   }
 
-  it('errors of them are reported where they are written', async () => {
+  it('report errors at their original location', async () => {
     const [refusal] = await refusalsOf(startGateway(config({ name: 'http-proxy', proxy_address: 'nowhere' })));
     deepEqual([refusal?.code, refusal?.pointer], ['HTTP_PROXY_ADDRESS', `${at}/proxy_address`]);
   });
 
   for (const name of ['http-logger']) {
-    it(`"${name}" is rejected by its name`, async () => {
+    it(`do not include "${name}", which is rejected by name`, async () => {
       const [refusal] = await refusalsOf(startGateway(config({ name })));
       deepEqual([refusal?.code, refusal?.pointer], ['CONFIG_NOT_SUPPORTED', `${at}/name`]);
     });

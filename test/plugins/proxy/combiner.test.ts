@@ -13,35 +13,35 @@ async function merged(combiner: string, ...segments: readonly string[]): Promise
 const a = '{"id":1,"x":{"p":1,"d":{"m":1}},"l":[1],"v":{"k":1}}';
 const b = '{"id":2,"x":{"q":2,"d":{"n":2}},"l":[2],"v":3}';
 
-describe('proxy combiner', () => {
+describe('the combiner setting of proxy', () => {
   for (const name of ['default', 'ordered']) {
-    it(`${name} lets the later of equal top-level keys win`, async () => {
+    it(`${name} keeps the value of the later backend for equal top-level keys`, async () => {
       equal(await merged(name, a, b), '{"id":2,"x":{"q":2,"d":{"n":2}},"l":[2],"v":3}');
     });
 
-    it(`${name} leaves the merge to the gateway`, async () => {
+    it(`${name} uses the default merge`, async () => {
       const gate = await openHarness(plugin, 'endpoint', { combiner: name }, over([responses(a), responses(b)]));
       equal(gate.attached.combine, undefined);
     });
   }
 
-  it('append joins arrays under equal top-level keys in order of declaration', async () => {
+  it('append concatenates arrays with equal top-level keys in order of declaration', async () => {
     equal(
       await merged('append', '{"collection":[1],"n":1}', '{"collection":[2,3],"n":2}', '{"collection":[4]}'),
       '{"collection":[1,2,3,4],"n":2}',
     );
   });
 
-  it('append replaces what is not an array on both sides', async () => {
+  it('append replaces values unless both are arrays', async () => {
     equal(await merged('append', a, b), '{"id":2,"x":{"q":2,"d":{"n":2}},"l":[1,2],"v":3}');
     equal(await merged('append', '{"l":[1]}', '{"l":{"a":1}}'), '{"l":{"a":1}}');
   });
 
-  it('deep merges objects under equal keys at any depth and replaces everything else', async () => {
+  it('deep merges objects with equal keys at any depth and replaces other values', async () => {
     equal(await merged('deep', a, b), '{"id":2,"x":{"p":1,"d":{"m":1,"n":2},"q":2},"l":[2],"v":3}');
   });
 
-  it('changes no part', async () => {
+  it('does not modify the merged responses', async () => {
     for (const combiner of ['append', 'deep']) {
       const gate = await openHarness(plugin, 'endpoint', { combiner }, over([responses(a), responses(b)]));
       const sections = [a, b, a].map((text) => parseExact(text) as DataObject);
@@ -50,14 +50,14 @@ describe('proxy combiner', () => {
     }
   });
 
-  it('gives an empty object for no parts', async () => {
+  it('returns an empty object without responses', async () => {
     for (const combiner of ['append', 'deep']) {
       const gate = await openHarness(plugin, 'endpoint', { combiner }, over([responses(a), responses(b)]));
       deepEqual(gate.attached.combine!([]), {});
     }
   });
 
-  it('treats names of the prototype as plain data', async () => {
+  it('treats keys such as __proto__ as plain data', async () => {
     const hostile = '{"__proto__":{"x":{"y":1}},"constructor":[1]}';
     equal(await merged('deep', hostile, hostile), hostile);
     equal(await merged('deep', '{}', hostile), hostile);
@@ -65,11 +65,11 @@ describe('proxy combiner', () => {
     equal(({} as { x?: unknown }).x, undefined);
   });
 
-  it('is rejected when its name is not known', async () => {
+  it('is rejected if its name is unknown', async () => {
     equal((await refusal(openHarness(plugin, 'endpoint', { combiner: 'zip' }))).length, 1);
   });
 
-  it('warns with a single backend', async () => {
+  it('causes a warning with a single backend', async () => {
     const gate = await openHarness(
       plugin,
       'endpoint',

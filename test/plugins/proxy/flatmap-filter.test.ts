@@ -5,14 +5,14 @@ import { backendConfig, operations, over, refusal, responses } from './around.ts
 
 const standing = (...lines: readonly string[]) => openHarness(plugin, 'backend', { flatmap_filter: operations(lines) });
 
-describe('proxy flatmap_filter, as configured', () => {
-  it('refuses a wrong number of paths', async () => {
+describe('the configuration of flatmap_filter', () => {
+  it('rejects a wrong number of paths', async () => {
     deepEqual(await refusal(standing('del a', 'move a')), ['/flatmap_filter/1/args PROXY_FLATMAP_ARGS']);
     deepEqual(await refusal(standing('append a b c')), ['/flatmap_filter/0/args PROXY_FLATMAP_ARGS']);
     deepEqual(await refusal(standing('del')), ['/flatmap_filter/0/args PROXY_FLATMAP_ARGS']);
   });
 
-  it('passes over operations without a known type, with a warning', async () => {
+  it('ignores operations of unknown types, with a warning', async () => {
     const filter = [{ args: ['a'] }, { type: 7, args: ['a'] }, { type: 'swap', args: ['a'] }, ...operations(['del b'])];
     const gate = await openHarness(plugin, 'backend', { flatmap_filter: filter });
     deepEqual(gate.attached.shape!({ a: 1, b: 2 }), { a: 1 });
@@ -22,14 +22,14 @@ describe('proxy flatmap_filter, as configured', () => {
     );
   });
 
-  it('replaces the filters of a backend only with at least one valid operation', async () => {
+  it("replaces the backend's allow and deny lists only with at least one valid operation", async () => {
     for (const filter of [[], [{ type: 'swap', args: ['a', 'b'] }]]) {
       const gate = await openHarness(plugin, 'backend', { flatmap_filter: filter });
       equal(gate.attached.shape, undefined);
     }
   });
 
-  it('warns on a backend whose body is forwarded unread', async () => {
+  it('warns about a backend with no-op encoding', async () => {
     const gate = await openHarness(
       plugin,
       'backend',
@@ -43,14 +43,14 @@ describe('proxy flatmap_filter, as configured', () => {
     );
   });
 
-  it('works on an endpoint with two backends', async () => {
+  it('applies to an endpoint with two backends', async () => {
     const around = over([responses('{}'), responses('{}')]);
     const gate = await openHarness(plugin, 'endpoint', { flatmap_filter: operations(['del a']) }, around);
     deepEqual(gate.attached.shape!({ a: 1, b: 2 }), { b: 2 });
     equal(gate.attached.readsData, true);
   });
 
-  it('warns on an endpoint with a single backend that answers, and does nothing there', async () => {
+  it('warns about an endpoint with a single backend, where it has no effect', async () => {
     const shadow = backendConfig({ extra_config: { proxy: { shadow: true } } });
     for (const backend of [[backendConfig()], [backendConfig(), shadow]]) {
       const gate = await openHarness(

@@ -19,8 +19,8 @@ const standing = (backends: readonly Backend[], propagated: readonly string[] = 
     ),
   );
 
-describe('proxy sequential_propagated_params', () => {
-  it('offers values to every later backend, the first letter in upper case', async () => {
+describe('the sequential_propagated_params setting of proxy', () => {
+  it('provides values to every later backend, with the first letter capitalized', async () => {
     const seen: PipeRequest[] = [];
     const backends = [responses('{"user":{"id":7}}'), responses('{"t":"x"}'), responses('{}')];
     const gate = await standing(
@@ -34,7 +34,7 @@ describe('proxy sequential_propagated_params', () => {
     );
   });
 
-  it('writes values as texts', async () => {
+  it('converts values to strings', async () => {
     const seen: PipeRequest[] = [];
     const first = '{"s":"a/b","n":12345678901234567890,"b":true,"l":[1,"x"],"e":[],"z":null,"o":{"k":[1]}}';
     const names = ['s', 'n', 'b', 'l', 'e', 'z', 'o'].map((field) => `resp0_${field}`);
@@ -50,7 +50,7 @@ describe('proxy sequential_propagated_params', () => {
     });
   });
 
-  it('does not walk into arrays', async () => {
+  it('does not descend into arrays', async () => {
     const seen: PipeRequest[] = [];
     await (await standing([responses('{"l":[{"a":1}]}'), noting(seen, responses('{}'))], ['resp0_l.0.a'])).send(
       'GET /',
@@ -58,7 +58,7 @@ describe('proxy sequential_propagated_params', () => {
     deepEqual(seen[0]!.params, { 'Resp0_l.0.a': '' });
   });
 
-  it('is empty, with a warning, where the field is absent', async () => {
+  it('provides an empty string, with a warning, if the field is absent', async () => {
     const warnings: unknown[] = [];
     const log = { ...silentLog, warning: (message: unknown) => warnings.push(message) };
     const seen: PipeRequest[] = [];
@@ -72,7 +72,7 @@ describe('proxy sequential_propagated_params', () => {
     deepEqual(warnings, ['[Merge] no field user.id in the response: Resp0_user.id is empty']);
   });
 
-  it('offers its values as empty texts, silently', async () => {
+  it('provides empty strings without a warning for a skipped backend', async () => {
     const warnings: unknown[] = [];
     const log = { ...silentLog, warning: (message: unknown) => warnings.push(message) };
     const seen: PipeRequest[] = [];
@@ -83,14 +83,14 @@ describe('proxy sequential_propagated_params', () => {
     equal(warnings.length, 0);
   });
 
-  it('treats names of the prototype as plain data', async () => {
+  it('treats keys such as __proto__ as plain data', async () => {
     const seen: PipeRequest[] = [];
     const backends = [responses('{"__proto__":{"x":1}}'), noting(seen, responses('{}'))];
     await (await standing(backends, ['resp0_constructor', 'resp0___proto__.x'])).send('GET /');
     deepEqual(seen[0]!.params, { Resp0_constructor: '', 'Resp0___proto__.x': '1' });
   });
 
-  it('has no part in the request of the client', async () => {
+  it("does not add the values to the client's request", async () => {
     const params = {};
     await (await standing([responses('{"a":1}'), responses('{}')], ['resp0_a'])).send({ params });
     deepEqual(params, {});
@@ -105,7 +105,7 @@ describe('proxy sequential_propagated_params', () => {
       };
     };
 
-    it('offers the whole body as text', async () => {
+    it('provides the whole body as a string', async () => {
       const seen: PipeRequest[] = [];
       const backends = [raw(Buffer.from('whole é')), noting(seen, responses('{"b":1}'))];
       const reply = await (await standing(backends, ['resp0'], [0])).send('GET /');
@@ -114,7 +114,7 @@ describe('proxy sequential_propagated_params', () => {
       equal(reply.complete, true);
     });
 
-    it('waits for a body on its way', async () => {
+    it('waits for the rest of the body', async () => {
       const seen: PipeRequest[] = [];
       const stream = new ByteStream();
       setImmediate(() => {
@@ -126,20 +126,20 @@ describe('proxy sequential_propagated_params', () => {
       deepEqual(seen[0]!.params, { Resp0: 'in pieces' });
     });
 
-    it('inflates a body that came in gzip', async () => {
+    it('decompresses a gzip body', async () => {
       const seen: PipeRequest[] = [];
       const zipped = raw(gzipSync('text'), 200, new HeaderBag(['Content-Encoding', 'gzip']));
       await (await standing([zipped, noting(seen, responses('{}'))], ['resp0'], [0])).send('GET /');
       deepEqual(seen[0]!.params, { Resp0: 'text' });
     });
 
-    it('fails on a body that is declared as gzip but is not', async () => {
+    it('fails for a body that is declared as gzip but is not', async () => {
       const broken = raw(Buffer.from('plain'), 200, new HeaderBag(['Content-Encoding', 'gzip']));
       const reply = await (await standing([broken, responses('{}')], ['resp0'], [0])).send('GET /');
       equal(reply.errors[0]!.code, 'BACKEND_GZIP');
     });
 
-    it('fails with a body that breaks off', async () => {
+    it('fails for an incomplete body', async () => {
       const stream = new ByteStream();
       setImmediate(() => stream.fail(new BackendError('BACKEND_RESET', 'reset')));
       const reply = await (await standing([raw(stream), responses('{}')], ['resp0'], [0])).send('GET /');
@@ -176,19 +176,19 @@ describe('proxy sequential_propagated_params', () => {
       );
     const propagating = (...names: readonly string[]) => ({ sequential: true, sequential_propagated_params: names });
 
-    it('refuses parameters without sequential', async () => {
+    it('rejects parameters without "sequential"', async () => {
       deepEqual(await refused({ sequential_propagated_params: ['resp0_id'] }, 'json', 'json'), [
         '/sequential_propagated_params PROXY_PROPAGATED',
       ]);
     });
 
-    it('refuses a backend that does not exist', async () => {
+    it('rejects a backend index that does not exist', async () => {
       deepEqual(await refused(propagating('resp0_id', 'resp2_id'), 'json', 'json'), [
         '/sequential_propagated_params/1 PROXY_PROPAGATED',
       ]);
     });
 
-    it('refuses the whole body of a backend that is decoded, and a field of one that is not', async () => {
+    it('rejects the body of a decoded backend, and a field of a no-op backend', async () => {
       deepEqual(await refused(propagating('resp0'), 'json', 'json'), [
         '/sequential_propagated_params/0 PROXY_PROPAGATED',
       ]);
@@ -198,7 +198,7 @@ describe('proxy sequential_propagated_params', () => {
       deepEqual(await refused(propagating('resp0'), 'no-op', 'json'), []);
     });
 
-    it('refuses names of another form', async () => {
+    it('rejects malformed names', async () => {
       for (const name of ['id', 'resp_id', 'respX_id', 'resp0_', 'resp0_a b', 'Resp0_a']) {
         equal((await refused(propagating(name), 'json', 'json')).length, 1, name);
       }
@@ -213,7 +213,7 @@ describe('proxy sequential_propagated_params', () => {
       ]);
     });
 
-    it('warns of a parameter that no backend is left to read', async () => {
+    it('warns about a parameter that no later backend can read', async () => {
       const gate = await openHarness(
         plugin,
         'endpoint',
@@ -226,7 +226,7 @@ describe('proxy sequential_propagated_params', () => {
       );
     });
 
-    it('warns with a single backend and where bytes are forwarded unread', async () => {
+    it('warns about a single backend and about the no-op encoding', async () => {
       for (const endpoint of [
         { backend: [backendConfig()] },
         { backend: [backendConfig(), backendConfig()], output_encoding: 'no-op' },

@@ -12,8 +12,8 @@ const standing = (backends: readonly Backend[]) =>
 
 const send = async (backends: readonly Backend[]) => (await standing(backends)).send('GET /');
 
-describe('proxy sequential', () => {
-  it('calls backends in order, each after the one before has answered', async () => {
+describe('the sequential setting of proxy', () => {
+  it('calls backends in order, each after the response of the previous one', async () => {
     const order: string[] = [];
     const slow =
       (name: string): Backend =>
@@ -27,11 +27,11 @@ describe('proxy sequential', () => {
     deepEqual(order, ['0 called', '0 answered', '1 called', '1 answered', '2 called', '2 answered']);
   });
 
-  it('tells the kernel that later backends may use earlier answers', async () => {
+  it('declares that later backends can use earlier responses', async () => {
     equal((await standing([down, down])).attached.gather!.sequential, true);
   });
 
-  it('shows every backend the answers before it', async () => {
+  it('provides earlier responses to every backend', async () => {
     const seen: PipeRequest[] = [];
     const backends = ['{"id":1034}', '{"id":2}', '{"id":3}'].map((json) => noting(seen, responses(json)));
     await send(backends);
@@ -40,7 +40,7 @@ describe('proxy sequential', () => {
     equal(seen[2]!.earlier[1]!.data!['id'], 2);
   });
 
-  it('merges in order of declaration, later keys winning', async () => {
+  it('merges in order of declaration, with later keys replacing earlier ones', async () => {
     const reply = await send([responses('{"a":1,"x":{"p":1}}'), responses('{"b":2,"x":{"q":2}}')]);
     deepEqual(reply.data, { a: 1, x: { q: 2 }, b: 2 });
     equal(reply.status, 200);
@@ -48,20 +48,20 @@ describe('proxy sequential', () => {
     deepEqual(messages(reply), []);
   });
 
-  it('merges as the combiner says', async () => {
+  it('merges with the configured combiner', async () => {
     const around = over([responses('{"l":[1]}'), responses('{"l":[2]}')]);
     const gate = await openHarness(plugin, 'endpoint', { sequential: true, combiner: 'append' }, around);
     deepEqual((await gate.send('GET /')).data, { l: [1, 2] });
   });
 
-  it('keeps every response separate from the merged one', async () => {
+  it('keeps each response separate from the merged one', async () => {
     const first = Reply.data({ id: 1, x: { p: 1 } });
     const reply = await send([() => first, responses('{"id":2}'), responses('{"id":3}')]);
     reply.data!['new'] = 1;
     deepEqual(first.data, { id: 1, x: { p: 1 } });
   });
 
-  it('gives each backend a request of its own', async () => {
+  it('copies the request for each backend', async () => {
     const seen: PipeRequest[] = [];
     const spoiling: Backend = (request) => {
       request.headers.set('X-A', '1');
@@ -87,7 +87,7 @@ describe('proxy sequential', () => {
   });
 
   describe('when a backend fails', () => {
-    it('fails with the error of the first one alone and calls no other', async () => {
+    it('fails with the error of the first backend and calls no other', async () => {
       const seen: PipeRequest[] = [];
       const reply = await send([down, noting(seen, responses('{"b":1}'))]);
       equal(reply.status, 500);
@@ -96,7 +96,7 @@ describe('proxy sequential', () => {
       equal(seen.length, 0);
     });
 
-    it('answers what came before a later one, incomplete, and keeps the error for the log', async () => {
+    it('returns an incomplete response if a later backend fails, and keeps the error for the log', async () => {
       const seen: PipeRequest[] = [];
       const reply = await send([responses('{"a":1}'), responses('{"b":1}'), down, noting(seen, responses('{"c":1}'))]);
       equal(reply.status, 200);
@@ -106,7 +106,7 @@ describe('proxy sequential', () => {
       equal(seen.length, 0);
     });
 
-    it('takes an incomplete answer in and ends there', async () => {
+    it('stops after an incomplete response and merges it', async () => {
       const seen: PipeRequest[] = [];
       const detailed: Backend = () => Reply.data({ error_b: { http_status_code: 404 } }, false);
       const reply = await send([responses('{"a":1}'), detailed, noting(seen, responses('{"c":1}'))]);
@@ -115,7 +115,7 @@ describe('proxy sequential', () => {
       equal(seen.length, 0);
     });
 
-    it('ends at an incomplete first answer too', async () => {
+    it('stops after an incomplete first response, too', async () => {
       const seen: PipeRequest[] = [];
       const reply = await send([() => Reply.data({ error_a: {} }, false), noting(seen, responses('{"b":1}'))]);
       equal(reply.status, 200);
@@ -124,13 +124,13 @@ describe('proxy sequential', () => {
       equal(seen.length, 0);
     });
 
-    it('ends at an answer that is null', async () => {
+    it('stops after a null response', async () => {
       const reply = await send([responses('{"a":1}'), () => Reply.data(null, false), responses('{"c":1}')]);
       deepEqual(reply.data, { a: 1 });
       equal(reply.complete, false);
     });
 
-    it('ends at a refusal', async () => {
+    it('stops after a rejection', async () => {
       const first = await send([() => refuse(429), responses('{"b":1}')]);
       equal(first.status, 429);
       const later = await send([responses('{"a":1}'), () => refuse(429), responses('{"c":1}')]);
@@ -139,7 +139,7 @@ describe('proxy sequential', () => {
       equal(later.complete, false);
     });
 
-    it('counts a pipe that throws as a failure', async () => {
+    it('treats an exception as a failure', async () => {
       const throwing: Backend = () => {
         throw new TypeError('bug');
       };
@@ -155,7 +155,7 @@ describe('proxy sequential', () => {
   describe('deadline', () => {
     const never: Backend = () => new Promise<Reply>(() => {});
 
-    it('gives the whole chain 0.85 of the endpoint timeout', async () => {
+    it('limits the whole sequence to 85% of the endpoint timeout', async () => {
       let first = 0;
       let second = 0;
       const gate = await openHarness(
@@ -181,7 +181,7 @@ describe('proxy sequential', () => {
       ok(second <= first, `${second} ms`);
     });
 
-    it('gives up on a backend that is late and calls no other', async () => {
+    it('cancels a late backend and calls no other', async () => {
       const seen: PipeRequest[] = [];
       const backends = [responses('{"a":1}'), never, noting(seen, responses('{"c":1}'))];
       const around = { endpoint: { timeout: 30, backend: backends.map(() => backendConfig()) }, backends };
@@ -193,7 +193,7 @@ describe('proxy sequential', () => {
       equal(seen.length, 0);
     });
 
-    it('fails when already the first one is late', async () => {
+    it('fails if the first backend is late', async () => {
       const around = {
         endpoint: { timeout: 30, backend: [backendConfig(), backendConfig()] },
         backends: [never, never],
@@ -203,7 +203,7 @@ describe('proxy sequential', () => {
       deepEqual(messages(reply), ['context deadline exceeded']);
     });
 
-    it('cancels the call in progress when the client leaves', async () => {
+    it('cancels the call in progress when the client disconnects', async () => {
       let cancelled = '';
       const waiting: Backend = (_, call) =>
         new Promise((resolve) => {
@@ -225,19 +225,19 @@ describe('proxy sequential', () => {
   });
 
   describe('with a skipped backend', () => {
-    it('continues and stays complete', async () => {
+    it('continues and returns a complete response', async () => {
       const reply = await send([responses('{"a":1}'), skipped, responses('{"c":1}')]);
       deepEqual(reply.data, { a: 1, c: 1 });
       equal(reply.complete, true);
     });
 
-    it('continues if it is the first one', async () => {
+    it('continues if the first backend is skipped', async () => {
       const reply = await send([skipped, responses('{"b":1}')]);
       deepEqual(reply.data, { b: 1 });
       equal(reply.complete, true);
     });
 
-    it('is an empty, incomplete 200 if all were skipped', async () => {
+    it('returns an empty, incomplete 200 if all backends are skipped', async () => {
       const reply = await send([skipped, skipped]);
       equal(reply.status, 200);
       deepEqual(reply.data, {});

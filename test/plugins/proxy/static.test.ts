@@ -24,8 +24,8 @@ const standing = (strategy: string, data: unknown = { a: 9 }, next: Make = whole
 const send = async (strategy: string, next: Make, data?: unknown) =>
   (await standing(strategy, data, next)).send('GET /');
 
-describe('proxy static', () => {
-  it('wins over equal keys and leaves the others', async () => {
+describe('the static setting of proxy', () => {
+  it('replaces equal keys and keeps the others', async () => {
     const reply = await send('always', whole);
     deepEqual(reply.data, { a: 9, b: 2 });
     equal(reply.complete, true);
@@ -44,7 +44,7 @@ describe('proxy static', () => {
     incomplete: { applies: { partial, detailed, down, nothing, refused }, doesNot: { whole, empty } },
   };
   for (const [strategy, { applies, doesNot }] of Object.entries(cases)) {
-    it(`${strategy} puts the data into: ${Object.keys(applies).join(', ')}; not into: ${Object.keys(doesNot).join(', ') || '-'}`, async () => {
+    it(`${strategy} adds the data to: ${Object.keys(applies).join(', ')}; not to: ${Object.keys(doesNot).join(', ') || '-'}`, async () => {
       for (const [name, next] of Object.entries(applies)) equal((await send(strategy, next)).data?.['a'], 9, name);
       for (const [name, next] of Object.entries(doesNot)) {
         deepEqual((await send(strategy, next)).data, next().data, name);
@@ -52,7 +52,7 @@ describe('proxy static', () => {
     });
   }
 
-  it('makes a 200 of a failed endpoint that is incomplete and still names its errors', async () => {
+  it('turns a failed endpoint into an incomplete 200 and keeps its errors', async () => {
     const reply = await send('errored', down);
     equal(reply.status, 200);
     deepEqual(reply.data, { a: 9 });
@@ -63,14 +63,14 @@ describe('proxy static', () => {
     );
   });
 
-  it('leaves a partial reply incomplete', async () => {
+  it('keeps a partial response incomplete', async () => {
     const reply = await send('incomplete', partial);
     deepEqual(reply.data, { a: 9, b: 2 });
     equal(reply.complete, false);
     equal(reply.errors.length, 1);
   });
 
-  it('keeps nothing of a body and headers that the failure brought', async () => {
+  it('drops the body and headers of a failure', async () => {
     const body = new ByteStream();
     const reply = await send('always', () => {
       const failed = Reply.raw(418, new HeaderBag(['Content-Type', 'text/plain']), body);
@@ -82,13 +82,13 @@ describe('proxy static', () => {
     equal(reply.status, 200);
   });
 
-  it('keeps every key of the data, also those that are comments elsewhere', async () => {
+  it('keeps every key of the data, including keys that are comments elsewhere', async () => {
     const data = JSON.parse('{"$ref":1,"@type":"x","_id":2,"#":3,"__proto__":{"x":1}}');
     const reply = await send('always', empty, data);
     equal(JSON.stringify(reply.data), '{"$ref":1,"@type":"x","_id":2,"#":3,"__proto__":{"x":1}}');
   });
 
-  it('is the same for every request, regardless of changes to a reply', async () => {
+  it('is the same for every request, even if a component modifies a response', async () => {
     for (const next of [empty, down]) {
       const gate = await standing('always', { o: { list: [1] }, n: 1 }, next);
       const first = await gate.send('GET /');
@@ -99,7 +99,7 @@ describe('proxy static', () => {
     }
   });
 
-  it('can be added to when it is all there is', async () => {
+  it('can be modified by later components if it is the only data', async () => {
     const reply = await send('always', down, { n: 1 });
     reply.data!['m'] = 2;
     deepEqual(reply.data, { n: 1, m: 2 });
@@ -109,7 +109,7 @@ describe('proxy static', () => {
     equal((await standing('always')).attached.readsData, true);
   });
 
-  it('is rejected if bytes are forwarded unread', async () => {
+  it('is rejected with the no-op encoding', async () => {
     for (const output_encoding of ['no-op', 'streaming', 'sse', 'ndjson', 'eventstream']) {
       const config = { static: { data: { a: 1 }, strategy: 'always' } };
       deepEqual(await refusal(openHarness(plugin, 'endpoint', config, { endpoint: { output_encoding } })), [

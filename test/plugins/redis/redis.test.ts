@@ -12,7 +12,7 @@ const pool = { name: 'a', address: 'localhost:6379' };
 const open = (config: object) => openHarness(plugin, 'service', config);
 
 describe('redis', () => {
-  it('offers its connections by their names', async () => {
+  it('provides its connections by name', async () => {
     const gate = await openHarness(
       plugin,
       'service',
@@ -36,14 +36,14 @@ describe('redis', () => {
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('warns where nothing is declared', async () => {
+  it('warns if no connection is declared', async () => {
     deepEqual(
       (await open({})).warnings.map(({ code }) => code),
       ['REDIS_UNUSED'],
     );
   });
 
-  it('warns of every pool setting, by name and with the reason: there is a single connection', async () => {
+  it('warns about every pool setting, because each connection is a single one', async () => {
     const unused = {
       pool_size: 20,
       min_idle_conns: 1,
@@ -72,7 +72,7 @@ describe('redis', () => {
     }
   });
 
-  it('does not warn of a pool setting with the value of the actual behavior', async () => {
+  it('does not warn about a pool setting that matches the actual behavior', async () => {
     const kept = { pool_size: 0, max_active_conns: 0, conn_max_life_time: '0s', max_retries: -1 };
     const opentelemetry = { disable_metrics: true, disable_traces: true };
     deepEqual((await open({ connection_pools: [{ ...pool, ...kept, opentelemetry }] })).warnings, []);
@@ -122,7 +122,7 @@ describe('redis', () => {
       '/connection_pools/0/tls/ca_certs/0',
     ],
   ] as const) {
-    it(`refuses ${what}`, () =>
+    it(`rejects ${what}`, () =>
       rejects(open(config), ({ errors }) => {
         deepEqual(
           errors.map((error: { code: string; pointer: string }) => [error.code, error.pointer]),
@@ -139,10 +139,10 @@ describe('redis', () => {
     'a field of clusters at a server': { connection_pools: [{ ...pool, max_redirects: 3 }] },
     'a database of a cluster': { clusters: [{ name: 'a', addresses: ['b'], db: 1 }] },
   })) {
-    it(`refuses ${what}`, () => rejects(open(config), { code: 'CONFIG_INVALID' }));
+    it(`rejects ${what}`, () => rejects(open(config), { code: 'CONFIG_INVALID' }));
   }
 
-  it('keeps its password out of what is shown', async () => {
+  it('hides its password in outputs', async () => {
     const folder = createFolder();
     const file = folder.write('redis.json', {
       version: 3,
@@ -154,7 +154,7 @@ describe('redis', () => {
     equal(`${out}${err}`.includes('of-the-test'), false);
   });
 
-  it('starts where no server is, which it says once', async () => {
+  it('starts without a server and logs that once', async () => {
     const sinks = rememberingSinks();
     const config = {
       extra_config: {

@@ -61,7 +61,7 @@ const one = {
   };
   const ask = async (id = 'a') => (await gateway!.inject({ url: '/a', headers: { 'x-id': id } })).statusCode;
 
-  it('are spoken to with TLS and a certificate of the gateway, and are rejected whose authority is unknown', async () => {
+  it('use TLS with a client certificate, and are rejected if their authority is not trusted', async () => {
     const authority = certificates.authority('authority');
     const server = certificates.issue('server', authority);
     const client = certificates.issue('client', authority);
@@ -84,7 +84,7 @@ const one = {
     deepEqual([await ask('c'), await ask('c')], [500, 500]);
   });
 
-  it('know the gateway as a user who may do no more than it does, by its own name and in its own database', async () => {
+  it('are used with a user of minimal permissions, a client name and a selected database', async () => {
     const redis = await startServer();
     await redis.command(
       'ACL',
@@ -118,7 +118,7 @@ const one = {
     equal(await ask('b'), 500);
   });
 
-  it('of a cluster are each asked for their own keys, and the limit of all is one for all of them', async () => {
+  it('of a cluster receive commands for their own keys, and share one rate limit', async () => {
     const members = [];
     for (let each = 0; each < 3; each++) {
       members.push(await startServer(['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000']));
@@ -142,7 +142,7 @@ const one = {
     equal(await ask('id-1'), 429);
   });
 
-  it('of whom sentinels say which one is the master are found, also after another one has become it', async () => {
+  it('are located through Sentinel, even after a failover', async () => {
     const master = await startServer();
     const replica = await startServer([
       '--replicaof',

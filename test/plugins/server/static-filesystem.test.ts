@@ -80,7 +80,7 @@ describe('server/static-filesystem', () => {
       ]),
     );
 
-    it('is a file with its type, its length, its time and a tag', async () => {
+    it('contain the file with its content type, length, modification time and entity tag', async () => {
       const { status, headers, bytes } = await get('/media/a.png');
       deepEqual([status, headers['content-type'], headers['content-length']], [200, 'image/png', '5000']);
       deepEqual(bytes, image);
@@ -89,29 +89,29 @@ describe('server/static-filesystem', () => {
       equal(headers['accept-ranges'], 'bytes');
     });
 
-    it('carries X-Gateway, no completeness and no leave to sniff its type', async () => {
+    it('contain X-Gateway and nosniff, but no completeness header', async () => {
       const { headers } = await get('/media/a.png');
       match(headers['x-gateway'] as string, /^Version /);
       equal(headers['x-gateway-completed'], undefined);
       equal(headers['x-content-type-options'], 'nosniff');
     });
 
-    it('is not found below the prefix, although there is an endpoint', async () => {
+    it('are 404 for missing files below the prefix, even if an endpoint matches', async () => {
       const { status, text: body, headers } = await get('/media/nope');
       deepEqual([status, body, headers['content-type']], [404, '404 page not found', 'text/plain']);
       equal(headers['x-gateway-completed'], undefined);
     });
 
-    it('is an endpoint where the path is skipped, on the border of a segment', async () => {
+    it('come from endpoints for skipped paths, by whole path segments', async () => {
       deepEqual(JSON.parse((await get('/media/api/x')).text), { from: 'endpoint' });
       equal(await statusOf('/media/apix'), 404);
     });
 
-    it('are replaced by an endpoint with the same path as the prefix', async () => {
+    it('come from an endpoint with the same path as the prefix', async () => {
       equal(await statusOf('/mediator'), 200);
     });
 
-    it('is warned of where it hides an endpoint, by name', () => {
+    it('hide endpoints below the prefix, which causes a warning with their names', () => {
       const warnings = gateway!.status.warnings.filter(({ code }) => code === 'STATIC_HIDES');
       deepEqual(
         warnings.map(({ pointer }) => pointer),
@@ -126,7 +126,7 @@ describe('server/static-filesystem', () => {
       match(sinks.lines.find((line) => line.includes('/media/a.png'))!, /server\/static-filesystem/);
     });
 
-    it('is a type by the extension alone, with the characters of texts', async () => {
+    it('have a content type by file extension, with a charset for text', async () => {
       const typeOf = async (path: string) => (await get(`/media/${path}`)).headers['content-type'];
       equal(await typeOf('index.html'), 'text/html; charset=utf-8');
       equal(await typeOf('app.js'), 'text/javascript; charset=utf-8');
@@ -134,12 +134,12 @@ describe('server/static-filesystem', () => {
       equal(await typeOf('empty.css'), 'text/css; charset=utf-8');
     });
 
-    it('is 405 with what is allowed for any other method', async () => {
+    it('are 405 with the allowed methods for other methods', async () => {
       const { status, headers } = await ask(port, 'POST /media/a.png', { body: 'x' });
       deepEqual([status, headers['allow']], [405, 'GET, HEAD']);
     });
 
-    it('has no body for HEAD, and the headers of GET', async () => {
+    it('have no body for HEAD, and the same headers as for GET', async () => {
       const head = await ask(port, 'HEAD /media/huge.bin');
       const whole = await get('/media/huge.bin');
       deepEqual([head.status, head.bytes.length, head.headers['content-length']], [200, 0, '3000000']);
@@ -148,7 +148,7 @@ describe('server/static-filesystem', () => {
       deepEqual(headers, expected);
     });
 
-    it('is the file as it is at this moment', async () => {
+    it('contain the current content of the file', async () => {
       tree.write('static/page.txt', 'one');
       equal((await get('/media/page.txt')).text, 'one');
       tree.write('static/page.txt', 'other');
@@ -157,7 +157,7 @@ describe('server/static-filesystem', () => {
       equal(await statusOf('/media/page.txt'), 404);
     });
 
-    it('is a large file as the client takes it', async () => {
+    it("stream a large file at the client's speed", async () => {
       const { bytes } = await get('/media/huge.bin');
       equal(bytes.length, 3_000_000);
       ok(bytes.equals(Buffer.alloc(3_000_000, 'abcdefghij')));
@@ -165,19 +165,19 @@ describe('server/static-filesystem', () => {
   });
 
   describe('a directory', () => {
-    it('answers with its index.html', async () => {
+    it('is served as its index.html', async () => {
       await start({});
       equal((await get('/media/')).text, '<h1>home</h1>');
       equal((await get('/media/docs/')).text, '<h1>docs</h1>');
     });
 
-    it('without its slash leads to the path with it, query included', async () => {
+    it('without a trailing slash is redirected, with the query', async () => {
       await start({});
       const { status, headers } = await get('/media/docs?a=1');
       deepEqual([status, headers['location']], [301, '/media/docs/?a=1']);
     });
 
-    it('never leads to another host', async () => {
+    it('never redirects to another host', async () => {
       await start({ prefix: '/' });
       for (const path of ['//docs', '///docs', '/./docs', '//docs/../docs']) {
         const { headers } = await get(path);
@@ -187,19 +187,19 @@ describe('server/static-filesystem', () => {
       equal(await statusOf('/%5Cdocs'), 404);
     });
 
-    it('of the prefix itself gets its slash where the prefix has none', async () => {
+    it('of the prefix is redirected if the prefix has no trailing slash', async () => {
       await start({ prefix: '/media' });
       deepEqual((await get('/media')).headers['location'], '/media/');
       equal((await get('/media/')).text, '<h1>home</h1>');
       equal(await statusOf('/mediator'), 404);
     });
 
-    it('without index.html is not found', async () => {
+    it('without index.html returns 404', async () => {
       await start({});
       equal(await statusOf('/media/list/'), 404);
     });
 
-    it('is listed where that is allowed, with names that cannot break the page', async () => {
+    it('is listed if that is enabled, with escaped names', async () => {
       await start({ directory_listing: true });
       const { text: page, headers } = await get('/media/list/');
       equal(headers['content-type'], 'text/html; charset=utf-8');
@@ -209,14 +209,14 @@ describe('server/static-filesystem', () => {
       ok(!page.includes('.hidden'));
     });
 
-    it('is not a file, and a file not a directory', async () => {
+    it('is not a file, and a file is not a directory', async () => {
       await start({});
       equal(await statusOf('/media/a.png/'), 404);
       equal(await statusOf('/media/a.png/x'), 404);
     });
   });
 
-  describe('files that must not be read', () => {
+  describe('files that must not be served', () => {
     beforeEach(() => start({ directory_listing: true }));
 
     for (const path of [
@@ -236,16 +236,17 @@ describe('server/static-filesystem', () => {
       '/media/docs/..',
       `/media/${'x'.repeat(5000)}`,
     ]) {
-      it(`is not found at ${path.slice(0, 60)}`, async () => {
+      it(`include ${path.slice(0, 60)}`, async () => {
         const { status, text: body } = await get(path);
         ok(!body.includes('secret'));
         equal(status, path === '/media/docs/..' ? 200 : 404);
       });
     }
 
-    it('is a broken escape: the router refuses it', async () => equal(await statusOf('/media/%zz'), 400));
+    it('cannot be addressed with malformed escapes, which the router rejects', async () =>
+      equal(await statusOf('/media/%zz'), 400));
 
-    it('is not what links that leave the directory lead to', async () => {
+    it('include targets of symbolic links outside the directory', async () => {
       symlinkSync(join(tree.path, 'secret/passwd'), join(tree.path, 'static/link'));
       symlinkSync(join(tree.path, 'secret'), join(tree.path, 'static/dir'));
       symlinkSync('/etc/passwd', join(tree.path, 'static/index2'));
@@ -253,14 +254,14 @@ describe('server/static-filesystem', () => {
       for (const path of ['link', 'dir/passwd', 'dir/', 'index2', 'loop']) equal(await statusOf(`/media/${path}`), 404);
     });
 
-    it('include pipes, which may never be written to', async () => {
+    it('include named pipes', async () => {
       const { execFileSync } = await import('node:child_process');
       execFileSync('mkfifo', [join(tree.path, 'static/pipe')]);
       equal(await statusOf('/media/pipe'), 404);
     });
   });
 
-  it('serves what links below the directory lead to, as those of mounted volumes', async () => {
+  it('serves symbolic links within the directory, such as those of mounted volumes', async () => {
     tree.write('static/..2026/page.txt', 'mounted');
     symlinkSync('..2026', join(tree.path, 'static/..data'));
     symlinkSync('..data/page.txt', join(tree.path, 'static/page.txt'));
@@ -270,7 +271,7 @@ describe('server/static-filesystem', () => {
     equal((await get('/media/.well-known/security.txt')).text, 'contact');
   });
 
-  it('follows the link that its own path is, each time', async () => {
+  it('follows a symbolic link as its root for every request', async () => {
     tree.write('v1/x.txt', 'one');
     tree.write('v2/x.txt', 'two');
     symlinkSync('v1', join(tree.path, 'current'));
@@ -281,7 +282,7 @@ describe('server/static-filesystem', () => {
     equal((await get('/media/x.txt')).text, 'two');
   });
 
-  it('answers 403 and logs the path where it may not read', async () => {
+  it('returns 403 and logs the path of a file without read permission', async () => {
     chmodSync(join(tree.path, 'static/a.png'), 0);
     await start({});
     // Root may read everything.
@@ -295,7 +296,7 @@ describe('server/static-filesystem', () => {
     ok(sinks.lines.some((line) => line.includes('ERROR') && line.includes(tree.path)));
   });
 
-  it('answers 500 and logs one line where the disk fails', async () => {
+  it('returns 500 and logs one line if the disk fails', async () => {
     await start({});
     const fault = { operation: 'read', error: 'EIO', match: '^[0-9]+$' } as const;
     const { remove } = await installFailures({ seed: 1, faults: [fault] });
@@ -312,19 +313,19 @@ describe('server/static-filesystem', () => {
     equal(await statusOf('/media/a.png'), 200);
   });
 
-  it('answers 404 once its directory is gone', async () => {
+  it('returns 404 after its directory is deleted', async () => {
     await start({});
     rmSync(join(tree.path, 'static'), { recursive: true });
     equal(await statusOf('/media/a.png'), 404);
   });
 
-  describe('conditions and ranges', () => {
+  describe('conditional and range requests', () => {
     beforeEach(async () => {
       utimesSync(join(tree.path, 'static/a.png'), 1_700_000_000, 1_700_000_000);
       await start({});
     });
 
-    it('with the tag answer that nothing has changed', async () => {
+    it('with the entity tag return 304', async () => {
       const tag = (await get('/media/a.png')).headers['etag']!;
       for (const tags of [tag, tag.slice(2), `"other", ${tag}`, '*']) {
         const { status, bytes, headers } = await get('/media/a.png', { 'If-None-Match': tags });
@@ -333,7 +334,7 @@ describe('server/static-filesystem', () => {
       equal((await get('/media/a.png', { 'If-None-Match': '"other"' })).status, 200);
     });
 
-    it('with the time apply likewise, unless a tag is sent', async () => {
+    it('with the modification time return 304, unless an entity tag is sent', async () => {
       const time = (await get('/media/a.png')).headers['last-modified']!;
       equal((await get('/media/a.png', { 'If-Modified-Since': time })).status, 304);
       equal((await get('/media/a.png', { 'If-Modified-Since': 'Mon, 01 Jan 2001 00:00:00 GMT' })).status, 200);
@@ -352,19 +353,19 @@ describe('server/static-filesystem', () => {
       ['bytes=0-1,3-4', 200, image, undefined],
       ['items=0-1', 200, image, undefined],
     ] as const) {
-      it(`for ${range} answer ${status}`, async () => {
+      it(`for ${range} return ${status}`, async () => {
         const { status: given, bytes, headers } = await get('/media/a.png', { Range: range });
         deepEqual([given, headers['content-range']], [status, said]);
         deepEqual(bytes, content);
       });
     }
 
-    it('give a part of a large file', async () => {
+    it('return a part of a large file', async () => {
       const { status, bytes } = await get('/media/huge.bin', { Range: 'bytes=5-200004' });
       deepEqual([status, bytes.length, bytes.subarray(0, 5).toString()], [206, 200_000, 'fghij']);
     });
 
-    it('give a part only of what If-Range names', async () => {
+    it('return a part only if If-Range matches', async () => {
       const { etag, 'last-modified': time } = (await get('/media/a.png')).headers;
       const partOf = async (condition: string) =>
         (await get('/media/a.png', { Range: 'bytes=0-3', 'If-Range': condition })).status;
@@ -376,7 +377,7 @@ describe('server/static-filesystem', () => {
   });
 
   describe('compression', () => {
-    it('applies to texts of any size, and disables ranges of the plain bytes', async () => {
+    it('applies to text of any size and disables ranges', async () => {
       await start({});
       const { headers, bytes } = await get('/media/app.js', { 'Accept-Encoding': 'gzip' });
       deepEqual(
@@ -386,7 +387,7 @@ describe('server/static-filesystem', () => {
       equal(gunzipSync(bytes).toString(), script);
     });
 
-    it('is not for images, parts and clients that do not ask', async () => {
+    it('does not apply to images, ranges and clients that do not accept it', async () => {
       await start({});
       const encodingOf = async (path: string, headers: Record<string, string>) =>
         (await get(path, headers)).headers['content-encoding'];
@@ -395,15 +396,15 @@ describe('server/static-filesystem', () => {
       equal(await encodingOf('/media/app.js', {}), undefined);
     });
 
-    it('is off where the gateway compresses nothing', async () => {
+    it("is off if the gateway's compression is off", async () => {
       await start({}, { extra_config: { router: { disable_gzip: true } } });
       const { headers, text: body } = await get('/media/app.js', { 'Accept-Encoding': 'gzip' });
       deepEqual([headers['content-encoding'], body], [undefined, script]);
     });
   });
 
-  describe('for everything', () => {
-    it('leaves what is skipped and the health path', async () => {
+  describe('with the prefix /', () => {
+    it('does not serve skipped paths and the health path', async () => {
       await start({ prefix: '/', skip: ['/api'] }, {}, [endpoint('/api/u')]);
       equal((await get('/')).text, '<h1>home</h1>');
       deepEqual(JSON.parse((await get('/api/u')).text), { from: 'endpoint' });
@@ -411,7 +412,7 @@ describe('server/static-filesystem', () => {
       equal(await statusOf('/__debug/'), 404);
     });
 
-    it('takes the body of the router for what is not there', async () => {
+    it("returns the router's error body for missing files", async () => {
       await start({ prefix: '/' }, { extra_config: { router: { error_body: { '404': { message: 'nothing' } } } } });
       const { text: body, headers } = await get('/nothing');
       deepEqual(
@@ -420,7 +421,7 @@ describe('server/static-filesystem', () => {
       );
     });
 
-    it('runs inside CORS and the headers of security/http', async () => {
+    it('runs inside CORS and security/http', async () => {
       await start(
         {},
         {
@@ -435,7 +436,7 @@ describe('server/static-filesystem', () => {
     });
   });
 
-  it('serves the other tree after a reload', async () => {
+  it('serves the new directory after a reload', async () => {
     tree.write('other/a.png', 'new');
     await start({});
     const { etag } = (await get('/media/a.png')).headers;
@@ -453,7 +454,7 @@ describe('server/static-filesystem', () => {
     equal((await text(socket)).split('\r\n\r\n')[1]!.length, 3_000_000);
   });
 
-  it('closes the file of a client that leaves', async () => {
+  it('closes the file when the client disconnects', async () => {
     tree.write('static/endless.bin', Buffer.alloc(50_000_000));
     await start({});
     const socket = connect(port, '127.0.0.1');
@@ -464,7 +465,7 @@ describe('server/static-filesystem', () => {
     await until(() => openFilesBelow(tree.path).length === 0);
   });
 
-  it('breaks off a file that becomes shorter while it is sent', async () => {
+  it('aborts the response if the file is truncated while it is sent', async () => {
     tree.write('static/endless.bin', Buffer.alloc(50_000_000));
     await start({});
     const socket = connect(port, '127.0.0.1');
@@ -476,7 +477,7 @@ describe('server/static-filesystem', () => {
     await until(() => sinks.lines.some((line) => line.includes('the file has become shorter')));
   });
 
-  describe('in its old form, as a server of plugin/http-server', () => {
+  describe('in its legacy form, inside plugin/http-server', () => {
     const at = '/extra_config/plugin~1http-server';
     const old = (fields: object, name: unknown = ['static-filesystem'], more: object = {}) => ({
       host: [backend.url],
@@ -484,7 +485,7 @@ describe('server/static-filesystem', () => {
       extra_config: { 'plugin/http-server': { name, 'static-filesystem': settings(fields) }, ...more },
     });
 
-    it('serves the same, and is warned of with what to write instead', async () => {
+    it('serves the same, and warns with the equivalent configuration', async () => {
       gateway = await startGateway(old({}));
       port = (await gateway.listen()).port;
       deepEqual((await get('/media/a.png')).bytes, image);
@@ -494,12 +495,12 @@ describe('server/static-filesystem', () => {
       match(warning!.hint ?? '', /"server\/static-filesystem": \{"prefix"/);
     });
 
-    it('has its errors reported where they are written', async () => {
+    it('reports errors at their original location', async () => {
       const [refusal] = await refusalsOf(startGateway(old({ path: '/nowhere' })));
       deepEqual([refusal!.code, refusal!.pointer], ['STATIC_PATH', `${at}/static-filesystem/path`]);
     });
 
-    it('is rejected next to the component itself', async () => {
+    it('cannot be combined with the component itself', async () => {
       const refusals = await refusalsOf(
         startGateway(old({}, 'static-filesystem', { 'server/static-filesystem': settings() })),
       );
@@ -520,7 +521,7 @@ describe('server/static-filesystem', () => {
       deepEqual(await refused({ path: join(tree.path, 'nowhere') }), [['STATIC_PATH', `${at}/path`]]);
     });
 
-    it('for a prefix without its slash, and for fields that it does not have', async () => {
+    it('for a prefix without a slash, and for unknown fields', async () => {
       equal((await refused({ prefix: 'media' }))[0]![1], `${at}/prefix`);
       equal((await refused({ skip: ['api'] }))[0]![1], `${at}/skip/0`);
       deepEqual(await refused({ listing: true }), [['SCHEMA_UNKNOWN_KEY', `${at}/listing`]]);

@@ -65,20 +65,20 @@ describe('server/virtualhost', () => {
     equal(await from('u.x.io:9001', '/foo'), '/C');
   });
 
-  it('answers any other host by the endpoints for all', async () => {
+  it('serves the endpoints without a host for any other host', async () => {
     await start(aliases);
     equal(await from('other', '/foo'), '/C');
     equal(await from('s.x.io', '/only'), '/D');
     equal(await from('s.x.io', '/nothing'), 404);
   });
 
-  it('does not look at X-Forwarded-Host', async () => {
+  it('ignores X-Forwarded-Host', async () => {
     await start(aliases);
     const { text } = await ask(port, 'GET /foo', { headers: { host: 'other', 'x-forwarded-host': 's.x.io' } });
     equal(JSON.parse(text).from, '/C');
   });
 
-  it('answers 405 with the methods of both', async () => {
+  it('returns 405 with the methods of both endpoints', async () => {
     await start(aliases, [
       ...endpoints,
       to('/foo', '/put', { method: 'PUT' }),
@@ -89,7 +89,7 @@ describe('server/virtualhost', () => {
     equal(await from('s.x.io', 'PUT /foo'), '/put');
   });
 
-  it('never shows a client the path that is declared', async () => {
+  it('never reveals the internal path to a client', async () => {
     await start(aliases, [...endpoints, to('/__catchall', '/all'), to('/{a}/{b}/{c}', '/three')]);
     for (const path of [
       '/__virtual/users/foo',
@@ -102,14 +102,14 @@ describe('server/virtualhost', () => {
     }
   });
 
-  it('redirects in the path of the client', async () => {
+  it("redirects to the client's path", async () => {
     await start(aliases, [to('/__virtual/shop/foo', '/B')]);
     const { status, headers } = await asked('s.x.io', '/foo/?a=1');
     deepEqual([status, headers['location']], [301, '/foo?a=1']);
     equal((await asked('s.x.io', '/FOO')).headers['location'], '/foo');
   });
 
-  it('takes hosts by themselves, with ports and variables', async () => {
+  it('accepts hosts with ports and placeholders', async () => {
     await start({ hosts: ['a.x.io', 'b.x.io:9000', '[::1]:9000'] }, [
       to('/__virtual/a.x.io/p/{id}', '/p/{id}'),
       to('/__virtual/b.x.io:9000/p/{name}', '/q/{name}'),
@@ -125,12 +125,12 @@ describe('server/virtualhost', () => {
     equal(await from('other', '/'), 404);
   });
 
-  it('leaves the paths of the gateway itself alone', async () => {
+  it("does not affect the gateway's own paths", async () => {
     await start(aliases);
     equal((await asked('s.x.io', '/__health')).status, 200);
   });
 
-  it("is logged in the access log by the client's path", async () => {
+  it("is logged in the access log with the client's path", async () => {
     sinks.lines.length = 0;
     await start(aliases);
     await asked('s.x.io', '/foo?logged=1');
@@ -138,7 +138,7 @@ describe('server/virtualhost', () => {
     match(sinks.lines.find((line) => line.includes('/foo'))!, /"?\/foo/);
   });
 
-  it('has the CORS of its own endpoint', async () => {
+  it('applies the CORS settings of its endpoints', async () => {
     const cors = (origin: string) => ({ extra_config: { 'security/cors': { allow_origins: [origin] } } });
     await start(aliases, [to('/__virtual/shop/foo', '/B', cors('https://shop.example')), to('/foo', '/C')], {
       'security/cors': { allow_origins: ['https://all.example'] },
@@ -150,7 +150,7 @@ describe('server/virtualhost', () => {
     equal(await allowed('other', 'https://all.example'), 'https://all.example');
   });
 
-  it('comes after the rewriting of paths, which leads to no declared path either', async () => {
+  it('runs after url-rewrite, which cannot reach internal paths either', async () => {
     const rewrites = { literal: { '/old': '/foo', '/inside': '/__virtual/users/foo' }, regexp: [['^/v/(.*)$', '/$1']] };
     await start(aliases, endpoints, {
       'plugin/http-server': { name: ['url-rewrite'], 'url-rewrite': rewrites },
@@ -163,7 +163,7 @@ describe('server/virtualhost', () => {
     }
   });
 
-  it('comes after files, which are found by the path of the client', async () => {
+  it("runs after static files, which use the client's path", async () => {
     const folder = createFolder();
     folder.write('foo', 'a file');
     await start(aliases, endpoints, {
@@ -175,7 +175,7 @@ describe('server/virtualhost', () => {
     folder.remove();
   });
 
-  it('chooses certificates by the name of TLS alone, and endpoints by the host alone', async () => {
+  it('selects certificates by TLS server name only, and endpoints by Host only', async () => {
     const secure = new Secure();
     const shop = secure.made.issue('shop', secure.authority, 'DNS:s.x.io');
     gateway = await startGateway({ ...config(aliases), ...secure.tls({}, secure.server, shop) });
@@ -198,7 +198,7 @@ describe('server/virtualhost', () => {
     await secure.close();
   });
 
-  it('is read in its old form, as a server of plugin/http-server', async () => {
+  it('is accepted in its legacy form, inside plugin/http-server', async () => {
     await start(null, [to('/__virtual/a.x.io/p', '/p')], {
       'plugin/http-server': { name: ['virtualhost'], virtualhost: { hosts: ['a.x.io'] } },
     });
@@ -206,7 +206,7 @@ describe('server/virtualhost', () => {
     equal(gateway!.status.warnings[0]?.code, 'CONFIG_OLD_PLUGIN');
   });
 
-  it('is warned of where no host leads to an endpoint', async () => {
+  it('warns about a host without endpoints', async () => {
     await start(aliases, [to('/__virtual/other/foo', '/X')]);
     deepEqual(
       gateway!.status.warnings.map(({ code, pointer }) => [code, pointer]),
@@ -224,7 +224,7 @@ describe('server/virtualhost', () => {
     const refused = async (hosts: object, list: object[] = []) =>
       (await refusalsOf(startGateway(config(hosts, list)))).map(({ code, pointer }) => [code, pointer]);
 
-    it('with both fields, with none, and with others', async () => {
+    it('with both fields, with neither and with unknown ones', async () => {
       equal((await refused({}))[0]![1], at);
       equal((await refused({ hosts: ['a'], ...aliases })).length, 1);
       equal((await refused({ hosts: ['a'], host: 'b' })).length, 1);

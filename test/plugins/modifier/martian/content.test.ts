@@ -8,8 +8,8 @@ import { issuesOf, through } from './stand.ts';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const abc = { 'body.Modifier': { body: base64('abcdefghij'), contentType: 'text/plain', scope: ['response'] } };
 
-describe('modifier/martian bodies and states', () => {
-  it('case 3: replaces the body of an answer', async () => {
+describe('the bodies and statuses of modifier/martian', () => {
+  it('replace the body of a response', async () => {
     const { text, replied } = await through(
       { 'body.Modifier': { body: base64('{"m":1}'), contentType: 'application/json', scope: ['response'] } },
       {},
@@ -19,7 +19,7 @@ describe('modifier/martian bodies and states', () => {
     deepEqual(replied, ['ETag', '"1"', 'Content-Type', 'application/json', 'Content-Length', '7']);
   });
 
-  it('replaces the body of a request, and sends no type where none is given', async () => {
+  it('replace the body of a request, and send no content type by default', async () => {
     const { body, headers } = await through(
       { 'body.Modifier': { body: base64('new'), scope: ['request'] } },
       { method: 'POST', body: 'old', headers: ['Content-Type', 'application/json', 'Content-Encoding', 'gzip'] },
@@ -27,7 +27,7 @@ describe('modifier/martian bodies and states', () => {
     deepEqual([body, headers], ['new', []]);
   });
 
-  it('lets the connection of the body that it replaces go', async () => {
+  it('release the connection of a replaced body', async () => {
     const gate = await openHarness(plugin, 'backend', abc);
     const body = new ByteStream();
     const reply = await gate.attached.transport!(() => Reply.raw(200, new HeaderBag(), body))(
@@ -55,7 +55,7 @@ describe('modifier/martian bodies and states', () => {
     [`bytes=${'0-,'.repeat(16)}0-`, 416, '', 'bytes */10'],
     ['lines=1-2', 200, 'abcdefghij', undefined],
   ] as const) {
-    it(`answers the range ${range.slice(0, 20)} of a replaced body with ${status} ${text || 'and nothing'}`, async () => {
+    it(`return ${text || 'no content'} with ${status} for the range ${range.slice(0, 20)} of a replaced body`, async () => {
       const { reply, text: got } = await through(abc, { headers: ['Range', range] });
       const { headers } = reply;
       deepEqual(
@@ -65,7 +65,7 @@ describe('modifier/martian bodies and states', () => {
     });
   }
 
-  it('answers several ranges as parts', async () => {
+  it('return several ranges as a multipart response', async () => {
     const { reply, text } = await through(abc, { headers: ['Range', 'bytes=0-1, 8-, 30-40'] });
     const [, boundary] = /^multipart\/byteranges; boundary=(.+)$/.exec(reply.headers.get('content-type')!)!;
     equal(
@@ -75,29 +75,29 @@ describe('modifier/martian bodies and states', () => {
     );
   });
 
-  it('gives the whole body where the backend failed, range or not', async () => {
+  it('return the complete body after a backend failure, regardless of a range', async () => {
     const { reply, text } = await through(abc, { headers: ['Range', 'bytes=0-1'] }, { status: 500 });
     deepEqual([reply.status, text], [500, 'abcdefghij']);
   });
 
-  it('gives an answer to HEAD the length of its new body, and no body', async () => {
+  it('set the length of the new body in a response to HEAD, without a body', async () => {
     const { reply } = await through(abc, { method: 'HEAD' });
     deepEqual([reply.body, reply.headers.get('content-length')], [null, '10']);
   });
 
-  it('replaces the status', async () => {
+  it('replace the status', async () => {
     equal((await through({ 'status.Modifier': { statusCode: 200 } }, {}, { status: 404 })).reply.status, 200);
   });
 
   for (const statusCode of [204, 205, 304]) {
-    it(`removes body and length of a response that it changes to ${statusCode}`, async () => {
+    it(`remove the body and length of a response whose status becomes ${statusCode}`, async () => {
       const { reply } = await through({ 'status.Modifier': { statusCode } }, {}, { headers: ['Content-Length', '7'] });
       deepEqual([reply.status, reply.body], [statusCode, null]);
       equal(reply.headers.has('content-length'), statusCode === 304);
     });
   }
 
-  it('does not touch a call that failed, nor data of another protocol', async () => {
+  it('do not affect failed calls or responses of other protocols', async () => {
     const gate = await openHarness(plugin, 'backend', abc);
     for (const given of [Reply.data({ a: 1 }), Reply.failed({ view: {} } as never)]) {
       const reply = await gate.attached.transport!(() => given)(pipeRequest({ origin: 'http://h1' }), new Call());
@@ -111,11 +111,15 @@ describe('modifier/martian bodies and states', () => {
       { 'body.Modifier': { body: 'e{}' } },
       /^\/body\.Modifier\/body the body is not valid base64/,
     ],
-    ['base64 without its padding', { 'body.Modifier': { body: 'YQ' } }, /is not valid base64/],
-    ['a status for the request', { 'status.Modifier': { statusCode: 200, scope: ['request'] } }, /must be response/],
-    ['a status that is none', { 'status.Modifier': { statusCode: 99 } }, /'statusCode' must be 200 or more/],
-    ['a type of two lines', { 'body.Modifier': { body: '', contentType: 'a\nb' } }, /control characters/],
+    ['base64 without padding', { 'body.Modifier': { body: 'YQ' } }, /is not valid base64/],
+    [
+      'a status in the request scope',
+      { 'status.Modifier': { statusCode: 200, scope: ['request'] } },
+      /must be response/,
+    ],
+    ['an invalid status', { 'status.Modifier': { statusCode: 99 } }, /'statusCode' must be 200 or more/],
+    ['a content type with a line break', { 'body.Modifier': { body: '', contentType: 'a\nb' } }, /control characters/],
   ] as const) {
-    it(`refuses ${what}`, async () => match((await issuesOf(config)).join(), issue));
+    it(`are rejected for ${what}`, async () => match((await issuesOf(config)).join(), issue));
   }
 });

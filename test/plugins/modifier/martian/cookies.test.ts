@@ -3,8 +3,8 @@ import { issuesOf, through } from './stand.ts';
 
 const cookie = { name: 'n', value: 'v' };
 
-describe('modifier/martian cookies', () => {
-  it('adds a cookie to the request, without its attributes', async () => {
+describe('the cookies of modifier/martian', () => {
+  it('are added to the request without their attributes', async () => {
     const config = { ...cookie, path: '/', secure: true, maxAge: 60, scope: ['request'] };
     const { headers } = await through({ 'cookie.Modifier': config }, { headers: ['Cookie', 'a=1', 'Cookie', 'b=2'] });
     deepEqual(headers, ['Cookie', 'a=1; b=2; n=v']);
@@ -12,10 +12,10 @@ describe('modifier/martian cookies', () => {
   });
 
   for (const [what, fields, line] of [
-    ['case 9: a life and secure', { maxAge: 60, secure: true }, 'n=v; Max-Age=60; Secure'],
-    ['nothing else', {}, 'n=v'],
-    ['a life of 0, which is none', { maxAge: 0 }, 'n=v'],
-    ['a life below 0, which ends it', { maxAge: -5 }, 'n=v; Max-Age=0'],
+    ['Max-Age and Secure', { maxAge: 60, secure: true }, 'n=v; Max-Age=60; Secure'],
+    ['no attributes', {}, 'n=v'],
+    ['a max age of 0, which sets no Max-Age', { maxAge: 0 }, 'n=v'],
+    ['a negative max age, which expires it', { maxAge: -5 }, 'n=v; Max-Age=0'],
     ['a value with a space in quotes', { value: 'a b' }, 'n="a b"'],
     [
       'everything',
@@ -23,7 +23,7 @@ describe('modifier/martian cookies', () => {
       'n=v; Path=/p; Domain=example.com; Expires=Fri, 12 Apr 2030 21:20:50 GMT; HttpOnly',
     ],
   ] as const) {
-    it(`sets one on the answer with ${what}`, async () => {
+    it(`are set on the response with ${what}`, async () => {
       const { replied } = await through(
         { 'cookie.Modifier': { ...cookie, ...fields, scope: ['response'] } },
         {},
@@ -43,20 +43,20 @@ describe('modifier/martian cookies', () => {
   });
 
   for (const [what, fields, header, expected] of [
-    ['case 4: another value', { value: 'yes' }, 'c=no', 'f'],
+    ['another value', { value: 'yes' }, 'c=no', 'f'],
     ['the value', { value: 'yes' }, 'a=1; c=yes', 't'],
     ['the value in quotes', { value: 'yes' }, 'c="yes"', 't'],
-    ['any value', {}, 'c=', 't'],
+    ['a filter without a value', {}, 'c=', 't'],
     ['another cookie that holds the name', {}, 'cc=1; x=c=1', 'f'],
-    ['something that is no pair', {}, 'c', 'f'],
+    ['text without a name and value', {}, 'c', 'f'],
   ] as const) {
-    it(`acts on a request with ${what}`, async () => {
+    it(`are matched in a request with ${what}`, async () => {
       const { request } = await through(filter(fields), { headers: ['Cookie', header] });
       equal(request.headers.get('x-c'), expected);
     });
   }
 
-  it('acts on an answer by the cookies that it sets', async () => {
+  it('are matched in a response by Set-Cookie', async () => {
     const cookies = ['Set-Cookie', 'a=1', 'Set-Cookie', 'c=yes; Path=/'];
     const given = { headers: cookies };
     equal((await through(filter({ value: 'yes' }), {}, given)).reply.headers.get('x-c'), 't');
@@ -64,14 +64,14 @@ describe('modifier/martian cookies', () => {
   });
 
   for (const [what, fields, issue] of [
-    ['a name that is none', { name: 'a b' }, /\/name "a b" is not a valid cookie name/],
-    ['a value that would end the cookie', { value: 'a; b' }, /\/value the value contains characters/],
-    ['a path that would', { path: '/; Domain=x' }, /\/path the path contains characters/],
-    ['a domain that is none', { domain: 'a b' }, /\/domain "a b" is not a valid domain/],
-    ['a time that is none', { expires: 'tomorrow' }, /\/expires "tomorrow" is not a valid time/],
-    ['a day that is none', { expires: '2030-02-45T00:00:00Z' }, /is not a valid time/],
+    ['an invalid name', { name: 'a b' }, /\/name "a b" is not a valid cookie name/],
+    ['a value with a semicolon', { value: 'a; b' }, /\/value the value contains characters/],
+    ['a path with a semicolon', { path: '/; Domain=x' }, /\/path the path contains characters/],
+    ['an invalid domain', { domain: 'a b' }, /\/domain "a b" is not a valid domain/],
+    ['an invalid time', { expires: 'tomorrow' }, /\/expires "tomorrow" is not a valid time/],
+    ['a date that does not exist', { expires: '2030-02-45T00:00:00Z' }, /is not a valid time/],
   ] as const) {
-    it(`refuses ${what}`, async () => {
+    it(`are rejected with ${what}`, async () => {
       match((await issuesOf({ 'cookie.Modifier': { ...cookie, ...fields } })).join(), issue);
     });
   }

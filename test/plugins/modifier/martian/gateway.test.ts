@@ -90,45 +90,45 @@ describe('modifier/martian in a gateway', () => {
     return backend.requests.at(-1)!;
   };
 
-  it('case 1: sets a header that the backend receives', async () => {
+  it('sets a header that the backend receives', async () => {
     equal((await seen('/authorized')).headers.authorization, 'Basic eA==');
   });
 
-  it('case 2: sets a parameter in addition to forwarded ones', async () => {
+  it('adds a query parameter to the forwarded ones', async () => {
     equal((await seen('/amount?currency=EUR&amount=5&evil=1')).target, '/x?amount=75&currency=EUR');
   });
 
-  it('case 3: replaces what is decoded', async () => {
+  it('replaces a body before it is decoded', async () => {
     deepEqual((await gateway.inject('/body')).json(), { m: 1 });
   });
 
-  it('case 4: looks at cookies that are forwarded', async () => {
+  it('matches forwarded cookies', async () => {
     equal((await seen('/cookie', { headers: { cookie: 'c=no' } })).headers['x-c'], 'f');
     equal((await seen('/cookie', { headers: { cookie: 'c=yes' } })).headers['x-c'], 't');
   });
 
-  it('sees no cookie that is not forwarded', async () => {
+  it('does not see cookies that are not forwarded', async () => {
     equal((await seen('/unforwarded', { headers: { cookie: 'c=yes' } })).headers['x-c'], 'f');
   });
 
-  it("case 5: removes the gateway's own headers", async () => {
+  it("removes the gateway's own headers", async () => {
     equal((await seen('/plain')).headers['x-forwarded-for'], undefined);
   });
 
-  it('case 6: calls another host with the Host of the first', async () => {
+  it('calls another host with the Host header of the original one', async () => {
     const { target, headers } = await seen('/elsewhere');
     deepEqual([target, headers.host], ['/p', 'h1.invalid']);
   });
 
-  it('makes a status that is decoded', async () => {
+  it('sets a status that determines whether the response is decoded', async () => {
     deepEqual((await gateway.inject('/found')).json(), { x: 2 });
   });
 
-  it('shows headers of the answer with no-op only', async () => {
+  it('returns response headers with no-op only', async () => {
     equal((await gateway.inject('/hidden')).headers['x-kept'], undefined);
   });
 
-  it('case 9: sets a cookie of the client', async () => {
+  it('sets a cookie for the client', async () => {
     equal(String((await gateway.inject('/raw')).headers['set-cookie']), 'n=v; Max-Age=60; Secure');
   });
 
@@ -137,12 +137,12 @@ describe('modifier/martian in a gateway', () => {
     deepEqual([String(body), headers['content-length'], headers['transfer-encoding']], ['new', '3', undefined]);
   });
 
-  it('drops what a client sends that looks like a header it sets', async () => {
+  it('drops client headers that look like a header it sets', async () => {
     const { headers } = await seen('/twin', { headers: { x_role: 'admin', 'x-role': 'admin' } });
     deepEqual([headers['x-role'], headers['x_role']], ['user', undefined]);
   });
 
-  it('fails the call with 500 and a line in the log where a modifier cannot do what it should', async () => {
+  it('fails the call with 500 and a log line if a modifier fails', async () => {
     const calls = backend.requests.length;
     equal((await gateway.inject('/broken')).statusCode, 500);
     equal(backend.requests.length, calls);
@@ -153,7 +153,7 @@ describe('modifier/martian in a gateway', () => {
     );
   });
 
-  it('is rejected by the start of the gateway where it cannot be built', async () => {
+  it('prevents the gateway from starting if its configuration is invalid', async () => {
     const config = { host: [backend.url], endpoints: [changed('/', { 'body.Modifier': { body: '%' } })] };
     const error = await startGateway(config).catch((given: Error) => given);
     equal(

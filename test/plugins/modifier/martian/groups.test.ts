@@ -9,8 +9,8 @@ const set = (value: string, scope = ['request']) => ({ 'header.Modifier': { name
 const append = (value: string) => ({ 'header.Append': { name: 'X-A', value } });
 const failing = (value: string) => ({ 'header.Modifier': { name: 'Content-Length', value } });
 
-describe('modifier/martian groups', () => {
-  it('runs a fifo group in order, on both sides', async () => {
+describe('the groups of modifier/martian', () => {
+  it('run the modifiers of a FIFO group in order for requests and responses', async () => {
     const { headers, replied } = await through({ 'fifo.Group': { modifiers: [append('1'), append('2')] } });
     deepEqual(
       [headers, replied],
@@ -21,7 +21,7 @@ describe('modifier/martian groups', () => {
     );
   });
 
-  it('case 7: runs a priority group by priority, the highest first', async () => {
+  it('run the modifiers of a priority group from the highest priority down', async () => {
     const modifiers = [
       { priority: 0, modifier: set('1') },
       { priority: 10, modifier: set('2') },
@@ -29,7 +29,7 @@ describe('modifier/martian groups', () => {
     deepEqual((await through({ 'priority.Group': { modifiers } })).headers, ['X-A', '1']);
   });
 
-  it('runs the later declared of equal priorities first', async () => {
+  it('run the later declared of two modifiers with equal priorities first', async () => {
     const modifiers = [
       { priority: 5, modifier: append('first') },
       { priority: 5, modifier: append('second') },
@@ -39,12 +39,12 @@ describe('modifier/martian groups', () => {
     deepEqual(headers, ['X-A', 'highest', 'X-A', 'second', 'X-A', 'first']);
   });
 
-  it('is entered on the sides of its scope only', async () => {
+  it('run in their scopes only', async () => {
     const { headers, replied } = await through({ 'fifo.Group': { modifiers: [append('1')], scope: ['response'] } });
     deepEqual([headers, replied], [[], ['X-A', '1']]);
   });
 
-  it('stops at the first that fails, and the call fails before the backend sees it', async () => {
+  it('stop at the first failed modifier, and the call fails without reaching the backend', async () => {
     const gate = await openHarness(plugin, 'backend', { 'fifo.Group': { modifiers: [failing('1'), set('2')] } });
     let calls = 0;
     const request = pipeRequest({ origin: 'http://h1' });
@@ -56,7 +56,7 @@ describe('modifier/martian groups', () => {
     deepEqual([reply.status, reply.failed, calls, request.headers.list], [500, true, 0, []]);
   });
 
-  it('runs all with aggregateErrors and fails with all messages', async () => {
+  it('run all modifiers with aggregateErrors, and report all errors', async () => {
     const modifiers = [failing('1'), set('2'), failing('3')];
     const { reply, headers } = await through({ 'fifo.Group': { modifiers, aggregateErrors: true } });
     deepEqual(headers, ['X-A', '2']);
@@ -66,31 +66,31 @@ describe('modifier/martian groups', () => {
     );
   });
 
-  it('fails a call where an answer cannot be changed as configured', async () => {
+  it('fail a call if a response cannot be modified', async () => {
     const modifiers = [{ 'header.Modifier': { name: 'Content-Length', value: '9', scope: ['response'] } }];
     const { reply } = await through({ 'fifo.Group': { modifiers } });
     deepEqual([reply.status, reply.failed], [500, true]);
   });
 
-  it('fails a call where a header is too long for an expression', async () => {
+  it('fail a call if a header is too long for a regular expression', async () => {
     const filter = { header: 'X', regex: '(a|b)*a(a|b){18}$', modifier: set('1'), scope: ['request'] };
     const { reply } = await through({ 'header.RegexFilter': filter }, { headers: ['X', 'ab'.repeat(500_000)] });
     deepEqual([reply.status, reply.errors[0]!.code], [500, 'PATTERN_LIMIT']);
   });
 
-  it('takes groups in filters in groups', async () => {
+  it('can be nested in filters and groups', async () => {
     const inner = { 'fifo.Group': { modifiers: [append('1'), append('2')], scope: ['request'] } };
     const filter = { 'header.Filter': { name: 'X-V', modifier: inner, scope: ['request'] } };
     const group = { 'priority.Group': { modifiers: [{ priority: 1, modifier: filter }] } };
     deepEqual((await through(group, { headers: ['X-V', '1'] })).headers, ['X-V', '1', 'X-A', '1', 'X-A', '2']);
   });
 
-  it('allows comments next to and inside modifiers', async () => {
+  it('can have comments next to and inside modifiers', async () => {
     const config = { '@why': 'legacy', 'header.Modifier': { '@comment': 'x', name: 'X-A', value: '1' } };
     deepEqual((await through(config)).headers, ['X-A', '1']);
   });
 
-  it('declares the headers that it sets on requests, so that clients cannot send them', async () => {
+  it('reserve the names of the request headers they set, so that clients cannot send them', async () => {
     const modifiers = [
       set('1'),
       { 'header.Id': {} },
@@ -100,14 +100,14 @@ describe('modifier/martian groups', () => {
     deepEqual(gate.attached.sets, ['X-A', 'X-Krakend-Id']);
   });
 
-  it('warns where no side is left, and costs nothing there', async () => {
+  it('cause a warning and no overhead if no scope is left', async () => {
     const filter = { 'header.Filter': { name: 'X', modifier: set('1', ['response']), scope: ['request'] } };
     deepEqual(await warningsOf(filter), ['/ no modifier applies to requests or responses: check their scopes']);
     deepEqual((await openHarness(plugin, 'backend', filter)).attached, {});
   });
 
   for (const [what, config, issue] of [
-    ['nothing at all', {}, /^\/ the modifier is missing/],
+    ['an empty configuration', {}, /^\/ the modifier is missing/],
     ['an unknown type', { 'header.Foo': {} }, /^\/header\.Foo unknown key 'header\.Foo'/],
     [
       'two keys',
@@ -115,26 +115,26 @@ describe('modifier/martian groups', () => {
       /^\/ only one modifier is allowed, found header\.Modifier and header\.Id/,
     ],
     [
-      'two keys further in',
+      'two keys in a nested modifier',
       { 'fifo.Group': { modifiers: [{ 'header.Id': {}, ...set('1') }] } },
       /^\/fifo\.Group\/modifiers\/0 only one modifier is allowed/,
     ],
     [
-      'an unknown type further in',
+      'an unknown type in a nested modifier',
       { 'priority.Group': { modifiers: [{ priority: 1, modifier: { 'body.Modifer': { body: '' } } }] } },
       /^\/priority\.Group\/modifiers\/0\/modifier\/body\.Modifer unknown key/,
     ],
-    ['a scope that is none', set('1', ['both']), /\/scope\/0 'scope\[0\]' must be one of request, response/],
+    ['an unknown scope', set('1', ['both']), /\/scope\/0 'scope\[0\]' must be one of request, response/],
     ['a filter without a modifier', { 'cookie.Filter': { name: 'a' } }, /'modifier' is missing in 'cookie\.Filter'/],
   ] as const) {
-    it(`refuses ${what}`, async () => {
+    it(`are rejected with ${what}`, async () => {
       const issues = await issuesOf(config);
       equal(issues.length, 1);
       match(issues[0]!, issue);
     });
   }
 
-  it('takes groups nested forty deep', async () => {
+  it('can be nested forty levels deep', async () => {
     let nested: object = set('1');
     for (let depth = 0; depth < 40; depth++) nested = { 'fifo.Group': { modifiers: [nested] } };
     deepEqual((await through(nested)).headers, ['X-A', '1']);

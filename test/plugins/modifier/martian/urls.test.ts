@@ -13,8 +13,8 @@ async function matches(filter: object, origin: string, target: string): Promise<
   return headers[0] === 'X-Then';
 }
 
-describe('modifier/martian addresses', () => {
-  it('case 2: sets a parameter of the query, keeps the others, and sorts them', async () => {
+describe('the URLs of modifier/martian', () => {
+  it('can receive a query parameter; other parameters are kept and sorted', async () => {
     const { target } = await through(
       { 'querystring.Modifier': { name: 'amount', value: '75' } },
       { target: '/x?currency=EUR&amount=5&amount=6' },
@@ -22,7 +22,7 @@ describe('modifier/martian addresses', () => {
     equal(target, '/x?amount=75&currency=EUR');
   });
 
-  it('adds a query if it is missing', async () => {
+  it('can receive a query if they have none', async () => {
     equal((await through({ 'querystring.Modifier': { name: 'a b', value: '&' } })).target, '/x?a+b=%26');
   });
 
@@ -40,7 +40,7 @@ describe('modifier/martian addresses', () => {
     });
   }
 
-  it('case 6: replaces host and path; the Host header stays', async () => {
+  it('can have another host and path without changing the Host header', async () => {
     const { origin, target, host } = await through(
       { 'url.Modifier': { host: 'localhost:9', path: '/p' } },
       { target: '/x?a=1' },
@@ -48,7 +48,7 @@ describe('modifier/martian addresses', () => {
     deepEqual([origin, target, host], ['http://localhost:9', '/p?a=1', 'h1']);
   });
 
-  it('replaces scheme and query', async () => {
+  it('can have another scheme and query', async () => {
     const { origin, target } = await through(
       { 'url.Modifier': { scheme: 'https', query: 'b=2' } },
       { target: '/x?a=1' },
@@ -56,12 +56,12 @@ describe('modifier/martian addresses', () => {
     deepEqual([origin, target], ['https://h1', '/x?b=2']);
   });
 
-  it('encodes invalid characters, and leaves encoded ones alone', async () => {
+  it('are encoded where needed without encoding twice', async () => {
     const { target } = await through({ 'url.Modifier': { path: 'ü %2f?#', query: 'a=%20 b%' } });
     equal(target, '/%C3%BC%20%2f%3F%23?a=%20%20b%25');
   });
 
-  it('a parameter that is set outlives a query that was replaced before it', async () => {
+  it('keep a parameter that is set after the query was replaced', async () => {
     const modifiers = [{ 'url.Modifier': { query: 'z=1' } }, { 'querystring.Modifier': { name: 'a', value: '1' } }];
     equal((await through({ 'fifo.Group': { modifiers } })).target, '/x?a=1&z=1');
   });
@@ -86,7 +86,7 @@ describe('modifier/martian addresses', () => {
     });
   }
 
-  it('url.RegexFilter matches the whole address, with its query', async () => {
+  it('are matched as a whole, including the query, by url.RegexFilter', async () => {
     const filter = { 'url.RegexFilter': { regex: '^http://h1/x\\?.*debug=1', ...marked } };
     deepEqual(
       [await matches(filter, 'http://h1', '/x?a=1&debug=1'), await matches(filter, 'http://h1', '/x')],
@@ -94,7 +94,7 @@ describe('modifier/martian addresses', () => {
     );
   });
 
-  it('filters of the answer look at the address as it was changed', async () => {
+  it('are matched in the response scope as they were modified', async () => {
     const modifiers = [
       { 'url.Modifier': { path: '/changed' } },
       { 'url.Filter': { path: '/changed', modifier: marked.modifier, scope: ['response'] } },
@@ -109,7 +109,7 @@ describe('modifier/martian addresses', () => {
     [{ defaultForScheme: true }, 'https://h1:81', 'https://h1'],
     [{ remove: true }, 'http://h1:81', 'http://h1'],
   ] as const) {
-    it(`port.Modifier ${JSON.stringify(config)} calls ${expected} instead of ${origin}, and says so in Host`, async () => {
+    it(`call ${expected} instead of ${origin} with port.Modifier ${JSON.stringify(config)}, and set the Host header`, async () => {
       const modifiers = [
         { 'header.Modifier': { name: 'Host', value: 'old', scope: ['request'] } },
         { 'port.Modifier': config },
@@ -144,19 +144,23 @@ describe('modifier/martian addresses', () => {
       '/port.Modifier exactly one of "port", "defaultForScheme" and "remove" must be set',
     ],
     [
-      'one with two',
+      'a port modifier with two settings',
       { 'port.Modifier': { port: 1, remove: true } },
       '/port.Modifier exactly one of "port", "defaultForScheme" and "remove" must be set',
     ],
-    ['another protocol', { 'url.Modifier': { scheme: 'ftp' } }, '/url.Modifier/scheme no backend is called over "ftp"'],
+    ['another scheme', { 'url.Modifier': { scheme: 'ftp' } }, '/url.Modifier/scheme no backend is called over "ftp"'],
     ['a host with a path', { 'url.Modifier': { host: 'h/x' } }, '/url.Modifier/host "h/x" is not a valid host'],
-    ['a host with a user', { 'url.Modifier': { host: 'a@h' } }, '/url.Modifier/host "a@h" is not a valid host'],
     [
-      'a parameter for the answer',
+      'a host with user information',
+      { 'url.Modifier': { host: 'a@h' } },
+      '/url.Modifier/host "a@h" is not a valid host',
+    ],
+    [
+      'a parameter in the response scope',
       { 'querystring.Modifier': { name: 'a', value: '1', scope: ['request', 'response'] } },
       '/querystring.Modifier/scope/1 \'scope[1]\' must be request, found "response"',
     ],
   ] as const) {
-    it(`refuses ${what}`, async () => deepEqual(await issuesOf(config), [issue]));
+    it(`are rejected with ${what}`, async () => deepEqual(await issuesOf(config), [issue]));
   }
 });

@@ -24,32 +24,32 @@ async function faultsOf(settings: object): Promise<string[]> {
   }
 }
 
-describe('the replacement of texts', () => {
-  it('case 1: puts groups of an expression into the text', async () => {
+describe('the modifier "content-replacer"', () => {
+  it('inserts groups of a regular expression into the string', async () => {
     const card = { find: '(^\\d{4})(.*)', replace: '$' + '{1}-XXXX', regexp: true };
     deepEqual(await replaced({ 'data.card': card }, { data: { card: '1234567812345678' } }), {
       data: { card: '1234-XXXX' },
     });
   });
 
-  it('case 2: takes a text away', async () => {
+  it('removes a string', async () => {
     deepEqual(await replaced({ message: { find: ' items left', replace: '' } }, { message: '6 items left' }), {
       message: '6',
     });
   });
 
-  it('case 3: replaces every occurrence of a text, as it is written', async () => {
+  it('replaces every occurrence of a literal string', async () => {
     deepEqual(await replaced({ n: { find: '.', replace: '#' } }, { n: 'a.b.c' }), { n: 'a#b#c' });
     deepEqual(await replaced({ n: { find: 'a', replace: '$&$1' } }, { n: 'aa' }), { n: '$&$1$&$1' });
     deepEqual(await replaced({ n: { find: '[ab]', replace: 'x', regexp: true } }, { n: 'abc' }), { n: 'xxc' });
   });
 
-  it('case 4: does not go into lists', async () => {
+  it('does not change strings in lists', async () => {
     const any = { find: 'a', replace: 'b' };
     deepEqual(await replaced({ 'list.0': any, list: any, 'list.length': any }, { list: ['a'] }), { list: ['a'] });
   });
 
-  it('case 5: changes nothing but texts, and nothing that is not there', async () => {
+  it('changes existing strings only', async () => {
     const data = { age: 3, is: true, none: null, o: { a: 1 } };
     const any = { find: '3', replace: '4' };
     const settings = {
@@ -65,19 +65,19 @@ describe('the replacement of texts', () => {
     equal(await replaced(settings, data), data);
   });
 
-  it('leaves the data that it was given as it is', async () => {
+  it('does not modify its input', async () => {
     const data = Object.freeze({ a: Object.freeze({ b: 'x', c: 'x' }), z: 1 }) as DataObject;
     deepEqual(await replaced({ 'a.b': { find: 'x', replace: 'y' } }, data), { a: { b: 'y', c: 'x' }, z: 1 });
     deepEqual(data['a'], { b: 'x', c: 'x' });
   });
 
-  it('keeps a key __proto__ of the data', async () => {
+  it('keeps a key named __proto__', async () => {
     const data = JSON.parse('{"__proto__":{"b":"x"},"a":"x"}');
     const result = await replaced({ a: { find: 'x', replace: 'y' } }, data);
     equal(JSON.stringify(result), '{"__proto__":{"b":"x"},"a":"y"}');
   });
 
-  it('applies entries as they are written', async () => {
+  it('applies entries in order of declaration', async () => {
     const settings = {
       'a.b': { find: 'x', replace: 'y' },
       a: { find: 'y', replace: 'z' },
@@ -86,7 +86,7 @@ describe('the replacement of texts', () => {
     deepEqual(await replaced(settings, { a: { b: 'x' }, c: 'x' }), { a: { b: 'y' }, c: 'y' });
   });
 
-  it('case 6: does nothing where it is not named, with a warning', async () => {
+  it('has no effect unless it is listed, and causes a warning', async () => {
     const settings = { a: { find: 'x', replace: 'y' } };
     const gate = await openHarness(plugin, 'endpoint', replacing(settings, []));
     deepEqual(
@@ -97,12 +97,12 @@ describe('the replacement of texts', () => {
     deepEqual(await replaced(settings, { a: 'x' }, []), { a: 'x' });
   });
 
-  it('may have comments', async () => {
+  it('accepts comments', async () => {
     deepEqual(await replaced({ '@why': 'of the test', a: { find: 'x', replace: 'y', $c: 1 } }, { a: 'x' }), { a: 'y' });
     deepEqual(await replaced({ '@a': { find: 'x', replace: 'y' } }, { '@a': 'x' }), { '@a': 'y' });
   });
 
-  it('fails where a text becomes too long, however it is written', async () => {
+  it('fails if a string becomes too long', async () => {
     const text = 'a'.repeat(1024 * 1024);
     for (const regexp of [false, true]) {
       const gate = await openHarness(
@@ -120,7 +120,7 @@ describe('the replacement of texts', () => {
     deepEqual(await replaced({ a: { find: 'ab', replace: 'b'.repeat(100) } }, { a: text }), { a: text });
   });
 
-  it('is rejected with errors', async () => {
+  it('is rejected with an invalid configuration', async () => {
     deepEqual(await faultsOf({ a: { find: '(', replace: '', regexp: true } }), ['PATTERN_INVALID']);
     deepEqual(await faultsOf({ a: 'text' }), ['CONTENT_REPLACER_ENTRY']);
     for (const settings of [
@@ -135,7 +135,7 @@ describe('the replacement of texts', () => {
   });
 });
 
-describe('the replacement of texts in a gateway', () => {
+describe('the modifier "content-replacer" in a gateway', () => {
   let backend: TestBackend;
   let gateway: Operations;
 
@@ -149,7 +149,7 @@ describe('the replacement of texts in a gateway', () => {
     'plugin/req-resp-modifier': replacing({ [path]: { find: '.', replace: '#' } }),
   });
 
-  it('case 7: changes the data of a backend, with its group', async () => {
+  it('changes the data of a backend in its group', async () => {
     gateway = await startGateway({
       host: [backend.url],
       endpoints: [{ endpoint: '/a', backend: [{ url_pattern: '/', group: 'g', extra_config: settings('g.n') }] }],
@@ -166,7 +166,7 @@ describe('the replacement of texts in a gateway', () => {
     deepEqual((await gateway.inject('/a')).json(), { g: { n: 'a.b', m: 'a.b' }, h: { n: 'a.b', m: 'a#b' } });
   });
 
-  it('has no effect on what passes undecoded', async () => {
+  it('has no effect with the no-op encoding', async () => {
     gateway = await startGateway({
       host: [backend.url],
       endpoints: [

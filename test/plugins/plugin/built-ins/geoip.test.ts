@@ -52,7 +52,7 @@ const nowhere = {
   Traits: { IsAnonymousProxy: false, IsSatelliteProvider: false },
 };
 
-describe('the place of a client', () => {
+describe('the client location of the plugin "geoip"', () => {
   let folder: string;
   let backend: TestBackend;
   let gateway: Operations | undefined;
@@ -91,7 +91,7 @@ describe('the place of a client', () => {
   }
 
   for (const recordSize of [24, 28, 32] as const) {
-    it(`is found in a database with records of ${recordSize} bits, for both kinds of addresses`, async () => {
+    it(`is found in a database with records of ${recordSize} bits, for IPv4 and IPv6`, async () => {
       const path = write(makeDatabase(places, { recordSize }));
       const headers = await headersFor(path, '81.2.69.142', '2001:db8::7', '::ffff:81.2.69.143', '81.2.69.144');
       const isoCodes = headers.map((header) => JSON.parse(header).Country.IsoCode);
@@ -99,7 +99,7 @@ describe('the place of a client', () => {
     });
   }
 
-  it('is JSON on one line in ASCII, always with the same members', async () => {
+  it('is one line of ASCII JSON with a fixed set of members', async () => {
     const [header, again, empty] = await headersFor(
       write(makeDatabase(places)),
       '81.2.69.142',
@@ -118,7 +118,7 @@ describe('the place of a client', () => {
     deepEqual(JSON.parse(header!), nowhere);
   });
 
-  it('is empty for a record that cannot be read, with an ERROR once a minute', async () => {
+  it('is empty for an unreadable record, with an ERROR once a minute', async () => {
     const broken = makeDatabase([['2001:db8:0:0:0:0:0:0/32', london]]);
     // The map of the city is of a type that there is not.
     broken.set([1, 20], broken.indexOf('geoname_id') - 2);
@@ -148,7 +148,7 @@ describe('the place of a client', () => {
     );
   }
 
-  it('case 6: is rejected for a file that is not there, is cut off, or is no City database', async () => {
+  it('is rejected for a database that does not exist, is truncated or is not a city database', async () => {
     const whole = makeDatabase(places);
     equal(await faultOf(join(folder, 'none.mmdb')), 'GEOIP_FILE /geoip/citydb_path');
     equal(await faultOf(write(Buffer.from('text'))), 'GEOIP_DATABASE /geoip/citydb_path');
@@ -180,38 +180,38 @@ describe('the place of a client', () => {
     gateway!.inject({ url: '/a', headers: { 'x-forwarded-for': ip, ...more } });
   const seen = () => JSON.parse(backend.requests.at(-1)!.headers['x-geoip'] as string);
 
-  it('case 1: is sent to backends if the header is forwarded', async () => {
+  it('is sent to backends if the header is forwarded', async () => {
     await start({ input_headers: ['X-Geoip'] });
     await from('81.2.69.142');
     deepEqual([seen().Country.IsoCode, seen().City.Names.en], ['GB', 'London']);
   });
 
-  it('case 2: is empty for a private address', async () => {
+  it('is empty for a private address', async () => {
     await start({ input_headers: ['X-Geoip'] });
     await gateway!.inject('/a');
     equal(seen().Country.IsoCode, '');
   });
 
-  it('case 3: replaces what a client says of itself, also under a name that looks the same', async () => {
+  it('replaces a location header that the client sends, even under a lookalike name', async () => {
     await start({ input_headers: ['*'] });
     await from('81.2.69.142', { 'x-geoip': '{"Country":{"IsoCode":"ES"}}', x_geoip: '{"Country":{"IsoCode":"ES"}}' });
     equal(seen().Country.IsoCode, 'GB');
     ok(!backend.requests.at(-1)!.rawHeaders.some((text) => text.includes('"ES"')));
   });
 
-  it('case 4: is not sent to backends if the header is not forwarded', async () => {
+  it('is not sent to backends unless the header is forwarded', async () => {
     await start({});
     await from('81.2.69.142');
     equal(backend.requests.at(-1)!.headers['x-geoip'], undefined);
   });
 
-  it('case 5: is there for conditions', async () => {
+  it('is available to conditional backends', async () => {
     const check_expr = 'req_headers[\'X-Geoip\'][0].matches(\'"IsoCode":"ES"\')';
     await start({ input_headers: ['X-Geoip'], extra_config: { 'validation/cel': [{ check_expr }] } });
     equal((await from('81.2.69.142')).statusCode, 500);
   });
 
-  it('is there for policies without the header', async () => {
+  it('is available to policies even if the header is not forwarded', async () => {
     const req = {
       policies: ["geoIP().Country.IsoCode == 'GB' && geoIP().City.Names.en == 'London'"],
       error: { status: 451 },

@@ -37,28 +37,28 @@ async function warningsOf(config: object, around = {}): Promise<string[]> {
   return gate.warnings.map(({ code }) => code);
 }
 
-describe('the filter of addresses', () => {
+describe('the plugin "ip-filter"', () => {
   const xff = 'X-Forwarded-For';
 
-  it('case 1: lets in who is listed', async () => {
+  it('accepts listed addresses with an allow list', async () => {
     deepEqual(
       await statuses({ CIDR, allow: true }, ['127.0.0.1'], ['192.168.0.255'], ['192.168.1.0']),
       [200, 200, 403],
     );
   });
 
-  it('case 2: trusts the header of any client if no proxies are named', async () => {
+  it('trusts the header of any client if no proxies are configured', async () => {
     deepEqual(await statuses({ CIDR, allow: true }, ['127.0.0.1', xff, '8.8.8.8']), [403]);
   });
 
-  it('case 3: rejects listed addresses', async () => {
+  it('rejects listed addresses with a deny list', async () => {
     deepEqual(
       await statuses({ CIDR }, ['127.0.0.1', xff, '8.8.8.8'], ['8.8.8.8', xff, '10.0.3.4'], ['8.8.8.8']),
       [200, 403, 200],
     );
   });
 
-  it('case 4: treats the nearest address that is not a proxy as the client', async () => {
+  it('treats the nearest address that is not a trusted proxy as the client', async () => {
     const trusted_proxies = ['127.0.0.0/8'];
     const chain = '192.168.0.9, 8.8.8.8';
     deepEqual(await statuses({ CIDR, allow: true, trusted_proxies }, ['127.0.0.1', xff, chain]), [403]);
@@ -68,7 +68,7 @@ describe('the filter of addresses', () => {
     );
   });
 
-  it('case 5: skips each of its own proxies', async () => {
+  it('skips each of its trusted proxies', async () => {
     const trusted_proxies = ['127.0.0.0/8', '8.8.8.8/32'];
     deepEqual(
       await statuses(
@@ -81,12 +81,12 @@ describe('the filter of addresses', () => {
     );
   });
 
-  it('case 6: ignores the header unless a proxy sent it', async () => {
+  it('ignores the header unless a trusted proxy sent it', async () => {
     const settings = { CIDR, allow: true, trusted_proxies: ['203.0.113.0/24'] };
     deepEqual(await statuses(settings, ['127.0.0.1', xff, '8.8.8.8'], ['9.9.9.9', xff, '127.0.0.1']), [200, 403]);
   });
 
-  it('case 7: without an address, accepts requests if the list denies', async () => {
+  it('accepts requests without an address with a deny list', async () => {
     const client_ip_headers = ['X-Forwarded-For'];
     deepEqual(
       [
@@ -97,12 +97,12 @@ describe('the filter of addresses', () => {
     );
   });
 
-  it('case 8: takes IPv4 written as IPv6 for what it is', async () => {
+  it('treats IPv4-mapped IPv6 addresses as IPv4', async () => {
     deepEqual(await statuses({ CIDR }, ['9.9.9.9', 'X-Real-IP', '::ffff:172.17.2.56']), [403]);
     deepEqual(await statuses({ CIDR: ['::ffff:10.0.0.0/104'] }, ['10.9.9.9']), [403]);
   });
 
-  it('reads addresses with ports, in brackets and with zones', async () => {
+  it('parses addresses with ports, brackets and zones', async () => {
     const settings = { CIDR: ['10.0.0.1', '2001:db8::/32', 'fe80::/10'] };
     const forms = ['10.0.0.1:8080', ' 10.0.0.1 ', '[2001:db8::1]:443', '[2001:db8::1]', '2001:db8::7', 'fe80::1%eth0'];
     deepEqual(
@@ -112,11 +112,11 @@ describe('the filter of addresses', () => {
     deepEqual(await statuses(settings, ['9.9.9.9', xff, '10.0.0.1:x'], ['9.9.9.9', xff, '010.0.0.1']), [200, 200]);
   });
 
-  it('looks at the connection alone where it is to look at no headers', async () => {
+  it("uses the connection's address if no headers are configured", async () => {
     deepEqual(await statuses({ CIDR, client_ip_headers: [] }, ['9.9.9.9', xff, '10.0.0.1'], ['10.0.0.1']), [200, 403]);
   });
 
-  it('masks bits of a host off', async () => {
+  it('ignores the host bits of a range', async () => {
     deepEqual(await statuses({ CIDR: ['10.1.2.3/16'] }, ['10.1.255.255'], ['10.2.0.0']), [403, 200]);
   });
 
@@ -128,7 +128,7 @@ describe('the filter of addresses', () => {
     deepEqual(await warningsOf(filter({ CIDR: [], client_ip_headers: [] })), ['IP_FILTER_EMPTY']);
   });
 
-  it('is rejected with an invalid range, in any place', async () => {
+  it('is rejected with an invalid range in any field', async () => {
     deepEqual(await faultsOf({ CIDR: ['10.0.0.0/8', '10.0.0.0/33'] }), ['IP_FILTER_RANGE /ip-filter/CIDR/1']);
     deepEqual(await faultsOf({ CIDR: [], trusted_proxies: ['proxy'] }), [
       'IP_FILTER_RANGE /ip-filter/trusted_proxies/0',
@@ -138,7 +138,7 @@ describe('the filter of addresses', () => {
     deepEqual(await faultsOf({ CIDR: ['10.0.0.1'], '@why': 1, client_ip_headers: [] }), []);
   });
 
-  it('warns if any client can forge its address, and if it is not listed', async () => {
+  it('warns if any client can forge its address', async () => {
     deepEqual(await warningsOf(filter({ CIDR })), ['IP_FILTER_SPOOFABLE']);
     deepEqual(await warningsOf(filter({ CIDR, trusted_proxies: ['10.0.0.0/8'] })), []);
     deepEqual(await warningsOf({ name: [], 'ip-filter': { CIDR } }), ['PLUGIN_UNUSED']);
@@ -168,7 +168,7 @@ describe('the filter of addresses', () => {
     );
   });
 
-  it('logs an address once a second', async () => {
+  it('logs each address at most once a second', async () => {
     let now = 0;
     const lines: string[] = [];
     const log = { at: () => log, debug() {}, info() {}, warning: (line: string) => lines.push(line), error() {} };
@@ -190,7 +190,7 @@ describe('the filter of addresses', () => {
   });
 });
 
-describe('the filter of addresses in a gateway', () => {
+describe('the plugin "ip-filter" in a gateway', () => {
   let backend: TestBackend;
   let gateway: Operations;
 
@@ -209,7 +209,7 @@ describe('the filter of addresses in a gateway', () => {
     (await gateway.inject({ url, headers, remoteAddress: '9.9.9.9' } as never)).statusCode;
   const own = { client_ip_headers: ['X-Client'] };
 
-  it('case 9: covers every path at the service, but for preflights, and tells the access log who answered', async () => {
+  it('covers every path at the root except CORS preflights, and is named in the access log', async () => {
     const sinks = rememberingSinks();
     gateway = await startGateway(
       {
@@ -237,7 +237,7 @@ describe('the filter of addresses in a gateway', () => {
     );
   });
 
-  it('case 10: wraps only its own endpoint, before authentication', async () => {
+  it('covers only its own endpoint, before authentication', async () => {
     const files = {
       'auth/validator': { alg: 'HS256', jwk_local_path: 'samples/tokens/keys.json', disable_jwk_security: true },
     };
@@ -247,7 +247,7 @@ describe('the filter of addresses in a gateway', () => {
     deepEqual([await statusOf('/a', listed), await statusOf('/a'), await statusOf('/b', listed)], [403, 401, 200]);
   });
 
-  it('ends the call of its own backend only', async () => {
+  it('rejects calls to its own backend only', async () => {
     const one = {
       url_pattern: '/',
       group: 'a',
@@ -263,7 +263,7 @@ describe('the filter of addresses in a gateway', () => {
     deepEqual([partial.json(), partial.headers['x-gateway-completed']], [{ b: { ok: true } }, 'false']);
   });
 
-  it("uses the router's address where it says nothing of headers and proxies", async () => {
+  it("defaults to the router's settings for headers and proxies", async () => {
     gateway = await startGateway({
       host: [backend.url],
       endpoints: [at('/a')],
@@ -278,7 +278,7 @@ describe('the filter of addresses in a gateway', () => {
     );
   });
 
-  it('follows a reload', async () => {
+  it('applies changes on a reload', async () => {
     const config = (list: string[]) => ({
       version: 3,
       host: [backend.url],
@@ -292,8 +292,8 @@ describe('the filter of addresses in a gateway', () => {
   });
 });
 
-describe('names of built-in modifiers', () => {
-  it('are ordered among one another', async () => {
+describe('the names of built-in modifiers', () => {
+  it('define their order', async () => {
     const gate = await openHarness(modifier, 'endpoint', {
       name: ['ip-filter', 'content-replacer'],
       'ip-filter': { CIDR, client_ip_headers: [] },

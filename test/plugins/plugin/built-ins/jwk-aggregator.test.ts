@@ -8,7 +8,7 @@ import { json, rememberingSinks, startBackend, startGateway, type TestBackend } 
 import { refusalsOf } from '../../../support/modules.ts';
 import { issue, type KeyServer, makeSigner, type Signer, startKeyServer } from '../../auth/fixture.ts';
 
-describe('the aggregator of key sets', () => {
+describe('the plugin "jwk-aggregator"', () => {
   let ada: Signer;
   let bob: Signer;
   let backend: TestBackend;
@@ -71,14 +71,14 @@ describe('the aggregator of key sets', () => {
   };
   const lines = (pattern: RegExp) => sinks.lines.filter((line) => pattern.test(line));
 
-  it('has the keys of all origins in their order, under any path', async () => {
+  it('serves the keys of all origins in order, under any path', async () => {
     await open();
     const response = await fetchSet({}, '/any/path?x=1');
     equal(response.headers.get('content-type'), 'application/json');
     deepEqual(await response.json(), { keys: [ada.jwk, bob.jwk] });
   });
 
-  it('lets tokens of every provider pass where validators name it, without asking its own port', async () => {
+  it('provides keys to auth/validator in the same gateway without a call to its own port', async () => {
     await open();
     for (const signer of [ada, bob]) {
       const headers = { authorization: `Bearer ${await issue(signer)}` };
@@ -91,7 +91,7 @@ describe('the aggregator of key sets', () => {
     equal((await gateway!.inject({ url: '/a', headers })).statusCode, 200);
   });
 
-  it('omits the keys of an origin that fails, and logs it', async () => {
+  it('omits the keys of a failed origin and logs the failure', async () => {
     refuse(servers[0]!);
     await open({}, { cache: false });
     deepEqual(await names(), ['bob']);
@@ -99,14 +99,14 @@ describe('the aggregator of key sets', () => {
     match(line!, /ERROR.*\[PLUGIN: jwk-aggregator\] 127\.0\.0\.1:\d+\/keys: status 500; its keys are left out/);
   });
 
-  it('is a bad gateway with no body where no origin answers', async () => {
+  it('returns 502 without a body if no origin responds', async () => {
     for (const server of servers) refuse(server);
     await open();
     const response = await fetchSet();
     deepEqual([response.status, await response.text()], [502, '']);
   });
 
-  it('answers what only reads', async () => {
+  it('serves GET and HEAD only', async () => {
     await open();
     const response = await fetchSet({ method: 'POST', body: 'x' });
     deepEqual([response.status, response.headers.get('allow')], [405, 'GET, HEAD']);
@@ -114,7 +114,7 @@ describe('the aggregator of key sets', () => {
     deepEqual([head.status, Number(head.headers.get('content-length')) > 100], [200, true]);
   });
 
-  it('fetches anew for each request where nothing is cached, once for those that come together', async () => {
+  it('fetches the keys for each request without a cache, once for concurrent requests', async () => {
     await open({}, { jwk_url: 'https://127.0.0.1:1/' });
     await names();
     await names();
@@ -132,7 +132,7 @@ describe('the aggregator of key sets', () => {
   };
   const cached = () => config({ cache: true }, { jwk_url: 'https://127.0.0.1:1/' });
 
-  it('keeps a set for as long as its server says, over reloads', async () => {
+  it('caches keys for the lifetime that the origin declares, across reloads', async () => {
     allow('public, max-age=3600');
     gateway = await startGateway(cached());
     await names();
@@ -144,7 +144,7 @@ describe('the aggregator of key sets', () => {
     );
   });
 
-  it('uses a kept set for longer than that while its server fails', async () => {
+  it('uses expired cached keys while the origin fails', async () => {
     allow('max-age=0');
     gateway = await startGateway(cached(), { sinks });
     await names();
@@ -155,7 +155,7 @@ describe('the aggregator of key sets', () => {
     equal(lines(/its keys from before are used/).length, 2);
   });
 
-  it('warns once of a name that keys of two origins have', async () => {
+  it('warns once about a key ID that two origins share', async () => {
     servers[1]!.answer = (response) =>
       response
         .writeHead(200, { 'Content-Type': 'application/json' })
@@ -167,7 +167,7 @@ describe('the aggregator of key sets', () => {
     equal(lines(/the same ID; the last one is used: "ada"/).length, 1);
   });
 
-  it('is rejected with the place of what is wrong', async () => {
+  it('is rejected with the location of the error', async () => {
     const at = '/extra_config/plugin~1http-server/jwk-aggregator';
     for (const [settings, place] of [
       [{ origins: ['ftp://a/'] }, 'KEYS_URL /origins/0'],
@@ -181,7 +181,7 @@ describe('the aggregator of key sets', () => {
     }
   });
 
-  it('warns of keys that come without TLS', async () => {
+  it('warns about keys fetched without TLS', async () => {
     const settings = { port, origins: ['https://a.test/keys', 'http://b.test/keys'] };
     const gate = await openHarness(plugin, 'service', { name: 'jwk-aggregator', 'jwk-aggregator': settings });
     deepEqual(

@@ -17,7 +17,7 @@ async function faultsOf(settings: object): Promise<string[]> {
   }
 }
 
-describe('the rewriting of paths', () => {
+describe('the plugin "url-rewrite"', () => {
   let backend: TestBackend;
   let gateway: Operations;
 
@@ -54,7 +54,7 @@ describe('the rewriting of paths', () => {
     return response.statusCode === 200 ? response.json().target : response.statusCode;
   };
 
-  it('case 1: serves an endpoint under another path, with query and method as they are', async () => {
+  it('serves an endpoint under another path with the same query and method', async () => {
     await start({ literal: { '/hi': '/hello' } });
     deepEqual(
       [await ask('/hi?x=1'), await ask('/hi', 'POST'), await ask('/hello')],
@@ -62,37 +62,37 @@ describe('the rewriting of paths', () => {
     );
   });
 
-  it('case 2: takes the whole path in its case', async () => {
+  it('matches the whole path case-sensitively', async () => {
     await start({ literal: { '/hi': '/hello' } });
     deepEqual([await ask('/hi/'), await ask('/HI'), await ask('/hi/a')], [404, 404, 404]);
   });
 
-  it('case 3: puts groups of an expression into the path', async () => {
+  it('inserts groups of a regular expression into the path', async () => {
     await start({ regexp: [['^/u-([a-z]+)$', '/git/$' + '{1}']] });
     deepEqual([await ask('/u-ann'), await ask('/u-7')], ['/git/ann', 404]);
   });
 
-  it('case 4: keeps the rest of the path', async () => {
+  it('keeps the rest of the path', async () => {
     await start({ regexp: [['/p/([a-z]{3})', '/git/$1']] });
     equal(await ask('/p/abcdef'), '/git/abcdef');
   });
 
-  it('case 5: looks at whole paths before expressions', async () => {
+  it('prefers literal paths over regular expressions', async () => {
     await start({ literal: { '/a': '/hello' }, regexp: [['^/a', '/git/x']] });
     deepEqual([await ask('/a'), await ask('/ab')], ['/hello', '/git/xb']);
   });
 
-  it('case 6: takes a placeholder as it is written', async () => {
+  it('treats placeholders literally', async () => {
     await start({ literal: { '/g': '/git/{user}' } });
     equal(await ask('/g'), '/git/%7Buser%7D');
   });
 
-  it('case 7: does nothing where it is not named', async () => {
+  it('has no effect unless it is listed', async () => {
     await start({ literal: { '/hi': '/hello' } }, []);
     equal(await ask('/hi'), 404);
   });
 
-  it('case 8: rewrites once, and serves nothing without an endpoint', async () => {
+  it('rewrites once, and serves nothing if the new path has no endpoint', async () => {
     await start({
       literal: { '/x': '/y', '/y': '/hello' },
       regexp: [
@@ -103,12 +103,12 @@ describe('the rewriting of paths', () => {
     deepEqual([await ask('/x'), await ask('/y'), await ask('/z')], [404, '/hello', 404]);
   });
 
-  it('looks at decoded paths, and writes them encoded', async () => {
+  it('matches decoded paths and writes them encoded', async () => {
     await start({ literal: { '/grüße': '/hello' }, regexp: [['^/n/(.*)$', '/git/$1']] });
     deepEqual([await ask('/gr%C3%BC%C3%9Fe'), await ask('/n/a%20b%2B')], ['/hello', '/git/a%20b+']);
   });
 
-  it('does not lead around what is rejected in paths', async () => {
+  it('cannot bypass the rejection of invalid paths', async () => {
     await start({ regexp: [['^/n/(.*)$', '/git/$1']] });
     const { port } = await gateway.listen();
     for (const path of ['/n/%2e%2e/hello', '/n/..%2fhello', '/n/a/../../hello', '/n/%00', '/n/a%3Fb', '/n/%zz']) {
@@ -120,7 +120,7 @@ describe('the rewriting of paths', () => {
     }
   });
 
-  it('shows components the new path, and the access log the old one', async () => {
+  it('provides the new path to components, and the original one to the access log', async () => {
     const sinks = rememberingSinks();
     await start({ literal: { '/old': '/seen' } }, ['url-rewrite'], { sinks });
     equal(await ask('/old'), '/seen');
@@ -128,7 +128,7 @@ describe('the rewriting of paths', () => {
     ok(line && !line.includes('/seen'), line);
   });
 
-  it('is rejected with errors, at their place', async () => {
+  it('is rejected with the location of the error', async () => {
     deepEqual(await faultsOf({}), ['URL_REWRITE_EMPTY ']);
     deepEqual(await faultsOf({ regexp: [['(', '/a']] }), ['PATTERN_INVALID /regexp/0/0']);
     deepEqual(await faultsOf({ regexp: [['a', 'b']] }), ['URL_REWRITE_PATH /regexp/0/1']);
