@@ -2,10 +2,10 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { graphPicture } from './graph-picture.ts';
 
-/** Lines around the picture in CONTRIBUTING.md. */
-const BEGIN = '<!-- The picture is made from the imports: node scripts/docs/house.ts -->\n';
-const END = '<!-- End of the picture. -->\n';
+/** Path of the picture that CONTRIBUTING.md shows. */
+export const PICTURE = 'scripts/docs/house.svg';
 
 const aliases: Readonly<Record<string, string>> = {
   '#contract': 'kernel/contract/index.ts',
@@ -51,21 +51,7 @@ export function edges(): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-/** Picture of the rooms and their imports, as a Mermaid diagram: an arrow leads from a room to a room that it imports. */
-export function picture(): string {
-  const idOf = (node: string) => node.replaceAll(/[^a-z]/g, '');
-  const graph = edges();
-  const nodes = [...graph.keys()].map((node) => `  ${idOf(node)}["${node}"]`);
-  const arrows = [...graph].flatMap(([from, targets]) => targets.map((to) => `  ${idOf(from)} --> ${idOf(to)}`));
-  return `\`\`\`mermaid\nflowchart TD\n${[...nodes, ...arrows].join('\n')}\n\`\`\`\n`;
-}
+/** Picture of the rooms and their imports: an arrow leads from a room to a room that it imports. */
+export const picture = (): string => graphPicture('Rooms of Sluice and their imports', edges());
 
-/** A page with the current picture between its marks. */
-export function withPicture(page: string): string {
-  const [begin, end] = [page.indexOf(BEGIN) + BEGIN.length, page.indexOf(END)];
-  return page.slice(0, begin) + picture() + page.slice(end);
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  writeFileSync('CONTRIBUTING.md', withPicture(readFileSync('CONTRIBUTING.md', 'utf8')));
-}
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(PICTURE, picture());

@@ -203,6 +203,7 @@ describe('the documentation site', function () {
       ['guides/tokens.html', 'dark'],
       ['reference/auth/validator.html', 'light'],
       ['reference/metrics.html', 'dark'],
+      ['project/contributing.html', 'dark'],
     ] as const) {
       it(`has no serious accessibility issue on ${path} in ${colors} mode, and fits a width of 390 pixels`, () =>
         open(path, colors, 390, async (page) => {
@@ -221,6 +222,18 @@ describe('the documentation site', function () {
           );
         }));
     }
+
+    it('draws every picture', async () => {
+      const pages = htmlFiles().filter((path) => /<img|data-language="mermaid/.test(read(path)));
+      ok(pages.includes('index.html') && pages.includes('project/contributing.html'));
+      for (const path of pages) {
+        await open(path, 'light', 1280, async (page) => {
+          const undrawn = '[...document.images].filter((image) => image.naturalWidth === 0).map((image) => image.src)';
+          deepEqual(await page.evaluate(undrawn), [], path);
+          equal(await page.locator('[data-language=mermaid]').count(), 0, `${path} has a diagram that is not drawn`);
+        });
+      }
+    });
 
     it('has a search that opens the first result', () =>
       open('guides/tokens.html', 'light', 1280, async (page) => {
