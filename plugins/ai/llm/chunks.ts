@@ -1,10 +1,10 @@
 import type { Call } from '#contract';
 import { errorBody } from '../lib/chat.ts';
 import { finishReason, identity, usageObject } from './completion.ts';
-import type { Delta, Progress, Usage } from './vendor.ts';
+import type { Delta, Progress, StreamWriter, Usage } from './vendor.ts';
 
 /** Writes a stream as chat-completion chunks in server-sent events. */
-export class ChunkWriter {
+export class ChunkWriter implements StreamWriter {
   readonly #call: Call;
   readonly #write: (bytes: Uint8Array) => void;
   readonly #head: string;

@@ -22,7 +22,7 @@ import { outputOf, resolveStreaming } from './output.ts';
 import { sendingPayload } from './payload.ts';
 import { chosenVendor, schema } from './schema.ts';
 import { streamingAnswers } from './stream.ts';
-import type { Vendor } from './vendor.ts';
+import type { Format, Vendor } from './vendor.ts';
 
 /**
  * Calls a language model through one request and response format for all vendors. The gateway uses its own credentials;
@@ -84,7 +84,8 @@ function attach(site: BackendSite<DataObject>): AtBackend {
     };
   }
   const model = isRewritten(vendor, settings.format) ? modelOf(site, settings.variables['model']) : null;
-  const stream = streamingAnswers(site, { vendor, messages: output.messages, model, tokens });
+  const { format } = settings;
+  const stream = streamingAnswers(site, { vendor, messages: output.messages, model, format, tokens });
   return { ...attached, backend: send, transport: (next) => stream(failures(unnamed(next))) };
 }
 
@@ -108,8 +109,8 @@ const same: Wrap<PipeRequest> = (next) => next;
 /** Removes headers that identify the client: vendors are third parties. */
 const unnamed = before<PipeRequest>(({ headers }) => hideClient(headers));
 
-function isRewritten({ stream }: Vendor, format: string): boolean {
-  return format === 'openai' && !stream.isCompletion;
+function isRewritten({ stream }: Vendor, format: Format): boolean {
+  return format !== 'native' && format !== stream.format;
 }
 
 /** Returns the model name from the variables, or else from the URL. */

@@ -7,7 +7,7 @@ const STREAMING = 'streaming';
 
 /** Encoding of a stream as it is sent to the client. */
 function encodingOf(vendor: Vendor, format: unknown): 'sse' | 'eventstream' {
-  return format === 'openai' ? 'sse' : vendor.stream.encoding;
+  return format === 'openai' || format === 'anthropic' ? 'sse' : vendor.stream.encoding;
 }
 
 /**
@@ -37,7 +37,7 @@ function writtenEncoding(backend: Data): string | undefined {
   for (const vendor of vendors) {
     const versions = config[vendor.name];
     const settings = isObject(versions) ? versions[vendor.version] : undefined;
-    if (isObject(settings)) return encodingOf(vendor, settings['format']);
+    if (isObject(settings)) return encodingOf(vendor, settings['format'] ?? config['format']);
   }
   return undefined;
 }
@@ -59,13 +59,13 @@ const decoders = ['json', 'safejson', 'fast-json'];
  * @throws ConfigError LLM_OUTPUT, LLM_TEMPLATE, LLM_PATH, LLM_ENCODING. Warnings LLM_FORMAT, LLM_SHAPE.
  */
 export function outputOf(site: BackendSite<DataObject>): StreamOutput | null {
-  const { vendor, settings, pointer } = chosenVendor(site.config);
+  const { vendor, settings, pointer, formatAt } = chosenVendor(site.config);
   const { output_encoding: name } = site.endpoint;
   const output = site.encoding(name);
   checkPath(site, vendor, output?.streams === true);
   if (!output?.streams) {
     // A raw output is rejected elsewhere, because this component reads data.
-    if (!output?.raw) checkWhole(site, settings.format, pointer);
+    if (!output?.raw) checkWhole(site, settings.format, formatAt);
     return null;
   }
   const expected = encodingOf(vendor, settings.format);
@@ -108,7 +108,7 @@ function checkPath(site: BackendSite<DataObject>, { name, stream: { asks } }: Ve
 }
 
 /** @throws ConfigError LLM_ENCODING if the backend's response is not decoded as JSON. */
-function checkWhole(site: BackendSite<DataObject>, format: string, pointer: string): void {
+function checkWhole(site: BackendSite<DataObject>, format: string, formatAt: string): void {
   const { encoding, target, allow, deny, mapping } = site.backend;
   if (!decoders.includes(encoding)) {
     throw site.fault('LLM_ENCODING', '', `ai/llm needs a JSON response, but the backend encoding is "${encoding}"`, {
@@ -116,7 +116,7 @@ function checkWhole(site: BackendSite<DataObject>, format: string, pointer: stri
     });
   }
   if (format !== 'native')
-    site.warn('LLM_FORMAT', joinPointer(pointer, 'format'), 'format has no effect: the endpoint does not stream', {
+    site.warn('LLM_FORMAT', formatAt, 'format has no effect: the endpoint does not stream', {
       hint: `Set "output_encoding" to "${STREAMING}".`,
     });
   const shaping = { target, allow, deny, mapping };

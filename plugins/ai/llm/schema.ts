@@ -1,5 +1,5 @@
 import type { DataObject, Schema } from '#contract';
-import type { Variables, Vendor } from './vendor.ts';
+import type { Format, Variables, Vendor } from './vendor.ts';
 import { anthropicV1 } from './vendors/anthropic-v1.ts';
 import { bedrockV1 } from './vendors/bedrock-v1.ts';
 import { geminiV1beta } from './vendors/gemini-v1beta.ts';
@@ -13,11 +13,18 @@ export const vendors: readonly Vendor[] = [openaiV1, mistralV1, anthropicV1, gem
 export interface Settings {
   readonly credentials: string;
   readonly debug: boolean;
-  readonly format: 'native' | 'openai';
+  readonly format: Format;
   readonly input_template?: string;
   readonly output_template?: string;
   readonly variables: Variables;
 }
+
+const formatField = {
+  type: 'string',
+  enum: ['native', 'openai', 'anthropic'],
+  description:
+    "Format of streamed messages: `native` passes them unchanged, `openai` converts them to chat-completion chunks, `anthropic` to events of Anthropic's Messages API. Default: native.",
+} as const;
 
 function settingsOf({ variables, needsVariables }: Vendor) {
   return {
@@ -50,11 +57,8 @@ function settingsOf({ variables, needsVariables }: Vendor) {
         examples: ['./answer.tmpl'],
       },
       format: {
-        type: 'string',
-        enum: ['native', 'openai'],
-        description:
-          'Format of streamed messages: `native` passes them unchanged, `openai` converts them to chat-completion chunks.',
-        default: 'native',
+        ...formatField,
+        description: 'Format of streamed messages, with precedence over the format next to the vendor.',
       },
       variables: { ...variables, description: 'Model parameters, and values for templates.' },
     },
@@ -92,15 +96,28 @@ export const schema = {
     { gemini: { v1beta: { credentials, variables: { candidate_count: 2 } } } },
     { bedrock: { v1: { credentials, variables: { top_k: 40 } } } },
   ],
-  properties: Object.fromEntries(names.map((name) => [name, versionsOf(name)])),
+  properties: { format: formatField, ...Object.fromEntries(names.map((name) => [name, versionsOf(name)])) },
 } as const satisfies Schema;
 
+/** A configured vendor. Pointers are relative to the configuration. */
+export interface ChosenVendor {
+  readonly vendor: Vendor;
+  readonly settings: Settings;
+  readonly pointer: string;
+  /** Pointer to the format that applies. */
+  readonly formatAt: string;
+}
+
 /** Returns the configured vendor and its settings. @param config must be valid. */
-export function chosenVendor(config: DataObject): { vendor: Vendor; settings: Settings; pointer: string } {
+export function chosenVendor(config: DataObject): ChosenVendor {
   for (const vendor of vendors) {
     const versions = config[vendor.name] as { readonly [version: string]: Settings } | undefined;
-    const settings = versions?.[vendor.version];
-    if (settings) return { vendor, settings, pointer: `/${vendor.name}/${vendor.version}` };
+    const written = versions?.[vendor.version];
+    if (!written) continue;
+    const pointer = `/${vendor.name}/${vendor.version}`;
+    const own = written.format as Format | undefined;
+    const format = own ?? (config['format'] as Format | undefined) ?? 'native';
+    return { vendor, settings: { ...written, format }, pointer, formatAt: own ? `${pointer}/format` : '/format' };
   }
   throw new Error('no vendor');
 }

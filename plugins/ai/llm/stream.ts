@@ -16,15 +16,17 @@ import { chatSlot } from '../lib/chat.ts';
 import { ChunkWriter } from './chunks.ts';
 import { completed } from './completed.ts';
 import { printable } from './failure.ts';
+import { MessageEventWriter } from './message-events.ts';
 import { cuttingAtStops } from './stop-sequences.ts';
-import type { Progress, Vendor } from './vendor.ts';
+import type { Format, Progress, StreamWriter, Vendor } from './vendor.ts';
 
 export interface StreamOptions {
   readonly vendor: Vendor;
   /** Splits the vendor's stream into messages. */
   readonly messages: Messages;
-  /** Model name for chat-completion chunks; null to pass the stream unchanged. */
+  /** Model name for a stream in another format; null to pass the stream unchanged. */
   readonly model: string | null;
+  readonly format: Format;
   /** Counts tokens; null if no metrics are collected. */
   readonly tokens: ((count: number) => void) | null;
 }
@@ -73,7 +75,10 @@ export function streamingAnswers(site: BackendSite<DataObject>, options: StreamO
     reply.body = rewritten(stream, options.messages, {
       reading,
       stops,
-      writer: (write) => new ChunkWriter(call, model, write, chat?.reportsUsage),
+      writer: (write) =>
+        chat || options.format === 'openai'
+          ? new ChunkWriter(call, model, write, chat?.reportsUsage)
+          : new MessageEventWriter(call, model, write),
       onCut: () => site.log.warning('[LLM] the stream ended before its last message'),
     });
     return reply;
@@ -169,14 +174,14 @@ interface Rewriting {
   readonly reading: Reading;
   /** Stop sequences at which the texts are cut off. */
   readonly stops: readonly string[];
-  writer(write: (bytes: Uint8Array) => void): ChunkWriter;
+  writer(write: (bytes: Uint8Array) => void): StreamWriter;
   /** Called when the stream ends before the vendor's last message. */
   onCut(): void;
 }
 
 /**
- * Converts a stream to chat-completion chunks. Each chunk is sent as soon as its message arrives, but no faster than
- * the client reads.
+ * Converts a stream to another format. Each part is sent as soon as its message arrives, but no faster than the client
+ * reads.
  */
 function rewritten(
   body: ByteStream,

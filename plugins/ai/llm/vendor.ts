@@ -54,14 +54,29 @@ export interface Progress {
   readonly failure?: string;
 }
 
+/**
+ * Format of streamed messages: the vendor's own, chat-completion chunks with `[DONE]` at the end, or the events of
+ * Anthropic's Messages API.
+ */
+export type Format = 'native' | 'openai' | 'anthropic';
+
+/** Writes a stream in a format. */
+export interface StreamWriter {
+  /** Whether a complete response has been received. */
+  readonly isWhole: boolean;
+  add(progress: Progress): void;
+  /** Ends the stream, with an error if the vendor did not finish it. */
+  end(): void;
+}
+
 /** Streaming behavior of a vendor. */
 export interface Streaming {
   /** Encoding of the vendor's streams. */
   readonly encoding: 'sse' | 'eventstream';
   /** Method of requesting a stream: by `stream: true` in the payload, or by replacing the end of the path. */
   readonly asks: 'payload' | { readonly path: string; readonly becomes: string; readonly query?: string };
-  /** Set if the messages already are chat-completion chunks, with `[DONE]` at the end. */
-  readonly isCompletion?: true;
+  /** The format of the messages, if it is one of those that streams can be converted to. */
+  readonly format?: Exclude<Format, 'native'>;
   /** Starts reading a stream. @returns a function that reads its messages one by one. */
   open(): (message: DataObject) => Progress;
 }

@@ -43,8 +43,9 @@ export const schema = {
       items: { type: 'string', minLength: 1 },
       minItems: 1,
       uniqueItems: true,
-      description: 'Top-level response fields to sign. Fields that are objects become tokens with those claims.',
-      examples: [['access_token', 'refresh_token']],
+      description:
+        'Response fields to sign. Fields that are objects become tokens with those claims. A dot leads into an object, unless the response has a top-level field of the whole name.',
+      examples: [['access_token', 'refresh_token'], ['data.access_token']],
     },
     full: {
       type: 'boolean',

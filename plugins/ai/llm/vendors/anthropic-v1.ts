@@ -62,6 +62,7 @@ export const anthropicV1: Vendor = {
   errorCode: (body) => textAt(body, 'error', 'type'),
   stream: {
     encoding: 'sse',
+    format: 'anthropic',
     asks: 'payload',
     open() {
       // The first message reports the tokens of the prompt; later messages report the response tokens so far.

@@ -75,7 +75,7 @@ export const mistralV1: Vendor = {
     return { candidates: candidates.length > 0 ? candidates : [noCandidate], usage: usageOf(answer) };
   },
   errorCode: (body) => body['code'] ?? textAt(body, 'type') ?? textAt(body, 'error', 'type'),
-  stream: { encoding: 'sse', asks: 'payload', isCompletion: true, open: () => readChunk },
+  stream: { encoding: 'sse', asks: 'payload', format: 'openai', open: () => readChunk },
 };
 
 function messagesOf({ role, texts, calls, results }: Turn): object[] {
