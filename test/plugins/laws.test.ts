@@ -55,14 +55,14 @@ describe('every plugin', () => {
   for (const { namespace, plugin } of plugins) {
     const { name, description, places = [], encodings = [], discoveries = [] } = plugin;
     describe(namespace, () => {
-      it('tells in one sentence what it does', () => match(description, /^[A-Z].*\.$/));
+      it('describes in one sentence what it does', () => match(description, /^[A-Z].*\.$/));
 
-      it('is named as its place in the manifest', () => equal(name, namespace));
+      it('has the name under which the manifest lists it', () => equal(name, namespace));
 
       it('is in the file that its name indicates', () => ok(fileOf(name), `no file for ${name}`));
 
       if (places.length === 0 && !plugin.always) {
-        it('brings an encoding or a discovery of its own name', () => {
+        it('adds an encoding or service discovery with a name of its own', () => {
           const brought = [
             ...encodings.map((encoding) => `encoding/${encoding.name}`),
             ...discoveries.map(discoveryName),
@@ -72,7 +72,7 @@ describe('every plugin', () => {
       }
 
       if (discoveries.length > 0) {
-        it('discovers for two configurations in turn, and gives everything back', async () => {
+        it('discovers hosts for two configurations in turn, and releases all its resources', async () => {
           const standing = await standDiscovery(plugin);
           await standing.reload();
           deepEqual(await standing.close(), { kept: 0, deferred: 0 });
@@ -88,20 +88,21 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
   const { name } = plugin;
   it('describes every field of its configuration', () => deepEqual(undescribed(schema, name), []));
 
-  it('says of no field in words alone that it has no effect', () => deepEqual(describedAsUnused(schema, name), []));
+  it('marks fields without effect in the schema, not only in the description', () =>
+    deepEqual(describedAsUnused(schema, name), []));
 
   it('has a schema that compiles', () => doesNotThrow(() => compileSchema(schema)({}, '')));
 
   it('rejects a configuration that is not an object', () => rejects(openHarness(plugin, at, 'nonsense'), ConfigErrors));
 
-  it('shows configurations that are good for it, which differ', () => {
+  it('has different example configurations that are valid', () => {
     const examples = examplesOf(schema);
     ok(examples.length > 0, `the schema of ${name} at ${at} has no "examples"`);
     deepEqual(new Set(examples.map((example) => JSON.stringify(example))).size, examples.length);
   });
 
   for (const [index, example] of examplesOf(schema).entries()) {
-    it(`takes its example ${index + 1} twice over, has its place in the order of its phases, and gives everything back`, async () => {
+    it(`accepts example ${index + 1} twice, is listed in its phases' order, and releases all its resources`, async () => {
       const standing = await openHarness(plugin, at, example, {
         endpoint: { method: 'POST' },
         offers: await exampleOffers(plugin),
@@ -116,7 +117,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
       deepEqual(await standing.close(), { kept: 0, deferred: 0 });
     });
 
-    it(`gives the same result with its example ${index + 1} after changes to anything that it has not read`, async () => {
+    it(`gives the same result with example ${index + 1} after changes to anything that it has not read`, async () => {
       const { before, outliving, after } = await underUnrelatedChanges(plugin, at, example);
       deepEqual(outliving, before);
       deepEqual(after, before);
@@ -129,17 +130,17 @@ function examplesOf(schema: Schema): readonly unknown[] {
   return schema.examples ?? [];
 }
 
-describe('the list of plugins that bring commands', () => {
-  it('has those, and no others: only they are loaded for a list of the commands', () => {
+describe('the list of plugins with commands', () => {
+  it('is complete, because only these plugins are loaded to list commands', () => {
     const bringing = plugins.filter(({ plugin }) => plugin.commands).map(({ namespace }) => namespace);
     deepEqual(catalogue.commands?.toSorted(), bringing.toSorted());
   });
 });
 
-describe('the table of the order', () => {
+describe('the plugin order', () => {
   const known = new Set([...Object.keys(catalogue.plugins), ...catalogue.compatibility!.namespaces]);
   for (const [phase, names] of Object.entries(catalogue.order)) {
-    it(`names what there is or will be in the phase ${phase}, each once`, () => {
+    it(`lists each plugin of the phase ${phase} once`, () => {
       deepEqual(
         names.filter((name, at) => !known.has(name.replace(/^service: /, '')) || names.indexOf(name) !== at),
         [],

@@ -42,18 +42,18 @@ const cases: readonly (readonly [title: string, config: object, named: readonly 
     [`${HOST}/0 http://one.test`, `${HOST}/1 https://two.test:8443 TLS`],
   ],
   [
-    'a backend of a sequence that is called by what its client asks for',
+    'a sequential backend whose host depends on the request',
     at(backend(['http://{name}.test'], {}, { url_pattern: '/' }), { endpoint: '/{name}' }),
     [],
   ],
-  ['a backend that is discovered', at(backend(['_http._tcp.b.test'], {}, { sd: 'dns' })), []],
+  ['a backend with service discovery', at(backend(['_http._tcp.b.test'], {}, { sd: 'dns' })), []],
   [
     'a GraphQL backend',
     at(backend(['https://g.test'], { 'backend/graphql': { type: 'query', query: '{a}' } })),
     [`${HOST}/0 https://g.test TLS`],
   ],
   [
-    'a backend that asks a language model',
+    'a language model backend',
     at(
       backend(
         ['https://api.openai.com'],
@@ -93,12 +93,12 @@ const cases: readonly (readonly [title: string, config: object, named: readonly 
     [`${at0}backend~1lambda/region https://lambda.eu-west-1.amazonaws.com TLS`],
   ],
   [
-    'a broker of AMQP that a backend publishes to',
+    'an AMQP broker that a backend publishes to',
     at(backend(['amqps://mq.test'], { 'backend/amqp/producer': { exchange: 'e', name: 'q', routing_key: 'k' } })),
     [`${HOST}/0 amqps://mq.test TLS`],
   ],
   [
-    'a queue of AWS',
+    'an AWS queue',
     at(
       backend(['awssqs://'], {
         'backend/pubsub/publisher': { topic_url: 'sqs.eu-west-1.amazonaws.com/123456789012/q?region=eu-west-1' },
@@ -107,7 +107,7 @@ const cases: readonly (readonly [title: string, config: object, named: readonly 
     [`${at0}backend~1pubsub~1publisher/topic_url https://sqs.eu-west-1.amazonaws.com TLS`],
   ],
   [
-    'brokers of Kafka',
+    'Kafka brokers',
     at(
       backend([], {
         'backend/pubsub/subscriber/kafka': {
@@ -140,7 +140,7 @@ const cases: readonly (readonly [title: string, config: object, named: readonly 
     ],
   ],
   [
-    'connections to Redis',
+    'Redis connections',
     root({
       redis: {
         connection_pools: [{ name: 'a', address: 'r.test:6380', tls: {} }],
@@ -154,7 +154,7 @@ const cases: readonly (readonly [title: string, config: object, named: readonly 
     ],
   ],
   [
-    'collectors of OTLP',
+    'OTLP collectors',
     root({
       'telemetry/opentelemetry': {
         exporters: {
@@ -171,7 +171,7 @@ const cases: readonly (readonly [title: string, config: object, named: readonly 
     ],
   ],
   [
-    'a collector of New Relic',
+    'a New Relic collector',
     root({ 'telemetry/newrelic': { license: '${LICENSE}' } }),
     ['/extra_config/telemetry~1newrelic otlp.nr-data.net:443 TLS'],
   ],
@@ -194,14 +194,14 @@ const cases: readonly (readonly [title: string, config: object, named: readonly 
     ['/extra_config/telemetry~1influx/address https://influx.test:8086/ TLS'],
   ],
   [
-    'a server of keys',
+    'a key server',
     at(backend(['http://b.test']), {
       extra_config: { 'auth/validator': { alg: 'RS256', jwk_url: 'https://id.test/keys' } },
     }),
     ['/endpoints/0/extra_config/auth~1validator/jwk_url https://id.test/keys TLS', `${HOST}/0 http://b.test`],
   ],
   [
-    'a server of tokens',
+    'a token server',
     at(
       backend(['http://b.test'], {
         'auth/client-credentials': { client_id: 'a', client_secret: '${SECRET}', token_url: 'https://id.test/token' },
@@ -211,7 +211,7 @@ const cases: readonly (readonly [title: string, config: object, named: readonly 
   ],
 ];
 
-describe('servers that a configuration names', () => {
+describe('the list of servers that a configuration uses', () => {
   const registry = new Registry(catalogue, toolServices());
   after(() => registry.close());
 
@@ -233,7 +233,7 @@ describe('servers that a configuration names', () => {
   };
 
   for (const [title, config, expected] of cases) {
-    it(`has ${title}`, async () => deepEqual((await named(config)).sort(), [...expected].sort()));
+    it(`includes ${title}`, async () => deepEqual((await named(config)).sort(), [...expected].sort()));
   }
 
   const inEnvironment = async (variables: Record<string, string>, run: () => Promise<void>) => {
@@ -241,7 +241,7 @@ describe('servers that a configuration names', () => {
     await run().finally(restore);
   };
 
-  it('include brokers named by the environment, at the components that use them', () =>
+  it('includes brokers from the environment, with the components that use them', () =>
     inEnvironment(
       { KAFKA_BROKERS: 'k.test:9092', RABBIT_SERVER_URL: 'amqp://mq.test', NATS_SERVER_URL: 'n.test' },
       async () => {
@@ -254,7 +254,7 @@ describe('servers that a configuration names', () => {
       },
     ));
 
-  it('has the servers of clouds', () =>
+  it('includes servers of cloud providers', () =>
     inEnvironment(
       {
         SERVICEBUS_CONNECTION_STRING: 'Endpoint=sb://bus.test/;SharedAccessKeyName=n;SharedAccessKey=k',
@@ -272,7 +272,7 @@ describe('servers that a configuration names', () => {
       },
     ));
 
-  it('has their emulators without TLS, and a region of a cloud with it', async () => {
+  it('includes their emulators without TLS, and cloud regions', async () => {
     const place = `${at0}backend~1pubsub~1publisher/topic_url`;
     const bus = 'Endpoint=sb://bus.test/;SharedAccessKeyName=n;SharedAccessKey=k;UseDevelopmentEmulator=true';
     for (const [host, shown] of [
@@ -291,7 +291,7 @@ describe('servers that a configuration names', () => {
     }
   });
 
-  it('has the proxy of the environment in the place of what it leads to', () =>
+  it('includes the proxy from the environment instead of the servers behind it', () =>
     inEnvironment({ HTTP_PROXY: 'http://proxy.test:3128', NO_PROXY: 'two.test' }, async () => {
       const config = at(backend(['http://one.test', 'http://two.test']));
       deepEqual(await named(config), [`${HOST}/0 http://proxy.test:3128`, `${HOST}/1 http://two.test`]);

@@ -60,7 +60,7 @@ describe('workflow', () => {
   const asked = (path: string) => backend.requests.filter(({ target }) => target === path).length;
   const sequential = { extra_config: { proxy: { sequential: true } } };
 
-  it('merges what its backends answer with what others do', async () => {
+  it("merges its backend responses into the endpoint's response", async () => {
     await start([
       to('/x', { mapping: { name: 'x' } }),
       workflow({ backend: [to('/y/{id}', { group: 'y' }), group('z')] }),
@@ -69,18 +69,18 @@ describe('workflow', () => {
     deepEqual([json, completed], [{ x: 'x', y: { name: 'y/7' }, z: { name: 'z' } }, 'true']);
   });
 
-  it('is shaped as its outer backend says', async () => {
+  it('applies the response manipulation of its outer backend', async () => {
     const shape = { group: 'w', deny: ['z'] };
     await start([to('/x'), workflow({ backend: [to('/y/{id}', { group: 'y' }), group('z')] }, shape)]);
     deepEqual((await get()).json, { name: 'x', w: { y: { name: 'y/7' } } });
   });
 
-  it('calls its backends one after another, which may use what those before them answered', async () => {
+  it('calls its backends in sequence, with access to earlier responses', async () => {
     await start([workflow({ backend: [to('/t'), to('/u/{resp0_k}', { group: 'u' })] })]);
     deepEqual((await get()).json, { k: 'v', u: { name: 'u/v' } });
   });
 
-  it('calls them at once where that is written', async () => {
+  it('calls its backends in parallel if configured', async () => {
     const extra_config = { proxy: { sequential: false } };
     await start([workflow({ backend: [to('/fail/p'), group('z')], extra_config })]);
     deepEqual((await get()).json, { z: { name: 'z' } });
@@ -90,20 +90,20 @@ describe('workflow', () => {
     equal(refused[0]!.code, 'ROUTE_PLACEHOLDER');
   });
 
-  it('ends at the first backend that fails, and is incomplete', async () => {
+  it('stops at the first failed backend and returns an incomplete response', async () => {
     const before = asked('/after1');
     await start([to('/x'), workflow({ ...sequential, backend: [to('/fail/y'), to('/after1')] })]);
     const { status, json, completed } = await get();
     deepEqual([status, json, completed, asked('/after1')], [200, { name: 'x' }, 'false', before]);
   });
 
-  it('gives what came before a failure', async () => {
+  it('returns the data from before a failure', async () => {
     await start([workflow({ backend: [group('y'), to('/fail/z')] })]);
     const { status, json, completed } = await get();
     deepEqual([status, json, completed], [200, { y: { name: 'y' } }, 'false']);
   });
 
-  it('continues after a failure if errors are ignored, without a replacement of the response', async () => {
+  it('continues after a failure with ignore_errors, without replacing the response', async () => {
     const backends = [to('/fail/y'), to('/z/{resp0_k}', { group: 'z' })];
     await start([to('/x'), workflow({ ...sequential, ignore_errors: true, backend: backends })]);
     const { json, completed } = await get();
@@ -113,9 +113,9 @@ describe('workflow', () => {
   for (const [name, backends, proxy] of [
     ['one backend', ['/fail/1'], undefined],
     ['several', ['/fail/1', '/fail/2'], undefined],
-    ['several at once', ['/fail/1', '/fail/2'], { sequential: false }],
+    ['several in parallel', ['/fail/1', '/fail/2'], { sequential: false }],
   ] as const) {
-    it(`is empty and incomplete, but no error, where errors are ignored and all fail: ${name}`, async () => {
+    it(`is empty and incomplete, but not failed, with ignore_errors if all backends fail: ${name}`, async () => {
       const extra_config = proxy ? { proxy } : {};
       await start([workflow({ ignore_errors: true, backend: backends.map((url) => to(url)), extra_config })]);
       const { status, json, completed } = await get();
@@ -123,7 +123,7 @@ describe('workflow', () => {
     });
   }
 
-  it('fails with its backends, and with the status of a single one that tells it', async () => {
+  it('fails with its backends, and returns the status of a single one with return_error_code', async () => {
     await start([
       workflow({ backend: [to('/fail/1'), to('/fail/2')], extra_config: { proxy: { sequential: false } } }),
     ]);
@@ -135,19 +135,19 @@ describe('workflow', () => {
     equal((await get()).status, 418);
   });
 
-  it("fails when its timeout ends, before the endpoint's does", async () => {
+  it("fails at its own timeout, before the endpoint's", async () => {
     await start([to('/x'), workflow({ timeout: '50ms', backend: [to('/never')] })], { timeout: '20s' });
     const { json, completed } = await get();
     deepEqual([json, completed], [{ name: 'x' }, 'false']);
   });
 
-  it('may hold another one', async () => {
+  it('can contain another workflow', async () => {
     const inner = workflow({ backend: [to('/deep/{id}')] }, { group: 'inner' });
     await start([workflow({ backend: [inner, group('z')] }, { group: 'outer' })]);
     deepEqual((await get()).json, { outer: { inner: { name: 'deep/7' }, z: { name: 'z' } } });
   });
 
-  it('counts the answers of its own backends from 0, and takes earlier ones of its endpoint by its path', async () => {
+  it('numbers its own responses from 0, and reads earlier responses of its endpoint through its path', async () => {
     const inner = {
       endpoint: '/w/{resp0_k}',
       backend: [to('/p/{resp0_k}', { mapping: { name: 'k' } }), to('/q/{resp0_k}', { group: 'q' })],
@@ -156,7 +156,7 @@ describe('workflow', () => {
     deepEqual((await get()).json, { k: 'p/v', q: { name: 'q/p/v' } });
   });
 
-  it('is skipped as a whole by components around its outer backend', async () => {
+  it('is skipped as a whole by components of its outer backend', async () => {
     const limited = { extra_config: { 'qos/ratelimit/proxy': { max_rate: 1, capacity: 1, every: '10m' } } };
     const before = asked('/counted');
     await start([to('/x'), workflow({ backend: [to('/counted'), group('z')] }, limited)]);
@@ -165,7 +165,7 @@ describe('workflow', () => {
     deepEqual([json, completed, asked('/counted')], [{ name: 'x' }, 'false', before + 1]);
   });
 
-  it('has components of its own around its backends', async () => {
+  it('runs its own components around its backends', async () => {
     const extra_config = {
       proxy: { static: { strategy: 'always', data: { added: 1 } } },
       'validation/cel': [{ check_expr: "req_params.Id == '7'" }],
@@ -175,7 +175,7 @@ describe('workflow', () => {
     equal((await get('/a/8')).status, 500);
   });
 
-  it('has what the service puts around endpoints once, around the endpoint it is a part of', async () => {
+  it('runs root-level endpoint components only once, around its endpoint', async () => {
     const service = {
       'validation/cel': [{ check_expr: 'has(resp_data.w)' }],
       'telemetry/metrics': { endpoint_disabled: true },
@@ -184,14 +184,14 @@ describe('workflow', () => {
     equal((await get()).status, 200);
   });
 
-  it('reshapes its data by an expression', async () => {
+  it('applies a JMESPath expression to its data', async () => {
     await start([
       workflow({ backend: [group('y'), group('z')], extra_config: { 'modifier/jmespath': { expr: '{n: y.name}' } } }),
     ]);
     deepEqual((await get()).json, { n: 'y' });
   });
 
-  it('has modifiers of its own around its backends, which see its data and its requests alone', async () => {
+  it('applies its own modifiers to its data and requests only', async () => {
     const extra_config = {
       'modifier/lua-proxy': { pre: "request.load():headers('X-Inner', '1')" },
       'modifier/request-body-generator': { template: btoa('{"id":"{{ .req_params.Id }}"}') },
@@ -216,7 +216,7 @@ describe('workflow', () => {
     deepEqual([inner.headers['x-inner'], outer.headers['x-inner']], ['1', undefined]);
   });
 
-  it('hands the body of a request on', async () => {
+  it('forwards the request body', async () => {
     await start([workflow({ backend: [to('/p', { method: 'POST' }), to('/p', { method: 'POST', group: 'again' })] })], {
       method: 'POST',
     });
@@ -224,30 +224,30 @@ describe('workflow', () => {
     deepEqual(json, { posted: '{"a":1}', again: { posted: '{"a":1}' } });
   });
 
-  it('calls each of its backends several times if configured', async () => {
+  it('calls each of its backends concurrently if configured', async () => {
     await start([workflow({ concurrent_calls: 3, backend: [to('/thrice')] })]);
     deepEqual((await get()).json, { calls: 3 });
   });
 
   describe('with no-op', () => {
-    it('is read in the encoding of its outer backend', async () => {
+    it('is decoded with the encoding of its outer backend', async () => {
       await start([workflow({ output_encoding: 'no-op', backend: [to('/text')] }, { encoding: 'string' }), to('/x')]);
       deepEqual((await get()).json, { content: 'plain', name: 'x' });
     });
 
-    it('passes through an endpoint with no-op as it came', async () => {
+    it('returns the response unchanged at a no-op endpoint', async () => {
       await start([workflow({ output_encoding: 'no-op', backend: [to('/text')] })], { output_encoding: 'no-op' });
       const { json, headers } = await get();
       deepEqual([json, headers['x-own']], ['plain', '1']);
     });
 
-    it('of the endpoint alone sends the data in the encoding of the workflow', async () => {
+    it("at the endpoint only returns the data in the workflow's encoding", async () => {
       await start([workflow({ backend: [group('y'), group('z')] })], { output_encoding: 'no-op' });
       deepEqual((await get()).json, { y: { name: 'y' }, z: { name: 'z' } });
     });
   });
 
-  it('is logged by its name', async () => {
+  it('is logged under its name', async () => {
     await start([
       workflow({ backend: [to('/t'), to('/u')], extra_config: { 'validation/cel': [{ check_expr: 'false' }] } }),
     ]);
@@ -258,7 +258,7 @@ describe('workflow', () => {
     );
   });
 
-  it('does not let a value of the client lead elsewhere that is named as one of a backend', async () => {
+  it('does not let client values replace parameters that hold backend responses', async () => {
     await start(
       [
         to('/x'),
@@ -275,7 +275,7 @@ describe('workflow', () => {
     deepEqual((await get('/a/..;b')).json, { name: 'x' });
   });
 
-  it('is not an endpoint', async () => {
+  it('is not listed as an endpoint', async () => {
     await start([workflow({ backend: [to('/t')] })]);
     equal((await get('/__workflow/w/1')).status, 404);
     equal((await get('/w/1')).status, 404);
@@ -288,7 +288,7 @@ describe('workflow', () => {
     deepEqual((await get()).json, { k: 'v' });
   });
 
-  it('reports a host of its own, which is never called', async () => {
+  it('warns about a host of its own, which is never called', async () => {
     const outer = { ...workflow({ backend: [to('/t', { host: [backend.url] })] }), host: ['http://127.0.0.1:9'] };
     gateway = await startGateway({ host: [backend.url], endpoints: [{ endpoint: '/a/{id}', backend: [outer] }] });
     const told = gateway.status.warnings.map(({ code, message, related, hint }) => [code, message, related, hint]);
@@ -308,25 +308,25 @@ describe('workflow', () => {
     const refused = async (inner: object) =>
       (await refusalsOf(startGateway(config([workflow(inner)])))).map(({ code, pointer }) => [code, pointer]);
 
-    it('for a placeholder that nothing gives a value', async () => {
+    it('for a placeholder without a value', async () => {
       deepEqual(await refused({ backend: [to('/y/{other}')] }), [['ROUTE_PLACEHOLDER', `${at}/backend/0/url_pattern`]]);
     });
 
-    it('for a backend without a host, which is not inherited from the backend around it', async () => {
+    it('for a backend without a host, because hosts are not inherited', async () => {
       const outer = { ...workflow({ backend: [{ url_pattern: '/t' }] }), host: [backend.url] };
       const [refusal] = await refusalsOf(startGateway({ ...config([outer]), host: [] }));
       deepEqual([refusal!.code, refusal!.pointer], ['BACKEND_HOST', `${at}/backend/0`]);
       equal(refusal!.hint, 'add "host" here or at the root: the surrounding backend\'s host does not apply');
     });
 
-    it('for a component that does nothing there', async () => {
+    it('for a component that has no effect there', async () => {
       const extra_config = { 'qos/ratelimit/router': { max_rate: 1 } };
       deepEqual(await refused({ backend: [to('/t')], extra_config }), [
         ['PIPE_COMPONENT', `${at}/extra_config/qos~1ratelimit~1router`],
       ]);
     });
 
-    it('without backends or a name, and for what its fields cannot be', async () => {
+    it('without backends or a name, and with invalid fields', async () => {
       equal((await refused({ backend: [] }))[0]![1], `${at}/backend`);
       equal((await refused({}))[0]![1], at);
       equal((await refused({ endpoint: undefined, backend: [to('/t')] }))[0]![1], at);
@@ -335,7 +335,7 @@ describe('workflow', () => {
       equal((await refused({ backend: [to('/t')], cache_ttl: '1s' }))[0]![0], 'SCHEMA_UNKNOWN_KEY');
     });
 
-    it('more than 16 levels deep', async () => {
+    it('with more than 16 levels', async () => {
       const nested = (depth: number): object => workflow({ backend: [depth === 1 ? to('/t') : nested(depth - 1)] });
       await start([nested(16)]);
       deepEqual((await get()).json, { k: 'v' });
@@ -347,7 +347,7 @@ describe('workflow', () => {
     });
   });
 
-  it('is warned of for a time longer than that around it, and for a value that its endpoint does not have', async () => {
+  it("causes a warning about a timeout longer than the endpoint's, and about a parameter that its endpoint lacks", async () => {
     await start([workflow({ endpoint: '/w/{other}', timeout: '1h', backend: [to('/t')] })]);
     deepEqual(
       gateway!.status.warnings.map(({ code }) => code),

@@ -130,7 +130,7 @@ export const backendBounds: readonly Bound[] = [
     setting: 'endpoint: websocket: max_message_size',
     beyond: 'The client is closed with 1009.',
     tests: [
-      'websocket with a connection of its own for each client closes a client with 1009 whose backend sends a longer message than it may',
+      'websocket with a backend connection for each client closes a client with 1009 if its backend sends an oversized message',
     ],
   },
   {
@@ -168,20 +168,20 @@ export const backendBounds: readonly Bound[] = [
     from: 'plugins/telemetry/lib/otlp/batch-queue.ts',
     limit: '{MAX_WAITING} entries',
     beyond: 'New ones are dropped and counted; a line a minute.',
-    tests: ['a queue of what is to be exported holds no more than 2048 and counts what it loses, in one line a minute'],
+    tests: ['an OTLP export queue holds at most 2048 items, and logs lost items once a minute'],
   },
   {
     holds: 'Batches for InfluxDB (`telemetry/influx`)',
     from: 'plugins/telemetry/influx/delivery.ts',
     limit: '{MAX_WAITING:bytes}',
     beyond: 'The oldest are dropped.',
-    tests: ['the delivery of batches to InfluxDB keeps 16 MiB at most, however many batches may wait'],
+    tests: ['the delivery of InfluxDB batches buffers at most 16 MiB, regardless of the configured number of batches'],
   },
   {
     holds: 'Events for Moesif (`telemetry/moesif`)',
     from: 'plugins/telemetry/moesif/delivery.ts',
     limit: '{MAX_BYTES}',
     beyond: 'New ones are dropped and counted; a line a minute.',
-    tests: ['the delivery of events to Moesif queues at most 64 MiB, regardless of the number of events'],
+    tests: ['the delivery of Moesif events queues at most 64 MiB, regardless of the number of events'],
   },
 ];

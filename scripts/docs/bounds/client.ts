@@ -8,8 +8,8 @@ export const clientBounds: readonly Bound[] = [
     limit: '{MAX_CLIENTS} clients',
     beyond: 'Buckets that were created first are dropped.',
     tests: [
-      'client buckets never counts more clients than it has room for',
-      'client buckets forgets a few of those known longest when there is room for no more',
+      'the token buckets of clients never exceed the maximum number of clients',
+      'the token buckets of clients drop a few of the oldest clients when the maximum is reached',
     ],
   },
   {
@@ -73,8 +73,8 @@ export const clientBounds: readonly Bound[] = [
     default: '64 MiB',
     beyond: 'The least recently used are dropped.',
     tests: [
-      'qos/http-cache stores drops what was used longest ago over its number of answers',
-      'qos/http-cache stores drops what was used longest ago over its bytes',
+      'qos/http-cache stores evict the least recently used response over max_items',
+      'qos/http-cache stores evict the least recently used response over max_size',
     ],
   },
   {
@@ -82,14 +82,14 @@ export const clientBounds: readonly Bound[] = [
     from: 'plugins/qos/http-cache/store.ts',
     limit: '{MAX_VARIANTS} variants',
     beyond: 'The oldest variant of the address is dropped.',
-    tests: ['qos/http-cache variants holds only so many variants of an address, and drives nothing else out for more'],
+    tests: ['response variants in qos/http-cache are limited for each URL without evicting other responses'],
   },
   {
     holds: 'Fetches that workers share (`qos/http-cache`)',
     from: 'plugins/qos/http-cache/depot.ts',
     limit: '{MAX_CLAIMS} fetches',
     beyond: 'The oldest is dropped.',
-    tests: ['the store that workers share remembers only so many fetches'],
+    tests: ['the response store that workers share limits the number of registered fetches'],
   },
   {
     holds: 'Sessions of an MCP server (`ai/mcp`)',
@@ -122,7 +122,7 @@ export const clientBounds: readonly Bound[] = [
     setting: 'endpoint: websocket: max_message_size',
     beyond: 'The client is closed with 1009.',
     tests: [
-      'websocket with a connection of its own for each client closes a client with 1009 that sends a longer message than it may, and no other',
+      'websocket with a backend connection for each client closes only the client that sends an oversized message, with 1009',
     ],
   },
   {
@@ -131,7 +131,7 @@ export const clientBounds: readonly Bound[] = [
     setting: 'endpoint: websocket: message_buffer_size',
     beyond: 'The client is read no further, closed with 1013 when it reads nothing, or its message is dropped.',
     tests: [
-      'websocket with one connection for all clients closes a client with 1013 that takes nothing, and keeps none of the others waiting',
+      'websocket with one backend connection for all clients closes a client with 1013 that does not read, without delaying others',
     ],
   },
   {
@@ -149,9 +149,7 @@ export const clientBounds: readonly Bound[] = [
     setting: 'service: security/bot-detector: cache_size',
     default: 'no cache',
     beyond: 'The least recently used is dropped.',
-    tests: [
-      'security/bot-detector case 9: remembers as many agents as configured, and forgets the least recently seen one',
-    ],
+    tests: ['security/bot-detector caches as many user agents as configured, and evicts the least recently used one'],
   },
   {
     holds: 'Compiled regular expressions (templates, policies)',
@@ -167,7 +165,7 @@ export const clientBounds: readonly Bound[] = [
     from: 'plugins/telemetry/lib/metrics/store.ts',
     limit: '{MAX_SERIES} series',
     beyond: 'Further series are counted in one.',
-    tests: ['a store of metrics has a bounded number of series, and counts the rest in one'],
+    tests: ['a metrics store limits the number of series, and counts the rest in one overflow series'],
   },
   {
     holds: 'Log lines that wait for their output',

@@ -37,7 +37,7 @@ export const pluginBounds: readonly Bound[] = [
     from: 'plugins/telemetry/opentelemetry/tracer.ts',
     limit: '{MOST_SPANS} spans of {MOST_ATTRIBUTES} attributes and {MOST_EVENTS} events',
     beyond: 'Further ones are not recorded.',
-    tests: ['spans of components are bounded in number, attributes and lengths'],
+    tests: ['the spans of components are limited in number, attributes and lengths'],
   },
   {
     holds: 'Instruments of a meter',

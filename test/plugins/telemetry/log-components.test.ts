@@ -28,7 +28,7 @@ describe('telemetry/logstash', () => {
     return stdout.text;
   };
 
-  it('case 1: writes a message with quotes as JSON, in the place of the configured format', async () => {
+  it('writes messages as escaped JSON instead of the configured format', async () => {
     const line = await lineOf({ enabled: true }, '[shop]', 'say "hi"\nthere');
     const { '@timestamp': stamp, ...rest } = JSON.parse(line);
     match(stamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d$/);
@@ -37,16 +37,16 @@ describe('telemetry/logstash', () => {
     equal(line.split('\n').length, 2);
   });
 
-  it('names the product where the log has no prefix', async () => {
+  it('uses the product name if the log has no prefix', async () => {
     equal(JSON.parse(await lineOf({ enabled: true }, '', 'x')).module, 'SLUICE');
   });
 
-  it('does nothing where it is not enabled', async () => {
+  it('has no effect unless it is enabled', async () => {
     equal(await lineOf({ enabled: false }, '', 'x'), 'plain\n');
   });
 });
 
-describe('check of the components of the log', () => {
+describe('check of the logging components', () => {
   let registry: Registry;
   before(() => {
     registry = new Registry(catalogue, toolServices());
@@ -65,7 +65,7 @@ describe('check of the components of the log', () => {
     ['telemetry/gelf', gelf],
     ['telemetry/logstash', { enabled: true }],
   ] as const) {
-    it(`refuses ${namespace} without telemetry/logging`, async () => {
+    it(`rejects ${namespace} without telemetry/logging`, async () => {
       const pointer = `/extra_config/${namespace.replace('/', '~1')}`;
       const hint = 'add "telemetry/logging" to extra_config at the root';
       deepEqual(await match({ [namespace]: config }), [{ code: 'COMPONENT_REQUIRED', pointer, hint }]);
@@ -76,7 +76,7 @@ describe('check of the components of the log', () => {
     });
   }
 
-  it('does not warn of a log that only telemetry/gelf writes', async () => {
+  it('does not warn about a log that only telemetry/gelf writes', async () => {
     deepEqual(await match({ 'telemetry/logging': { level: 'INFO' }, 'telemetry/gelf': gelf }), []);
   });
 
@@ -84,10 +84,10 @@ describe('check of the components of the log', () => {
     ['an address without a port', { ...gelf, address: 'a.test' }, 'SCHEMA_PATTERN'],
     ['an address with a scheme', { ...gelf, address: 'udp://a.test:1' }, 'SCHEMA_PATTERN'],
     ['the port 0', { ...gelf, address: 'a.test:0' }, 'GELF_ADDRESS'],
-    ['no transport', { address: 'a.test:1' }, 'SCHEMA_REQUIRED'],
+    ['an unknown transport', { address: 'a.test:1' }, 'SCHEMA_REQUIRED'],
     ['an unknown field', { ...gelf, tls: true }, 'SCHEMA_UNKNOWN_KEY'],
   ] as const) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       const [first] = await match({ ...logging, 'telemetry/gelf': config });
       equal(first?.code, code);
     });

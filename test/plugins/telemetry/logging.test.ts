@@ -109,7 +109,7 @@ async function issueOf(config: unknown): Promise<ConfigErrors['errors'][number]>
   return match!.errors[0]!;
 }
 
-describe('telemetry/logging, application log', () => {
+describe('the application log of telemetry/logging', () => {
   it('drops lines below the level', async () => {
     const { log, stdout } = await gateway({ level: 'WARNING', stdout: true });
     log.info('quiet');
@@ -125,16 +125,16 @@ describe('telemetry/logging, application log', () => {
     equal(stdout.length, 1);
   });
 
-  it('writes the default format with prefix and no colour to a file or pipe', async () => {
+  it('writes the default format with prefix and without color to a file or pipe', async () => {
     const line = await applicationLineOf({ prefix: '[GW]' }, 'WARNING', 'hello');
     match(line, /^\[GW\] \d{4}\/\d\d\/\d\d - \d\d:\d\d:\d\d\.\d{3} ▶ WARNING hello\n$/);
   });
 
-  it('colours the default format on a terminal', async () => {
+  it('colors the default format on a terminal', async () => {
     match(await applicationLineOf({}, 'ERROR', 'hello', true), / \x1b\[31m▶ ERROR\x1b\[0m hello\n$/);
   });
 
-  it('writes parseable JSON in format logstash for any message', async () => {
+  it('writes valid JSON with the format "logstash" for any message', async () => {
     const line = await applicationLineOf({ format: 'logstash' }, 'INFO', 'say "hi" \\ \n\x1b');
     const parsed = JSON.parse(line) as Record<string, unknown>;
     equal(parsed['message'], 'say "hi" \\ \n\x1b');
@@ -144,7 +144,7 @@ describe('telemetry/logging, application log', () => {
     ok(Math.abs(Date.parse(String(parsed['@timestamp'])) - Date.now()) < 60_000);
   });
 
-  it('writes a field for each fact in format json, what tells it apart from what it says', async () => {
+  it('writes a field for each fact with the format "json", separate from the message', async () => {
     const { log, stdout } = await gateway({ level: 'DEBUG', stdout: true, format: 'json', prefix: '[GW]' });
     log.at('[BACKEND: GET /a -> GET /b]').at('[Client]').warning('say "hi" \\ \n\x1b');
     log.info('[no component]');
@@ -165,13 +165,13 @@ describe('telemetry/logging, application log', () => {
     match(line, new RegExp(`^1 ${process.pid} \\S+ GATEWAY INFO x\\n$`));
   });
 
-  it('cuts a variable to a precision', async () => {
+  it('truncates a variable to its precision', async () => {
     const config = { format: 'custom', custom_format: '%{level:.6s}' };
     equal(await applicationLineOf(config, 'WARNING', 'x'), 'WARNIN\n');
     equal(await applicationLineOf(config, 'CRITICAL', 'x'), 'CRITIC\n');
   });
 
-  it('shows control characters of a message', async () => {
+  it('escapes control characters in messages', async () => {
     const line = await applicationLineOf(
       { format: 'custom', custom_format: '%{message}' },
       'INFO',
@@ -180,7 +180,7 @@ describe('telemetry/logging, application log', () => {
     equal(line, 'a\\r\\nFAKE\\x1b[31m\n');
   });
 
-  it('goes nowhere when neither stdout nor syslog is on, and says so at build', async () => {
+  it('writes nothing if neither stdout nor syslog is enabled, and warns at startup', async () => {
     const { gate, log, stdout } = await gateway({ level: 'DEBUG' });
     log.critical('x');
     deepEqual(stdout, []);
@@ -190,13 +190,13 @@ describe('telemetry/logging, application log', () => {
     );
   });
 
-  it('gives back everything it keeps', async () => {
+  it('releases all its resources', async () => {
     const { gate } = await gateway({ level: 'DEBUG', stdout: true, syslog: true });
     await gate.reload({ level: 'INFO', stdout: true, syslog: true });
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('keeps one syslog connection over reloads', async () => {
+  it('keeps one syslog connection across reloads', async () => {
     const { gate, opened } = await gateway({ level: 'DEBUG', stdout: true, syslog: true });
     await gate.reload({ level: 'INFO', stdout: true, syslog: true, prefix: 'x' });
     equal(opened.length, 1);
@@ -204,8 +204,8 @@ describe('telemetry/logging, application log', () => {
   });
 });
 
-describe('telemetry/logging, access log', () => {
-  it('tells the certificate of a client, names as in RFC 2253', async () => {
+describe('the access log of telemetry/logging', () => {
+  it('prints the client certificate with names as in RFC 2253', async () => {
     const certificate = {
       subject: 'C=DE\nO=Shop\nCN=ada "x"',
       issuer: 'CN=authority',
@@ -223,7 +223,7 @@ describe('telemetry/logging, access log', () => {
     }
   });
 
-  it('keeps the built-in line when no format is named', async () => {
+  it('has the built-in format if none is configured', async () => {
     const { access, stdout } = await gateway({ level: 'CRITICAL' });
     access(record());
     match(stdout[0]!, /^\[GATEWAY\] .* \| 200 \| .* "\/a\?x=1"\n$/);
@@ -235,14 +235,14 @@ describe('telemetry/logging, access log', () => {
     equal(stdout[0], '[GW] 2024/01/02 - 15:04:05.678 [AccessLog] |200| 2.000ms | 127.0.0.1 | GET /a\n');
   });
 
-  it('has the common format of web servers', async () => {
+  it('has the common log format of web servers', async () => {
     const { access, stdout } = await gateway({ level: 'INFO', access_log_format: 'httpdCommon' });
     access(record());
     equal(stdout[0], '127.0.0.1 - - [2024/01/02 - 15:04:05.678] "GET /a?x=1 HTTP/1.1" 200 -\n');
   });
 
   for (const access_log_format of ['httpdCombine', 'httpdCombined']) {
-    it(`has the combined format of web servers as ${access_log_format}`, async () => {
+    it(`has the combined log format of web servers with ${access_log_format}`, async () => {
       const { access, stdout } = await gateway({ level: 'INFO', access_log_format });
       access(record({ requestHeaders: new HeaderBag(['Referer', 'r', 'User-Agent', 'u "x"']) }));
       match(stdout[0]!, /" 200 - "r" "u \\"x\\""\n$/);
@@ -258,13 +258,13 @@ describe('telemetry/logging, access log', () => {
     );
   });
 
-  it('prints a marker for what has no value', async () => {
+  it('prints a marker for missing values', async () => {
     equal(await accessLineOf('%{header.X-Id} %{jwt.sub}'), '- -');
     equal(await accessLineOf('%{header.X-Id}', {}, { access_log_missing_key_marker: '?' }), '?');
     equal(await accessLineOf('%{header.X-Id}', {}, { access_log_missing_key_marker: '' }), '-');
   });
 
-  it('skips a listed path with and without a query', async () => {
+  it('skips listed paths with and without a query', async () => {
     const router = { logger_skip_paths: ['/__health'] };
     const { access, stdout } = await gateway({ level: 'INFO', access_log_format: 'json' }, { router });
     access(record({ path: '/__health', search: '' }));
@@ -272,11 +272,11 @@ describe('telemetry/logging, access log', () => {
     deepEqual(stdout, []);
   });
 
-  it('keeps a forged header value on one line, escapes visible', async () => {
+  it('writes a forged header value in one line with escapes', async () => {
     equal(await accessLineOf('%{header.X}', { requestHeaders: new HeaderBag(['x', 'a\r\nFAKE']) }), 'a\\r\\nFAKE');
   });
 
-  it('stays JSON when the author writes JSON', async () => {
+  it('is valid JSON if the custom format is JSON', async () => {
     const line = await accessLineOf('{"ua":"%{header.User-Agent}"}', {
       requestHeaders: new HeaderBag(['User-Agent', 'a","admin":"b\\\x00']),
     });
@@ -288,7 +288,7 @@ describe('telemetry/logging, access log', () => {
     equal(await accessLineOf('%{reqHeader.X}', { requestHeaders: new HeaderBag(['x', 'a']) }), 'a');
   });
 
-  it('prints the latency in every unit and with a given format', async () => {
+  it('prints the latency in every unit and format', async () => {
     const line = await accessLineOf('%{latency} %{latencyMs} %{latencyUs} %{latencyNs} %{latencyMs:.0fms}', {
       latencyMs: 12.5,
     });
@@ -308,11 +308,11 @@ describe('telemetry/logging, access log', () => {
     equal(line, 'P /a?x=1 x=1 1 gateway.test http HTTP/1.1');
   });
 
-  it('tells a WebSocket by its scheme', async () => {
+  it('prints the scheme ws for WebSockets', async () => {
     equal(await accessLineOf('%{scheme} %{statusCode}', { status: 101, secure: true }), 'wss 101');
   });
 
-  it('prints claims of the token, also those whose names hold colons', async () => {
+  it('prints token claims, including those with colons in their names', async () => {
     const call = new Call();
     call.set(claimsSlot, { sub: 'joe', 'https://x.test/roles': ['a', 'b'], n: 7 });
     equal(
@@ -321,7 +321,7 @@ describe('telemetry/logging, access log', () => {
     );
   });
 
-  it('prints trace, request id, endpoint, bytes, errors and upstream statuses', async () => {
+  it('prints trace and request IDs, endpoint, bytes, errors and upstream statuses', async () => {
     const call = new Call();
     call.set(traceSlot, { traceId: 't', spanId: 's' });
     call.set(upstreamSlot, ['200', '503']);
@@ -336,7 +336,7 @@ describe('telemetry/logging, access log', () => {
     equal(line, 't s r /{id} 42 a; b 200,503');
   });
 
-  it("uses the client's trace if tracing is off", async () => {
+  it("prints the client's trace ID if tracing is off", async () => {
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
     const line = await accessLineOf('%{traceId} %{spanId}', {
       requestHeaders: new HeaderBag(['traceparent', traceparent]),
@@ -344,7 +344,7 @@ describe('telemetry/logging, access log', () => {
     equal(line, `${'a'.repeat(32)} ${'b'.repeat(16)}`);
   });
 
-  it('adds a missing line break and warns once', async () => {
+  it('adds a missing line break to the format and warns once', async () => {
     const config = { level: 'INFO', stdout: true, access_log_format: 'custom', access_log_custom_format: '%{method}' };
     const { access, stdout, gate } = await gateway(config);
     access(record());
@@ -355,7 +355,7 @@ describe('telemetry/logging, access log', () => {
     );
   });
 
-  it('prints credentials when asked, with one warning at build', async () => {
+  it('prints credentials if configured, with one warning at startup', async () => {
     const custom = '%{header.Authorization}\n';
     const config = { level: 'INFO', stdout: true, access_log_format: 'custom', access_log_custom_format: custom };
     const { access, stdout, gate } = await gateway(config);
@@ -368,7 +368,7 @@ describe('telemetry/logging, access log', () => {
   });
 });
 
-describe('telemetry/logging, backend log', () => {
+describe('the backend log of telemetry/logging', () => {
   const users = { url_pattern: '/v1/users/7' };
 
   /** A call through a backend log over a sent request and an answer after 12.5 ms. */
@@ -405,7 +405,7 @@ describe('telemetry/logging, backend log', () => {
 
   const respond = (status: number, list: string[] = []) => Reply.raw(status, new HeaderBag(list), null);
 
-  it('tells status, duration, host and path of the upstream call', async () => {
+  it('prints the status, duration, host and path of a backend call', async () => {
     const [line] = await backendLines({ prefix: '[B] ' }, respond(503));
     match(
       line!,
@@ -420,28 +420,28 @@ describe('telemetry/logging, backend log', () => {
     deepEqual(await backendLines({ custom_format: '%{statusCode}\n', no_value: '' }, failed), ['-\n']);
   });
 
-  it('tells the status the backend gave although the call counts as failed', async () => {
+  it("prints the backend's status even if the call counts as failed", async () => {
     const failed = Reply.failed(new BackendError('BACKEND_STATUS', 'invalid status code', { upstreamStatus: 503 }));
     deepEqual(await backendLines({ custom_format: '%{statusCode}\n' }, failed), ['503\n']);
   });
 
-  it('prints headers of the upstream response', async () => {
+  it('prints response headers of the backend', async () => {
     const reply = respond(200, ['X-Served-By', 'a\nb']);
     deepEqual(await backendLines({ custom_format: '%{header.x-served-by}\n' }, reply), ['a\\nb\n']);
   });
 
-  it('knows its endpoint, query and scheme', async () => {
+  it('prints its endpoint, query and scheme', async () => {
     const custom_format = '%{endpoint} %{uri} %{query.a} %{scheme} %{clientIP} %{proto}\n';
     deepEqual(await backendLines({ custom_format }, respond(200)), ['/test /v1/users/7?a=b b http 10.0.0.1 -\n']);
   });
 
-  it('goes through the application log when it has a level', async () => {
+  it('goes through the application log if it has a level', async () => {
     const backend = { log_with_level: 'info', custom_format: '%{statusCode}\n' };
     deepEqual(await backendLines(backend, respond(200), 'INFO'), ['INFO 200\n']);
     deepEqual(await backendLines(backend, respond(200), 'ERROR'), []);
   });
 
-  it('is written unfiltered when it has no level', async () => {
+  it('is written without filtering if it has no level', async () => {
     deepEqual(await backendLines({ custom_format: '%{statusCode}\n' }, respond(200), 'CRITICAL'), ['200\n']);
   });
 
@@ -451,7 +451,7 @@ describe('telemetry/logging, backend log', () => {
     deepEqual(await backendLines({ custom_format: '%{statusCode}\n' }, skipped), []);
   });
 
-  it('stays when the access log is off, from its level on', async () => {
+  it('is written from its level on if the access log is off', async () => {
     const lines = async (level: LogLevel) => {
       const backend = { log_with_level: 'INFO', custom_format: 'backend\n' };
       const config = { level, stdout: true, format: 'custom', custom_format: '%{message}', backend };
@@ -466,14 +466,14 @@ describe('telemetry/logging, backend log', () => {
     deepEqual(await lines('INFO'), ['backend\n']);
   });
 
-  it("of a backend replaces the service's as a whole", async () => {
+  it("at a backend replaces the root's settings as a whole", async () => {
     const { gate } = await gateway({ level: 'INFO', stdout: true, backend: { prefix: 'x' } });
     const extra_config = { 'telemetry/logging': { backend: { no_value: '?' } } };
     const site = { endpoint: { endpoint: '/a' }, backend: { extra_config } };
     deepEqual(gate.attached.eachBackend!(site as never), {});
   });
 
-  it('collects upstream statuses only for an access log that prints them', async () => {
+  it('collects upstream statuses only if the access log prints them', async () => {
     const { gate } = await gateway({
       level: 'INFO',
       access_log_format: 'custom',
@@ -489,12 +489,12 @@ describe('telemetry/logging, backend log', () => {
   });
 });
 
-describe('telemetry/logging, errors', () => {
-  it('needs a level', async () => {
+describe('the configuration errors of telemetry/logging', () => {
+  it('include a missing level', async () => {
     match((await refusedWith({ stdout: true })).message, /level/);
   });
 
-  it('refuses a level it does not know', async () => {
+  it('include an unknown level', async () => {
     deepEqual(await refusedWith({ level: 'TRACE' }), {
       code: 'LOGGING_LEVEL',
       pointer: '/level',
@@ -503,12 +503,12 @@ describe('telemetry/logging, errors', () => {
     equal((await refusedWith({ level: 'INFO', backend: { log_with_level: 'x' } })).pointer, '/backend/log_with_level');
   });
 
-  it('refuses a custom format without its pattern', async () => {
+  it('include a custom format without its pattern', async () => {
     equal((await refusedWith({ level: 'INFO', format: 'custom' })).pointer, '/format');
     equal((await refusedWith({ level: 'INFO', access_log_format: 'custom' })).pointer, '/access_log_format');
   });
 
-  it('names the column of an unknown or unterminated variable', async () => {
+  it('include the column of an unknown or unterminated variable', async () => {
     deepEqual(await refusedWith({ level: 'INFO', format: 'custom', custom_format: 'a %{nope}' }), {
       code: 'LOGGING_PATTERN',
       pointer: '/custom_format',
@@ -524,7 +524,7 @@ describe('telemetry/logging, errors', () => {
     });
   });
 
-  it('lists the variables of the log where one is unknown', async () => {
+  it('include the list of variables if one is unknown', async () => {
     const hintOf = async (config: object) => (await issueOf({ level: 'INFO', ...config })).hint!;
     match(await hintOf({ format: 'custom', custom_format: '%{x}' }), /^use one of id, .*message/);
     match(await hintOf({ backend: { custom_format: '%{x}\n' } }), /latencyMs, .*reqHeader\.NAME, .*resp\.PATH$/);
@@ -532,7 +532,7 @@ describe('telemetry/logging, errors', () => {
     match(await hintOf(access), /clientIP, .*reqHeader\.NAME, .*clientCert\.fingerprint$/);
   });
 
-  it('refuses a format after the colon that means nothing', async () => {
+  it('include an invalid format after a colon', async () => {
     const config = { level: 'INFO', format: 'custom', custom_format: '%{level:wide}' };
     equal((await refusedWith(config)).message, 'format ":wide" is not understood at column 1');
   });
@@ -544,12 +544,12 @@ describe('telemetry/logging, errors', () => {
     { colour: true },
     { backend: {} },
   ]) {
-    it(`refuses ${JSON.stringify(config)}`, async () => {
+    it(`include ${JSON.stringify(config)}`, async () => {
       await refusedWith({ level: 'INFO', ...config });
     });
   }
 
-  it('refuses the two forms of a backend mixed', async () => {
+  it('include mixed forms of a backend log', async () => {
     const mixed = openHarness(plugin, 'backend', { backend: { prefix: 'x' }, prefix: 'y' });
     await rejects(mixed, (error) => {
       const [{ pointer, message, hint }] = (error as ConfigErrors).errors as [ConfigErrors['errors'][number]];
@@ -561,7 +561,7 @@ describe('telemetry/logging, errors', () => {
     });
   });
 
-  it('refuses a backend that sets nothing', async () => {
+  it('include an empty backend log', async () => {
     for (const config of [{}, { backend: {} }]) await rejects(openHarness(plugin, 'backend', config), ConfigErrors);
   });
 });

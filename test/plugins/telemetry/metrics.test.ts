@@ -54,7 +54,7 @@ describe('telemetry/metrics', function () {
   const pipe = (name: string, complete: boolean, error: boolean, layer = 'pipe') =>
     `krakend.proxy.requests.layer.${layer}.name.${name}.complete.${complete}.error.${error}`;
 
-  it('shows sorted keys, which begin at 0', async () => {
+  it('exposes sorted keys that start at 0', async () => {
     await start();
     const stats = await page();
     equal(stats['krakend.router.connected'], 0);
@@ -68,7 +68,7 @@ describe('telemetry/metrics', function () {
     ok(Array.isArray(stats['cmdline']) && typeof stats['memstats'] === 'object');
   });
 
-  it('counts the answers of an endpoint, its pipe and its backends', async () => {
+  it('counts the responses of an endpoint, its proxy and its backends', async () => {
     await start();
     for (let count = 0; count < 3; count++) await ask('/a');
     await ask('/u/7');
@@ -85,7 +85,7 @@ describe('telemetry/metrics', function () {
     equal(stats['krakend.router.disconnected'], 4);
   });
 
-  it('counts an endpoint one of whose backends fails as failed and not complete', async () => {
+  it('counts a partial response as an error and incomplete', async () => {
     const hosts = [backend.url, 'http://127.0.0.1:1'];
     const both = { endpoint: '/both', backend: hosts.map((host) => ({ host: [host], url_pattern: '/x' })) };
     await start({}, { endpoints: [both] });
@@ -98,7 +98,7 @@ describe('telemetry/metrics', function () {
     ['proxy_disabled', 'krakend.proxy.requests.layer.pipe'],
     ['backend_disabled', 'krakend.proxy.requests.layer.backend'],
   ] as const) {
-    it(`counts nothing there with ${field}`, async () => {
+    it(`records nothing with ${field}`, async () => {
       await start({ [field]: true });
       await ask('/a');
       const stats = await page();
@@ -110,7 +110,7 @@ describe('telemetry/metrics', function () {
     });
   }
 
-  it('sums up what a window has counted when it is over, and takes values of the process', async () => {
+  it('summarizes each window at its end, and samples process values', async () => {
     await start({ collection_time: '300ms' });
     await ask('/a');
     await ask('/a');
@@ -124,7 +124,7 @@ describe('telemetry/metrics', function () {
     ok('krakend.service.runtime.EventLoopLag.max' in stats);
   });
 
-  it('answers at one path and to GET alone', async () => {
+  it('serves one path with GET only', async () => {
     await start();
     const status = async (path: string, method = 'GET') =>
       (await fetch(`http://127.0.0.1:${port}${path}`, { method, redirect: 'manual' })).status;
@@ -134,7 +134,7 @@ describe('telemetry/metrics', function () {
     );
   });
 
-  it('tells the log where the page is', async () => {
+  it('logs the URL of the metrics page', async () => {
     const sinks = rememberingSinks();
     await start({}, { extra_config: { 'telemetry/logging': { level: 'DEBUG', stdout: true } } }, { sinks });
     match(
@@ -148,7 +148,7 @@ describe('telemetry/metrics', function () {
     await rejects(page());
   });
 
-  it('keeps counting endpoints that remain over a reload, and forgets removed ones', async () => {
+  it('keeps the counts of remaining endpoints across a reload, and drops removed ones', async () => {
     await start();
     await ask('/a');
     await ask('/u/1');
@@ -162,7 +162,7 @@ describe('telemetry/metrics', function () {
     );
   });
 
-  it('shows nothing of a configuration that was rejected', async () => {
+  it('exposes nothing of a rejected configuration', async () => {
     await start();
     await rejects(gateway!.reload(config({}, { endpoints: [endpoint('/new'), endpoint('/new')] })));
     await gateway!.apply({ trigger: 'api', source: config({}, { endpoints: [endpoint('/new')] }), dryRun: true });
@@ -172,7 +172,7 @@ describe('telemetry/metrics', function () {
     );
   });
 
-  it('opens another port before it closes the one that was', async () => {
+  it('opens a new port before it closes the old one', async () => {
     await start();
     await ask('/a');
     const before = port;
@@ -187,7 +187,7 @@ describe('telemetry/metrics', function () {
     );
   });
 
-  it('refuses to start, or a reload, on a port that is taken', async () => {
+  it('fails to start and to reload if the port is in use', async () => {
     await start();
     const good = port;
     port = Number(new URL(backend.url).port);
@@ -198,7 +198,7 @@ describe('telemetry/metrics', function () {
     equal((await page())['krakend.router.connected'], 0);
   });
 
-  it('shows the same in the form of Prometheus', async () => {
+  it('exposes the same metrics for Prometheus', async () => {
     await start();
     for (let count = 0; count < 3; count++) await ask('/a');
     await ask('/u/7');
@@ -242,7 +242,7 @@ describe('telemetry/metrics', function () {
     certificates.remove();
   });
 
-  it('shows what all workers count, once', async () => {
+  it('exposes the sum of all workers once', async () => {
     await start({}, {}, { workers: { count: 2, program, args: [] } });
     for (let count = 0; count < 30; count++) await ask('/a');
     await until(async () => (await page())['krakend.router.response./a.status.200.count'] === 30);
@@ -252,11 +252,11 @@ describe('telemetry/metrics', function () {
   });
 
   for (const [what, metrics] of [
-    ['a window that is none', { collection_time: 'soon' }],
-    ['a window of nothing', { collection_time: '0s' }],
+    ['an invalid window', { collection_time: 'soon' }],
+    ['a window of 0', { collection_time: '0s' }],
     ['an address without a port', { listen_address: '127.0.0.1' }],
-    ['a port that there is not', { listen_address: ':70000' }],
-    ['a switch that is none', { router_disabled: 'yes' }],
+    ['an invalid port', { listen_address: ':70000' }],
+    ['a non-boolean switch', { router_disabled: 'yes' }],
     ['an unknown field', { window: '1s' }],
   ] as const) {
     it(`is rejected with ${what}`, () => rejects(openHarness(plugin, 'service', metrics)));
@@ -264,7 +264,7 @@ describe('telemetry/metrics', function () {
 });
 
 describe('a sample of values', () => {
-  it('keeps a bounded number, and knows how many there were', () => {
+  it('keeps a limited number and counts all', () => {
     const sample = new Sample();
     for (let value = 0; value < 100_000; value++) sample.add(value);
     equal(sample.values.length, 1028);
@@ -274,7 +274,7 @@ describe('a sample of values', () => {
     ok(summary['99-percentile']! > 95_000);
   });
 
-  it('is summed up as it is', () => {
+  it('is summarized as recorded', () => {
     const sample = new Sample();
     for (const value of [4, 1, 3, 2]) sample.add(value);
     const summary = summaryOf(sample);
@@ -283,7 +283,7 @@ describe('a sample of values', () => {
     equal(summaryOf(new Sample())['max'], 0);
   });
 
-  it('is one of a bounded number, of names of any kind', () => {
+  it('is one of a limited number of samples, with names of any form', () => {
     const stats = new Stats();
     for (let name = 0; name < 60_000; name++) {
       stats.counter(`c${name}`).value += 1;

@@ -66,7 +66,7 @@ describe('telemetry/newrelic', () => {
         .map(([key, value]) => [key.replace('http.request.header.', ''), String(value)]),
     );
 
-  it('sends a transaction named by the pattern of the endpoint, with a segment for each backend', async () => {
+  it("sends a transaction named by the endpoint's pattern, with a segment for each backend", async () => {
     await start();
     await ask();
     await until(() => receiver.spans.length >= 5);
@@ -81,7 +81,7 @@ describe('telemetry/newrelic', () => {
     equal(receiver.spans.length, 5);
   });
 
-  it('sends it over OTLP with the license as api-key, and no metrics', async () => {
+  it('sends transactions over OTLP with the license as api-key, and no metrics', async () => {
     await start();
     await ask();
     await gateway!.close();
@@ -92,12 +92,12 @@ describe('telemetry/newrelic', () => {
     );
   });
 
-  it('sends licenses that begin with eu to the collector in Europe', () => {
+  it('sends data for licenses that begin with eu to the European collector', () => {
     equal(collectorOf('eu01xx0000NRAL'), 'https://otlp.eu01.nr-data.net');
     equal(collectorOf('0000euNRAL'), 'https://otlp.nr-data.net');
   });
 
-  it("passes the client's trace on to backends", async () => {
+  it("propagates the client's trace to backends", async () => {
     await start();
     const before = backend.requests.length;
     await ask({ traceparent });
@@ -110,15 +110,11 @@ describe('telemetry/newrelic', () => {
   const credentials = { authorization: 'Bearer secret', cookie: 'a=b', 'proxy-authorization': 'Basic eA==' };
   for (const [what, passed, expected] of [
     ['none by default', undefined, {}],
-    ['those that are named, in any letter case', ['X-Tenant', 'x-none'], { 'x-tenant': 'acme' }],
-    ['all but credentials for "*"', ['*'], { 'x-tenant': 'acme', 'x-other': 'b', host: 'localhost' }],
-    [
-      'credentials that are named',
-      ['*', 'Cookie'],
-      { 'x-tenant': 'acme', 'x-other': 'b', host: 'localhost', cookie: 'a=b' },
-    ],
+    ['listed ones, in any letter case', ['X-Tenant', 'x-none'], { 'x-tenant': 'acme' }],
+    ['all except credentials with "*"', ['*'], { 'x-tenant': 'acme', 'x-other': 'b', host: 'localhost' }],
+    ['listed credentials', ['*', 'Cookie'], { 'x-tenant': 'acme', 'x-other': 'b', host: 'localhost', cookie: 'a=b' }],
   ] as const) {
-    it(`sends of the headers of a request ${what}`, async () => {
+    it(`reports the request headers: ${what}`, async () => {
       await start(passed && { headers_to_pass: passed });
       await ask({ host: 'localhost', 'X-Tenant': 'acme', 'X-Other': 'b', ...credentials });
       const { 'user-agent': _agent, ...headers } = headersOf(await transaction());
@@ -128,7 +124,7 @@ describe('telemetry/newrelic', () => {
   }
 
   for (const debug of [true, false]) {
-    it(`${debug ? 'logs every push with' : 'logs no push without'} debug`, async () => {
+    it(`${debug ? 'logs every export with' : 'logs no export without'} debug`, async () => {
       const sinks = rememberingSinks();
       gateway = await startWith(
         [local()],
@@ -144,7 +140,7 @@ describe('telemetry/newrelic', () => {
     });
   }
 
-  it('answers clients where New Relic refuses, and says so in the log without the license', async () => {
+  it('serves clients while New Relic rejects exports, and logs that without the license', async () => {
     await receive({ fail: () => 403 });
     const sinks = rememberingSinks();
     await start({}, { sinks });
@@ -156,7 +152,7 @@ describe('telemetry/newrelic', () => {
     ok(sinks.lines.every((line) => !line.includes('key-of-the-account')));
   });
 
-  it('sends the transactions before a reload and after it', async () => {
+  it('sends the transactions from before and after a reload', async () => {
     await start();
     await ask();
     await gateway!.reload({ version: 3, ...config(), timeout: '3s' });
@@ -176,14 +172,14 @@ describe('telemetry/newrelic', () => {
       ['without a license', {}, /license/],
       ['with an empty license', { license: '' }, /license/],
       ['with a line break in the license', { license: 'key\n' }, /\/license {2}NEWRELIC_LICENSE/],
-      ['with what is no header', { license: 'key', headers_to_pass: ['a b'] }, /headers_to_pass\/0/],
+      ['with an invalid header name', { license: 'key', headers_to_pass: ['a b'] }, /headers_to_pass\/0/],
       ['with an unknown field', { license: 'key', region: 'eu' }, /region/],
     ] as const) {
       it(what, () => rejects(openHarness(plugin, 'service', own), message));
     }
   });
 
-  it('is taken with a warning where credentials are passed by name', async () => {
+  it('is accepted with a warning if it reports credentials', async () => {
     const gate = await openHarness(plugin, 'service', {
       license: '${NEW_RELIC_LICENSE}',
       headers_to_pass: ['X-A', 'Authorization'],

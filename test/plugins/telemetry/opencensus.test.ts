@@ -38,9 +38,9 @@ describe('telemetry/opencensus', () => {
   for (const [what, enabled, expected] of [
     ['all layers', undefined, ['router', 'pipe', 'backend']],
     ['the layers that are enabled', { router: true, backend: true }, ['router', 'backend']],
-    ['no layer but that of pipes', { pipe: true }, ['pipe']],
+    ['only the proxy layer', { pipe: true }, ['pipe']],
   ] as const) {
-    it(`shows Prometheus ${what}`, async () => {
+    it(`exposes in Prometheus ${what}`, async () => {
       const port = await freePort();
       await ask({ exporters: { prometheus: { port } }, ...(enabled && { enabled_layers: enabled }) });
       let text = '';
@@ -58,7 +58,7 @@ describe('telemetry/opencensus', () => {
   }
 
   for (const place of ['endpoint', 'backend'] as const) {
-    it(`takes the path_aggregation at the level of the ${place}, and warns of those that have no effect`, async () => {
+    it(`applies path_aggregation at the ${place} level, and warns about those without effect`, async () => {
       for (const [aggregation, codes] of [
         ['pattern', []],
         ['lastparam', ['OPTION_UNUSED']],
@@ -75,7 +75,7 @@ describe('telemetry/opencensus', () => {
     });
   }
 
-  it('sends metrics and spans to a collector by OTLP, with its headers', async () => {
+  it('sends metrics and spans to an OTLP collector with its headers', async () => {
     const receiver = await startGrpcReceiver();
     const ocagent = {
       address: `127.0.0.1:${receiver.port}`,
@@ -103,7 +103,7 @@ describe('telemetry/opencensus', () => {
   });
 
   for (const exporter of ['logger', 'zipkin', 'jaeger', 'influxdb', 'xray', 'stackdriver', 'datadog', 'newrelic']) {
-    it(`says in a warning that ${exporter} is not supported, and takes its settings`, async () => {
+    it(`warns that ${exporter} is not supported, and accepts its settings`, async () => {
       const gate = await openHarness(plugin, 'service', { exporters: { [exporter]: { any: { setting: [1] } } } });
       deepEqual(
         gate.warnings.map(({ code, pointer }) => [code, pointer]),
@@ -114,7 +114,7 @@ describe('telemetry/opencensus', () => {
     });
   }
 
-  it('says in warnings what has no effect', async () => {
+  it('warns about settings without effect', async () => {
     const ocagent = { address: 'localhost', insecure: true, reconnection: '2s', enable_compression: true };
     const prometheus = { port: 0, namespace: 'shop', tag_host: false };
     const gate = await openHarness(plugin, 'service', { exporters: { prometheus, ocagent } });
@@ -142,13 +142,13 @@ describe('telemetry/opencensus', () => {
 
     for (const [what, config, message] of [
       ['without exporters', {}, /exporters/],
-      ['with no exporter', { exporters: {} }, /exporters/],
+      ['with an empty list of exporters', { exporters: {} }, /exporters/],
       ['with an unknown exporter', { exporters: { graphite: {} } }, /graphite/],
       ['with a rate above 100', { sample_rate: 101, exporters: { prometheus: { port: 0 } } }, /sample_rate/],
-      ['with a URL for an address', { exporters: { ocagent: { address: 'http://a/b' } } }, /OPENCENSUS_ADDRESS/],
-      ['with a port that is none', { exporters: { ocagent: { address: 'a:70000' } } }, /OPENCENSUS_ADDRESS/],
+      ['with a URL instead of an address', { exporters: { ocagent: { address: 'http://a/b' } } }, /OPENCENSUS_ADDRESS/],
+      ['with an invalid port', { exporters: { ocagent: { address: 'a:70000' } } }, /OPENCENSUS_ADDRESS/],
       [
-        'with what is no header',
+        'with an invalid header name',
         { exporters: { ocagent: { address: 'a', headers: { b: 'c\r\n' } } } },
         /OPENCENSUS_HEADER/,
       ],

@@ -22,7 +22,7 @@ const warningsOf = async (level: Level, condition: string) => {
 };
 
 describe('the configuration of validation/cel', () => {
-  it('is rejected if a condition does not parse, or compares what is never equal', async () => {
+  it('is rejected if a condition has a syntax error or compares incompatible types', async () => {
     deepEqual(await refusalOf('endpoint', 'true', '1 +'), [
       ['CEL_SYNTAX', '/1/check_expr', ((await refusalOf('endpoint', '1 +')) as string[][])[0]![2]],
     ]);
@@ -34,7 +34,7 @@ describe('the configuration of validation/cel', () => {
     ]);
   });
 
-  it('is rejected if claims are read without a validator, and in backends', async () => {
+  it('is rejected if claims are read without auth/validator or at a backend', async () => {
     deepEqual(await refusalOf('endpoint', 'JWT.lvl > 2'), [
       ['CEL_NO_TOKEN', '', 'JWT is only available with "auth/validator" or "auth/introspection"'],
     ]);
@@ -46,7 +46,7 @@ describe('the configuration of validation/cel', () => {
     ]);
   });
 
-  it('is rejected without any condition, and with fields there are not', async () => {
+  it('is rejected without a condition and with unknown fields', async () => {
     for (const level of ['service', 'endpoint', 'backend'] as const) {
       deepEqual(
         ((await refusalOf(level)) as string[][]).map(([code]) => code),
@@ -58,12 +58,12 @@ describe('the configuration of validation/cel', () => {
     ]);
   });
 
-  it('may have comments next to a condition', async () => {
+  it('accepts comments next to a condition', async () => {
     const gate = await openHarness(plugin, 'endpoint', [{ check_expr: 'true', '@comment': 'why', _more: 1 }]);
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('is warned of where a key is never there as it is written', async () => {
+  it('warns about a key that can never exist in the given letter case', async () => {
     deepEqual(await warningsOf('endpoint', "'a' in req_headers['x-team'] || req_params.id_user == ''"), [
       ['CEL_KEY', '/0/check_expr', "req_headers never has 'x-team'", "the header is 'X-Team' there"],
       ['CEL_KEY', '/0/check_expr', "req_params never has 'id_user'", "the parameter is 'Id_user' there"],
@@ -71,7 +71,7 @@ describe('the configuration of validation/cel', () => {
     deepEqual(await warningsOf('backend', "resp_metadata_headers['X-Team'] == ['a'] && req_params.Id != ''"), []);
   });
 
-  it('reads data only where a condition does', async () => {
+  it('decodes data only if a condition reads it', async () => {
     const readsData = async (level: Level, condition: string) => {
       const gate = await openHarness(plugin, level, [{ check_expr: condition }]);
       await gate.close();

@@ -33,7 +33,7 @@ describe('validation/cel in a gateway', () => {
   const statusOf = async (url: string, headers: object = {}) => (await ask(url, { headers })).status;
   const reported = { extra_config: { router: { return_error_msg: true } } };
 
-  it('case 1: ends requests for which a condition does not hold', async () => {
+  it('rejects requests for which a condition is false', async () => {
     await start(to('/n/{id}', { extra_config: rules('int(req_params.Id) % 2 == 0') }));
     const before = backend.requests.length;
     deepEqual(await ask('/n/5'), { status: 500, body: '', completed: 'false', type: undefined });
@@ -41,12 +41,12 @@ describe('validation/cel in a gateway', () => {
     equal(await statusOf('/n/4'), 200);
   });
 
-  it('ends requests for which a condition fails', async () => {
+  it('rejects requests for which a condition fails to evaluate', async () => {
     await start(to('/n/{id}', { extra_config: rules('int(req_params.Id) % 2 == 0') }));
     equal(await statusOf('/n/x'), 500);
   });
 
-  it('case 2: names the failed condition if messages are returned', async () => {
+  it('names the failed condition if return_error_msg is set', async () => {
     await start(to('/n/{id}', { extra_config: rules('int(req_params.Id) % 2 == 0') }), reported);
     deepEqual(await ask('/n/5'), {
       status: 500,
@@ -56,13 +56,13 @@ describe('validation/cel in a gateway', () => {
     });
   });
 
-  it('case 3: counts conditions by their phase, and ends with the first that does not hold', async () => {
+  it('numbers conditions separately for request and response, and stops at the first that is false', async () => {
     const extra_config = rules("resp_data.name == 'Ada'", "req_method == 'GET'", "req_path == '/b'", 'now == "x"');
     await start(to('/a', { extra_config }), reported);
     equal((await ask('/a')).body, 'request aborted by evaluator #1');
   });
 
-  it('case 4: fails one backend of several', async () => {
+  it('fails one of several backends', async () => {
     const section = (group: string, by: number) => ({
       url_pattern: '/b',
       group,
@@ -73,7 +73,7 @@ describe('validation/cel in a gateway', () => {
     deepEqual([status, Object.keys(JSON.parse(body)), completed], [200, ['b'], 'false']);
   });
 
-  it('fails the only backend, and ends a chain of several', async () => {
+  it('fails the only backend, and stops a sequence of backends', async () => {
     const backends = [
       { url_pattern: '/b', extra_config: rules('false') },
       { url_pattern: '/b2', group: 'two' },
@@ -89,30 +89,30 @@ describe('validation/cel in a gateway', () => {
 
   const oneHeader = rules("'a' in req_headers['X-T']");
 
-  it('case 5: sees headers that are let through, by their canonical names', async () => {
+  it('provides forwarded headers under their canonical names', async () => {
     await start(to('/a', { input_headers: ['X-T'], extra_config: oneHeader }));
     deepEqual([await statusOf('/a'), await statusOf('/a', { 'x-t': 'a' })], [500, 200]);
     deepEqual([await statusOf('/a', { 'x-t': ['b', 'a'] }), await statusOf('/a', { 'x-t': 'b' })], [200, 500]);
   });
 
-  it('case 6: sees no header that is not let through', async () => {
+  it('does not provide headers that are not forwarded', async () => {
     await start(to('/a', { extra_config: oneHeader }));
     equal(await statusOf('/a', { 'X-T': 'a' }), 500);
   });
 
-  it('case 7: sees query parameters that are let through, by the names they were sent with', async () => {
+  it('provides forwarded query parameters under their original names', async () => {
     const extra_config = rules("has(req_querystring.q) && 'x' in req_querystring.q && !has(req_querystring.Other)");
     await start(to('/a', { input_query_strings: ['q'], extra_config }));
     deepEqual([await statusOf('/a?q=y&q=x&Other=1'), await statusOf('/a?q=y'), await statusOf('/a')], [200, 500, 500]);
   });
 
-  it('case 8: looks at what a backend answered, shaped and grouped', async () => {
+  it('provides the response of a backend after its response manipulation', async () => {
     const of = (field: string) => ({ url_pattern: '/b', group: 'g', extra_config: rules(`'${field}' in resp_data.g`) });
     await start([to('/has', { backend: [of('name')] }), to('/lacks', { backend: [of('surname')] })]);
     deepEqual([await statusOf('/has'), await statusOf('/lacks')], [200, 500]);
   });
 
-  it('case 9: looks at the claims of tokens', async () => {
+  it('provides the claims of tokens', async () => {
     const files = makeKeyFiles();
     const secret = Buffer.alloc(32, 7);
     const k = secret.toString('base64url');
@@ -164,7 +164,7 @@ describe('validation/cel in a gateway', () => {
     files.remove();
   });
 
-  it('case 10: sees the status and the headers of a backend whose answer passes undecoded', async () => {
+  it('provides the status and headers of a no-op response', async () => {
     const extra_config = rules('resp_metadata_status < 500', "resp_metadata_headers['X-Kind'] == ['raw']");
     const raw = { output_encoding: 'no-op', extra_config };
     await start([
@@ -174,12 +174,12 @@ describe('validation/cel in a gateway', () => {
     deepEqual([await statusOf('/down'), await statusOf('/up')], [500, 404]);
   });
 
-  it('sees no status and no headers of an answer that is decoded', async () => {
+  it('provides no status and headers of a decoded response', async () => {
     await start(to('/a', { extra_config: rules('resp_metadata_status == 0 && size(resp_metadata_headers) == 0') }));
     equal(await statusOf('/a'), 200);
   });
 
-  it('looks at a condition without any variable, or with the time alone, before backends are called', async () => {
+  it('evaluates a condition without variables, or with only the time, before backends are called', async () => {
     await start([
       to('/a', { extra_config: rules("timestamp(now) < timestamp('2020-01-01T00:00:00Z')") }),
       to('/b', { extra_config: rules('1 > 2') }),
@@ -190,14 +190,14 @@ describe('validation/cel in a gateway', () => {
     equal(backend.requests.length, before);
   });
 
-  it('gives a condition on the response the request as it came', async () => {
+  it('provides the original request to a response condition', async () => {
     const section = { url_pattern: '/b', method: 'POST', input_headers: [''] };
     const extra_config = rules("req_method == 'GET' && 'a' in req_headers['X-T'] && resp_completed");
     await start(to('/a', { input_headers: ['X-T'], extra_config, backend: [section] }));
     equal(await statusOf('/a', { 'x-t': 'a' }), 200);
   });
 
-  it('sees the request to a backend', async () => {
+  it("provides the backend's request", async () => {
     const own = { url_pattern: '/b/{id}?own=1', method: 'POST' };
     const seen = (path: string) => ({ ...own, extra_config: rules(`req_method == 'POST' && req_path == '${path}'`) });
     await start([
@@ -208,12 +208,12 @@ describe('validation/cel in a gateway', () => {
     deepEqual([await statusOf('/a/7'), await statusOf('/q/7?q=1'), await statusOf('/base/7')], [200, 200, 200]);
   });
 
-  it('sees the path that the client asked for, decoded and without its query', async () => {
+  it("provides the client's path, decoded and without its query", async () => {
     await start(to('/a/{id}', { input_query_strings: ['q'], extra_config: rules("req_path == '/a/ö x'") }));
     equal(await statusOf('/a/%C3%B6%20x?q=1'), 200);
   });
 
-  it('sees values of earlier backends of a chain', async () => {
+  it('provides values of earlier backends in a sequence', async () => {
     const second = {
       url_pattern: '/b2/{resp0_name}',
       group: 'two',
@@ -223,7 +223,7 @@ describe('validation/cel in a gateway', () => {
     deepEqual((await ask('/a')).completed, 'true');
   });
 
-  it('sees a collection as such, and numbers as what they are', async () => {
+  it('provides collections as lists and numbers with their types', async () => {
     const section = { url_pattern: '/list', is_collection: true };
     const extra_config = rules(
       'resp_data.collection.map(x, x * 2) == [2, 4, 6] && type(resp_data.collection[0]) == int',
@@ -232,7 +232,7 @@ describe('validation/cel in a gateway', () => {
     equal(await statusOf('/a'), 200);
   });
 
-  it('looks at answers that are not complete, and not at failures', async () => {
+  it('checks incomplete responses, but not failures', async () => {
     const bad = { url_pattern: '/status/500', group: 'bad' };
     const sinks = rememberingSinks();
     await start(
@@ -249,14 +249,14 @@ describe('validation/cel in a gateway', () => {
     ok(!sinks.lines.slice(seen).some((line) => line.includes('[CEL]')));
   });
 
-  it('drops what a backend answered where its condition on the response does not hold', async () => {
+  it('drops a backend response whose condition is false', async () => {
     const section = { url_pattern: '/b', group: 'a', extra_config: rules('resp_data.a.age > 40') };
     await start(to('/a', { backend: [section, { url_pattern: '/b', group: 'b' }] }));
     const { status, body, completed } = await ask('/a');
     deepEqual([status, Object.keys(JSON.parse(body)), completed], [200, ['b'], 'false']);
   });
 
-  it('answers as the condition says', async () => {
+  it('returns the configured error', async () => {
     const error = { status: 403, body: '{"why":"young"}', content_type: 'application/json' };
     const extra_config = rules({ check_expr: 'resp_data.age > 40', error });
     await start(to('/a', { extra_config }), reported);
@@ -285,7 +285,7 @@ describe('validation/cel in a gateway', () => {
     );
   });
 
-  it('runs before the validation of the body, and before components that call backends', async () => {
+  it('runs before body validation and before components that call backends', async () => {
     const schema = { type: 'object', required: ['name'] };
     const extra_config = {
       'validation/json-schema': schema,
@@ -295,7 +295,7 @@ describe('validation/cel in a gateway', () => {
     equal((await ask('/a', { method: 'POST', payload: {} })).status, 418);
   });
 
-  it('says in the log what each condition came to', async () => {
+  it('logs the result of each condition', async () => {
     const sinks = rememberingSinks();
     const extra_config = rules(
       "req_method == 'GET'",
@@ -318,14 +318,14 @@ describe('validation/cel in a gateway', () => {
     match(said.join('\n'), /result/);
   });
 
-  it('says why a condition failed', async () => {
+  it('logs the reason of a failed condition', async () => {
     const sinks = rememberingSinks();
     await start(to('/n/{id}', { extra_config: rules('int(req_params.Id) > 0') }), {}, { sinks });
     await ask('/n/x');
     ok(sinks.lines.some((line) => line.includes("[CEL][pre] Evaluator #0 failed: 'x' is not an integer")));
   });
 
-  it('does not hold the process for a request that makes a condition explode', async () => {
+  it('does not block the event loop for an expensive condition', async () => {
     const loops = "req_querystring.q.all(a, req_querystring.q.all(b, req_querystring.q.all(c, a + b + c != '')))";
     await start(to('/a', { input_query_strings: ['q'], extra_config: rules(loops) }));
     const query = Array.from({ length: 300 }, (_, at) => `q=${at}`).join('&');

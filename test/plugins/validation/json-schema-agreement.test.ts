@@ -139,10 +139,10 @@ function compare(draft: Draft, address: string | undefined): void {
   equal(proofs > 1500, true, `${proofs} by generated code`);
 }
 
-describe('validation/json-schema verdicts', function () {
+describe('the results of validation/json-schema', function () {
   this.timeout(120_000);
 
-  it('agree with the reference implementation on a few thousand random pairs, both ways', () =>
+  it('agree with the reference implementation for thousands of random schemas and values', () =>
     compare('draft-07', undefined));
 
   for (const draft of ['2019-09', '2020-12'] as const) {

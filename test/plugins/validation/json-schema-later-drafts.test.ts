@@ -21,32 +21,32 @@ function warningsOf(schema: object): string[] {
 }
 
 for (const [name, $schema] of Object.entries(drafts)) {
-  describe(`validation/json-schema draft ${name}`, () => {
+  describe(`validation/json-schema with draft ${name}`, () => {
     const allowed = (schema: object, text: string) => equal(check({ $schema, ...schema }, text), '');
     const refused = (schema: object, text: string, lines: string) => equal(check({ $schema, ...schema }, text), lines);
 
-    it('applies the keywords next to $ref', () => {
+    it('applies keywords next to $ref', () => {
       const schema = { $defs: { a: { minimum: 2 } }, $ref: '#/$defs/a', maximum: 3 };
       allowed(schema, '3');
       refused(schema, '1', '- (root): Must be greater than or equal to 2');
       refused(schema, '4', '- (root): Must be less than or equal to 3');
     });
 
-    it('finds schemas by $anchor and by the address of an embedded $id', () => {
+    it('resolves $anchor and the $id of an embedded schema', () => {
       const $defs = { a: { $anchor: 'text', type: 'string' }, b: { $id: 'https://x.test/b', type: 'null' } };
       refused({ $defs, $ref: '#text' }, '1', '- (root): Invalid type. Expected: string, given: integer');
       refused({ $defs, $ref: 'https://x.test/b' }, '1', '- (root): Invalid type. Expected: null, given: integer');
       throws(() => check({ $schema, $ref: '#none' }, '1'), /JSON_SCHEMA_REFERENCE \/\$ref/);
     });
 
-    it('requires properties and schemas that depend on another property', () => {
+    it('supports dependentRequired and dependentSchemas', () => {
       const schema = { dependentRequired: { a: ['b'] }, dependentSchemas: { c: { required: ['d'] } } };
       allowed(schema, '{"b":1}');
       refused(schema, '{"a":1}', '- (root): Has a dependency on b');
       refused(schema, '{"c":1}', '- (root): d is required');
     });
 
-    it('counts the items that match contains', () => {
+    it('supports minContains and maxContains', () => {
       const schema = { contains: { type: 'null' }, minContains: 2, maxContains: 3 };
       allowed(schema, '[null,1,null]');
       refused({ ...schema, contains: true }, '[1]', '- (root): At least 2 of the items must match');
@@ -54,7 +54,7 @@ for (const [name, $schema] of Object.entries(drafts)) {
       allowed({ ...schema, minContains: 0 }, '[]');
     });
 
-    it('refuses properties that neither the schema nor those it applies in place evaluate', () => {
+    it('rejects properties that neither the schema nor its in-place subschemas evaluate', () => {
       const schema = {
         properties: { a: true },
         anyOf: [{ properties: { b: { const: 1 } }, required: ['b'] }, { patternProperties: { '^c': true } }],
@@ -69,14 +69,14 @@ for (const [name, $schema] of Object.entries(drafts)) {
       equal(check({ $schema, ...cousins }, '{"a":1}').includes('Unevaluated property a is not allowed'), true);
     });
 
-    it('applies a schema to unevaluated properties, also those named like parts of a prototype', () => {
+    it('applies a schema to unevaluated properties, including names such as __proto__', () => {
       const schema = { properties: { a: true }, unevaluatedProperties: { type: 'string' } };
       allowed(schema, '{"a":1,"b":"x","__proto__":"y"}');
       refused(schema, '{"__proto__":1}', '- __proto__: Invalid type. Expected: string, given: integer');
       refused(schema, '{"constructor":1}', '- constructor: Invalid type. Expected: string, given: integer');
     });
 
-    it('refuses items that nothing has evaluated', () => {
+    it('rejects unevaluated items', () => {
       const listed = $schema === draft2020 ? { prefixItems: [true] } : { items: [true] };
       const schema = { ...listed, unevaluatedItems: false };
       allowed(schema, '[1]');
@@ -88,34 +88,34 @@ for (const [name, $schema] of Object.entries(drafts)) {
       equal(check({ $schema, $ref: $schema }, '{"properties":{"a":{"minLength":-1}}}') === '', false);
     });
 
-    it('checks formats, durations too', () => {
+    it('checks formats, including durations', () => {
       allowed({ format: 'duration' }, '"P1DT2H"');
       refused({ format: 'duration' }, '"1 day"', "- (root): Does not match format 'duration'");
       refused({ format: 'ipv4' }, '"1.2.3"', "- (root): Does not match format 'ipv4'");
     });
 
-    it('refuses invalid values of its keywords by their place', () => {
+    it('rejects invalid keyword values with their location', () => {
       throws(() => check({ $schema, minContains: -1 }, '1'), /JSON_SCHEMA_INVALID \/minContains/);
       throws(() => check({ $schema, dependentRequired: { a: 1 } }, '1'), /JSON_SCHEMA_INVALID \/dependentRequired/);
     });
   });
 }
 
-describe('validation/json-schema keywords of one draft', () => {
-  it('apply prefixItems and items to the rest in draft 2020-12', () => {
+describe('keywords of a single draft in validation/json-schema', () => {
+  it('apply prefixItems, and items to the rest, in draft 2020-12', () => {
     const schema = { $schema: draft2020, prefixItems: [{ type: 'string' }], items: { type: 'null' } };
     equal(check(schema, '["a",null]'), '');
     equal(check(schema, '["a",1]'), '- 1: Invalid type. Expected: null, given: integer');
     throws(() => check({ $schema: draft2020, items: [{}] }, '1'), /JSON_SCHEMA_INVALID \/items/);
   });
 
-  it('count items that match contains as evaluated in draft 2020-12 alone', () => {
+  it('count items that match contains as evaluated in draft 2020-12 only', () => {
     const schema = { contains: { type: 'null' }, unevaluatedItems: false };
     equal(check({ $schema: draft2020, ...schema }, '[null]'), '');
     equal(check({ $schema: draft2019, ...schema }, '[null]'), '- (root): No unevaluated items allowed on array');
   });
 
-  it('lead dynamic references to the outermost schema with their anchor', () => {
+  it('resolve $dynamicRef to the outermost schema with the anchor', () => {
     const extended = {
       $schema: draft2020,
       $id: 'https://x.test/strict',
@@ -137,7 +137,7 @@ describe('validation/json-schema keywords of one draft', () => {
     equal(check(loose, '{"children":[{"vlaue":1}]}'), '');
   });
 
-  it('lead recursive references of draft 2019-09 to the outermost schema that allows it', () => {
+  it('resolve $recursiveRef in draft 2019-09 to the outermost schema that allows it', () => {
     const schema = {
       $schema: draft2019,
       $id: 'https://x.test/strict',
@@ -156,7 +156,7 @@ describe('validation/json-schema keywords of one draft', () => {
     equal(check(schema, '{"child":{"vlaue":1}}'), '- child: Unevaluated property vlaue is not allowed');
   });
 
-  it('are reported where the draft of the schema does not define them', () => {
+  it("are reported if the schema's draft does not define them", () => {
     const later = { unevaluatedProperties: false, properties: { a: { prefixItems: [true] } } };
     deepEqual(warningsOf(later), [
       `/unevaluatedProperties: "$schema": "${draft2019}"`,
@@ -168,7 +168,7 @@ describe('validation/json-schema keywords of one draft', () => {
     deepEqual(warningsOf({ $schema: draft2019, unevaluatedProperties: false }), []);
   });
 
-  it('take no exponential time where recursive alternatives fail', () => {
+  it('take no exponential time if recursive alternatives fail', () => {
     const node = { $ref: '#/$defs/node' };
     const schema = {
       $schema: draft2020,

@@ -14,9 +14,14 @@ const rows: readonly Row[] = [
   ],
   ['a fraction as number', { type: 'integer' }, '1.5', ['(root): Invalid type. Expected: integer, given: number']],
   ['null', { type: 'object' }, 'null', ['(root): Invalid type. Expected: object, given: null']],
-  ['a boolean', { type: 'object' }, 'true', ['(root): Invalid type. Expected: object, given: boolean']],
-  ['an object', { type: 'string' }, '{}', ['(root): Invalid type. Expected: string, given: object']],
-  ['required in a part', { properties: { a: { required: ['b'] } } }, '{"a":{}}', ['a: b is required']],
+  ['a boolean type', { type: 'object' }, 'true', ['(root): Invalid type. Expected: object, given: boolean']],
+  ['an object type', { type: 'string' }, '{}', ['(root): Invalid type. Expected: string, given: object']],
+  [
+    'a missing property in a nested object',
+    { properties: { a: { required: ['b'] } } },
+    '{"a":{}}',
+    ['a: b is required'],
+  ],
   [
     'enum',
     { properties: { a: { enum: ['x', 1, null] } } },
@@ -39,7 +44,7 @@ const rows: readonly Row[] = [
   ['minItems', { minItems: 2 }, '[1]', ['(root): Array must have at least 2 items']],
   ['maxItems', { maxItems: 1 }, '[1,2]', ['(root): Array must have at most 1 items']],
   [
-    'uniqueItems, for each repetition',
+    'uniqueItems, for each duplicate',
     { uniqueItems: true },
     '[{"a":1,"b":2},1,{"b":2,"a":1.0},1]',
     ['(root): array items[0,2] must be unique', '(root): array items[1,3] must be unique'],
@@ -52,13 +57,13 @@ const rows: readonly Row[] = [
   ],
   ['contains on an empty array', { contains: {} }, '[]', ['(root): At least one of the items must match']],
   [
-    'contains on an empty array beside a list of items',
+    'contains on an empty array next to a list of items',
     { items: [{ type: 'string' }], contains: {} },
     '[]',
     ['(root): At least one of the items must match'],
   ],
   [
-    'contains on an empty array after one that is right',
+    'contains on an empty array after a valid one',
     { items: { contains: { const: 1 } } },
     '[[1],[]]',
     ['1: At least one of the items must match'],
@@ -135,7 +140,7 @@ const rows: readonly Row[] = [
     ['x1: Invalid type. Expected: string, given: integer', '(root): Additional property y is not allowed'],
   ],
   [
-    'parts by their dotted path',
+    'nested values by their dotted path',
     { properties: { items: { items: { properties: { name: { type: 'string' } } } } } },
     '{"items":[{"name":1}]}',
     ['items.0.name: Invalid type. Expected: string, given: integer'],
@@ -210,7 +215,7 @@ const orders: readonly Row[] = [
     ],
   ],
   [
-    'a text: common rules, then length and pattern',
+    'a string: common rules, then length and pattern',
     { pattern: '^b', minLength: 3, format: 'email', enum: ['x'], const: 'y' },
     '"a"',
     [
@@ -229,7 +234,7 @@ describe('validation/json-schema reports', () => {
   }
 });
 
-describe('validation/json-schema orders the lines of', () => {
+describe('validation/json-schema orders the error lines of', () => {
   for (const [title, schema, document, lines] of orders) {
     it(title, () => equal(check(schema, document), lines.map((line) => `- ${line}`).join('\n')));
   }

@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { check } from './json-schema.ts';
 
-describe('validation/json-schema formats', () => {
+describe('formats in validation/json-schema', () => {
   const rows: [format: string, good: string[], bad: string[]][] = [
     ['date', ['2024-02-29'], ['2023-02-29', '2024-1-1']],
     ['time', ['10:11:12Z', '10:11:12.5+01:00'], ['25:00:00Z']],
@@ -29,6 +29,6 @@ describe('validation/json-schema formats', () => {
     });
   }
 
-  it('look at texts only', () => equal(check({ format: 'email' }, '1'), ''));
-  it('that are unknown check nothing', () => equal(check({ format: 'no-such' }, '"x"'), ''));
+  it('apply to strings only', () => equal(check({ format: 'email' }, '1'), ''));
+  it('that are unknown have no effect', () => equal(check({ format: 'no-such' }, '"x"'), ''));
 });

@@ -42,7 +42,7 @@ async function faultsOf(schema: unknown): Promise<string[]> {
 }
 
 describe('validation/json-schema', () => {
-  it('takes schemas of any size, and refuses those that are nested too deeply', async () => {
+  it('accepts schemas of any size, and rejects those nested too deeply', async () => {
     const names = Array.from({ length: 4000 }, (_, at) => `k${at}`);
     const text = { type: 'string' };
     const wide = { properties: Object.fromEntries(names.map((name) => [name, text])) };
@@ -55,7 +55,7 @@ describe('validation/json-schema', () => {
     throws(() => compileValidator(deep, site), { code: 'JSON_SCHEMA_DEPTH' });
   });
 
-  it('lets a valid body through and hands the backend the same bytes', async () => {
+  it('accepts a valid body and forwards the same bytes to the backend', async () => {
     const body = ' {"name":"Ann",\n "age":20.0}\n';
     const { reply, passed } = await send(person, body);
     equal(reply.status, 200);
@@ -73,7 +73,7 @@ describe('validation/json-schema', () => {
     ['', 'could not validate an empty body'],
   ];
   for (const [body, lines] of refused) {
-    it(`refuses ${body || 'an empty body'} with 400 and tells why`, async () => {
+    it(`rejects ${body || 'an empty body'} with 400 and the reason`, async () => {
       const { reply, passed, text } = await send(person, body);
       equal(reply.status, 400);
       equal(passed, null);
@@ -81,14 +81,14 @@ describe('validation/json-schema', () => {
     });
   }
 
-  it('leaves the body of the refusal empty, so that only return_error_msg shows the lines', async () => {
+  it('returns the reason only if return_error_msg is set', async () => {
     const { reply } = await send(person, '{}');
     equal(reply.body, null);
     equal(reply.data, null);
     equal(reply.errors[0]!.view.body, undefined);
   });
 
-  it('marks a refusal as not completed', async () => {
+  it('marks a rejection as incomplete', async () => {
     equal((await send(person, '{}')).reply.complete, false);
   });
 
@@ -104,11 +104,11 @@ describe('validation/json-schema', () => {
     ok(text.includes('is not valid JSON'), text);
   });
 
-  it('refuses more after the JSON value', async () => {
+  it('rejects characters after the JSON value', async () => {
     equal((await send({}, '{} {}')).reply.status, 400);
   });
 
-  it('refuses a body nested beyond the stack with 400', async () => {
+  it('rejects excessive nesting with 400', async () => {
     const recursive = { type: 'array', items: { $ref: '#' } };
     const deep = '['.repeat(200_000) + ']'.repeat(200_000);
     const { reply, text } = await send(recursive, deep);
@@ -125,7 +125,7 @@ describe('validation/json-schema', () => {
     await gate.close();
   });
 
-  it('answers 413 when the body turns out too large', async () => {
+  it('returns 413 if the body is too large', async () => {
     const gate = await openHarness(plugin, 'endpoint', person);
     const body = RequestBody.stream(Readable.from([Buffer.from('{"name":"Ann"}')]), undefined, 4);
     const request = new PipeRequest({} as never, {}, new Query(), new HeaderBag(), body);
@@ -133,7 +133,7 @@ describe('validation/json-schema', () => {
     await gate.close();
   });
 
-  it('checks own keys only, also those named like parts of the prototype', async () => {
+  it('checks own properties only, including names such as __proto__', async () => {
     const schema = { required: ['constructor', '__proto__'] };
     equal((await send(schema, '{}')).text, '- (root): constructor is required\n- (root): __proto__ is required');
     equal((await send(schema, '{"__proto__":1,"constructor":2}')).reply.status, 200);
@@ -142,7 +142,7 @@ describe('validation/json-schema', () => {
     equal((await send({ const: {} }, '{"valueOf":1}')).text, '- (root): (root) does not match: {}');
   });
 
-  it('takes a changed schema on reload', async () => {
+  it('applies a changed schema on a reload', async () => {
     const gate = await openHarness(plugin, 'endpoint', person);
     equal((await gate.send({ method: 'POST', body: '{}' })).status, 400);
     await gate.reload({ type: 'object' });
@@ -150,20 +150,20 @@ describe('validation/json-schema', () => {
     await gate.close();
   });
 
-  it('tells two duplicates among fifty thousand items in linear time', async () => {
+  it('finds duplicates among fifty thousand items in linear time', async () => {
     const items = Array.from({ length: 50_000 }, (_, index) => `{"id":${index}}`);
     items.push('{"id":0.0}');
     const { text } = await send({ uniqueItems: true }, `[${items.join()}]`);
     equal(text, '- (root): array items[0,50000] must be unique');
   });
 
-  it('does not grow with the number of ways through a recursive schema', async () => {
+  it('takes no exponential time for a recursive schema', async () => {
     const alternatives = [1, 2, 3, 4].map((id) => ({ properties: { next: { $ref: '#' }, id: { const: id } } }));
     const { reply } = await send({ oneOf: alternatives }, '{"next":'.repeat(40) + '{"id":9}' + '}'.repeat(40));
     equal(reply.status, 400);
   });
 
-  it('takes no longer for a pattern that tries every way than for any other', async () => {
+  it('takes linear time for patterns that cause catastrophic backtracking elsewhere', async () => {
     const { text } = await send({ pattern: '^(\\w+\\s?)*$' }, JSON.stringify(`${'a'.repeat(100_000)}!`));
     equal(text, "- (root): Does not match pattern '^(\\w+\\s?)*$'");
     const { reply } = await send(
@@ -173,7 +173,7 @@ describe('validation/json-schema', () => {
     equal(reply.status, 200);
   });
 
-  it('refuses a body with a text too long to be looked at by its pattern, also where none may match', async () => {
+  it('rejects a body with a string too long for its pattern, even under "not"', async () => {
     for (const pattern of [{ pattern: '(a|b)*a(a|b){500}$' }, { not: { pattern: '(a|b)*a(a|b){500}$' } }]) {
       const { reply, text } = await send(pattern, JSON.stringify('ab'.repeat(10_000)));
       equal(reply.status, 400);
@@ -181,7 +181,7 @@ describe('validation/json-schema', () => {
     }
   });
 
-  it('bounds the text about a body with very many violations', async () => {
+  it('limits the error text for a body with many violations', async () => {
     const { text } = await send({ items: { type: 'string' } }, `[${'1,'.repeat(100_000)}1]`);
     ok(text.length < 2 * 1024 * 1024);
     ok(text.endsWith('\n- (root): More violations are not listed'));
@@ -193,7 +193,7 @@ describe('validation/json-schema', () => {
 
   const issues: [what: string, schema: object, fault: string][] = [
     ['an unknown type', { properties: { a: { type: 'strin' } } }, 'JSON_SCHEMA_INVALID /properties/a/type'],
-    ['a limit that is no number', { items: { minimum: 'x' } }, 'JSON_SCHEMA_INVALID /items/minimum'],
+    ['a limit that is not a number', { items: { minimum: 'x' } }, 'JSON_SCHEMA_INVALID /items/minimum'],
     ['a broken pattern', { properties: { 'a/b': { pattern: '(' } } }, 'PATTERN_INVALID /properties/a~1b/pattern'],
     ['a broken property pattern', { patternProperties: { '[': {} } }, 'PATTERN_INVALID /patternProperties/['],
     ['a pattern of another dialect', { items: { pattern: '^(?!a)' } }, 'PATTERN_INVALID /items/pattern'],
@@ -201,9 +201,9 @@ describe('validation/json-schema', () => {
     ['a dangling reference', { $ref: '#/definitions/a' }, 'JSON_SCHEMA_REFERENCE /$ref'],
     ['a reference to itself', { allOf: [{ $ref: '#' }] }, 'JSON_SCHEMA_ENDLESS '],
     ['an unknown draft', { $schema: 'https://json-schema.org/draft/next/schema' }, 'JSON_SCHEMA_DRAFT /$schema'],
-    ['a reference to what is no schema', { $ref: '#/title', title: 'x' }, 'JSON_SCHEMA_INVALID /title'],
+    ['a reference to a value that is not a schema', { $ref: '#/title', title: 'x' }, 'JSON_SCHEMA_INVALID /title'],
   ];
   for (const [what, schema, fault] of issues) {
-    it(`refuses a schema with ${what}`, async () => deepEqual(await faultsOf(schema), [fault]));
+    it(`rejects a schema with ${what}`, async () => deepEqual(await faultsOf(schema), [fault]));
   }
 });

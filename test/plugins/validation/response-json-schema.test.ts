@@ -64,13 +64,13 @@ describe('validation/response-json-schema', () => {
   };
   const violated = { status: 500, body: '- (root): id is required', type: 'text/plain', completed: 'false' };
 
-  it('case 1: passes what the schema allows', async () => {
+  it('accepts data that matches the schema', async () => {
     await start([to('/id', { schema: needsId })]);
     const { status, body } = await ask('/e/id');
     deepEqual([status, body], [200, '{"id":1}']);
   });
 
-  it("case 2: returns a line for each violation, regardless of the router's error messages", async () => {
+  it('returns a line for each violation, regardless of return_error_msg', async () => {
     const sinks = rememberingSinks();
     await start([to('/x', { schema: needsId })], { sinks });
     deepEqual(await ask('/e/x'), violated);
@@ -82,12 +82,12 @@ describe('validation/response-json-schema', () => {
     );
   });
 
-  it('case 3: returns the configured body and status', async () => {
+  it('returns the configured body and status', async () => {
     await start([to('/empty', { schema: needsId, error: { status: 502, body: 'bad upstream' } })]);
     deepEqual(await ask('/e/empty'), { ...violated, status: 502, body: 'bad upstream' });
   });
 
-  it('case 4: gives its body a type', async () => {
+  it('sets the configured content type', async () => {
     const error = { status: 422, body: '{"e":1}', content_type: 'application/json' };
     await start([to('/x', { schema: needsId, error })]);
     deepEqual(await ask('/e/x'), { ...violated, status: 422, body: '{"e":1}', type: 'application/json' });
@@ -99,7 +99,7 @@ describe('validation/response-json-schema', () => {
     ...more,
   });
 
-  it('case 5: fails one backend of several', async () => {
+  it('fails one of several backends', async () => {
     await start([{ endpoint: '/two', backend: [{ url_pattern: '/id' }, section('/x')] }]);
     deepEqual(await ask('/two').then(({ status, body, completed }) => [status, body, completed]), [
       200,
@@ -108,24 +108,24 @@ describe('validation/response-json-schema', () => {
     ]);
   });
 
-  it('gives the status and the body of the only backend', async () => {
+  it('returns the status and body of the only backend', async () => {
     await start([{ endpoint: '/one', backend: [section('/x')] }]);
     deepEqual(await ask('/one'), { ...violated, status: 418 });
   });
 
-  it('case 6: sees the group of a backend', async () => {
+  it('validates the group of a backend', async () => {
     const schema = { type: 'object', required: ['g'] };
     const extra_config = { 'validation/response-json-schema': { schema } };
     await start([{ endpoint: '/a', backend: [{ url_pattern: '/id', group: 'g', extra_config }] }]);
     equal((await ask('/a')).status, 200);
   });
 
-  it('case 7: shows the violations where the body is empty', async () => {
+  it('returns the violations if the configured body is empty', async () => {
     await start([to('/x', { schema: needsId, error: { status: 401, body: '' } })]);
     deepEqual(await ask('/e/x'), { ...violated, status: 401 });
   });
 
-  it('case 8: reads what passes undecoded, which must be JSON', async () => {
+  it('parses no-op responses, which must be JSON', async () => {
     const raw = { output_encoding: 'no-op' };
     await start(['/html', '/x', '/id'].map((path) => to(path, { schema: needsId }, raw)));
     const html = await ask('/e/html');
@@ -135,7 +135,7 @@ describe('validation/response-json-schema', () => {
     deepEqual(await ask('/e/id').then(({ status, body }) => [status, body]), [200, '{"id":1}']);
   });
 
-  it('reads undecoded and compressed bodies, which pass unchanged', async () => {
+  it('validates no-op and compressed bodies without changing them', async () => {
     const raw = { output_encoding: 'no-op', input_headers: ['Accept-Encoding'] };
     await start(['/gzip', '/gzip-x', '/gzip-none', '/br'].map((path) => to(path, { schema: needsId }, raw)));
     const asked = (url: string) => gateway.inject({ url, headers: { 'accept-encoding': 'gzip, br' } });
@@ -149,7 +149,7 @@ describe('validation/response-json-schema', () => {
     ]);
   });
 
-  it('sees a collection under its key, and alone where it is written alone', async () => {
+  it('validates a collection under its key, or as a list with json-collection', async () => {
     const backends = [{ url_pattern: '/list', is_collection: true }];
     const list = { type: 'array', minItems: 2, items: needsId };
     const whole = { type: 'object', required: ['collection'], properties: { collection: list } };
@@ -161,7 +161,7 @@ describe('validation/response-json-schema', () => {
     deepEqual([(await ask('/e/a')).status, (await ask('/e/b')).status, (await ask('/e/c')).status], [200, 200, 500]);
   });
 
-  it('validates incomplete data like any other, and keeps the errors of failed calls', async () => {
+  it('validates incomplete data, and keeps the errors of failed calls', async () => {
     await start([
       to(
         '/partial',
@@ -179,7 +179,7 @@ describe('validation/response-json-schema', () => {
     equal((await ask('/e/down')).body, '');
   });
 
-  it('is outermost of what makes the data, and inside conditions', async () => {
+  it('runs after components that change the data, and before conditions', async () => {
     const schema = { type: 'object', required: ['made'], properties: { collection: false } };
     await start([
       to(
@@ -202,7 +202,7 @@ describe('validation/response-json-schema', () => {
     equal((await ask('/e/long')).status, 500);
   });
 
-  it('refuses data that are nested too deeply, or too long for a pattern, without holding the process', async () => {
+  it('rejects data nested too deeply or too long for a pattern without blocking the event loop', async () => {
     const gate = await openHarness(
       plugin,
       'endpoint',
@@ -216,7 +216,7 @@ describe('validation/response-json-schema', () => {
     await gate.close();
   });
 
-  it('is rejected for a schema that does not compile, at its place', async () => {
+  it('is rejected with the location of an invalid schema', async () => {
     deepEqual(await faultsOf({ schema: { type: 'nonsense' } }), ['JSON_SCHEMA_INVALID /schema/type']);
     deepEqual(await faultsOf({ schema: { pattern: '(' } }), ['PATTERN_INVALID /schema/pattern']);
     equal((await faultsOf({})).length, 1);
@@ -229,7 +229,7 @@ describe('validation/response-json-schema', () => {
     ...more,
   });
 
-  it('is what the modifier response-schema-validator is read as', async () => {
+  it('replaces the modifier response-schema-validator', async () => {
     await start([
       {
         endpoint: '/e',
@@ -241,7 +241,7 @@ describe('validation/response-json-schema', () => {
     deepEqual([await ask('/e'), await ask('/b')], [{ ...violated, status: 502 }, violated]);
   });
 
-  it('cannot be combined with that modifier', async () => {
+  it('cannot be combined with the modifier response-schema-validator', async () => {
     const extra_config = old({ schema: needsId }, { 'validation/response-json-schema': { schema: needsId } });
     for (const each of [extra_config, { 'plugin/req-resp-modifier': { name: ['response-schema-validator'] } }]) {
       const refused = await startGateway({

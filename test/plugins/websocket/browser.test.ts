@@ -10,7 +10,7 @@ const missing = isInstalled('chromium') ? '' : ': apt-get install chromium';
 (missing ? describe.skip : describe)(`a browser that opens websockets${missing}`, function () {
   this.timeout(120_000);
 
-  it('exchanges texts and bytes, sees close codes, and is kept out where its page is not allowed', async () => {
+  it('exchanges text and binary messages, reports close codes, and rejects pages of other origins', async () => {
     const stage = new Stage();
     const pages = await startBackend((_seen, response) => {
       response.writeHead(200, { 'Content-Type': 'text/html' }).end('<title>page</title>');

@@ -21,7 +21,7 @@ function addingMeter(): { meter: Meter; totals: Map<string, number> } {
   return { totals, meter: { counter: adding, upDownCounter: adding, histogram: () => ({ record() {} }) } };
 }
 
-describe('the configuration of a websocket', () => {
+describe('the configuration of websocket', () => {
   let stage: Stage;
 
   beforeEach(() => {
@@ -31,7 +31,7 @@ describe('the configuration of a websocket', () => {
 
   const refused = (config: object, message: RegExp) => rejects(startGateway(config), message);
 
-  it('takes every field, and gives those that are left out their defaults', async () => {
+  it('accepts every field and applies defaults to absent ones', async () => {
     const every = {
       enable_direct_communication: false,
       subprotocols: ['a'],
@@ -82,7 +82,7 @@ describe('the configuration of a websocket', () => {
     );
   });
 
-  it('makes its endpoint one of GET that passes bytes, regardless of its settings', async () => {
+  it("makes its endpoint a GET with no-op encoding, regardless of the endpoint's settings", async () => {
     const backend = await stage.backend();
     const endpoint = { method: 'POST', output_encoding: 'json', input_headers: ['X-A'] };
     await stage.start(directConfig(backend.url, { endpoint, backend: { encoding: 'xml', group: 'a' } }));
@@ -93,13 +93,13 @@ describe('the configuration of a websocket', () => {
     equal(await (await backend.next()).next(), 'a');
   });
 
-  it('is rejected if pong_wait is no longer than ping_period', async () => {
+  it('is rejected if pong_wait is not longer than ping_period', async () => {
     const websocket = { ping_period: '10s', pong_wait: '10s' };
     await refused(configOf('ws://127.0.0.1:1', { websocket }), /WEBSOCKET_PONG_WAIT/);
     await refused(configOf('ws://127.0.0.1:1', { websocket: { ping_period: '0s' } }), /WEBSOCKET_DURATION/);
   });
 
-  it('is rejected with hosts of another scheme, or that are not taken as they are written', async () => {
+  it('is rejected with hosts of another scheme, and with hosts that need sanitization', async () => {
     await refused(configOf('http://127.0.0.1:1'), /BACKEND_SCHEME.*must begin with ws:\/\/ or wss:\/\//);
     const cleaned = { disable_host_sanitize: false };
     await refused(configOf('http://127.0.0.1:1', { backend: cleaned }), /WEBSOCKET_HOST/);
@@ -114,14 +114,14 @@ describe('the configuration of a websocket', () => {
     await refused(config, /WEBSOCKET_BACKENDS|OUTPUT_ONE_BACKEND/);
   });
 
-  it('holds a backend to a silence of at least a minute', () => {
+  it('requires a backend timeout of at least a minute', () => {
     const config = { timeout: 1000, write_wait: 5, ping_period: 6, pong_wait: 7 } as Parameters<typeof limitsOf>[0];
     equal(limitsOf(config).directBackend.silenceMs, 60_000);
     equal(limitsOf({ ...config, timeout: 300_000 }).directBackend.silenceMs, 300_000);
     deepEqual(limitsOf(config).sharedBackend, { writeMs: 5, silenceMs: 7, pingMs: 6 });
   });
 
-  it('warns of what has no effect', async () => {
+  it('warns about settings without effect', async () => {
     const shared = await openHarness(plugin, 'endpoint', { input_headers: ['X-A'] }, { starts: false });
     match(shared.warnings[0]!.message, /input_headers has no effect/);
     await shared.close();
@@ -131,7 +131,7 @@ describe('the configuration of a websocket', () => {
     await gate.close();
   });
 
-  it('measures connections, messages in both directions, errors and reconnections by endpoint, unless disabled', async () => {
+  it('counts connections, messages, errors and reconnections by endpoint, unless disabled', async () => {
     const { meter, totals } = addingMeter();
     const measuring = definePlugin({
       name: 'test/measuring',

@@ -3,7 +3,7 @@ import { until } from '../../support/conditions.ts';
 import { refusalOf } from '../../support/websocket.ts';
 import { directConfig, Stage } from './setup.ts';
 
-describe('websocket with a connection of its own for each client', () => {
+describe('websocket with a backend connection for each client', () => {
   let stage: Stage;
 
   beforeEach(() => {
@@ -11,7 +11,7 @@ describe('websocket with a connection of its own for each client', () => {
   });
   afterEach(() => stage.close());
 
-  it('passes messages both ways unchanged, text as text and bytes as bytes, in order', async () => {
+  it('forwards messages unchanged and in order in both directions, as text or binary', async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url));
     const client = await stage.open('/chat/red');
@@ -23,7 +23,7 @@ describe('websocket with a connection of its own for each client', () => {
     for (const message of sent) deepEqual(await client.next(), message);
   });
 
-  it('connects to the backend once for each client', async () => {
+  it('opens a backend connection for each client', async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url));
     const clients = [await stage.open('/chat/red'), await stage.open('/chat/blue')];
@@ -33,7 +33,7 @@ describe('websocket with a connection of its own for each client', () => {
     await until(() => stage.gateway.status.streams === 0);
   });
 
-  it('closes one end with the code and the reason of the other', async () => {
+  it('forwards the close code and reason of one side to the other', async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url));
     const client = await stage.open('/chat/red');
@@ -50,7 +50,7 @@ describe('websocket with a connection of its own for each client', () => {
     equal((await silent.over()).code, 1005);
   });
 
-  it('tells the backend 1001 of a client that is gone', async () => {
+  it('sends 1001 to the backend when a client disappears', async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url));
     const client = await stage.open('/chat/red');
@@ -58,7 +58,7 @@ describe('websocket with a connection of its own for each client', () => {
     equal((await (await backend.next()).over()).code, 1001);
   });
 
-  it("requests the client's path, with the query of url_pattern and forwarded parameters", async () => {
+  it("requests the client's path with the query of url_pattern and forwarded parameters", async () => {
     const backend = await stage.backend();
     const endpoint = { input_query_strings: ['token', 'EIO'] };
     const pattern = { url_pattern: '/io/{room}/?EIO=4&transport=websocket' };
@@ -71,7 +71,7 @@ describe('websocket with a connection of its own for each client', () => {
     );
   });
 
-  it("forwards the headers that the component names, in place of the endpoint's", async () => {
+  it("forwards its own input_headers instead of the endpoint's", async () => {
     const backend = await stage.backend();
     const endpoint = { input_headers: ['X-Endpoint'] };
     await stage.start(directConfig(backend.url, { endpoint, websocket: { input_headers: ['X-Team', 'Cookie'] } }));
@@ -86,7 +86,7 @@ describe('websocket with a connection of its own for each client', () => {
     ok(headers['x-forwarded-for']);
   });
 
-  it('forwards all headers for "*", except those of the handshake and of the connection', async () => {
+  it('forwards all headers with "*", except handshake and connection headers', async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url, { websocket: { input_headers: ['*'] } }));
     await stage.open('/chat/red', {
@@ -107,7 +107,7 @@ describe('websocket with a connection of its own for each client', () => {
     }
   });
 
-  it('offers the backend those subprotocols of the client that are allowed, and the client what it has chosen', async () => {
+  it("offers allowed subprotocols of the client to the backend, and returns the backend's choice", async () => {
     const backend = await stage.backend({ choose: (offered) => [...offered].at(-1)! });
     await stage.start(directConfig(backend.url, { websocket: { subprotocols: ['a', 'b', 'c'] } }));
     const client = await stage.open('/chat/red', { subprotocols: ['x', 'c', 'b'] });
@@ -117,7 +117,7 @@ describe('websocket with a connection of its own for each client', () => {
     equal((await backend.next()).request.headers['sec-websocket-protocol'], undefined);
   });
 
-  describe('answers 502', () => {
+  describe('returns 502', () => {
     it('if the backend is unreachable', async () => {
       const backend = await stage.backend();
       await backend.close();
@@ -135,7 +135,7 @@ describe('websocket with a connection of its own for each client', () => {
     });
   });
 
-  it('closes a client with 1009 that sends a longer message than it may, and no other', async () => {
+  it('closes only the client that sends an oversized message, with 1009', async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url, { websocket: { max_message_size: 16 } }));
     const other = await stage.open('/chat/red');
@@ -147,7 +147,7 @@ describe('websocket with a connection of its own for each client', () => {
     equal(await otherPeer.next(), 'x'.repeat(16));
   });
 
-  it('closes a client with 1009 whose backend sends a longer message than it may', async () => {
+  it('closes a client with 1009 if its backend sends an oversized message', async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url, { websocket: { max_message_size: 16 } }));
     const client = await stage.open('/chat/red');
@@ -157,7 +157,7 @@ describe('websocket with a connection of its own for each client', () => {
     equal((await peer.over()).code, 1009);
   });
 
-  it('holds the client and its messages while a lost backend is connected to again', async () => {
+  it('pauses the client while it reconnects to a lost backend', async () => {
     let backend = await stage.backend();
     const { port } = backend;
     await stage.start(directConfig(backend.url, { websocket: { return_error_details: true, message_buffer_size: 2 } }));
@@ -177,7 +177,7 @@ describe('websocket with a connection of its own for each client', () => {
     equal(await client.next(), 'e');
   });
 
-  it('requests the negotiated subprotocol from a reconnected backend', async () => {
+  it('requests the negotiated subprotocol when it reconnects', async () => {
     let backend = await stage.backend({ choose: () => 'v2' });
     const { port } = backend;
     await stage.start(directConfig(backend.url, { websocket: { subprotocols: ['v1', 'v2'] } }));
@@ -193,7 +193,7 @@ describe('websocket with a connection of its own for each client', () => {
     equal(await client.next(), 'hi');
   });
 
-  it('closes the client with 1014 once a lost backend is given up', async () => {
+  it('closes the client with 1014 if reconnecting fails', async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url, { websocket: { max_retries: 1 } }));
     const client = await stage.open('/chat/red');
@@ -205,7 +205,7 @@ describe('websocket with a connection of its own for each client', () => {
     equal(await refusalOf(stage.url('/chat/red')), 502);
   });
 
-  it('takes another host where the first one is lost', async () => {
+  it('switches to another host if the first one is lost', async () => {
     const first = await stage.backend();
     const second = await stage.backend();
     await stage.start(directConfig([`${first.url}/one`, `${second.url}/two`], { websocket: { max_retries: 3 } }));

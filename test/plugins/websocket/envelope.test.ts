@@ -1,13 +1,13 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { Envelopes, readEnvelope } from '../../../plugins/websocket/envelope.ts';
 
-describe('an envelope of a websocket', () => {
+describe('a websocket message envelope', () => {
   const session = new Map([
     ['uuid', 'u'],
     ['Room', 'red'],
   ]);
 
-  it('holds address, session and payload', () => {
+  it('contains the address, session and payload', () => {
     const envelopes = new Envelopes('/chat/red', session);
     equal(
       envelopes.message(Buffer.from('hi')),
@@ -17,7 +17,7 @@ describe('an envelope of a websocket', () => {
     equal(envelopes.message(Buffer.alloc(0)), '{"url":"/chat/red","session":{"uuid":"u","Room":"red"},"body":""}');
   });
 
-  it('holds names of prototypes and quotes as they are', () => {
+  it('preserves names such as __proto__ and quotes', () => {
     const odd = new Envelopes(
       '/a"b',
       new Map([
@@ -36,19 +36,19 @@ describe('an envelope of a websocket', () => {
   const toAll = (text: string | Buffer) => ({ payload: Buffer.from(text as string), url: null, session: [] });
   const read = (text: string | Buffer) => readEnvelope(Buffer.from(text as string));
 
-  it('is for all without address and session', () => {
+  it('is sent to all clients without an address and session', () => {
     deepEqual(read('{"body":"eA=="}'), toAll('x'));
     deepEqual(read(' \n{"body":"eA==","url":"","session":{}}'), toAll('x'));
     deepEqual(read('{"body":"eA==","url":null,"session":null}'), toAll('x'));
   });
 
-  it('may be as long as any message', () => {
+  it('can be as long as any message', () => {
     const body = 'eHh4'.repeat(8_000_000);
     equal(read(`{"body":"${body}"}`)!.payload.length, 24_000_000);
     equal(read(`{"body":"${body}=="}`)!.payload[0], 0x7b);
   });
 
-  it('is for those with this address and all of these values', () => {
+  it('is sent to clients that match its address and all session values', () => {
     deepEqual(read('{"body":"eA==","url":"/a","session":{"Room":"red","__proto__":"y"}}'), {
       payload: Buffer.from('x'),
       url: '/a',
@@ -73,12 +73,12 @@ describe('an envelope of a websocket', () => {
     '{"body":"eA"}',
     '{"body":"eA=\\n="}',
   ]) {
-    it(`does not include ${JSON.stringify(text)}: it is sent to all, unchanged`, () => {
+    it(`is not recognized in ${JSON.stringify(text)}, which is sent to all clients unchanged`, () => {
       deepEqual(read(text), toAll(text));
     });
   }
 
-  it('does not include binary messages', () => {
+  it('is not recognized in binary messages', () => {
     const bytes = Buffer.from([0x7b, 0xff, 0xfe]);
     deepEqual(readEnvelope(bytes), toAll(bytes));
   });
@@ -93,12 +93,12 @@ describe('an envelope of a websocket', () => {
     '{"session":{"uuid":5},"body":"eA=="}',
     '{"session":{"uuid":{"uuid":"u"}},"body":"eA=="}',
   ]) {
-    it(`for some that cannot be delivered, such as ${text}, is dropped`, () => {
+    it(`with an invalid recipient, such as ${text}, is dropped`, () => {
       equal(read(text), null);
     });
   }
 
-  it('may be nested as deep as its length allows', () => {
+  it('can be nested as deeply as its length allows', () => {
     const deep = `{"body":"eA==","x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
     deepEqual(read(deep), toAll('x'));
   });

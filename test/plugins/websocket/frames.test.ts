@@ -16,7 +16,7 @@ import {
 } from './frames.ts';
 import { directConfig, Stage } from './setup.ts';
 
-describe('frames of a websocket', () => {
+describe('websocket frames', () => {
   let stage: Stage;
   let backend: TestSocketServer;
   const clients: FrameClient[] = [];
@@ -38,7 +38,7 @@ describe('frames of a websocket', () => {
     return client;
   };
 
-  it('may come behind the request, in pieces of any size, and with lengths of 16 and 64 bits', async () => {
+  it('can follow the handshake immediately, in pieces of any size, with 16-bit and 64-bit lengths', async () => {
     await start();
     const client = await open(frame({ opcode: TEXT, payload: 'early' }));
     const peer = await backend.next();
@@ -54,7 +54,7 @@ describe('frames of a websocket', () => {
     equal(await peer.next(), '');
   });
 
-  it('of one message come together, with pings between them that are answered at once', async () => {
+  it('of one message are joined, and pings between them are answered immediately', async () => {
     await start();
     const client = await open();
     const peer = await backend.next();
@@ -68,7 +68,7 @@ describe('frames of a websocket', () => {
     await until(() => client.frames.some(({ opcode, payload }) => opcode === PONG && String(payload) === 'beat'));
   });
 
-  it('may split a character between them, and end in the middle of nothing', async () => {
+  it('can split a UTF-8 character, and the last one can be empty', async () => {
     await start();
     const client = await open();
     const peer = await backend.next();
@@ -89,31 +89,31 @@ describe('frames of a websocket', () => {
     ['has another reserved bit', 1002, { opcode: TEXT, payload: 'a', reserved: 1 }],
     ['has an unknown opcode', 1002, { opcode: 3, payload: 'a' }],
     ['has an unknown control opcode', 1002, { opcode: 11, payload: 'a' }],
-    ['continues nothing', 1002, { opcode: CONTINUATION, payload: 'a' }],
+    ['is a continuation without a message', 1002, { opcode: CONTINUATION, payload: 'a' }],
     [
-      'begins a message within another one',
+      'starts a message within another one',
       1002,
       { opcode: TEXT, payload: 'a', isFinal: false },
       { opcode: TEXT, payload: 'b' },
     ],
-    ['is a ping in pieces', 1002, { opcode: PING, payload: 'a', isFinal: false }],
+    ['is a fragmented ping', 1002, { opcode: PING, payload: 'a', isFinal: false }],
     ['is a ping longer than 125 bytes', 1002, { opcode: PING, payload: 'a'.repeat(126) }],
     ['is text that is not UTF-8', 1007, { opcode: TEXT, payload: Buffer.from([0xc3, 0x28]) }],
-    ['is text that ends within a character', 1007, { opcode: TEXT, payload: Buffer.from([0xe2, 0x82]) }],
-    ['says a length over the limit', 1009, { opcode: BINARY, length: 100_001n }],
-    ['says a length of 2^53', 1009, { opcode: BINARY, length: 2n ** 53n }],
-    ['says the longest length', 1009, { opcode: BINARY, length: 2n ** 64n - 1n }],
-    ['is a close of one byte', 1002, { opcode: CLOSE, payload: 'a' }],
+    ['is text with a truncated character', 1007, { opcode: TEXT, payload: Buffer.from([0xe2, 0x82]) }],
+    ['declares a length over the limit', 1009, { opcode: BINARY, length: 100_001n }],
+    ['declares a length of 2^53', 1009, { opcode: BINARY, length: 2n ** 53n }],
+    ['declares the maximum length', 1009, { opcode: BINARY, length: 2n ** 64n - 1n }],
+    ['is a close frame of one byte', 1002, { opcode: CLOSE, payload: 'a' }],
     ['closes with 1005', 1002, { opcode: CLOSE, payload: closing(1005) }],
     ['closes with 1006', 1002, { opcode: CLOSE, payload: closing(1006) }],
     ['closes with 1015', 1002, { opcode: CLOSE, payload: closing(1015) }],
     ['closes with 999', 1002, { opcode: CLOSE, payload: closing(999) }],
     ['closes with 2999', 1002, { opcode: CLOSE, payload: closing(2999) }],
     ['closes with 5000', 1002, { opcode: CLOSE, payload: closing(5000) }],
-    ['closes for a reason that is not UTF-8', 1007, { opcode: CLOSE, payload: closing(1000, Buffer.from([0xff])) }],
+    ['closes with a reason that is not UTF-8', 1007, { opcode: CLOSE, payload: closing(1000, Buffer.from([0xff])) }],
   ];
   for (const [what, code, ...frames] of refused) {
-    it(`closes a client with ${code} whose frame ${what}, and no other one`, async () => {
+    it(`close only the client with ${code} whose frame ${what}`, async () => {
       await start();
       const other = await stage.open('/chat/red');
       const otherPeer = await backend.next();
@@ -128,7 +128,7 @@ describe('frames of a websocket', () => {
     });
   }
 
-  it('holds a message in pieces to the limit of the whole', async () => {
+  it('are limited by the total size of their message', async () => {
     await start({ max_message_size: 10 });
     const client = await open();
     client.write(
@@ -138,7 +138,7 @@ describe('frames of a websocket', () => {
     equal(await client.closeCode(), 1009);
   });
 
-  it('closes a client that splits a message into too many fragments', async () => {
+  it('close a client that splits a message into too many fragments', async () => {
     await start();
     const client = await open();
     const nothing = frame({ opcode: CONTINUATION, isFinal: false });
@@ -146,7 +146,7 @@ describe('frames of a websocket', () => {
     ok([1006, 1008].includes(await client.closeCode()));
   });
 
-  it('cuts a client that sends pings and never reads what they are answered', async () => {
+  it('disconnect a client that sends pings and never reads the responses', async () => {
     await start();
     const client = await open();
     const peer = await backend.next();
@@ -159,7 +159,7 @@ describe('frames of a websocket', () => {
     await peer.over();
   });
 
-  it('of a client that ends its side without a close frame end the backend', async () => {
+  it('of a client that ends its side without a close frame end the backend connection', async () => {
     await start();
     const client = await open();
     const peer = await backend.next();
@@ -168,7 +168,7 @@ describe('frames of a websocket', () => {
     await until(() => stage.gateway.status.streams === 0);
   });
 
-  it('of a client that never answers a close frame are waited for no longer than a few seconds', async () => {
+  it('without a close frame in response end the connection after a few seconds', async () => {
     await start();
     const client = await open();
     (await backend.next()).socket.close(4000);

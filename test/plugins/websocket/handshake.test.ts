@@ -19,8 +19,8 @@ function handshake(changes: Readonly<Record<string, string | null>> = {}, line =
 }
 
 for (const [mode, config] of [
-  ['a shared connection', configOf],
-  ['a connection of its own for each client', directConfig],
+  ['a shared backend connection', configOf],
+  ['a backend connection for each client', directConfig],
 ] as const) {
   describe(`the handshake of a websocket with ${mode}`, () => {
     let stage: Stage;
@@ -41,7 +41,7 @@ for (const [mode, config] of [
       return client.received;
     };
 
-    it('is answered 101 with the proof that its key was read', async () => {
+    it('is answered with 101 and the computed Sec-WebSocket-Accept', async () => {
       await stage.start(config(backend.url));
       const received = await answered(handshake());
       match(received, /^HTTP\/1\.1 101 Switching Protocols\r\n/);
@@ -50,7 +50,7 @@ for (const [mode, config] of [
       match(await answered(handshake({ Upgrade: 'WebSocket', Connection: 'upgrade' })), / 101 /);
     });
 
-    it('is answered 426 where nothing of it is there, and 405 for another method', async () => {
+    it('is answered with 426 for a plain GET, and with 405 for another method', async () => {
       await stage.start(config(backend.url));
       const { status, headers } = await ask(stage.port, 'GET /chat/red');
       deepEqual([status, headers.upgrade], [426, 'websocket']);
@@ -59,7 +59,7 @@ for (const [mode, config] of [
       match(await answered(handshake({ Upgrade: 'shout' })), / 426 /);
     });
 
-    it('is answered 400 where something of it is wrong', async () => {
+    it('is answered with 400 if one of its headers is invalid', async () => {
       await stage.start(config(backend.url));
       const wrong: readonly Readonly<Record<string, string | null>>[] = [
         { Connection: 'keep-alive' },
@@ -79,7 +79,7 @@ for (const [mode, config] of [
       match(await answered(handshake({ 'Sec-WebSocket-Version': '8' })), /\r\nSec-WebSocket-Version: 13\r\n/);
     });
 
-    it('is rejected by components around it, with an ordinary response', async () => {
+    it('can be rejected by components with an ordinary response', async () => {
       const keys = [{ key: 'k1', roles: ['reader'] }];
       const root = { extra_config: { 'auth/api-keys': { keys } } };
       await stage.start(config(backend.url, { root, extra: { 'auth/api-keys': { roles: ['reader'] } } }));
@@ -87,7 +87,7 @@ for (const [mode, config] of [
       await stage.open('/chat/red', { headers: { Authorization: 'Bearer k1' } });
     });
 
-    it('is rejected to pages of origins that are not allowed, where CORS says which are', async () => {
+    it('is rejected for origins that security/cors does not allow', async () => {
       const root = { extra_config: { 'security/cors': { allow_origins: ['https://app.example'] } } };
       await stage.start(config(backend.url, { root }));
       equal(await refusalOf(stage.url('/chat/red'), { origin: 'https://evil.example' }), 403);
@@ -98,7 +98,7 @@ for (const [mode, config] of [
       await stage.open('/chat/red');
     });
 
-    it('is open to any page where nothing says which are allowed', async () => {
+    it('is accepted for any origin without security/cors', async () => {
       await stage.start(config(backend.url));
       await stage.open('/chat/red', { origin: 'https://any.example' });
     });

@@ -3,7 +3,7 @@ import { until } from '../../support/conditions.ts';
 import type { TestSocketServer } from '../../support/websocket.ts';
 import { directConfig, Stage } from './setup.ts';
 
-describe('the lifetime of a websocket with a connection of its own for each client', () => {
+describe('a websocket with a backend connection for each client', () => {
   let stage: Stage;
   let backend: TestSocketServer;
 
@@ -17,7 +17,7 @@ describe('the lifetime of a websocket with a connection of its own for each clie
     directConfig(backend.url, written) as { endpoints: object[] };
   const other = { endpoint: '/other', backend: [{ host: ['http://127.0.0.1:1'], url_pattern: '/' }] };
 
-  it('continues over reloads that do not change its endpoint', async () => {
+  it('survives reloads that do not change its endpoint', async () => {
     await stage.start(config());
     const client = await stage.open('/chat/red');
     const peer = await backend.next();
@@ -31,7 +31,7 @@ describe('the lifetime of a websocket with a connection of its own for each clie
     deepEqual([backend.sockets.length, stage.gateway.status.streams], [1, 1]);
   });
 
-  it('ends with 1001 once its endpoint has changed, at both ends', async () => {
+  it('ends with 1001 on both sides if its endpoint changes', async () => {
     await stage.start(config());
     const client = await stage.open('/chat/red');
     const peer = await backend.next();
@@ -41,14 +41,14 @@ describe('the lifetime of a websocket with a connection of its own for each clie
     await stage.open('/chat/red');
   });
 
-  it('ends with 1001 once its endpoint is gone', async () => {
+  it('ends with 1001 if its endpoint is removed', async () => {
     await stage.start(config());
     const client = await stage.open('/chat/red');
     await stage.gateway.reload({ ...config(), endpoints: [other] });
     equal((await client.over()).code, 1001);
   });
 
-  it('ends with 1001 when the gateway closes, also while its backend is away', async () => {
+  it('ends with 1001 when the gateway closes, even while its backend is down', async () => {
     await stage.start(config());
     const client = await stage.open('/chat/red');
     const peer = await backend.next();
@@ -61,7 +61,7 @@ describe('the lifetime of a websocket with a connection of its own for each clie
     equal((await peer.over()).code, 1001);
   });
 
-  it('outlives the time of its endpoint and of requests', async () => {
+  it('is not limited by the timeouts of its endpoint and of requests', async () => {
     await stage.start(
       config({
         endpoint: { timeout: '3s' },
@@ -79,7 +79,7 @@ describe('the lifetime of a websocket with a connection of its own for each clie
     equal(await peer.next(), 'a');
   });
 
-  it('is in the access log once it is over, with the status 100', async () => {
+  it('is written to the access log with the status 100 when it ends', async () => {
     await stage.start(config());
     const client = await stage.open('/chat/red');
     await backend.next();

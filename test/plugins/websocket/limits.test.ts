@@ -7,7 +7,7 @@ import { refusalOf } from '../../support/websocket.ts';
 import { type FrameClient, frame, openFrames, PING, PONG, TEXT } from './frames.ts';
 import { directConfig, Stage } from './setup.ts';
 
-describe('limits of a websocket with a connection of its own for each client', () => {
+describe('a websocket connection with limits', () => {
   let stage: Stage;
   const raw: FrameClient[] = [];
 
@@ -33,7 +33,7 @@ describe('limits of a websocket with a connection of its own for each client', (
     }
   };
 
-  it('sends the client pings, and cuts one from which nothing comes for too long', async () => {
+  it('pings the client, and disconnects one that stays silent', async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url, { websocket: { ping_period: '20ms', pong_wait: '3s' } }));
     const alive = await stage.open('/chat/red');
@@ -60,7 +60,7 @@ describe('limits of a websocket with a connection of its own for each client', (
     equal((await backend.next()).closed, null);
   });
 
-  it('reads no faster from a backend than the client takes, and cuts a client that takes nothing', async () => {
+  it("reads from the backend at the client's speed, and disconnects a client that does not read", async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url, { websocket: { max_message_size: 65_536, write_wait: '3s' } }));
     const client = await openRaw();
@@ -82,7 +82,7 @@ describe('limits of a websocket with a connection of its own for each client', (
     await until(() => stage.gateway.status.streams === 0);
   });
 
-  it('reads no faster from a client than the backend takes, and loses nothing', async () => {
+  it("reads from the client at the backend's speed, and loses no messages", async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url, { websocket: { max_message_size: 65_536 } }));
     const client = await stage.open('/chat/red');
@@ -103,7 +103,7 @@ describe('limits of a websocket with a connection of its own for each client', (
     );
   });
 
-  it('does not hold the silence of a client against it whom the backend keeps waiting', async () => {
+  it('does not treat a client as silent while the backend delays it', async () => {
     const backend = await stage.backend();
     const websocket = { max_message_size: 65_536, ping_period: '500ms', pong_wait: '3s', write_wait: '60s' };
     await stage.start(directConfig(backend.url, { websocket }));
@@ -121,7 +121,7 @@ describe('limits of a websocket with a connection of its own for each client', (
     await until(() => peer.messages.length === 400);
   });
 
-  it('answers 502 where the backend does not finish the handshake in the time of the endpoint, and leaves it', async () => {
+  it("returns 502 if the backend does not complete the handshake within the endpoint's timeout", async () => {
     let isLeft = false;
     const server = createServer(() => {});
     server.on('upgrade', (_request, socket) => {

@@ -18,7 +18,7 @@ const greeted = (socket: AcceptedSocket): void => {
   socket.socket.once('message', () => socket.send('OK'));
 };
 
-describe('websocket with one connection for all clients', () => {
+describe('websocket with one backend connection for all clients', () => {
   let stage: Stage;
   const raw: FrameClient[] = [];
 
@@ -41,7 +41,7 @@ describe('websocket with one connection for all clients', () => {
     return peer;
   };
 
-  it('case 1: hands the backend the messages of a client with its address and session', async () => {
+  it("sends client messages to the backend with the client's address and session", async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend);
     const peer = await uplink(backend);
@@ -62,7 +62,7 @@ describe('websocket with one connection for all clients', () => {
     equal((await envelope(peer)).body, 'AP8=');
   });
 
-  it('case 2: hands clients what the backend sends to all, to an address, to a value of the session or to one', async () => {
+  it('delivers backend messages to all clients, to an address, to a session value or to one client', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend);
     const peer = await uplink(backend);
@@ -86,7 +86,7 @@ describe('websocket with one connection for all clients', () => {
     equal(await blue.next(), 'end');
   });
 
-  it('case 3: sends a message without an envelope to all clients, bytes as bytes, and never shows an envelope', async () => {
+  it('delivers messages without an envelope to all clients, and never shows an envelope', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend);
     const peer = await uplink(backend);
@@ -103,7 +103,7 @@ describe('websocket with one connection for all clients', () => {
     ok(stage.lines.some((line) => line.includes('cannot be delivered')));
   });
 
-  it('case 4: notifies the backend of clients that connect and disconnect, if configured', async () => {
+  it('notifies the backend of connecting and disconnecting clients if configured', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend, { websocket: { connect_event: true, disconnect_event: true } });
     const peer = await uplink(backend);
@@ -120,7 +120,7 @@ describe('websocket with one connection for all clients', () => {
     equal((await envelope(peer)).event, 'disconnected');
   });
 
-  it('case 5: connects to the backend once, when the configuration serves', async () => {
+  it('connects to the backend once, when the configuration becomes active', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend);
     const peer = await uplink(backend);
@@ -130,7 +130,7 @@ describe('websocket with one connection for all clients', () => {
     equal(backend.sockets.length, 1);
   });
 
-  it('case 6: closes a client with 1009 that sends a longer message than it may, and no other', async () => {
+  it('closes only the client that sends an oversized message, with 1009', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend, { websocket: { max_message_size: 16 } });
     const peer = await uplink(backend);
@@ -142,7 +142,7 @@ describe('websocket with one connection for all clients', () => {
     equal((await envelope(peer)).body, btoa('x'.repeat(16)));
   });
 
-  it('closes clients with 1009 that the backend sends a longer message than they may get', async () => {
+  it('closes clients with 1009 if the backend sends them an oversized message', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend, { websocket: { max_message_size: 16 } });
     const peer = await uplink(backend);
@@ -155,7 +155,7 @@ describe('websocket with one connection for all clients', () => {
     equal(peer.closed, null);
   });
 
-  it('case 7: greets a backend that has come back, and no client notices', async () => {
+  it('greets a backend that it reconnects to, unnoticed by clients', async () => {
     let backend = await stage.backend({ accepted: greeted });
     const { port } = backend;
     await open(backend);
@@ -176,7 +176,7 @@ describe('websocket with one connection for all clients', () => {
     equal(client.closed, null);
   });
 
-  it('case 8: closes clients with 1014 once the backend is given up, and refuses others with 502 until it is back', async () => {
+  it('closes clients with 1014 if reconnecting fails, and rejects new ones with 502 until the backend is back', async () => {
     const backend = await stage.backend({ accepted: greeted });
     const { port } = backend;
     await open(backend, { websocket: { max_retries: 1 } });
@@ -200,7 +200,7 @@ describe('websocket with one connection for all clients', () => {
     equal(again.sockets.length, 1);
   });
 
-  it('serves while the backend is down when the configuration is loaded, with messages that wait', async () => {
+  it('starts without the backend and queues messages', async () => {
     let backend = await stage.backend();
     const { port } = backend;
     await backend.close();
@@ -215,7 +215,7 @@ describe('websocket with one connection for all clients', () => {
     equal((await envelope(peer)).body, btoa('d'));
   });
 
-  it('says nothing of messages that are dropped where it is not asked to', async () => {
+  it('does not report dropped messages by default', async () => {
     const backend = await stage.backend();
     await backend.close();
     await open(backend, { websocket: { message_buffer_size: 1 } });
@@ -226,7 +226,7 @@ describe('websocket with one connection for all clients', () => {
     deepEqual(client.messages, []);
   });
 
-  it('takes an "OK" that comes before the greeting, and keeps messages back until it comes', async () => {
+  it('accepts an "OK" that arrives before the greeting, and holds messages back until then', async () => {
     const backend = await stage.backend({ accepted: ({ send }) => send('OK') });
     await open(backend);
     await uplink(backend);
@@ -235,7 +235,7 @@ describe('websocket with one connection for all clients', () => {
     equal((await envelope(backend.sockets[0]!)).body, btoa('a'));
   });
 
-  it('waits for an "OK" however long it may take', async () => {
+  it('waits for an "OK" without a limit by default', async () => {
     const backend = await stage.backend();
     await open(backend, { websocket: { write_wait: '999h' } });
     const peer = await uplink(backend);
@@ -246,7 +246,7 @@ describe('websocket with one connection for all clients', () => {
     equal(backend.sockets.length, 1);
   });
 
-  it('closes a backend that does not say "OK" in time, which counts as a failed attempt', async () => {
+  it('disconnects a backend that does not send "OK" in time, which counts as a failed attempt', async () => {
     const backend = await stage.backend({ accepted: ({ send }) => send('NO') });
     await open(backend, { websocket: { write_wait: '50ms', max_retries: 1 } });
     const client = await stage.open('/chat/red');
@@ -257,7 +257,7 @@ describe('websocket with one connection for all clients', () => {
     ok(stage.lines.some((line) => line.includes('no "OK" within 50 ms')));
   });
 
-  it('connects for the first client where its path has placeholders, which are empty', async () => {
+  it('connects with the first client if its path has placeholders, which are empty', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await stage.start(configOf(backend.url, { backend: { url_pattern: '/rooms/{room}/x?v=1' } }));
     equal(backend.sockets.length, 0);
@@ -267,7 +267,7 @@ describe('websocket with one connection for all clients', () => {
     equal(backend.sockets.length, 1);
   });
 
-  it('gives a client the first of its subprotocols that is allowed, and none where none is', async () => {
+  it('selects the first allowed subprotocol of a client, or none', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend, { websocket: { subprotocols: ['a', 'b'] } });
     equal((await stage.open('/chat/red', { subprotocols: ['x', 'b', 'a'] })).socket.protocol, 'b');
@@ -276,7 +276,7 @@ describe('websocket with one connection for all clients', () => {
     equal(none.socket.destroyed, false);
   });
 
-  it('closes a client with 1013 that takes nothing, and keeps none of the others waiting', async () => {
+  it('closes a client with 1013 that does not read, without delaying others', async () => {
     const backend = await stage.backend({ accepted: greeted });
     // Long before it would be cut for taking nothing.
     await open(backend, { websocket: { message_buffer_size: 4, max_message_size: 65_536, write_wait: '10m' } });
@@ -296,7 +296,7 @@ describe('websocket with one connection for all clients', () => {
     equal(quick.closed, null);
   });
 
-  it('sends the backend all messages of a client before it reports the disconnect', async () => {
+  it('sends all messages of a client to the backend before its disconnect notification', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend, { websocket: { max_message_size: 65_536, disconnect_event: true } });
     const peer = await uplink(backend);
@@ -311,7 +311,7 @@ describe('websocket with one connection for all clients', () => {
     equal(peer.messages.length, 1 + count + 1);
   });
 
-  it('reads no faster from clients than the backend takes, and loses nothing', async () => {
+  it("reads from clients at the backend's speed, and loses no messages", async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend, { websocket: { message_buffer_size: 4, max_message_size: 65_536 } });
     const peer = await uplink(backend);
@@ -333,7 +333,7 @@ describe('websocket with one connection for all clients', () => {
     deepEqual(orders, [inOrder, inOrder]);
   });
 
-  it('keeps its connections over reloads that leave its endpoint as it is', async () => {
+  it('keeps its connections across reloads that do not change its endpoint', async () => {
     const backend = await stage.backend({ accepted: greeted });
     const config = configOf(backend.url, { backend: { url_pattern: '/rooms' } }) as { endpoints: object[] };
     await stage.start(config);
@@ -354,7 +354,7 @@ describe('websocket with one connection for all clients', () => {
     equal(backend.sockets.length, 1);
   });
 
-  it('ends with 1001 once it has changed, and so does the connection to the backend', async () => {
+  it('closes clients and the backend connection with 1001 if the endpoint changes', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend, { websocket: { disconnect_event: true } });
     const peer = await uplink(backend);
@@ -368,7 +368,7 @@ describe('websocket with one connection for all clients', () => {
     equal(backend.sockets.length, 2);
   });
 
-  it('ends with 1001 at both ends when the gateway closes', async () => {
+  it('closes both sides with 1001 when the gateway closes', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend);
     const peer = await uplink(backend);
@@ -378,7 +378,7 @@ describe('websocket with one connection for all clients', () => {
     equal((await peer.over()).code, 1001);
   });
 
-  it('closes while the backend is away, and tries no more', async () => {
+  it('closes and stops reconnecting while the backend is down', async () => {
     const backend = await stage.backend();
     await backend.close();
     await open(backend);

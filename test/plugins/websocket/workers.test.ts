@@ -16,7 +16,7 @@ describe('websockets of a gateway with workers', function () {
   });
   afterEach(() => stage.close());
 
-  it('have one connection to the backend in each worker, whose messages reach its own clients', async () => {
+  it("have one backend connection in each worker, which serves that worker's clients", async () => {
     const backend = await stage.backend({
       accepted: (socket) => socket.socket.once('message', () => socket.send('OK')),
     });

@@ -4,7 +4,7 @@ import { startBackend, startGateway, type TestBackend } from '../../../support/g
 
 const breaker = { max_errors: 2, interval: 60, timeout: 600 };
 
-describe('circuit breakers in a gateway', () => {
+describe('a circuit breaker in a gateway', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   /** What the backend answers, one after another; the last one for ever. */
@@ -35,20 +35,20 @@ describe('circuit breakers in a gateway', () => {
     return seen;
   };
 
-  it('case 1: calls a backend that fails three times and no more', async () => {
+  it('stops calling a backend after three failures', async () => {
     statuses = [500];
     await start({ 'qos/circuit-breaker': breaker });
     deepEqual([await call(4), backend.requests.length], [[500, 500, 500, 500], 3]);
     equal((await gateway.inject('/a')).body, 'circuit breaker is open');
   });
 
-  it('case 2: continues to call one that fails occasionally', async () => {
+  it('keeps calling a backend that fails occasionally', async () => {
     statuses = [500, 500, 200, 500, 500, 200];
     await start({ 'qos/circuit-breaker': breaker });
     deepEqual([await call(6), backend.requests.length], [[500, 500, 200, 500, 500, 200], 6]);
   });
 
-  it('case 5: does not look at the status with no-op', async () => {
+  it('ignores the status with no-op', async () => {
     statuses = [500];
     await start({ 'qos/circuit-breaker': breaker }, { output_encoding: 'no-op' });
     deepEqual([await call(5), backend.requests.length], [[500, 500, 500, 500, 500], 5]);
@@ -56,19 +56,19 @@ describe('circuit breakers in a gateway', () => {
 
   const byStatus = { 'qos/circuit-breaker/http': { ...breaker, valid_status_codes: [200, 404] } };
 
-  it('case 6: takes a valid status for a success, with no-op too', async () => {
+  it('treats a valid status as a success, even with no-op', async () => {
     statuses = [404];
     await start(byStatus, { output_encoding: 'no-op' });
     deepEqual([await call(5), backend.requests.length], [[404, 404, 404, 404, 404], 5]);
   });
 
-  it('case 7: opens over any other status, and fails the call then', async () => {
+  it('opens after any other status, and fails the call', async () => {
     statuses = [503];
     await start(byStatus, { output_encoding: 'no-op' });
     deepEqual([await call(4), backend.requests.length], [[503, 503, 503, 500], 3]);
   });
 
-  it('case 8: opens for a backend that is down', async () => {
+  it('opens for a backend that is down', async () => {
     statuses = [200];
     const gone = await startBackend(() => {});
     await gone.close();
@@ -77,7 +77,7 @@ describe('circuit breakers in a gateway', () => {
     equal((await gateway.inject('/a')).body, 'circuit breaker is open');
   });
 
-  it('leaves the data of other backends, and the answer incomplete', async () => {
+  it('keeps the data of other backends in an incomplete response', async () => {
     statuses = [500];
     const other = await startBackend((_seen, response) => response.end('{"b":2}'));
     await start({ 'qos/circuit-breaker': { ...breaker, max_errors: 0 } }, {}, [

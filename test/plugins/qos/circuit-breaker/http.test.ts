@@ -31,7 +31,7 @@ describe('qos/circuit-breaker/http', () => {
     equal(behind.calls(), 5);
   });
 
-  it('opens over other statuses, and the call then fails without an answer of its own', async () => {
+  it('opens after other statuses, and fails the call without a response', async () => {
     const { behind, gate, send } = await breaker(status(503));
     deepEqual(await send(4), [503, 503, 503, 500]);
     equal(behind.calls(), 3);
@@ -40,13 +40,13 @@ describe('qos/circuit-breaker/http', () => {
     equal(reply.errors[0]?.message, 'circuit breaker is open');
   });
 
-  it('opens when the backend cannot be reached', async () => {
+  it('opens if the backend cannot be reached', async () => {
     const { behind, send } = await breaker(() => Reply.failed(new BackendError('BACKEND_CONNECT', 'refused')));
     await send(5);
     equal(behind.calls(), 3);
   });
 
-  it('closes again when the trial gets a valid status', async () => {
+  it('closes after a trial call with a valid status', async () => {
     const { behind, clock, send } = await breaker(status(503));
     await send(3);
     clock.time += 1000;
@@ -54,7 +54,7 @@ describe('qos/circuit-breaker/http', () => {
     deepEqual(await send(2), [404, 404]);
   });
 
-  it('warns when the backend has the plain form too', async () => {
+  it('warns if the backend also has qos/circuit-breaker', async () => {
     const backend = { extra_config: { 'qos/circuit-breaker': {} } };
     const gate = await openHarness(plugin, 'backend', config, { backend });
     deepEqual(
@@ -63,11 +63,11 @@ describe('qos/circuit-breaker/http', () => {
     );
   });
 
-  it('warns of nothing when it is alone', async () => {
+  it('does not warn if it is the only circuit breaker', async () => {
     deepEqual((await openHarness(plugin, 'backend', config)).warnings, []);
   });
 
-  it('counts a failed call whose reply has a valid status', async () => {
+  it('counts a failed call whose response has a valid status', async () => {
     const { behind, send } = await breaker(() => {
       const reply = Reply.data({});
       reply.errors = [new BackendError('BACKEND_STATUS', 'not found', { upstreamStatus: 404 })];
@@ -77,25 +77,25 @@ describe('qos/circuit-breaker/http', () => {
     equal(behind.calls(), 3);
   });
 
-  it('is next to the client only', async () => {
+  it('is placed next to the HTTP client', async () => {
     const gate = await openHarness(plugin, 'backend', config);
     deepEqual(Object.keys(gate.attached), ['transport']);
   });
 
   for (const [what, codes] of Object.entries({
-    'no list of statuses': undefined,
+    'a missing list of statuses': undefined,
     'an empty list': [],
-    'a status twice': [200, 200],
+    'a duplicate status': [200, 200],
     'a number that is not a valid status': [99],
   })) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       await rejects(openHarness(plugin, 'backend', { ...config, valid_status_codes: codes }), {
         code: 'CONFIG_INVALID',
       });
     });
   }
 
-  it('gives back everything it keeps', async () => {
+  it('releases all its resources', async () => {
     const { gate } = await breaker(status(200));
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });

@@ -8,19 +8,19 @@ import { startGateway } from '../../../support/gateway.ts';
 import { bad, breaker, config, down, good } from './fixture.ts';
 
 describe('qos/circuit-breaker', () => {
-  it('opens when the backend cannot be reached', async () => {
+  it('opens if the backend cannot be reached', async () => {
     const { behind, send } = await breaker({}, down);
     equal((await send(4)).at(-1), 'circuit breaker is open');
     equal(behind.calls, 3);
   });
 
-  it('counts a passed deadline as a failure', async () => {
+  it('counts a timeout as a failure', async () => {
     const { behind, send } = await breaker({}, () => Reply.failed(new DeadlineError()));
     await send(4);
     equal(behind.calls, 3);
   });
 
-  it('counts a failure whose details are shown as data', async () => {
+  it('counts a failure that return_error_details returns as data', async () => {
     const { behind, send } = await breaker({}, () => {
       const reply = Reply.data({ error_users: { http_status_code: 404 } });
       reply.errors = [new BackendError('BACKEND_STATUS', 'not found', { upstreamStatus: 404 })];
@@ -30,7 +30,7 @@ describe('qos/circuit-breaker', () => {
     equal(behind.calls, 3);
   });
 
-  it('does not look at the status of an undecoded reply', async () => {
+  it('ignores the status of a no-op response', async () => {
     const { behind, gate } = await breaker({}, () => Reply.raw(500, new HeaderBag(), null));
     for (let calls = 0; calls < 5; calls++) equal((await gate.send('GET /')).status, 500);
     equal(behind.calls, 5);
@@ -45,7 +45,7 @@ describe('qos/circuit-breaker', () => {
     deepEqual(await send(2), ['invalid status code', 'circuit breaker is open']);
   });
 
-  it('does not count the failure of a call whose client has left', async () => {
+  it('does not count a failed call whose client disconnected', async () => {
     const { behind, send } = await breaker({}, (_request, call) => {
       call.cancel();
       return down();
@@ -54,7 +54,7 @@ describe('qos/circuit-breaker', () => {
     equal(behind.calls, 5);
   });
 
-  it('does not count a backend that was deliberately not called', async () => {
+  it('does not count a backend that was intentionally skipped', async () => {
     const { behind, send } = await breaker({ max_errors: 0 }, () => {
       const reply = down();
       reply.skipped = true;
@@ -64,7 +64,7 @@ describe('qos/circuit-breaker', () => {
     equal(behind.calls, 3);
   });
 
-  it('stays open over a reload, and a new timeout applies at once', async () => {
+  it('stays open across a reload that changes its timeout', async () => {
     const { behind, clock, gate, send } = await breaker();
     await send(3);
     await gate.reload({ ...config, timeout: 5 });
@@ -76,7 +76,7 @@ describe('qos/circuit-breaker', () => {
     deepEqual(await send(), ['200']);
   });
 
-  it('logs each change of state under its name if configured', async () => {
+  it('logs each state change under its name if configured', async () => {
     const lines: string[] = [];
     const log: Log = { ...silentLog, warning: (line) => lines.push(String(line)) };
     const { behind, clock, send } = await breaker({ name: 'users', log_status_change: true }, bad, log);
@@ -91,14 +91,14 @@ describe('qos/circuit-breaker', () => {
     ]);
   });
 
-  it('does not log changes of state otherwise', async () => {
+  it('does not log state changes by default', async () => {
     const lines: string[] = [];
     const { send } = await breaker({}, bad, { ...silentLog, warning: (line) => lines.push(String(line)) });
     await send(4);
     deepEqual(lines, []);
   });
 
-  it('reports each change of state, with the place of the backend', async () => {
+  it('publishes each state change with the location of the backend', async () => {
     const reported: unknown[] = [];
     const events = { emit: (type: string, data: object) => reported.push([type, data]) };
     const around = { services: { events }, next: bad, endpoint: { endpoint: '/users', method: 'POST' as const } };
@@ -112,13 +112,13 @@ describe('qos/circuit-breaker', () => {
     ]);
   });
 
-  it('is logged under its name when it is made', async () => {
+  it('is logged under its name when it is created', async () => {
     const lines: string[] = [];
     await breaker({ name: 'users' }, good, { ...silentLog, debug: (line) => lines.push(String(line)) });
     deepEqual(lines, ["[CB] Creating the circuit breaker named 'users'"]);
   });
 
-  it('does not count a call of which one part was cancelled', async () => {
+  it('does not count a call if one of its parts was cancelled', async () => {
     const { behind, send } = await breaker({}, () => {
       const [refused] = down().errors;
       return Reply.failed(refused!, new CancelledError());
@@ -127,7 +127,7 @@ describe('qos/circuit-breaker', () => {
     equal(behind.calls, 4);
   });
 
-  it('is there when any setting is above 0', async () => {
+  it('is active if any setting is above 0', async () => {
     const off = { interval: 0, timeout: 0, max_errors: 0 };
     for (const set of [{ interval: 1 }, { timeout: 1 }, { max_errors: 1 }]) {
       const gate = await openHarness(plugin, 'backend', { ...off, ...set });
@@ -135,7 +135,7 @@ describe('qos/circuit-breaker', () => {
     }
   });
 
-  it('is not there when every setting is 0, which it warns of', async () => {
+  it('is inactive if all settings are 0, which causes a warning', async () => {
     const gate = await openHarness(plugin, 'backend', { interval: 0, timeout: 0, max_errors: 0 });
     deepEqual(gate.attached, {});
     deepEqual(
@@ -160,7 +160,7 @@ describe('qos/circuit-breaker', () => {
 
     afterEach(() => gateway.close());
 
-    it('opens for its own backend only', async () => {
+    it('opens only for its own backend', async () => {
       gateway = await startGateway(configOf(endpoint('/a', '/x'), endpoint('/b', '/x')));
       deepEqual(
         [await isOpen('/a'), await isOpen('/a'), await isOpen('/b'), await isOpen('/b')],
@@ -168,7 +168,7 @@ describe('qos/circuit-breaker', () => {
       );
     });
 
-    it("stays open when other endpoints are inserted before its backend's", async () => {
+    it('stays open if a reload inserts other endpoints before its own', async () => {
       const others = Array.from({ length: 11 }, (_, at) => endpoint(`/other${at}`, '/x'));
       gateway = await startGateway(configOf(endpoint('/a', '/x')));
       equal(await isOpen('/a'), false);
@@ -179,17 +179,17 @@ describe('qos/circuit-breaker', () => {
 
   for (const [what, wrong] of Object.entries({
     'a missing field': { interval: 1, timeout: 1 },
-    'a text for a number': { ...config, max_errors: '2' },
+    'a string instead of a number': { ...config, max_errors: '2' },
     'a negative number': { ...config, interval: -1 },
     'a fraction': { ...config, timeout: 0.5 },
     'an unknown field': { ...config, max_error: 1 },
   })) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       await rejects(openHarness(plugin, 'backend', wrong), { code: 'CONFIG_INVALID' });
     });
   }
 
-  it('gives back everything it keeps', async () => {
+  it('releases all its resources', async () => {
     const { gate } = await breaker();
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });

@@ -11,7 +11,7 @@ import {
 import { bad, breaker, good } from './fixture.ts';
 
 describe('the states of a circuit breaker', () => {
-  it('opens at the first failure beyond max_errors and then no longer calls the backend', async () => {
+  it('open at the first failure beyond max_errors, so that the backend is no longer called', async () => {
     const { behind, gate, send } = await breaker();
     deepEqual(await send(4), [
       'invalid status code',
@@ -23,13 +23,13 @@ describe('the states of a circuit breaker', () => {
     equal((await gate.send('GET /')).status, 500);
   });
 
-  it('opens at the first failure when max_errors is 0', async () => {
+  it('open at the first failure if max_errors is 0', async () => {
     const { behind, send } = await breaker({ max_errors: 0 });
     await send(3);
     equal(behind.calls, 1);
   });
 
-  it('counts failures in a row only', async () => {
+  it('count consecutive failures only', async () => {
     const { behind, send } = await breaker();
     for (const respond of [bad, bad, good, bad, bad, good]) {
       behind.answer = respond;
@@ -38,7 +38,7 @@ describe('the states of a circuit breaker', () => {
     equal(behind.calls, 6);
   });
 
-  it('closes again when the trial after the timeout succeeds', async () => {
+  it('close if the trial call after the timeout succeeds', async () => {
     const { behind, clock, send } = await breaker();
     await send(4);
     behind.answer = good;
@@ -47,7 +47,7 @@ describe('the states of a circuit breaker', () => {
     equal(behind.calls, 5);
   });
 
-  it('starts from no failures after it has closed again', async () => {
+  it('restart at zero failures after closing', async () => {
     const { behind, clock, send } = await breaker();
     await send(3);
     behind.answer = good;
@@ -60,7 +60,7 @@ describe('the states of a circuit breaker', () => {
     deepEqual(await send(), ['200']);
   });
 
-  it('opens for a full timeout again when the trial fails', async () => {
+  it('open for another timeout if the trial call fails', async () => {
     const { behind, clock, send } = await breaker();
     await send(4);
     clock.time += 1100;
@@ -73,7 +73,7 @@ describe('the states of a circuit breaker', () => {
     equal(behind.calls, 5);
   });
 
-  it('stays open for a minute when timeout is 0', async () => {
+  it('stay open for a minute if timeout is 0', async () => {
     const { behind, clock, send } = await breaker({ timeout: 0 });
     await send(3);
     clock.time += 59_999;
@@ -83,7 +83,7 @@ describe('the states of a circuit breaker', () => {
     deepEqual(await send(), ['200']);
   });
 
-  it('forgets the failures of an earlier window', async () => {
+  it('drop the failures of an earlier interval', async () => {
     const { behind, clock, send } = await breaker({ interval: 1 });
     await send(2);
     clock.time += 1200;
@@ -93,7 +93,7 @@ describe('the states of a circuit breaker', () => {
     deepEqual(await send(), ['200']);
   });
 
-  it('remembers failures until the window ends, to the millisecond', async () => {
+  it('keep failures until the interval ends, to the millisecond', async () => {
     const { behind, clock, send } = await breaker({ interval: 2 });
     clock.time += 5000;
     await send(2);
@@ -102,7 +102,7 @@ describe('the states of a circuit breaker', () => {
     equal(behind.calls, 3);
   });
 
-  it('begins its next window where the last one ended', async () => {
+  it('start the next interval where the previous one ended', async () => {
     const { clock, send } = await breaker({ interval: 1, max_errors: 1 });
     clock.time += 1500;
     await send();
@@ -111,7 +111,7 @@ describe('the states of a circuit breaker', () => {
     deepEqual(await send(), ['circuit breaker is open']);
   });
 
-  it('lets no second trial through, however long the first one takes', async () => {
+  it('allow one trial call at a time, however long it takes', async () => {
     const { behind, clock, gate, send } = await breaker();
     await send(3);
     clock.time += 1000;
@@ -125,7 +125,7 @@ describe('the states of a circuit breaker', () => {
     equal(behind.calls, 4);
   });
 
-  it('counts a throw as a failure', async () => {
+  it('count an exception as a failure', async () => {
     const { behind, gate, send } = await breaker({ max_errors: 1 }, () => Promise.reject(new Error('bug')));
     await rejects(gate.send('GET /'), /bug/);
     behind.answer = () => {
@@ -135,7 +135,7 @@ describe('the states of a circuit breaker', () => {
     deepEqual(await send(), ['circuit breaker is open']);
   });
 
-  it('counts its windows from the moment it closed, whenever calls come', async () => {
+  it('start the interval when the circuit breaker closes, regardless of calls', async () => {
     const { behind, clock, send } = await breaker({ interval: 1, max_errors: 1 });
     clock.time += 1900;
     await send();
@@ -145,7 +145,7 @@ describe('the states of a circuit breaker', () => {
     deepEqual(await send(), ['200']);
   });
 
-  it('never forgets failures when interval is 0', async () => {
+  it('never drop failures if interval is 0', async () => {
     const { behind, clock, send } = await breaker({ interval: 0 });
     await send(2);
     clock.time += 1e9;
@@ -153,7 +153,7 @@ describe('the states of a circuit breaker', () => {
     equal(behind.calls, 3);
   });
 
-  it('lets one trial through while half-open and refuses the others at once', async () => {
+  it('allow one trial call while half-open and reject other calls immediately', async () => {
     const { behind, clock, gate, send } = await breaker();
     await send(3);
     clock.time += 1000;
@@ -166,7 +166,7 @@ describe('the states of a circuit breaker', () => {
     equal(behind.calls, 4);
   });
 
-  it('ignores a late result of an earlier state', async () => {
+  it('ignore a late result of a call from an earlier state', async () => {
     const { behind, clock, gate, send } = await breaker();
     const late = Promise.withResolvers<Reply>();
     behind.answer = () => late.promise;
@@ -185,7 +185,7 @@ describe('the states of a circuit breaker', () => {
     deepEqual(await send(), ['circuit breaker is open']);
   });
 
-  it('ignores a late failure of an earlier window', async () => {
+  it('ignore a late failure of a call from an earlier interval', async () => {
     const { behind, clock, gate, send } = await breaker({ interval: 1, max_errors: 0 });
     const late = Promise.withResolvers<Reply>();
     behind.answer = () => late.promise;
@@ -197,7 +197,7 @@ describe('the states of a circuit breaker', () => {
     deepEqual(await send(), ['200']);
   });
 
-  it('makes another trial after a cancelled one', async () => {
+  it('allow another trial call after a cancelled one', async () => {
     const { behind, clock, send } = await breaker();
     await send(3);
     clock.time += 1000;
@@ -207,7 +207,7 @@ describe('the states of a circuit breaker', () => {
     deepEqual(await send(), ['200']);
   });
 
-  it('does not stay half-open for ever when a trial throws or rejects', async () => {
+  it('do not stay half-open forever if a trial call throws or rejects', async () => {
     const { behind, clock, gate, send } = await breaker();
     await send(3);
     for (const respond of [
@@ -224,14 +224,14 @@ describe('the states of a circuit breaker', () => {
   });
 });
 
-describe('a circuit breaker that follows that of another worker', () => {
+describe("a circuit breaker that follows another worker's", () => {
   function following() {
     const clock = { time: 1_000_000, now: () => clock.time };
     const settings: BreakerSettings = { clock, maxErrors: 1, intervalMs: 0, openMs: 1000, changed() {} };
     return { clock, settings, breaker: createBreaker(clock) };
   }
 
-  it('opens with it, and tries again when its time is over', () => {
+  it('opens with it, and allows a trial call after the timeout', () => {
     const { clock, settings, breaker } = following();
     follow(breaker, clock, { state: 'open', ageMs: 400 });
     equal(enter(breaker, settings), OPEN);
@@ -249,7 +249,7 @@ describe('a circuit breaker that follows that of another worker', () => {
     equal(enter(breaker, settings) >= 0, true);
   });
 
-  it('continues to count its own failures if it is closed already', () => {
+  it('keeps counting its own failures if it is already closed', () => {
     const { clock, settings, breaker } = following();
     const fail = () => leave(breaker, settings, enter(breaker, settings), 'failure');
     fail();
@@ -258,7 +258,7 @@ describe('a circuit breaker that follows that of another worker', () => {
     equal(breaker.state, 'open');
   });
 
-  it('ignores how a call ends that was made before', () => {
+  it('ignores the results of calls that started before', () => {
     const { clock, settings, breaker } = following();
     const ticket = enter(breaker, settings);
     follow(breaker, clock, { state: 'open', ageMs: 0 });

@@ -60,7 +60,7 @@ describe('the circuit breakers of several workers', function () {
       });
   }
 
-  it('open together, and for a worker that starts later too', async () => {
+  it('open together, even for a worker that starts later', async () => {
     const clients = Array.from({ length: 6 }, client);
     const [first] = clients;
     for (let calls = 0; calls <= TOLERATED; calls++) await first!();

@@ -4,7 +4,7 @@ import { plugin as noOp } from '../../../../plugins/encoding/no-op.ts';
 import { httpDate } from '../../../../plugins/shared/http-headers/date.ts';
 import { Bench, holdTime } from './stand.ts';
 
-describe('qos/http-cache with a condition of the client', () => {
+describe('conditional requests to qos/http-cache', () => {
   const bench = new Bench();
   afterEach(async () => {
     await bench.close();
@@ -33,7 +33,7 @@ describe('qos/http-cache with a condition of the client', () => {
     [lm, 'If-Modified-Since: 2026', 200],
     ['Date: Wed, 31 Dec 2025 23:59:59 GMT', 'If-Modified-Since: Thu, 01 Jan 2026 00:00:00 GMT', 304],
   ] as const) {
-    it(`of an answer with ${kept}: ${asked} is ${status}`, async () => {
+    it(`for a response with ${kept}: ${asked} returns ${status}`, async () => {
       bench.given = { headers: `Cache-Control: max-age=60 / ${kept}` };
       await bench.ask();
       const { status: given, text } = await bench.ask(asked);
@@ -41,7 +41,7 @@ describe('qos/http-cache with a condition of the client', () => {
     });
   }
 
-  it('reads dates of two digits as those of fifty years ahead at most', () => {
+  it('accept dates with two-digit years at most fifty years in the future', () => {
     equal(httpDate('Friday, 01-Jan-27 00:00:00 GMT'), Date.UTC(2027, 0, 1));
     equal(httpDate('Thursday, 01-Jan-98 00:00:00 GMT'), Date.UTC(1998, 0, 1));
     ok(Number.isNaN(httpDate(undefined)));

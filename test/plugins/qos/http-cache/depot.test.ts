@@ -50,8 +50,8 @@ class Stand {
   }
 }
 
-describe('the store that workers share', () => {
-  it('lets one worker fetch and the others wait, and tells them how it ends', () => {
+describe('the response store that workers share', () => {
+  it('lets one worker fetch a response while the others wait for the result', () => {
     const stand = new Stand();
     deepEqual([stand.find('a'), stand.find('b'), stand.find('c')], ['fetch', 'wait', 'wait']);
     stand.put('a', entry(stand.now));
@@ -59,14 +59,14 @@ describe('the store that workers share', () => {
     deepEqual([stand.find('b'), stand.find('d')], ['give 1000', 'give 1000']);
   });
 
-  it('reports a fetch only to waiting workers', () => {
+  it('notifies waiting workers only', () => {
     const stand = new Stand();
     stand.find('a');
     stand.answer({ does: 'land', by: 'a', key: 'k', landing: 'failed' });
     deepEqual([stand.news, stand.find('b')], [[], 'fetch']);
   });
 
-  it('waits neither for a worker that has been silent for long, nor for itself', () => {
+  it('does not let workers wait for themselves or for a worker that has been silent for long', () => {
     const stand = new Stand();
     deepEqual([stand.find('a'), stand.find('a'), stand.find('b')], ['fetch', 'fetch', 'wait']);
     stand.now += 5000;
@@ -76,7 +76,7 @@ describe('the store that workers share', () => {
     equal(stand.find('c'), 'wait');
   });
 
-  it('does not wait for responses that were not stored, for a while', () => {
+  it('does not let workers wait for a URL whose response was recently not stored', () => {
     const stand = new Stand();
     stand.find('a');
     stand.answer({ does: 'land', by: 'a', key: 'k', landing: 'not kept' });
@@ -85,7 +85,7 @@ describe('the store that workers share', () => {
     deepEqual([stand.find('a'), stand.find('b')], ['fetch', 'wait']);
   });
 
-  it('remembers only so many fetches', () => {
+  it('limits the number of registered fetches', () => {
     const stand = new Stand();
     stand.find('a');
     for (let each = 0; each < 10_000; each++) {
@@ -94,21 +94,21 @@ describe('the store that workers share', () => {
     equal(stand.find('b'), 'fetch');
   });
 
-  it('sends a stale response to the fetching worker, unless it has it', () => {
+  it('sends a stale response to the fetching worker unless the worker has it', () => {
     const stand = new Stand();
     stand.put('a', entry(500));
     stand.now = 100_000;
     deepEqual([stand.find('b'), stand.find('a', 500)], ['fetch 500', 'wait']);
   });
 
-  it('tells the others when what they have is replaced', () => {
+  it('notifies workers when a response they hold is replaced', () => {
     const stand = new Stand();
     stand.put('a', entry(1));
     stand.put('b', entry(2));
     deepEqual(stand.news, [{ does: 'renew', by: 'b', keys: ['k'] }]);
   });
 
-  it('keeps nothing that was asked for before something was changed, or everything emptied', () => {
+  it('discards responses that were requested before an invalidation or a purge', () => {
     for (const change of [
       { does: 'drop', by: 'b', keys: ['k'] },
       { does: 'clear', by: 'b' },
@@ -126,7 +126,7 @@ describe('the store that workers share', () => {
     }
   });
 
-  it('says of what is too large for it that it is not kept', () => {
+  it('reports a response that is too large to be stored', () => {
     const stand = new Stand();
     stand.find('a');
     stand.find('b');
@@ -134,7 +134,7 @@ describe('the store that workers share', () => {
     deepEqual(stand.news, [{ does: 'land', by: 'a', key: 'k', landing: 'not kept' }]);
   });
 
-  it('sends messages as they are, bodies byte for byte', () => {
+  it('transfers messages unchanged, and bodies byte for byte', () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     for (const body of [bytes, Buffer.alloc(0), null]) {
       const message = { does: 'give', entry: entry(1, { body, varies: [['a', null]] }) } as const;
@@ -145,24 +145,24 @@ describe('the store that workers share', () => {
 });
 
 describe('a clock that is set back', () => {
-  it('extends no claim of a worker, which may be gone', () => {
+  it('does not extend the claim of a worker that might be gone', () => {
     const stand = new Stand();
     deepEqual([stand.find('a'), stand.find('b')], ['fetch', 'wait']);
     stand.now -= 500;
     equal(stand.find('b'), 'fetch');
   });
 
-  it('extends no knowledge of a response that is not stored', () => {
+  it('does not extend the period in which a URL counts as not stored', () => {
     const { unkept } = new Flights();
     unkept.note('k', 'not kept', 10_000);
     deepEqual([unkept.has('k', 14_000), unkept.has('k', 9000)], [true, false]);
   });
 });
 
-describe('a worker without its owner', () => {
+describe('a worker without a main process', () => {
   afterEach(() => mock.timers.reset());
 
-  it('waits for it only briefly, and then sends no request for a while', async () => {
+  it('waits for it only briefly, then sends no requests to it for a while', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const asked: Question[] = [];
     const silent = (bytes: Uint8Array) => {
@@ -185,12 +185,12 @@ describe('a worker without its owner', () => {
     equal(asked.length, 2);
   });
 
-  it('continues at once if it cannot be reached', async () => {
+  it('continues immediately if it cannot be reached', async () => {
     const store = new GatewayStore(() => Promise.reject(new Error('gone')), 'a');
     equal(await store.find('k', asking, undefined), null);
   });
 
-  it('sends no large body, and no more bodies than so many at once', () => {
+  it('limits the size and number of concurrent bodies it sends', () => {
     const asked: Question[] = [];
     const store = new GatewayStore((bytes) => {
       asked.push(unpack(bytes));
@@ -202,7 +202,7 @@ describe('a worker without its owner', () => {
     deepEqual([puts, asked.filter(({ does }) => does === 'land').length], [4, 3]);
   });
 
-  it('hears of an end that comes before it waits', async () => {
+  it('handles a result that arrives before it waits', async () => {
     const flights = new Flights();
     const flight = flights.expect('k');
     flights.landedElsewhere('k', 'kept');

@@ -32,7 +32,7 @@ describe('qos/http-cache in a gateway', () => {
   });
   const ask = (url: string, headers: Record<string, string> = {}) => gateway.inject({ url, headers });
 
-  it('decodes and shapes what is kept as it does what comes', async () => {
+  it('decodes and manipulates stored responses like new ones', async () => {
     await start({ endpoint: '/a', backend: [{ url_pattern: '/x', extra_config: cache(), group: 'g' }] });
     for (let turn = 0; turn < 2; turn++) deepEqual((await ask('/a')).json(), { g: { a: 1 } });
     equal(backend.requests.length, 1);
@@ -49,7 +49,7 @@ describe('qos/http-cache in a gateway', () => {
     equal(backend.requests.length, 1);
   });
 
-  it('case 9: gives a failed status again', async () => {
+  it('returns stored failures', async () => {
     serve = () => [404, { 'cache-control': 'max-age=60' }, '{}'];
     await start(one('/a', cache()));
     deepEqual([(await ask('/a')).statusCode, (await ask('/a')).statusCode], [500, 500]);
@@ -61,7 +61,7 @@ describe('qos/http-cache in a gateway', () => {
     ['once for two backends with shared and limits', { shared: true, max_items: 5, max_size: 5000 }, 1],
     ['twice for two backends without', {}, 2],
   ] as const) {
-    it(`case 10: asks ${what}`, async () => {
+    it(`calls the backend ${what}`, async () => {
       await start(one('/a', cache(config)), one('/b', cache(config)));
       await ask('/a');
       await ask('/b');
@@ -69,7 +69,7 @@ describe('qos/http-cache in a gateway', () => {
     });
   }
 
-  it("depends on the method of the backend, not on the endpoint's", async () => {
+  it('depends on the method of the backend, not of the endpoint', async () => {
     const get = { url_pattern: '/x', method: 'GET', extra_config: cache() };
     const post = { url_pattern: '/x', method: 'POST', extra_config: cache() };
     await start({ endpoint: '/a', method: 'POST', backend: [get] }, { endpoint: '/b', backend: [post] });
@@ -79,7 +79,7 @@ describe('qos/http-cache in a gateway', () => {
     equal(backend.requests.length, 3);
   });
 
-  it('never gives one host what another one was answered', async () => {
+  it("never returns one host's response for another host", async () => {
     serve = ({ headers }) => [
       200,
       { 'cache-control': 'max-age=60, public' },
@@ -90,7 +90,7 @@ describe('qos/http-cache in a gateway', () => {
     equal((await ask('/a', { host: 'api.example' })).body, '"api.example"');
   });
 
-  it('answers 500, or 504 with no-op, to a request that wants no call to be made', async () => {
+  it('returns 500, or 504 with no-op, for only-if-cached without a stored response', async () => {
     const list = { input_headers: ['Cache-Control'] };
     await start(one('/a', cache(), list), one('/b', cache(), { ...list, output_encoding: 'no-op' }));
     const only = { 'cache-control': 'only-if-cached' };
@@ -98,13 +98,13 @@ describe('qos/http-cache in a gateway', () => {
     equal(backend.requests.length, 0);
   });
 
-  it('hears nothing of a Cache-Control that is not forwarded', async () => {
+  it('ignores a Cache-Control that is not forwarded', async () => {
     await start(one('/a', cache()));
     for (let turn = 0; turn < 2; turn++) await ask('/a', { 'cache-control': 'no-cache' });
     equal(backend.requests.length, 1);
   });
 
-  it('spends the tokens of a limit for hits, too', async () => {
+  it('counts cache hits in rate limits', async () => {
     const limit = { 'qos/ratelimit/proxy': { max_rate: 1, capacity: 2, every: '10m' } };
     await start(one('/a', { ...cache(), ...limit }));
     const statuses = [];
@@ -112,7 +112,7 @@ describe('qos/http-cache in a gateway', () => {
     deepEqual([statuses, backend.requests.length], [[200, 200, 500], 1]);
   });
 
-  it('keeps what a modifier makes fit to be kept, and changes it each time', async () => {
+  it('stores a response that a modifier makes cacheable, and modifies it each time', async () => {
     serve = () => [200, {}, '{"a":1}'];
     const life = { 'header.Modifier': { name: 'Cache-Control', value: 'max-age=60', scope: ['response'] } };
     await start(one('/a', { ...cache(), 'modifier/martian': life }, { output_encoding: 'no-op' }));
@@ -120,7 +120,7 @@ describe('qos/http-cache in a gateway', () => {
     equal(backend.requests.length, 1);
   });
 
-  it('keeps by the address that a modifier has made', async () => {
+  it('stores responses under the URL that a modifier sets', async () => {
     serve = ({ target }) => [200, { 'cache-control': 'max-age=60' }, JSON.stringify(target)];
     const beta = {
       'header.RegexFilter': {
@@ -136,7 +136,7 @@ describe('qos/http-cache in a gateway', () => {
     deepEqual([(await ask('/a')).body, (await ask('/a', { 'x-v': 'beta' })).body], ['"/x"', '"/x?t=1"']);
   });
 
-  it('keeps bodies inflated, without their encoding', async () => {
+  it('stores decompressed bodies without Content-Encoding', async () => {
     const { gzipSync } = await import('node:zlib');
     const packed = gzipSync('{"a":1}');
     await backend.close();
@@ -149,7 +149,7 @@ describe('qos/http-cache in a gateway', () => {
     deepEqual([headers['content-encoding'], body, backend.requests.length], [undefined, '{"a":1}', 1]);
   });
 
-  it('gives every byte as it came', async () => {
+  it('returns every byte unchanged', async () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     await backend.close();
     backend = await startBackend((_seen, response) => {
@@ -164,7 +164,7 @@ describe('qos/http-cache in a gateway', () => {
     equal(backend.requests.length, 1);
   });
 
-  it('survives a reload, and is emptied over the admin API', async () => {
+  it('survives a reload, and can be purged with the admin API', async () => {
     const config = { version: 3, host: [backend.url], endpoints: [one('/a', cache())] };
     const admin = await openAdmin(config);
     gateway = admin.gateway;

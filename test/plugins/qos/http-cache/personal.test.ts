@@ -15,7 +15,7 @@ const secret = Buffer.from(key.k, 'base64url');
 
 const cache = { 'qos/http-cache': { shared: true } };
 
-describe('qos/http-cache with headers that tell who asks', () => {
+describe('qos/http-cache with headers that identify the user', () => {
   const bench = new Bench();
   const open = (...names: string[]) => bench.open({}, { offers: [offer(personalHeaders, names)] });
   beforeEach(holdTime);
@@ -32,7 +32,7 @@ describe('qos/http-cache with headers that tell who asks', () => {
     return bench.calls;
   }
 
-  it('keeps an answer for whom it was made', async () => {
+  it('stores a response for its user only', async () => {
     await open('X-User', 'X-Role');
     equal(await callsOf('max-age=60', 'x-user: a', 'X-USER: b', 'X-User: a', 'X-User: a / X-Role: r', ''), 4);
     for (const user of ['a', 'b']) equal((await bench.ask(`X-User: ${user}`)).text.toLowerCase(), `x-user,${user}`);
@@ -45,23 +45,23 @@ describe('qos/http-cache with headers that tell who asks', () => {
     });
   }
 
-  it('keeps it for that user alone although Vary names another header', async () => {
+  it('stores a response for its user even if Vary names another header', async () => {
     await open('X-User', 'X-Role');
     equal(await callsOf('max-age=60 / Vary: X-Role', 'X-User: a / X-Role: r', 'X-User: b / X-Role: r'), 2);
   });
 
-  it('leaves other headers to Vary', async () => {
+  it('separates other headers only if Vary names them', async () => {
     await open('X-User');
     equal(await callsOf('max-age=60', 'X-Tenant: a', 'X-Tenant: b'), 1);
   });
 
-  it('takes any header that a script may have set for one that tells who asks, but for those of every client', async () => {
+  it('treats any header that a script can set as identifying, except common client headers', async () => {
     await open(ANY_HEADER);
     equal(await callsOf('max-age=60', 'X-Made: a', 'X-Made: b', ''), 3);
     equal(await callsOf('max-age=60', 'User-Agent: a / Traceparent: 1', 'Accept-Language: fr / X-Request-Id: 2'), 3);
   });
 
-  it('takes back what was for all when the backend confirms it for one', async () => {
+  it('restricts a shared response to one user when it is revalidated as private', async () => {
     await open('X-User');
     bench.given = { headers: 'Cache-Control: max-age=60, public / ETag: "1"', body: 'a' };
     await bench.ask('X-User: a');
@@ -75,7 +75,7 @@ describe('qos/http-cache with headers that tell who asks', () => {
   });
 
   for (const now of ['private, max-age=60', 'no-store']) {
-    it(`keeps nothing any longer that is confirmed with ${now}`, async () => {
+    it(`drops a response that is revalidated with ${now}`, async () => {
       await open();
       bench.given = { headers: 'Cache-Control: max-age=60 / ETag: "1"', body: 'a' };
       await bench.ask();
@@ -87,7 +87,7 @@ describe('qos/http-cache with headers that tell who asks', () => {
     });
   }
 
-  it('hears of the headers that modifiers copy, not of an identifier that each request gets', async () => {
+  it('considers headers that modifiers copy, but not generated request IDs', async () => {
     const offered = async (config: object) => {
       const stand = await openHarness(martian, 'backend', config);
       const names = stand.attached.offers?.filter(({ port }) => port.name === personalHeaders.name);
@@ -101,19 +101,19 @@ describe('qos/http-cache with headers that tell who asks', () => {
   });
 });
 
-describe('components that run code of the operator', () => {
+describe('components that run custom code', () => {
   for (const name of [
     ...['modifier/lua-endpoint', 'modifier/lua-proxy', 'modifier/lua-backend'],
     ...['plugin/http-client', 'plugin/http-server', 'plugin/middleware', 'plugin/req-resp-modifier'],
   ] as const) {
-    it(`may set headers that tell who asks: ${name}`, async () => {
+    it(`can set headers that identify the user: ${name}`, async () => {
       const { plugin } = await catalogue.plugins[name]!();
       equal(plugin.offers?.includes(personalHeaders), true);
     });
   }
 });
 
-describe('one store for several backends', () => {
+describe('a store shared by several backends', () => {
   let answer: (seen: SeenRequest) => string;
 
   /** What two endpoints answer, one after the other. */
@@ -145,14 +145,14 @@ describe('one store for several backends', () => {
     return [bodies, calls];
   }
 
-  it('never gives those without credentials what was answered to the credentials of another backend', async () => {
+  it("never returns a response for another backend's credentials to a request without them", async () => {
     answer = ({ headers }) => JSON.stringify(headers.authorization ?? 'nobody');
     const secret = { 'auth/client-credentials': { client_id: 'a', client_secret: 'b', token_url: 'BACKEND/token' } };
     deepEqual(await ask(secret, {}), [['"Bearer t"', '"nobody"'], 2]);
     deepEqual(await ask(secret, secret), [['"Bearer t"', '"Bearer t"'], 1]);
   });
 
-  it('never gives one user what was made for the claims of another', async () => {
+  it("never returns a response for one user's claims to another user", async () => {
     const { gateway, close } = await openGateway({
       input_headers: ['X-User'],
       extra_config: {
@@ -178,7 +178,7 @@ describe('one store for several backends', () => {
     equal(await close(), 2);
   });
 
-  it('never gives one user what was made for a header that a script has set', async () => {
+  it('never returns a response for a header set by a script to another user', async () => {
     const { gateway, close } = await openGateway({
       input_headers: ['X-Token'],
       extra_config: {

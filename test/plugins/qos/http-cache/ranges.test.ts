@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import { plugin as noOp } from '../../../../plugins/encoding/no-op.ts';
 import { Bench, dateIn, holdTime, pass } from './stand.ts';
 
-describe('qos/http-cache with a range', () => {
+describe('range requests to qos/http-cache', () => {
   const bench = new Bench();
   beforeEach(async () => {
     holdTime();
@@ -35,14 +35,14 @@ describe('qos/http-cache with a range', () => {
     ['bytes=9-9', '9', '9-9'],
     ['Bytes= 0-0 ', '0', '0-0'],
   ] as const) {
-    it(`gives ${range} of what is kept`, async () => {
+    it(`with ${range} return a part of the stored response`, async () => {
       deepEqual(await part(`Range: ${range}`), [206, text, `bytes ${span}/10`]);
       equal(bench.calls, 1);
     });
   }
 
   for (const range of ['bytes=10-', 'bytes=100-200', 'bytes=-0', `bytes=${'9'.repeat(400)}-`]) {
-    it(`answers 416 to ${range.slice(0, 20)}`, async () => {
+    it(`with ${range.slice(0, 20)} return 416`, async () => {
       const { status, text, reply } = await bench.ask(`Range: ${range}`);
       deepEqual([status, text, reply.headers.get('content-range')], [416, '', 'bytes */10']);
       equal(reply.headers.get('content-type'), undefined);
@@ -51,13 +51,13 @@ describe('qos/http-cache with a range', () => {
   }
 
   for (const range of ['bytes=0-1,4-5', 'bytes=5-2', 'bytes=-', 'bytes=a-b', 'bytes', 'lines=0-1', 'bytes=0-1;q']) {
-    it(`gives the whole for ${range}`, async () => {
+    it(`with ${range} return the whole response`, async () => {
       deepEqual(await part(`Range: ${range}`), [200, '0123456789', undefined]);
       equal(bench.calls, 1);
     });
   }
 
-  it('keeps the headers of the whole, with its age and without its length', async () => {
+  it('keep the headers of the whole response, with Age and without Content-Length', async () => {
     pass(5);
     const { reply, age } = await bench.ask('Range: bytes=0-1');
     const names = ['etag', 'content-type', 'cache-control', 'content-length'];
@@ -75,12 +75,12 @@ describe('qos/http-cache with a range', () => {
     ['Wed, 31 Dec 2025 23:59:01 GMT', 200],
     ['yesterday', 200],
   ] as const) {
-    it(`answers ${status} to If-Range: ${condition}`, async () => {
+    it(`return ${status} with If-Range: ${condition}`, async () => {
       equal((await part(`Range: bytes=0-1 / If-Range: ${condition}`))[0], status);
     });
   }
 
-  it('never takes a weak tag, nor a change within the second it was answered in, for the same bytes', async () => {
+  it('never match a weak entity tag, or a date within a second of the response', async () => {
     bench.given = {
       headers: `Cache-Control: max-age=60 / ETag: W/"1" / Last-Modified: ${dateIn(0)} / Date: ${dateIn(0)}`,
     };
@@ -91,16 +91,16 @@ describe('qos/http-cache with a range', () => {
     }
   });
 
-  it('answers 304 before it looks at the range', async () => {
+  it('return 304 for a matching condition before the range is evaluated', async () => {
     equal((await part('Range: bytes=0-1 / If-None-Match: "1"'))[0], 304);
   });
 
-  it('leaves the whole as it is for those who come later', async () => {
+  it('do not change the stored response', async () => {
     await part('Range: bytes=3-4');
     deepEqual(await part(''), [200, '0123456789', undefined]);
   });
 
-  it('asks the backend for a part of what is not kept or not fresh, and keeps nothing of it', async () => {
+  it('are forwarded to the backend without a fresh stored response, and their responses are not stored', async () => {
     bench.given = ({ headers }) => ({
       status: headers.has('range') ? 206 : 200,
       headers: 'Cache-Control: max-age=60 / Content-Range: bytes 0-1/4',
@@ -112,14 +112,14 @@ describe('qos/http-cache with a range', () => {
     equal(bench.saw('range'), 'bytes=0-1');
   });
 
-  it('gives the whole where the answer is decoded, and for HEAD', async () => {
+  it('return the whole response with decoded encodings and for HEAD', async () => {
     equal((await bench.ask('Range: bytes=0-1', { method: 'HEAD' })).status, 200);
     await bench.open();
     await bench.ask();
     deepEqual(await part('Range: bytes=0-1'), [200, '0123456789', undefined]);
   });
 
-  it('gives no part of an answer with another status', async () => {
+  it('return no part of a response with a status other than 200', async () => {
     bench.given = { status: 404, headers: 'Cache-Control: max-age=60', body: 'none' };
     await bench.ask('', { target: '/404' });
     equal((await bench.ask('Range: bytes=0-1', { target: '/404' })).status, 404);

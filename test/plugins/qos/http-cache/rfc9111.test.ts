@@ -168,7 +168,7 @@ const cases: Record<
   ],
 };
 
-describe('qos/http-cache by RFC 9111', () => {
+describe('qos/http-cache according to RFC 9111', () => {
   const bench = new Bench();
   beforeEach(async () => {
     holdTime();
@@ -205,7 +205,7 @@ describe('qos/http-cache by RFC 9111', () => {
     });
   }
 
-  it('counts as age what an answer was old when it came, the time it took, and the time it was kept', async () => {
+  it('calculates the age from Age, the response delay and the storage time', async () => {
     bench.given = () => {
       pass(2);
       return { headers: 'Cache-Control: max-age=100 / Age: 10' };
@@ -215,7 +215,7 @@ describe('qos/http-cache by RFC 9111', () => {
     equal((await bench.ask()).age, '17');
   });
 
-  it('counts a confirmed answer by the headers of its confirmation', async () => {
+  it('uses the headers of a revalidation for a stored response', async () => {
     bench.given = { headers: 'Cache-Control: max-age=10 / ETag: "1" / X-Of: answer / Content-Type: a/b' };
     await bench.ask();
     pass(10);
@@ -230,17 +230,17 @@ describe('qos/http-cache by RFC 9111', () => {
   });
 
   for (const [what, given, target, calls] of [
-    ['the address itself', { status: 204 }, '/x', 2],
-    ['after a redirection', { status: 303 }, '/x', 2],
+    ['the same URL', { status: 204 }, '/x', 2],
+    ['the same URL, after a redirect', { status: 303 }, '/x', 2],
     ['Location', { status: 201, headers: 'Location: http://h1/y' }, '/y', 2],
     ['a relative Location', { headers: 'Location: y' }, '/y', 2],
     ['Content-Location', { headers: 'Content-Location: /y' }, '/y', 2],
-    ['not a Location of another origin', { headers: 'Location: http://h2/y' }, '/y', 1],
-    ['not a Location that cannot be read', { headers: 'Location: http://[' }, '/y', 1],
+    ['no Location with another origin', { headers: 'Location: http://h2/y' }, '/y', 1],
+    ['no malformed Location', { headers: 'Location: http://[' }, '/y', 1],
     ['nothing after a failure', { status: 404 }, '/x', 1],
     ['nothing after an error of the backend', { status: 500, headers: 'Location: /y' }, '/y', 1],
   ] as const) {
-    it(`drops by an unsafe method: ${what}`, async () => {
+    it(`invalidates after an unsafe method: ${what}`, async () => {
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'M-SEARCH']) {
         bench.given = ({ method: asked }): Given =>
           asked === 'GET' ? { headers: 'Cache-Control: max-age=60' } : given;
@@ -253,7 +253,7 @@ describe('qos/http-cache by RFC 9111', () => {
     });
   }
 
-  it('keeps nothing that was asked for before an unsafe method changed it', async () => {
+  it('does not store responses that were requested before an unsafe method', async () => {
     let arrive = (_given: Given): void => {};
     bench.given = ({ method }) =>
       method === 'GET' ? new Promise<Given>((resolve) => (arrive = resolve)) : { status: 204, body: null };

@@ -21,7 +21,7 @@ const turns = async (count = 5) => {
 
 const kept = 'Cache-Control: max-age=60';
 
-describe('qos/http-cache with many requests at once', () => {
+describe('qos/http-cache with concurrent requests', () => {
   const bench = new Bench();
   let held: Held;
   beforeEach(async () => {
@@ -36,7 +36,7 @@ describe('qos/http-cache with many requests at once', () => {
     mock.timers.reset();
   });
 
-  it('asks the backend once for all of them', async () => {
+  it('calls the backend once for all of them', async () => {
     const asking = Array.from({ length: 50 }, () => bench.ask());
     await turns();
     equal(bench.calls, 1);
@@ -45,7 +45,7 @@ describe('qos/http-cache with many requests at once', () => {
     equal(bench.calls, 1);
   });
 
-  it('asks once for each variant', async () => {
+  it('calls the backend once for each variant', async () => {
     const asking = ['en', 'fr', 'en', 'fr', 'en'].map((each) => bench.ask(`Accept-Language: ${each}`));
     await turns();
     held.waiting[0]!(replyWith({ headers: `${kept} / Vary: Accept-Language`, body: 'en' }));
@@ -59,7 +59,7 @@ describe('qos/http-cache with many requests at once', () => {
     equal(bench.calls, 2);
   });
 
-  it('waits for no body of a response that is not stored, and for a while not at all', async () => {
+  it('does not make requests wait for responses that are not stored', async () => {
     const asking = [bench.ask(), bench.ask(), bench.ask()];
     await turns();
     const body = new ByteStream();
@@ -73,7 +73,7 @@ describe('qos/http-cache with many requests at once', () => {
     await Promise.all([...asking, later]);
   });
 
-  it('goes to the backend with all of them when the first fails', async () => {
+  it('sends all requests to the backend if the first one fails', async () => {
     const asking = [bench.ask(), bench.ask(), bench.ask()];
     await turns();
     held.waiting[0]!(Reply.failed(new BackendError('BACKEND_REFUSED', 'down')));
@@ -86,7 +86,7 @@ describe('qos/http-cache with many requests at once', () => {
     );
   });
 
-  it('lets another one ask when the client of the first leaves, before or while the body comes', async () => {
+  it('starts another fetch if the client of the first one disconnects, before or during the body', async () => {
     const first = new Call();
     const second = new Call();
     const leaving = bench.ask('', {}, first);
@@ -109,7 +109,7 @@ describe('qos/http-cache with many requests at once', () => {
     equal((await staying).text, 'body');
   });
 
-  it('gives up with its own client while it waits', async () => {
+  it('stops waiting when its own client disconnects', async () => {
     const first = bench.ask();
     const call = new Call();
     const second = bench.ask('', {}, call);
@@ -121,7 +121,7 @@ describe('qos/http-cache with many requests at once', () => {
     equal(bench.calls, 1);
   });
 
-  it('never holds up those who wait for a client that reads slowly', async () => {
+  it('does not delay waiting requests for a client that reads slowly', async () => {
     const slow = bench.send();
     await turns();
     const body = new ByteStream();
@@ -148,7 +148,7 @@ describe('qos/http-cache with many requests at once', () => {
     await first;
   });
 
-  it('answers waiting requests with a response that arrives in time, even if their own fetch has begun', async () => {
+  it('serves waiting requests with a response that arrives in time, even if their own fetch has begun', async () => {
     const first = bench.ask();
     await turns();
     const call = new Call(undefined, 200);
@@ -162,7 +162,7 @@ describe('qos/http-cache with many requests at once', () => {
     call.finish();
   });
 
-  it('fetches by itself if the response does not fit', async () => {
+  it('fetches separately if the response does not match the request', async () => {
     const first = bench.ask('X-User: a');
     await turns();
     const call = new Call(undefined, 200);
@@ -176,7 +176,7 @@ describe('qos/http-cache with many requests at once', () => {
     call.finish();
   });
 
-  it('fetches side by side the variants of an address that is known to vary', async () => {
+  it('fetches variants in parallel for a URL that is known to vary', async () => {
     const users = ['a', 'b', 'c', 'd', 'e', 'a'];
     const asking = users.map((user) => bench.ask(`X-User: ${user}`));
     await turns();
@@ -189,7 +189,7 @@ describe('qos/http-cache with many requests at once', () => {
     equal(bench.calls, 5);
   });
 
-  it('lets a request that wants its own answer not wait', async () => {
+  it('does not delay a request with no-cache', async () => {
     const asking = [bench.ask(), bench.ask('Cache-Control: no-cache')];
     await turns();
     equal(bench.calls, 2);
@@ -197,7 +197,7 @@ describe('qos/http-cache with many requests at once', () => {
     await Promise.all(asking);
   });
 
-  describe('and a stale response during revalidation', () => {
+  describe('and stale-while-revalidate', () => {
     const swr = 'Cache-Control: max-age=60, stale-while-revalidate=30 / ETag: "1"';
 
     beforeEach(async () => {
@@ -207,7 +207,7 @@ describe('qos/http-cache with many requests at once', () => {
       bench.given = held.answer;
     });
 
-    it('gives it at once, asks once, and gives the new one then', async () => {
+    it('returns the stale response immediately, fetches once, and returns the new one afterwards', async () => {
       pass(89);
       const texts = await Promise.all([bench.ask(), bench.ask(), bench.ask()]);
       deepEqual(new Set(texts.map(({ text }) => text)), new Set(['old']));
@@ -218,7 +218,7 @@ describe('qos/http-cache with many requests at once', () => {
       equal(bench.calls, 1);
     });
 
-    it('is not given once that time is over', async () => {
+    it('does not return the stale response after that period', async () => {
       pass(90);
       const asking = bench.ask();
       await turns();
@@ -227,7 +227,7 @@ describe('qos/http-cache with many requests at once', () => {
       equal((await asking).text, 'new');
     });
 
-    it('is given on where the backend fails', async () => {
+    it('keeps returning the stale response if the backend fails', async () => {
       pass(61);
       await bench.ask();
       held.waiting[0]!(Reply.failed(new BackendError('BACKEND_REFUSED', 'down')));
@@ -237,7 +237,7 @@ describe('qos/http-cache with many requests at once', () => {
       await turns();
     });
 
-    it('is refreshed although its client leaves', async () => {
+    it('completes the revalidation although the client disconnects', async () => {
       pass(61);
       const call = new Call();
       await bench.ask('', {}, call);
@@ -249,7 +249,7 @@ describe('qos/http-cache with many requests at once', () => {
   });
 
   describe('and bodies', () => {
-    it('keeps one that comes in pieces', async () => {
+    it('stores a body that arrives in pieces', async () => {
       const asking = bench.ask();
       await turns();
       const body = new ByteStream();
@@ -264,9 +264,9 @@ describe('qos/http-cache with many requests at once', () => {
 
     for (const [what, end] of [
       ['breaks off', (body: ByteStream) => body.fail(new BackendError('BACKEND_RESET', 'reset'))],
-      ['nobody wants any more', (_body: ByteStream, reader: ByteStream) => reader.cancel(new CancelledError())],
+      ['no client waits for', (_body: ByteStream, reader: ByteStream) => reader.cancel(new CancelledError())],
     ] as const) {
-      it(`keeps nothing of one that ${what}`, async () => {
+      it(`does not store a response that ${what}`, async () => {
         const sending = bench.send();
         await turns();
         let cancelled: Error | null = null;
@@ -282,7 +282,7 @@ describe('qos/http-cache with many requests at once', () => {
         body.write(Buffer.from('half'));
         end(body, reader);
         await turns();
-        if (what === 'nobody wants any more') equal((cancelled as Error | null)?.name, 'CancelledError');
+        if (what === 'no client waits for') equal((cancelled as Error | null)?.name, 'CancelledError');
         bench.given = { headers: kept };
         equal((await bench.ask()).text, 'body');
         equal(bench.calls, 2);

@@ -24,21 +24,21 @@ describe('qos/http-cache stores', () => {
     return targets();
   };
 
-  it('drops what was used longest ago over its number of answers', async () => {
+  it('evict the least recently used response over max_items', async () => {
     await bench.open({ max_items: 2, max_size: 100_000 });
     bench.given = { headers: kept };
     await askAll('/a', '/b', '/a', '/c');
     deepEqual(await askAll('/a', '/c', '/b'), ['/b']);
   });
 
-  it('drops what was used longest ago over its bytes', async () => {
+  it('evict the least recently used response over max_size', async () => {
     await bench.open({ max_items: 100, max_size: 1024 });
     bench.given = { headers: kept, body: 'x'.repeat(400) };
     await askAll('/a', '/b', '/a', '/c');
     deepEqual(await askAll('/a', '/c', '/b'), ['/b']);
   });
 
-  it('keeps no answer of its whole size, and gives it whole all the same', async () => {
+  it('do not store a response of the whole max_size, but return it completely', async () => {
     await bench.open({ max_items: 100, max_size: 1024 });
     const around = 'HTTP/1.1 200 OK\r\n\r\n'.length + 'Cache-Control: max-age=60\r\n'.length;
     for (const [length, calls] of [
@@ -54,7 +54,7 @@ describe('qos/http-cache stores', () => {
     }
   });
 
-  it('keeps no body in pieces that grows over its size, and gives back the room for it', async () => {
+  it('do not store a streamed body that exceeds max_size, and release its space', async () => {
     const stand = await bench.open({ max_items: 100, max_size: 1024 });
     bench.given = () => {
       const body = new ByteStream();
@@ -71,7 +71,7 @@ describe('qos/http-cache stores', () => {
     ok(stand);
   });
 
-  it('counts what a client has made long: the values that an answer varies by, and its identity', () => {
+  it('count the size of client-controlled keys: Vary values and identities', () => {
     const store = new Store();
     const limits = { maxItems: 1000, maxBytes: 100_000, overheadBytes: 0 };
     const policy = { lifetime: 60, noCache: false, mustRevalidate: false, staleWhileRevalidate: 0, staleIfError: 0 };
@@ -89,14 +89,14 @@ describe('qos/http-cache stores', () => {
     ok(store.bytes <= limits.maxBytes);
   });
 
-  it('holds the digest of a long address', () => {
+  it('store the digest of a long URL', () => {
     const name = keyOf('GET', 'http://a', `/?q=${'x'.repeat(15_000)}`);
     ok(name.length < 100, name);
     notEqual(name, keyOf('GET', 'http://a', `/?q=${'x'.repeat(14_999)}y`));
     equal(keyOf('GET', 'http://a', '/x'), 'GET http://a/x');
   });
 
-  it('holds 64 MiB without limits, and counts what holding an answer takes', () => {
+  it('are limited to 64 MiB by default, including overhead', () => {
     const store = new Store();
     const limits = { maxItems: Number.POSITIVE_INFINITY, maxBytes: 64 * 1024 * 1024, overheadBytes: 1024 };
     const policy = { lifetime: 60, noCache: false, mustRevalidate: false, staleWhileRevalidate: 0, staleIfError: 0 };
@@ -110,13 +110,13 @@ describe('qos/http-cache stores', () => {
 
   for (const [what, before, after, calls] of [
     [
-      'outlives a reload that leaves its settings as they are',
+      'survive a reload that does not change their settings',
       { max_items: 9, max_size: 9000 },
       { max_items: 9, max_size: 9000 },
       1,
     ],
-    ['begins anew with other limits', { max_items: 9, max_size: 9000 }, { max_items: 8, max_size: 9000 }, 2],
-    ['begins anew when it is shared from now on', {}, { shared: true }, 2],
+    ['start empty after their limits change', { max_items: 9, max_size: 9000 }, { max_items: 8, max_size: 9000 }, 2],
+    ['start empty after they become shared', {}, { shared: true }, 2],
   ] as const) {
     it(what, async () => {
       const stand = await bench.open(before);
@@ -133,7 +133,7 @@ describe('qos/http-cache stores', () => {
     ['only max_items', { max_items: 5 }],
     ['only max_size', { max_size: 5000 }],
   ] as const) {
-    it(`refuses ${what}`, () =>
+    it(`are rejected with ${what}`, () =>
       rejects(bench.open(config), ({ errors: [error] }) => {
         deepEqual([error.code, error.pointer], ['CACHE_LIMITS', '']);
         return true;
@@ -141,25 +141,25 @@ describe('qos/http-cache stores', () => {
   }
 
   for (const [what, config] of [
-    ['no answer at all', { max_items: 0, max_size: 5000 }],
-    ['less than a kilobyte', { max_items: 1, max_size: 1023 }],
-    ['a text', { shared: 'yes' }],
+    ['a max_items of 0', { max_items: 0, max_size: 5000 }],
+    ['a max_size below 1 KiB', { max_items: 1, max_size: 1023 }],
+    ['a string as limit', { shared: 'yes' }],
     ['an unknown field', { ttl: '5m' }],
   ] as const) {
-    it(`refuses ${what}`, () => rejects(bench.open(config), { code: 'CONFIG_INVALID' }));
+    it(`are rejected with ${what}`, () => rejects(bench.open(config), { code: 'CONFIG_INVALID' }));
   }
 
-  it('accepts shared next to limits, and comments', async () => {
+  it('accept "shared" with limits, and comments', async () => {
     const { warnings } = await bench.open({ shared: true, max_items: 5, max_size: 5000, '@why': 'x' });
     deepEqual(warnings, []);
   });
 
   for (const [what, around] of [
-    ['a method whose answers are not kept', { backend: { method: 'POST' } }],
-    ['a protocol that is not HTTP', { backend: { extra_config: { 'backend/lambda': {} } } }],
-    ['an output that is streamed', { endpoint: { output_encoding: 'sse' }, plugins: [sse] }],
+    ['a method whose responses are not stored', { backend: { method: 'POST' } }],
+    ['a protocol other than HTTP', { backend: { extra_config: { 'backend/lambda': {} } } }],
+    ['a streaming output encoding', { endpoint: { output_encoding: 'sse' }, plugins: [sse] }],
   ] as const) {
-    it(`warns of ${what}`, async () => {
+    it(`cause a warning about ${what}`, async () => {
       const { warnings } = await bench.open({}, around);
       deepEqual(
         warnings.map(({ code }) => code),
@@ -168,12 +168,12 @@ describe('qos/http-cache stores', () => {
     });
   }
 
-  it('warns of nothing where the backend gets the method of the client', async () => {
+  it("cause no warning if the backend receives the client's method", async () => {
     const { warnings } = await bench.open({}, { backend: { method: '' } });
     deepEqual(warnings, []);
   });
 
-  it('goes by the headers that others outside of it make of an answer, and keeps it as it came', async () => {
+  it('apply the headers that outer components set, and store the original response', async () => {
     const change = (reply: Reply, _request: PipeRequest) => reply.headers.set('Cache-Control', 'max-age=60');
     const changing = definePlugin({ name: 'test/changing', description: 'Changes.', offers: [changedReplies] });
     await bench.open({}, { plugins: [changing], offers: [offer(changedReplies, change)] });
@@ -186,7 +186,7 @@ describe('qos/http-cache stores', () => {
     equal(bench.calls, 3);
   });
 
-  it('keeps nothing that cannot be changed as configured', async () => {
+  it('do not store a response that cannot be modified as configured', async () => {
     const change = () => {
       throw new Error('no');
     };

@@ -4,7 +4,7 @@ import { HeaderBag, Reply } from '#contract';
 import { plugin as noOp } from '../../../../plugins/encoding/no-op.ts';
 import { Bench, dateIn, holdTime, pass, replyWith } from './stand.ts';
 
-describe('qos/http-cache variants', () => {
+describe('response variants in qos/http-cache', () => {
   const bench = new Bench();
   beforeEach(async () => {
     holdTime();
@@ -24,14 +24,14 @@ describe('qos/http-cache variants', () => {
     return bench.calls;
   }
 
-  it('case 5: keeps one answer for each address', async () => {
+  it('include one response for each URL', async () => {
     bench.given = ({ target }) => ({ headers: 'Cache-Control: max-age=60', body: target });
     for (const target of ['/x?a=1', '/x?a=2', '/x?a=1']) equal((await bench.ask('', { target })).text, target);
     await bench.ask('', { origin: 'http://h2' });
     equal(bench.calls, 3);
   });
 
-  it('case 6: keeps a variant for each value of what the answer depends on', async () => {
+  it('include one response for each combination of values of the Vary headers', async () => {
     const en = 'Accept-Language: en';
     const fr = 'Accept-Language: fr';
     bench.given = ({ headers }) => ({
@@ -43,13 +43,13 @@ describe('qos/http-cache variants', () => {
     deepEqual([texts, bench.calls], [['en', 'fr', 'en', 'none', 'fr', 'none'], 3]);
   });
 
-  it('takes lists of names in several headers, and values that differ in white space only', async () => {
+  it('match lists of names in several Vary headers, and values regardless of white space', async () => {
     const vary = 'Cache-Control: max-age=60 / Vary: accept, , X-B / vary: X-A';
     equal(await callsOf(vary, 'X-A: 1,2 / X-B: b', 'X-A: 1 / X-A: 2 / X-B: b', 'x-a: 1 , 2 / x-b: b'), 1);
     equal(await callsOf(vary, 'X-A: 9 / X-B: b', 'X-A: 9 / X-B: c'), 2);
   });
 
-  it('gives the newest of several that fit', async () => {
+  it('are selected by recency if several match', async () => {
     let turn = 0;
     bench.given = () => ({ headers: `Cache-Control: max-age=60 / Vary: ${turn++ ? 'X-B' : 'X-A'}`, body: `${turn}` });
     await bench.ask('X-A: 1');
@@ -57,7 +57,7 @@ describe('qos/http-cache variants', () => {
     equal((await bench.ask('X-A: 1 / X-B: 1')).text, '2');
   });
 
-  it('holds only so many variants of an address, and drives nothing else out for more', async () => {
+  it('are limited for each URL without evicting other responses', async () => {
     bench.given = { headers: 'Cache-Control: max-age=60 / Vary: X-A' };
     await bench.ask('', { target: '/other' });
     for (let each = 0; each < 100; each++) await bench.ask(`X-A: ${each}`);
@@ -69,12 +69,12 @@ describe('qos/http-cache variants', () => {
     equal(bench.calls, 1);
   });
 
-  it('keeps nothing that depends on too many headers', async () => {
+  it('are not stored if Vary lists too many headers', async () => {
     const names = Array.from({ length: 40 }, (_, at) => `X-${at}`).join();
     equal(await callsOf(`Cache-Control: max-age=60 / Vary: ${names}`, '', ''), 2);
   });
 
-  it('stores an encoded body for clients that accept the encoding', async () => {
+  it('include encoded bodies for clients that accept the encoding', async () => {
     const encoded = 'Cache-Control: max-age=60 / Content-Encoding: br';
     equal(await callsOf(encoded, 'Accept-Encoding: br', '', 'Accept-Encoding: br'), 2);
   });
@@ -86,7 +86,7 @@ describe('qos/http-cache variants', () => {
     ['X-HTTP-Method-Override', ['DELETE', 'GET']],
     ['Forwarded', ['host=evil', 'host=api']],
   ] as const) {
-    it(`never mixes responses for different values of ${name}, even if Vary does not name it`, async () => {
+    it(`never mix responses for different values of ${name}, even if Vary does not list it`, async () => {
       bench.given = ({ headers }) => ({
         headers: 'Cache-Control: max-age=60, public',
         body: headers.get(name.toLowerCase()) ?? 'none',
@@ -100,23 +100,23 @@ describe('qos/http-cache variants', () => {
     });
   }
 
-  it('gives the same answer to clients of different addresses and agents', async () => {
+  it("do not depend on the client's address and user agent", async () => {
     const kept = 'Cache-Control: max-age=60';
     equal(await callsOf(kept, 'X-Forwarded-For: 1.1.1.1 / User-Agent: a', 'X-Forwarded-For: 2.2.2.2'), 1);
   });
 
   for (const [what, kept, calls] of [
-    ['an answer that says nothing of it', 'max-age=60', 2],
-    ['one for all', 'max-age=60, public', 1],
-    ['one with a life in shared caches', 's-maxage=60', 1],
-    ['one that is confirmed when it is stale', 'max-age=60, must-revalidate', 1],
+    ['a response without a matching directive', 'max-age=60', 2],
+    ['a public response', 'max-age=60, public', 1],
+    ['a response with s-maxage', 's-maxage=60', 1],
+    ['a response with must-revalidate', 'max-age=60, must-revalidate', 1],
   ] as const) {
-    it(`asks ${calls === 1 ? 'once' : 'each time'} for users with an Authorization for ${what}`, async () => {
+    it(`cause ${calls === 1 ? 'one call' : 'a call for each user'} with Authorization for ${what}`, async () => {
       equal(await callsOf(`Cache-Control: ${kept}`, 'Authorization: a', 'Authorization: b'), calls);
     });
   }
 
-  it('keeps an answer for the cookies that were sent, unless it is for all', async () => {
+  it('are separate for each Cookie header unless the response is public', async () => {
     const kept = 'Cache-Control: max-age=60';
     equal(await callsOf(kept, 'Cookie: sid=1', 'Cookie: sid=2', '', 'Cookie: sid=1'), 3);
     pass(100);
@@ -124,12 +124,12 @@ describe('qos/http-cache variants', () => {
   });
 
   for (const [what, sent, asking] of [
-    ['case 4: another method', { method: 'POST' }, ''],
+    ['a method other than GET and HEAD', { method: 'POST' }, ''],
     ['a request with a body', { body: '{}' }, ''],
-    ['a condition that only the backend can judge', {}, 'If-Match: "1"'],
-    ['another such condition', {}, 'If-Unmodified-Since: Mon, 01 Dec 2025 00:00:00 GMT'],
+    ['an If-Match condition', {}, 'If-Match: "1"'],
+    ['an If-Unmodified-Since condition', {}, 'If-Unmodified-Since: Mon, 01 Dec 2025 00:00:00 GMT'],
   ] as const) {
-    it(`never looks nor keeps for ${what}`, async () => {
+    it(`are neither read nor stored for ${what}`, async () => {
       bench.given = { headers: 'Cache-Control: max-age=60' };
       for (let turn = 0; turn < 2; turn++) await bench.ask(asking, sent);
       await bench.ask();
@@ -138,7 +138,7 @@ describe('qos/http-cache variants', () => {
     });
   }
 
-  it('keeps answers to HEAD apart', async () => {
+  it('are separate for HEAD', async () => {
     bench.given = ({ method }) => ({
       headers: 'Cache-Control: max-age=60 / Content-Length: 4',
       body: method === 'HEAD' ? null : 'body',
@@ -151,7 +151,7 @@ describe('qos/http-cache variants', () => {
     equal(bench.calls, 2);
   });
 
-  it('forgets the answers of an address at which something was changed, and of those that the answer names', async () => {
+  it('are invalidated for a changed URL and for the URLs in its response headers', async () => {
     const kept = 'Cache-Control: max-age=60';
     bench.given = { headers: kept };
     const addresses = ['/x', '/made', '/content', '/other'];
@@ -171,7 +171,7 @@ describe('qos/http-cache variants', () => {
     );
   });
 
-  it('forgets nothing for a change that failed, nor for a method that changes nothing', async () => {
+  it('are not invalidated by failed changes and safe methods', async () => {
     bench.given = { headers: 'Cache-Control: max-age=60' };
     await bench.ask();
     bench.given = { status: 409 };
@@ -182,7 +182,7 @@ describe('qos/http-cache variants', () => {
     equal(bench.calls, 3);
   });
 
-  describe('of answers that the client gets as they are', () => {
+  describe('returned without decoding', () => {
     const tagged = `Cache-Control: max-age=60 / ETag: W/"1" / Last-Modified: Mon, 01 Dec 2025 00:00:00 GMT / Content-Length: 4`;
     const open = () => bench.open({}, { endpoint: { output_encoding: 'no-op' }, plugins: [noOp] });
 
@@ -196,7 +196,7 @@ describe('qos/http-cache variants', () => {
       ['If-None-Match: "2" / If-Modified-Since: Mon, 01 Dec 2025 00:00:00 GMT', 200],
       ['If-Modified-Since: yesterday', 200],
     ] as const) {
-      it(`answers ${asking} with ${status}`, async () => {
+      it(`return ${status} for ${asking}`, async () => {
         await open();
         bench.given = { headers: tagged };
         await bench.ask();
@@ -206,7 +206,7 @@ describe('qos/http-cache variants', () => {
       });
     }
 
-    it('answers with 304 once the backend has confirmed it, too', async () => {
+    it('return 304 after a revalidation by the backend', async () => {
       await open();
       bench.given = { headers: tagged };
       await bench.ask();
@@ -215,14 +215,14 @@ describe('qos/http-cache variants', () => {
       equal((await bench.ask('If-None-Match: "1"')).status, 304);
     });
 
-    it('never answers so where the answer is decoded', async () => {
+    it('never return 304 if the response is decoded', async () => {
       bench.given = { headers: tagged };
       await bench.ask();
       equal((await bench.ask('If-None-Match: "1"')).status, 200);
     });
   });
 
-  it('never gives what one request was given to change another', async () => {
+  it('are copies, so that changes by one request do not affect another', async () => {
     bench.given = { headers: 'Cache-Control: max-age=60 / X-A: 1' };
     await bench.ask();
     const first = await bench.send();
@@ -233,7 +233,7 @@ describe('qos/http-cache variants', () => {
     deepEqual([reply.status, reply.headers.get('x-a'), reply.headers.get('set-cookie')], [200, '1', undefined]);
   });
 
-  it('keeps nothing that came as data, nor what was not asked for', async () => {
+  it('are not stored if the response is data or was not requested', async () => {
     bench.given = () => Reply.data({ a: 1 });
     await bench.ask();
     bench.given = () => Object.assign(replyWith({ headers: 'Cache-Control: max-age=60' }), { skipped: true });

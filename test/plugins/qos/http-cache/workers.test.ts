@@ -14,7 +14,7 @@ interface Outcome {
   readonly length: number;
 }
 
-describe('the http cache of several workers', function () {
+describe('qos/http-cache with several workers', function () {
   // They are processes, which take their time to start on a busy machine.
   this.timeout(180_000);
   let backend: TestBackend;
@@ -91,7 +91,7 @@ describe('the http cache of several workers', function () {
   };
   const pids = () => gateway.processes.workers.map(({ pid }) => pid!);
 
-  it('is one: what one worker has fetched all of them have, until it is changed or emptied', async () => {
+  it('shares responses between workers, until they are invalidated or purged', async () => {
     const all = clients(9);
     const toAll = async (path: string) => (await Promise.all(all.map((ask) => ask(path)))).every(isWhole);
     await undisturbed(async (id) => {
@@ -112,7 +112,7 @@ describe('the http cache of several workers', function () {
     deepEqual(gateway.caches, ['http']);
   });
 
-  it('asks the backend once for all of them, however many ask at once', async () => {
+  it('calls the backend once for concurrent requests to all workers', async () => {
     const all = clients(60);
     await undisturbed(async (id) => {
       const path = `/held/${id}`;
@@ -124,7 +124,7 @@ describe('the http cache of several workers', function () {
     });
   });
 
-  it('continues with another worker when the fetching one dies', async () => {
+  it('switches to another worker if the fetching worker dies', async () => {
     const asking = await allAsking('/soon/two');
     const before = pids();
     const pid = ownerOf(held[0]!.socket!.remotePort!);
@@ -136,7 +136,7 @@ describe('the http cache of several workers', function () {
     ok(pids().some((each) => !before.includes(each)));
   });
 
-  it('continues without a worker that hangs', async () => {
+  it('continues if a worker hangs', async () => {
     const asking = await allAsking('/soon/three');
     const pid = ownerOf(held[0]!.socket!.remotePort!);
     if (pid === null) return this.ctx.skip();
@@ -148,7 +148,7 @@ describe('the http cache of several workers', function () {
     await Promise.all(asking);
   });
 
-  it('gives a worker that starts what the others have', async () => {
+  it('provides stored responses to a new worker', async () => {
     await undisturbed(async (id) => {
       const path = `/a/${id}`;
       ok(isWhole(await client()(path)));

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { HeaderBag, makeRequest } from '#contract';
 import { firstAddress, identifyBy } from '../../../../plugins/shared/callers/client-identity.ts';
 
-describe('address in a header', () => {
+describe('the client address from a header', () => {
   for (const [list, address] of [
     ['9.9.9.9', '9.9.9.9'],
     [' 9.9.9.9 , 1.1.1.1', '9.9.9.9'],
@@ -26,7 +26,7 @@ describe('address in a header', () => {
     ['', ''],
     [undefined, ''],
   ] as const) {
-    it(`${list === undefined ? 'without the header' : `"${list}"`} ${address ? `is ${address}` : 'is null'}`, () => {
+    it(`${list === undefined ? 'without the header' : `"${list}"`} is ${address ?? 'null'}`, () => {
       equal(firstAddress(list), address);
     });
   }
@@ -45,12 +45,12 @@ describe('the identity of a client', () => {
     ['fe80::1%eth0', 128, 'fe80:0:0:0:0:0:0:1:'],
     ['::', 1, '0:'],
   ] as const) {
-    it(`of ${ip} with a prefix of ${bits} bits is ${identity}`, () => {
+    it(`for ${ip} with a prefix of ${bits} bits is ${identity}`, () => {
       equal(identifyBy('ip', '', bits)(makeRequest({ ip })), identity);
     });
   }
 
-  it('is empty without the path variable that tells it', () => {
+  it('is empty if the path parameter is missing', () => {
     const identify = identifyBy('param', 'id');
     deepEqual(
       [{ params: { Id: '7' } }, {}].map((sections) => identify(makeRequest(sections))),
@@ -58,7 +58,7 @@ describe('the identity of a client', () => {
     );
   });
 
-  it('is the address of its connection, unless a header is to tell it', () => {
+  it("is the connection's address unless a header is configured", () => {
     const request = makeRequest({ ip: '9.9.9.9', headers: new HeaderBag(['X-Real-Ip', '1.1.1.1']) });
     deepEqual([identifyBy('ip', '')(request), identifyBy('ip', 'X-Real-IP')(request)], ['9.9.9.9', '1.1.1.1']);
   });

@@ -59,24 +59,24 @@ async function askingProcess(config: object) {
   return { answers: responses, asked, send, close };
 }
 
-describe('a limit on requests', () => {
+describe('the configuration of a rate limit', () => {
   for (const [field, config, needed] of [
     ['capacity', { client_max_rate: 1, strategy: 'ip', capacity: 5 }, 'max_rate'],
     ['client_capacity', { max_rate: 1, client_capacity: 5 }, 'client_max_rate'],
     ['strategy', { max_rate: 1, strategy: 'ip' }, 'client_max_rate'],
   ] as const) {
-    it(`warns of a ${field} without ${needed}`, async () => {
+    it(`causes a warning about ${field} without ${needed}`, async () => {
       const gate = await openHarness(plugin, 'endpoint', config);
       deepEqual(warningsOf(gate), [['RATELIMIT_UNUSED', `/${field}`, `${field} has no effect without ${needed}`]]);
     });
   }
 
-  it('warns of nothing when all that is set limits something', async () => {
+  it('causes no warning if all its fields have an effect', async () => {
     const gate = await openHarness(plugin, 'endpoint', { ...byTenant, max_rate: 1, capacity: 1 });
     deepEqual(gate.warnings, []);
   });
 
-  it('logs its limits when it is made', async () => {
+  it('is logged at start', async () => {
     const lines: string[] = [];
     const log: Log = { ...silentLog, debug: (line) => lines.push(String(line)) };
     await openHarness(plugin, 'endpoint', { max_rate: 5 }, { services: { log } });
@@ -88,7 +88,7 @@ describe('a limit on requests', () => {
   });
 
   for (const [what, config, code, pointer, message, hint] of [
-    ['no rate at all', { capacity: 1 }, 'RATELIMIT_RATE', '', 'neither max_rate nor client_max_rate is set'],
+    ['a missing rate', { capacity: 1 }, 'RATELIMIT_RATE', '', 'neither max_rate nor client_max_rate is set'],
     [
       'a client limit without a strategy',
       { client_max_rate: 1 },
@@ -128,7 +128,7 @@ describe('a limit on requests', () => {
       'the strategy param requires a key',
     ],
     [
-      'a key that is no header name',
+      'an invalid header name as key',
       { client_max_rate: 1, strategy: 'header', key: 'a b' },
       'RATELIMIT_KEY',
       '/key',
@@ -142,7 +142,7 @@ describe('a limit on requests', () => {
       'the endpoint has no placeholder {id}',
     ],
     [
-      'a period under a second',
+      'a period below one second',
       { max_rate: 1, every: '500ms' },
       'RATELIMIT_EVERY',
       '/every',
@@ -150,24 +150,24 @@ describe('a limit on requests', () => {
       'write the rate for 1s',
     ],
   ] as const) {
-    it(`refuses ${what}`, async () => {
+    it(`is rejected with ${what}`, async () => {
       deepEqual(await issueOf(config), { code, pointer, message, hint, fix: undefined });
     });
   }
 
-  it('offers a placeholder of the endpoint for a mistyped one', async () => {
+  it('suggests a similar path parameter', async () => {
     const config = { client_max_rate: 1, strategy: 'param', key: 'tenent' };
     const { hint, fix } = await issueOf(config, { endpoint: { endpoint: '/{user}/{tenant}/x' } });
     deepEqual([hint, fix], ['did you mean "tenant"?', { value: 'tenant' }]);
   });
 
-  it('offers no placeholder as certain that is one of several so near', async () => {
+  it('suggests no path parameter if several are equally similar', async () => {
     const config = { client_max_rate: 1, strategy: 'param', key: 'tenants' };
     const { hint, fix } = await issueOf(config, { endpoint: { endpoint: '/{tenant1}/{tenant2}' } });
     deepEqual([hint, fix], ['did you mean "tenant1"?', undefined]);
   });
 
-  it('offers a strategy for a mistyped one', async () => {
+  it('suggests a similar strategy', async () => {
     const { hint, fix } = await issueOf({ client_max_rate: 1, strategy: 'Params' });
     deepEqual([hint, fix], ['did you mean "param"?', { value: 'param' }]);
   });
@@ -176,13 +176,13 @@ describe('a limit on requests', () => {
     ['/files/*', 'id'],
     ['/files/{id}', 'wildcard'],
   ] as const) {
-    it(`refuses the param ${key} of ${endpoint}`, async () => {
+    it(`is rejected with the path parameter ${key} for ${endpoint}`, async () => {
       const config = { client_max_rate: 1, strategy: 'param', key };
       equal((await issueOf(config, { endpoint: { endpoint } })).code, 'RATELIMIT_KEY');
     });
   }
 
-  it('is checked by its owner, for the client and then for all, in one of several processes', async () => {
+  it('counts in the main process, for the client first and then for all clients', async () => {
     const { answers: responses, asked, send, close } = await askingProcess({ ...byTenant, max_rate: 1 });
     try {
       equal(await send('x'), 500);
@@ -196,7 +196,7 @@ describe('a limit on requests', () => {
     }
   });
 
-  it('sweeps nothing in a process that counts nothing', async () => {
+  it('does not sweep idle clients in a worker', async () => {
     mock.timers.enable({ apis: ['setInterval'] });
     try {
       const { close } = await askingProcess(byTenant);

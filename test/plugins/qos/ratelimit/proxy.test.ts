@@ -26,26 +26,26 @@ async function limited(config: object, log: Log = silentLog) {
 describe('qos/ratelimit/proxy', () => {
   const refused = 'rate limit exceded';
 
-  it('fails a call over the limit at once, with no status of its own', async () => {
+  it('fails a call over the limit immediately, without a status of its own', async () => {
     const { gate, send } = await limited(one);
     deepEqual(await send(2), ['200', refused]);
     const { status, errors } = await gate.send('GET /');
     deepEqual([status, errors[0]!.code, errors[0]!.view], [500, 'RATELIMIT_BACKEND', {}]);
   });
 
-  it('case 3: lets as many calls through at once as its capacity', async () => {
+  it('allows concurrent calls up to its capacity', async () => {
     const { send } = await limited({ ...one, capacity: 3 });
     deepEqual(await send(4), ['200', '200', '200', refused]);
   });
 
-  it('case 7: takes periods of less than a second', async () => {
+  it('supports intervals below a second', async () => {
     const { clock, send } = await limited({ max_rate: 10, capacity: 1, every: '100ms' });
     deepEqual(await send(2), ['200', refused]);
     clock.time += 10;
     deepEqual(await send(2), ['200', refused]);
   });
 
-  it('takes a part of a call in a period', async () => {
+  it('supports fractional rates', async () => {
     const { clock, send } = await limited({ max_rate: 0.5, capacity: 1 });
     await send(1);
     clock.time += 1999;
@@ -65,7 +65,7 @@ describe('qos/ratelimit/proxy', () => {
     });
   }
 
-  it('applies a new limit at once and keeps the count', async () => {
+  it('applies a changed limit immediately and keeps the count', async () => {
     const { gate, send } = await limited(one);
     await send(1);
     await gate.reload({ ...one, capacity: 5 });
@@ -73,13 +73,13 @@ describe('qos/ratelimit/proxy', () => {
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('says in the log that the backend has a limit', async () => {
+  it('logs the limit of the backend', async () => {
     const lines: string[] = [];
     await limited(one, { ...silentLog, debug: (line) => lines.push(String(line)) });
     deepEqual(lines, ['[Ratelimit] Rate limit of the backend: 1 every 600000ms, capacity 1']);
   });
 
-  it('is not there with a rate of 0, which it warns of', async () => {
+  it('is inactive with a rate of 0, which causes a warning', async () => {
     const { gate } = await limited({ max_rate: 0, capacity: 1 });
     deepEqual(
       [gate.attached, gate.warnings.map(({ code, pointer }) => [code, pointer])],
@@ -87,7 +87,7 @@ describe('qos/ratelimit/proxy', () => {
     );
   });
 
-  it('refuses a period of 0', async () => {
+  it('rejects an interval of 0', async () => {
     await rejects(limited({ ...one, every: '0s' }), ({ errors: [error] }) => {
       deepEqual([error.code, error.pointer], ['RATELIMIT_EVERY', '/every']);
       return true;
@@ -98,13 +98,13 @@ describe('qos/ratelimit/proxy', () => {
     'a limit without rate': { capacity: 1 },
     'a limit without capacity': { max_rate: 1 },
     'a negative rate': { ...one, max_rate: -1 },
-    'a text for a rate': { ...one, max_rate: '1' },
+    'a string as rate': { ...one, max_rate: '1' },
     'a fraction as capacity': { ...one, capacity: 0.5 },
-    'a period that cannot be read': { ...one, every: 'soon' },
+    'a malformed interval': { ...one, every: 'soon' },
     'an unknown field': { ...one, strategy: 'ip' },
-    'a value that is no object': [1],
+    'a value that is not an object': [1],
   })) {
-    it(`refuses ${what}`, () => rejects(limited(wrong), { code: 'CONFIG_INVALID' }));
+    it(`rejects ${what}`, () => rejects(limited(wrong), { code: 'CONFIG_INVALID' }));
   }
 
   describe('in several workers', () => {
@@ -117,7 +117,7 @@ describe('qos/ratelimit/proxy', () => {
       mock.timers.reset();
     });
 
-    it('is one limit for all of them', async () => {
+    it('shares one limit between all of them', async () => {
       const services = { clock };
       const config = { ...one, capacity: 3 };
       const owner = await openHarness(plugin, 'backend', config, { role: 'owner', services });
@@ -163,19 +163,19 @@ describe('qos/ratelimit/proxy', () => {
       return { status: statusCode, completed: headers['x-gateway-completed'], type: headers['content-type'], body };
     };
 
-    it('case 1: answers 500 when its only backend may not be called', async () => {
+    it('returns 500 if its only backend is over the limit', async () => {
       await start([to('/a', { [plugin.name]: one })]);
       deepEqual([(await ask()).status, (await ask()).status, calls()], [200, 500, 1]);
     });
 
-    it('case 2: answers with what the other backends say', async () => {
+    it('returns the data of other backends', async () => {
       await start([to('/a'), to('/b', { [plugin.name]: one })]);
       const [first, second] = [await ask(), await ask()];
       deepEqual([first.status, first.completed, JSON.parse(first.body)], [200, 'true', { a: true, b: true }]);
       deepEqual([second.status, second.completed, JSON.parse(second.body)], [200, 'false', { a: true }]);
     });
 
-    it('answers 500 when no backend may be called', async () => {
+    it('returns 500 if all backends are over the limit', async () => {
       await start([to('/a', { [plugin.name]: one }), to('/b', { [plugin.name]: one })]);
       await ask();
       equal((await ask()).status, 500);
@@ -190,13 +190,13 @@ describe('qos/ratelimit/proxy', () => {
       equal(backend.requests.filter(({ target }) => target === '/c').length, 1);
     });
 
-    it('case 4: takes a token for each of several concurrent calls', async () => {
+    it('uses a token for each concurrent call', async () => {
       await start([to('/a', { [plugin.name]: { ...one, capacity: 2 } })], { concurrent_calls: 3 });
       deepEqual([(await ask()).status, (await ask()).status], [200, 500]);
       equal(calls() <= 2, true);
     });
 
-    it('case 5: counts as a failure for the circuit breaker around it', async () => {
+    it('counts as a failure for the circuit breaker around it', async () => {
       const breaker = { 'qos/circuit-breaker': { max_errors: 1, timeout: 60, interval: 60 } };
       await start([to('/a', { [plugin.name]: one, ...breaker })]);
       const responses = [await ask(), await ask(), await ask(), await ask()];
@@ -207,7 +207,7 @@ describe('qos/ratelimit/proxy', () => {
       equal(responses[3]!.body, 'circuit breaker is open');
     });
 
-    it('case 6: tells the client why where texts are shown', async () => {
+    it('returns the reason if return_error_msg is set', async () => {
       await start([to('/a', { [plugin.name]: one })]);
       await ask();
       const { status, body, type } = await ask();
@@ -225,7 +225,7 @@ describe('qos/ratelimit/proxy', () => {
       equal(/\[ENDPOINT: (?:GET )?\/x\].*rate limit exceded/.test(lines[0]!), true, lines[0]);
     });
 
-    it('has one bucket for each backend object, with any hosts', async () => {
+    it('has a separate bucket for each backend object, even with equal hosts', async () => {
       await start([
         to('/a', { [plugin.name]: one }),
         { ...to('/a', { [plugin.name]: one }), host: [backend.url, backend.url] },

@@ -22,7 +22,7 @@ const byId = {
   key: 'X-Id',
 };
 
-describe('the configuration of a limit in Redis', () => {
+describe('the configuration of a rate limit in Redis', () => {
   const offers = [
     offer(redisConnections, new Map([['counters', { name: 'counters', isOneServer: true, run: async () => [0, 0] }]])),
   ];
@@ -39,38 +39,38 @@ describe('the configuration of a limit in Redis', () => {
       return true;
     });
 
-  it('case 7: names a connection that is declared', () =>
+  it('must name a declared connection', () =>
     issues({ ...two, connection_name: 'nope' }, [
       'REDIS_CONNECTION',
       '/connection_name',
       '"redis": {"connection_pools": [{"name": "nope", "address": "localhost:6379"}]} at the root',
     ]));
-  it('suggests the name of a connection that is misspelled', () =>
+  it('suggests a similar connection name', () =>
     issues({ ...two, connection_name: 'counter' }, [
       'REDIS_CONNECTION',
       '/connection_name',
       'did you mean "counters"?',
     ]));
-  it('names some connection', async () => {
+  it('must name a connection', async () => {
     const { connection_name: _none, ...unnamed } = two;
     await rejects(
       openHarness(plugin, 'endpoint', unnamed, { offers }),
       ({ errors: [error] }) => error.code === 'REDIS_CONNECTION',
     );
   });
-  it('is checked like a limit in memory', () =>
+  it('is validated like a limit in memory', () =>
     issues({ ...two, connection_name: 'counters', every: '10ms' }, [
       'RATELIMIT_EVERY',
       '/every',
       'write the rate for 1s',
     ]));
-  it('has a path variable of the endpoint', () =>
+  it('must use a path parameter of the endpoint', () =>
     issues({ connection_name: 'counters', client_max_rate: 1, strategy: 'param', key: 'id' }, [
       'RATELIMIT_KEY',
       '/key',
       undefined,
     ]));
-  it('may have the old name of the connection, which the present one outdoes', async () => {
+  it('accepts the legacy field for the connection, with lower precedence', async () => {
     const gate = await openHarness(
       plugin,
       'endpoint',
@@ -79,7 +79,7 @@ describe('the configuration of a limit in Redis', () => {
     );
     equal((await gate.send('GET /')).status, 200);
   });
-  it('is not there with rates of 0', async () => {
+  it('is inactive with rates of 0', async () => {
     const gate = await openHarness(plugin, 'endpoint', { connection_name: 'counters', max_rate: 0 }, { offers });
     deepEqual(gate.attached, {});
   });
@@ -129,30 +129,30 @@ describe('the configuration of a limit in Redis', () => {
   const ask = async (gateway: Operations, url = '/a', id = 'x') =>
     (await gateway.inject({ url, headers: { 'x-id': id } })).statusCode;
 
-  it('case 1: is one for all gateways', async () => {
+  it('shares one limit between gateways', async () => {
     const [first, second] = [await start(config(two)), await start(config(two))];
     deepEqual([await ask(first), await ask(second), await ask(first)], [200, 200, 503]);
   });
 
-  it('case 2: outlives the gateway', async () => {
+  it('keeps its count when the gateway restarts', async () => {
     const first = await start(config(two));
     deepEqual([await ask(first), await ask(first)], [200, 200]);
     await first.close();
     equal(await ask(await start(config(two))), 503);
   });
 
-  it('case 3: tells clients apart', async () => {
+  it('counts clients separately', async () => {
     const gateway = await start(config(byId));
     deepEqual([await ask(gateway), await ask(gateway), await ask(gateway, '/a', 'b')], [200, 429, 200]);
   });
 
-  it('case 6: takes the old name of the connection', async () => {
+  it('accepts the legacy field for the connection', async () => {
     const { connection_name: name, ...rest } = two;
     const gateway = await start(config({ ...rest, connection_pool: name }));
     deepEqual([await ask(gateway), await ask(gateway), await ask(gateway)], [200, 200, 503]);
   });
 
-  it('refuses a client without identity, and says when to come back', async () => {
+  it('rejects a client without identity, with Retry-After', async () => {
     const gateway = await start(config(byId));
     equal((await gateway.inject('/a')).statusCode, 429);
     await ask(gateway);
@@ -161,7 +161,7 @@ describe('the configuration of a limit in Redis', () => {
     ok(Number(headers['retry-after']) > 590 && Number(headers['retry-after']) <= 600);
   });
 
-  it('asks the client first, in one command: who is rejected takes no token of all', async () => {
+  it("checks the client's limit first, in one command: a rejected client consumes no shared token", async () => {
     const gateway = await start(config({ ...byId, max_rate: 2, capacity: 2 }));
     const calls = async () =>
       /cmdstat_eval(?:sha)?:calls=(\d+)/g[Symbol.matchAll](String(await redis.command('INFO', 'commandstats')));
@@ -181,13 +181,13 @@ describe('the configuration of a limit in Redis', () => {
     ok(total === 5 || total === 6, String(total));
   });
 
-  it('gives a token back with every interval, by the clock of the server', async () => {
+  it('adds a token at each interval, by the clock of the Redis server', async () => {
     const gateway = await start(config({ connection_name: 'c', max_rate: 20, capacity: 1 }));
     equal(await ask(gateway), 200);
     await until(async () => (await ask(gateway)) === 200);
   });
 
-  it('counts each endpoint separately, and keeps a long identity as its digest', async () => {
+  it('counts each endpoint separately, and stores a long identity as its digest', async () => {
     const gateway = await start(config(byId));
     const long = 'token-'.repeat(40);
     deepEqual(
@@ -202,7 +202,7 @@ describe('the configuration of a limit in Redis', () => {
     );
   });
 
-  it('keeps a counter for as long as it takes to be full, and a period', async () => {
+  it('expires a counter one interval after it would be full', async () => {
     const gateway = await start(config(two));
     await ask(gateway);
     const [key] = (await redis.command('KEYS', '*')) as string[];
@@ -211,7 +211,7 @@ describe('the configuration of a limit in Redis', () => {
     ok(ms > 1_190_000 && ms <= 1_200_000, String(ms));
   });
 
-  it('restarts an invalid counter; one of the future counts from now on', async () => {
+  it('resets an invalid counter, and one from the future', async () => {
     const gateway = await start(config(two));
     for (const state of ['nonsense', '0 99999999999999.000']) {
       await redis.command('SET', 'sluice:ratelimit:all:GET:/a', state);
@@ -222,7 +222,7 @@ describe('the configuration of a limit in Redis', () => {
     }
   });
 
-  it('cannot be made to hold the keys of others by a client', async () => {
+  it('does not let client identities collide with other keys', async () => {
     const gateway = await start(config(byId));
     for (const id of ['{x}', 'a b', '%7Bx%7D', "');return 1--", '__proto__']) {
       deepEqual([id, await ask(gateway, '/a', id), await ask(gateway, '/a', id)], [id, 200, 429]);
@@ -230,7 +230,7 @@ describe('the configuration of a limit in Redis', () => {
     equal(((await redis.command('KEYS', '*')) as string[]).length, 5);
   });
 
-  it('runs after the limit in memory, which is checked first', async () => {
+  it('runs after the limit in memory', async () => {
     const given = config(byId);
     Object.assign(given.endpoints[0]!.extra_config, {
       'qos/ratelimit/router': { max_rate: 2, capacity: 2, every: '10m' },
@@ -240,7 +240,7 @@ describe('the configuration of a limit in Redis', () => {
     equal(((await redis.command('KEYS', '*')) as string[]).length, 1);
   });
 
-  it('is for all endpoints at the root, before anything of them, in one bucket', async () => {
+  it('has one bucket for all endpoints at the root, checked before endpoint components', async () => {
     const root = { 'qos/ratelimit/service/redis': { ...two, capacity: 3 } };
     const given = {
       ...config(two, root),
@@ -259,7 +259,7 @@ describe('the configuration of a limit in Redis', () => {
     );
   });
 
-  it('is possible in a tier, for all gateways', async () => {
+  it('can be used in a tier, for all gateways', async () => {
     const tier = { tier_value: 'gold', ratelimit_redis: byId };
     const root = { 'qos/ratelimit/tiered': { tier_key: 'X-Plan', tiers: [tier, { tier_value_as: '*' }] } };
     const given = { ...config(two, root), endpoints: [endpoint('/a')] };
@@ -269,7 +269,7 @@ describe('the configuration of a limit in Redis', () => {
     deepEqual([await by(first, 'gold'), await by(second, 'gold'), await by(second, 'free')], [200, 429, 200]);
   });
 
-  it('is exact to the request over two gateways with two workers each', async () => {
+  it('is exact for two gateways with two workers each', async () => {
     const workers = { count: 2, program, args: [] };
     const limit = { connection_name: 'c', max_rate: 40, capacity: 40, every: '10m' };
     const pools: Pool[] = [];
@@ -299,11 +299,11 @@ describe('the configuration of a limit in Redis', () => {
     }
   });
 
-  describe('during failures', () => {
+  describe('during Redis failures', () => {
     const allow = (limit: object) => ({ ...limit, on_failure_allow: true });
     const tokens = async () => Number(String(await redis.command('GET', 'sluice:ratelimit:all:GET:/a')).split(' ')[0]);
 
-    it('case 4: away: is rejected with 500 at once, without calling the backend, and logged', async () => {
+    it('unreachable: rejects with 500 immediately without calling the backend, and logs that', async () => {
       const sinks = rememberingSinks();
       const away = { address: `127.0.0.1:${await freePort()}`, dial_timeout: '100s', command_timeout: '100s' };
       const gateway = await start({ ...config(two, {}, away), timeout: '300s' }, { sinks });
@@ -317,7 +317,7 @@ describe('the configuration of a limit in Redis', () => {
       );
     });
 
-    it('case 5: away: passes uncounted where it is allowed, with one warning a second', async () => {
+    it('unreachable: accepts without counting if configured, with one warning a second', async () => {
       const sinks = rememberingSinks();
       const gateway = await start(config(allow(two), {}, { address: `127.0.0.1:${await freePort()}` }), { sinks });
       for (let asked = 0; asked < 50; asked++) equal(await ask(gateway), 200);
@@ -325,7 +325,7 @@ describe('the configuration of a limit in Redis', () => {
       ok(warnings.length >= 1 && warnings.length < 50, warnings.join('\n'));
     });
 
-    it('slow: waits once for command_timeout, then is rejected at once; what was sent may be counted later, once', async () => {
+    it('slow: waits once for command_timeout, then rejects immediately; sent commands can be counted later, once', async () => {
       const gateway = await start(config({ ...two, max_rate: 50, capacity: 50 }, {}, { command_timeout: '3s' }));
       equal(await ask(gateway), 200);
       redis.pause();
@@ -341,7 +341,7 @@ describe('the configuration of a limit in Redis', () => {
       equal(await ask(gateway), 200);
     });
 
-    it('slow: a client that disconnects meanwhile is not logged as a request that was rejected', async () => {
+    it('slow: does not log disconnected clients as rejected requests', async () => {
       const sinks = rememberingSinks();
       const gateway = await start(config(two, {}, { command_timeout: '10s' }), { sinks });
       const { port } = await gateway.listen();
@@ -361,7 +361,7 @@ describe('the configuration of a limit in Redis', () => {
       );
     });
 
-    it('slow: passes where it is allowed, with time left for the backend', async () => {
+    it('slow: accepts if configured, with time left for the backend', async () => {
       const given = config(allow(two), {}, { command_timeout: '10s' });
       const gateway = await start({ ...given, timeout: '6s' });
       equal(await ask(gateway), 200);
@@ -373,7 +373,7 @@ describe('the configuration of a limit in Redis', () => {
       }
     });
 
-    it('restarted: is rejected while it is away, then counts from the start', async () => {
+    it('restarted: rejects while Redis is down, then starts counting again', async () => {
       const server = await startRedis();
       try {
         const gateway = await start(config(byId, {}, { address: server.address, max_retry_backoff: '20ms' }));
@@ -396,7 +396,7 @@ describe('the configuration of a limit in Redis', () => {
       }
     });
 
-    it('full: is rejected with 500, or passes; nothing is counted', async () => {
+    it('out of memory: rejects with 500 or accepts, without counting', async () => {
       const server = await startRedis(['--maxmemory', '1', '--maxmemory-policy', 'noeviction']);
       try {
         const refusing = await start(config(two, {}, { address: server.address }));
@@ -409,7 +409,7 @@ describe('the configuration of a limit in Redis', () => {
       }
     });
 
-    it('a replica: is rejected with 500, or passes; nothing is counted', async () => {
+    it('read-only replica: rejects with 500 or accepts, without counting', async () => {
       const replica = await startRedis(['--replicaof', '127.0.0.1', String(redis.port)]);
       try {
         const gateway = await start(config(two, {}, { address: replica.address }));
@@ -421,7 +421,7 @@ describe('the configuration of a limit in Redis', () => {
       }
     });
 
-    it('scripts flushed: not noticeable, and everything is counted once', async () => {
+    it('scripts flushed: counts everything once, unnoticed by clients', async () => {
       const gateway = await start(config({ ...two, max_rate: 5, capacity: 5 }));
       equal(await ask(gateway), 200);
       await redis.command('SCRIPT', 'FLUSH');
@@ -429,7 +429,7 @@ describe('the configuration of a limit in Redis', () => {
       equal(await tokens(), 1);
     });
 
-    it('keys of another kind: is rejected with 500; the key stays as it is', async () => {
+    it('keys of another type: rejects with 500 and leaves the key unchanged', async () => {
       const gateway = await start(config(two));
       await redis.command('HSET', 'sluice:ratelimit:all:GET:/a', 'a', '1');
       equal(await ask(gateway), 500);

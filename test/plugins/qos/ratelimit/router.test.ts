@@ -23,24 +23,24 @@ const call = 'GET /';
 const byTenant = { client_max_rate: 2, client_capacity: 2, every: '10m', strategy: 'header', key: 'X-Tenant' };
 
 describe('qos/ratelimit/router', () => {
-  it('answers 503 when all clients together are over the limit', async () => {
+  it('returns 503 if all clients together exceed the limit', async () => {
     const { send } = await limited({ max_rate: 2, capacity: 2, every: '10m' });
     deepEqual(await send(call, call, call), [200, 200, 503]);
   });
 
-  it('answers 429 to the client that is over its limit, and to no other', async () => {
+  it('returns 429 only to the client that exceeds its limit', async () => {
     const { send } = await limited(byTenant);
     const a = withHeader('X-Tenant', 'a');
     deepEqual(await send(a, a, a, withHeader('x-tenant', 'b')), [200, 200, 429, 200]);
   });
 
-  it('answers 429 to a request without the header that names its client', async () => {
+  it('returns 429 for a request without the header that identifies its client', async () => {
     const { gate, send } = await limited(byTenant);
     deepEqual(await send(call, withHeader('X-Tenant', '')), [429, 429]);
     equal((await gate.send(call)).errors[0]?.code, 'RATELIMIT_CLIENT');
   });
 
-  it('tells clients apart by a path variable', async () => {
+  it('identifies clients by a path parameter', async () => {
     const endpoint = { endpoint: '/c/{id}/x' };
     const config = { client_max_rate: 1, client_capacity: 1, every: '10m', strategy: 'param', key: 'id' };
     const { send } = await limited(config, { endpoint });
@@ -48,55 +48,55 @@ describe('qos/ratelimit/router', () => {
     deepEqual(await send(one, one, { params: { Id: '2' } }), [200, 429, 200]);
   });
 
-  it('takes the address of a client from the first element of a header', async () => {
+  it('reads the client address from the first element of a header', async () => {
     const { send } = await limited({ client_max_rate: 1, every: '10m', strategy: 'ip', key: 'X-Real-Ip' });
     const first = withHeader('X-Real-Ip', '9.9.9.9, 1.1.1.1');
     deepEqual(await send(first, first, withHeader('X-Real-Ip', '8.8.8.8')), [200, 429, 200]);
   });
 
-  it("falls back to the client's own address when the header holds none", async () => {
+  it("uses the connection's address if the header contains no address", async () => {
     const { send } = await limited({ client_max_rate: 1, every: '10m', strategy: 'ip', key: 'X-Real-Ip' });
     deepEqual(await send(withHeader('X-Real-Ip', 'unknown'), call), [200, 429]);
   });
 
-  it('asks the limit of the client before the limit of all', async () => {
+  it("checks the client's limit before the limit of all clients", async () => {
     const both = { client_max_rate: 1, client_capacity: 1, max_rate: 1, capacity: 1, every: '10m', strategy: 'ip' };
     const { send } = await limited(both);
     deepEqual(await send(from('10.0.0.1'), from('10.0.0.1'), from('10.0.0.2')), [200, 429, 503]);
   });
 
-  it('takes no token of all for a request its client may not make', async () => {
+  it("consumes no shared token for a request that exceeds its client's limit", async () => {
     const both = { client_max_rate: 1, client_capacity: 1, max_rate: 2, capacity: 2, every: '10m', strategy: 'ip' };
     const { send } = await limited(both);
     const [a, b] = [from('10.0.0.1'), from('10.0.0.2')];
     deepEqual(await send(a, a, a, b), [200, 429, 429, 200]);
   });
 
-  it('has spent the token of the client when the limit of all refuses', async () => {
+  it('consumes a client token even if the shared limit rejects the request', async () => {
     const both = { client_max_rate: 1, client_capacity: 1, max_rate: 1, capacity: 1, every: '10m', strategy: 'ip' };
     const { send } = await limited(both);
     const [a, b] = [from('10.0.0.1'), from('10.0.0.2')];
     deepEqual(await send(a, b, b), [200, 503, 429]);
   });
 
-  it('accepts another request when a token is back', async () => {
+  it('accepts another request once a token is available', async () => {
     const { clock, send } = await limited({ max_rate: 10, capacity: 1 });
     deepEqual(await send(call, call), [200, 503]);
     clock.time += 120;
     deepEqual(await send(call), [200]);
   });
 
-  it('derives a capacity of 1 from less than one request a second', async () => {
+  it('derives a capacity of 1 from a rate below one request a second', async () => {
     const { send } = await limited({ max_rate: 50, every: '10m' });
     deepEqual(await send(call, call), [200, 503]);
   });
 
-  it('derives the capacity of a client from the rate of a client', async () => {
+  it('derives the client capacity from the client rate', async () => {
     const { send } = await limited({ client_max_rate: 3, strategy: 'ip' });
     deepEqual(await send(call, call, call, call), [200, 200, 200, 429]);
   });
 
-  it('is not there when no rate is above 0, which it warns of', async () => {
+  it('is inactive if no rate is above 0, which causes a warning', async () => {
     for (const config of [{ max_rate: 0 }, { max_rate: 0, client_max_rate: 0, strategy: 'ip' }]) {
       const { gate } = await limited(config);
       deepEqual(gate.attached, {});
@@ -107,7 +107,7 @@ describe('qos/ratelimit/router', () => {
     }
   });
 
-  it('does not read the body and does not call what it wraps when it refuses', async () => {
+  it('does not read the body or continue if it rejects a request', async () => {
     let calls = 0;
     const next = () => {
       calls++;
@@ -118,7 +118,7 @@ describe('qos/ratelimit/router', () => {
     equal(calls, 0);
   });
 
-  it('refuses without completeness and without text, also where texts are shown', async () => {
+  it('rejects without a completeness header and without a message, even if return_error_msg is set', async () => {
     const { gate, send } = await limited({ max_rate: 1, every: '10m' });
     await send(call);
     const reply = await gate.send(call);
@@ -127,7 +127,7 @@ describe('qos/ratelimit/router', () => {
     equal(reply.errors[0]?.view.body, '');
   });
 
-  it('tells a refused client when to come back, in whole seconds', async () => {
+  it('returns Retry-After in whole seconds', async () => {
     const { clock, gate, send } = await limited({ max_rate: 1, capacity: 1, every: '10m' });
     const accepted = await gate.send(call);
     equal(accepted.headers.has('retry-after'), false);
@@ -148,14 +148,14 @@ describe('qos/ratelimit/router', () => {
     deepEqual(await send(call), [200]);
   });
 
-  it('applies a new limit at once and keeps the count', async () => {
+  it('applies a changed limit immediately and keeps the count', async () => {
     const { gate, send } = await limited({ max_rate: 1, capacity: 1 });
     deepEqual(await send(call), [200]);
     await gate.reload({ max_rate: 1, capacity: 5 });
     deepEqual(await send(call), [503]);
   });
 
-  it('keeps the counts of clients over a reload', async () => {
+  it('keeps the counts of clients across a reload', async () => {
     const { gate, send } = await limited(byTenant);
     const a = withHeader('X-Tenant', 'a');
     await send(a, a);
@@ -163,7 +163,7 @@ describe('qos/ratelimit/router', () => {
     deepEqual(await send(a, withHeader('X-Tenant', 'b')), [429, 200]);
   });
 
-  it('restarts counting when the client identification changes', async () => {
+  it('restarts counting if the client identification changes', async () => {
     const { gate, send } = await limited(byTenant);
     const a = { headers: { 'X-Tenant': 'a', 'X-User': 'a' } };
     await send(a, a);
@@ -171,7 +171,7 @@ describe('qos/ratelimit/router', () => {
     deepEqual(await send(a), [200]);
   });
 
-  it('forgets a client that was idle for ten minutes', async () => {
+  it('drops a client that was idle for ten minutes', async () => {
     const { clock, send } = await limited({ ...byTenant, client_max_rate: 1, client_capacity: 3 });
     const a = withHeader('X-Tenant', 'a');
     deepEqual(await send(a, a, a, a), [200, 200, 200, 429]);
@@ -179,7 +179,7 @@ describe('qos/ratelimit/router', () => {
     deepEqual(await send(a, a, a, a), [200, 200, 200, 429]);
   });
 
-  it('remembers a client at least for the period when that is longer', async () => {
+  it('keeps a client at least for the interval if that is longer', async () => {
     const { clock, send } = await limited({ ...byTenant, client_capacity: 3, client_max_rate: 1, every: '1h' });
     const a = withHeader('X-Tenant', 'a');
     await send(a, a, a);
@@ -189,7 +189,7 @@ describe('qos/ratelimit/router', () => {
     deepEqual(await send(a, a, a, a), [200, 200, 200, 429]);
   });
 
-  it('sweeps idle clients every cleanup period and stops when it is retired', async () => {
+  it('sweeps idle clients every cleanup period, and stops when its configuration is replaced', async () => {
     mock.timers.enable({ apis: ['setInterval'] });
     try {
       const swept: number[] = [];
@@ -240,7 +240,7 @@ describe('qos/ratelimit/router', () => {
     deepEqual(await send(one, one, { params: { Wildcard: '2' } }), [200, 429, 200]);
   });
 
-  it('counts for each endpoint separately', async () => {
+  it('counts each endpoint separately', async () => {
     const gateway = await startGateway({
       endpoints: ['/a', '/b'].map((endpoint) => ({
         endpoint,
@@ -257,7 +257,7 @@ describe('qos/ratelimit/router', () => {
     }
   });
 
-  it('does not count preflights, nor refuse them', async () => {
+  it('neither counts nor rejects CORS preflights', async () => {
     const gateway = await startGateway({
       endpoints: [
         {
@@ -277,24 +277,24 @@ describe('qos/ratelimit/router', () => {
     }
   });
 
-  it('reads the strategy in any letter case', async () => {
+  it('accepts the strategy in any letter case', async () => {
     const { send } = await limited({ client_max_rate: 1, every: '10m', strategy: 'IP' });
     deepEqual(await send(call, call), [200, 429]);
   });
 
   for (const [what, config] of Object.entries({
-    'a period that cannot be read': { max_rate: 1, every: 'soon' },
+    'a malformed interval': { max_rate: 1, every: 'soon' },
     'a negative rate': { max_rate: -1 },
     'a fraction as capacity': { max_rate: 1, capacity: 1.5 },
     'an unknown field': { max_rate: 1, burst: 1 },
-    'a value that is no object': [1],
+    'a value that is not an object': [1],
   })) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       await rejects(limited(config), { code: 'CONFIG_INVALID' });
     });
   }
 
-  it('gives back everything it keeps', async () => {
+  it('releases all its resources', async () => {
     const { gate, send } = await limited({ ...byTenant, max_rate: 1 });
     await send(withHeader('X-Tenant', 'a'));
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });

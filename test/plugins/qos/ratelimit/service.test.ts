@@ -41,26 +41,26 @@ describe('qos/ratelimit/service', () => {
   };
   const as = (authorization: string, url: string): InjectOptions => ({ url, headers: { authorization } });
 
-  it('case 1: has one bucket for all endpoints', async () => {
+  it('has one bucket for all endpoints', async () => {
     await start(two);
     deepEqual(await ask('/a', '/b', '/a'), [200, 200, 503]);
   });
 
-  it('case 2: has one bucket for a client at all endpoints', async () => {
+  it('has one bucket per client for all endpoints', async () => {
     await start(byToken);
     deepEqual(await ask(as('x', '/a'), as('x', '/b'), as('x', '/a'), as('y', '/a')), [200, 200, 429, 200]);
   });
 
-  it('case 3: counts no request that no endpoint is for', async () => {
+  it('does not count requests that match no endpoint', async () => {
     await start(two);
     deepEqual(await ask('/nope', '/nope', '/nope', '/nope', '/nope', '/a'), [404, 404, 404, 404, 404, 200]);
     deepEqual(await ask({ method: 'POST', url: '/a' }, '/b', '/a'), [405, 200, 503]);
   });
 
-  describe('with served files', () => {
+  describe('with static files', () => {
     const files = { 'server/static-filesystem': { prefix: '/files', path: 'samples/website/public' } };
 
-    it('counts requests below their prefix, for existing files or not, like endpoints', async () => {
+    it('counts requests below their prefix like endpoints, whether or not the file exists', async () => {
       await start({ ...two, max_rate: 4, capacity: 4 }, undefined, files);
       const post: InjectOptions = { method: 'POST', url: '/files/style.css' };
       deepEqual(
@@ -71,13 +71,13 @@ describe('qos/ratelimit/service', () => {
       deepEqual([headers['x-gateway-completed'], body], [undefined, '']);
     });
 
-    it('knows a client there by the same bucket', async () => {
+    it('uses the same client buckets there', async () => {
       await start(byToken, undefined, files);
       const style = '/files/style.css';
       deepEqual(await ask(as('x', style), as('x', '/a'), as('x', style), as('y', style)), [200, 200, 429, 200]);
     });
 
-    it('has only the limit for all if clients are identified by a path variable', async () => {
+    it('applies only the shared limit there if clients are identified by a path parameter', async () => {
       const byParam = { client_max_rate: 1, client_capacity: 1, every: '10m', strategy: 'param', key: 'id' };
       await start({ ...two, ...byParam }, [endpoint('/u/{id}')], files);
       deepEqual(await ask('/files/style.css', '/files/style.css', '/files/style.css'), [200, 200, 503]);
@@ -87,13 +87,13 @@ describe('qos/ratelimit/service', () => {
     });
   });
 
-  it('case 4: applies in addition to the limit of an endpoint, and before it', async () => {
+  it('applies before the limit of an endpoint, and in addition to it', async () => {
     const router = { 'qos/ratelimit/router': { max_rate: 1, capacity: 1, every: '10m' } };
     await start({ ...two, max_rate: 5, capacity: 3 }, [endpoint('/a', router), endpoint('/b')]);
     deepEqual(await ask('/a', '/a', '/b', '/b'), [200, 503, 200, 503]);
   });
 
-  it('case 5: is spent before credentials are looked at', async () => {
+  it('counts before authentication', async () => {
     const ada = await makeSigner('RS256', 'ada');
     const files = makeKeyFiles();
     const validator = { alg: 'RS256', jwk_local_path: files.write({ keys: [ada.jwk] }) };
@@ -106,12 +106,12 @@ describe('qos/ratelimit/service', () => {
     }
   });
 
-  it('case 6: counts none of the paths of the gateway itself', async () => {
+  it("does not count the gateway's own paths", async () => {
     await start(two);
     deepEqual(await ask(...new Array(5).fill('/__health'), '/a', '/b', '/a'), [200, 200, 200, 200, 200, 200, 200, 503]);
   });
 
-  it('asks the limit of the client first, which takes no token of all when it refuses', async () => {
+  it("checks the client's limit first, which consumes no shared token if it rejects", async () => {
     await start({ ...byToken, client_max_rate: 1, client_capacity: 1, max_rate: 2, capacity: 2 });
     deepEqual(
       await ask(as('x', '/a'), as('x', '/b'), as('x', '/b'), as('y', '/b'), as('z', '/a')),
@@ -119,7 +119,7 @@ describe('qos/ratelimit/service', () => {
     );
   });
 
-  it('answers 429 to a request without the header that names its client', async () => {
+  it('returns 429 for a request without the header that identifies its client', async () => {
     await start(byToken);
     const asked = backend.requests.length;
     const { statusCode, body, headers } = await gateway.inject('/a');
@@ -127,18 +127,18 @@ describe('qos/ratelimit/service', () => {
     equal(backend.requests.length, asked);
   });
 
-  it('tells clients apart by a path variable only where there is one', async () => {
+  it('identifies clients by a path parameter on endpoints that have it', async () => {
     const limit = { client_max_rate: 1, client_capacity: 1, every: '10m', strategy: 'param', key: 'id' };
     await start({ ...limit, max_rate: 4, capacity: 4 }, [endpoint('/u/{id}'), endpoint('/o/{id}'), endpoint('/b')]);
     deepEqual(await ask('/u/1', '/o/1', '/u/2', '/b', '/b', '/b'), [200, 429, 200, 200, 200, 503]);
   });
 
-  it('limits nothing at endpoints without the path variable if the limit for all is not set', async () => {
+  it('does not limit endpoints without the path parameter unless the shared limit is set', async () => {
     await start({ client_max_rate: 1, every: '10m', strategy: 'param', key: 'id' }, [endpoint('/b')]);
     deepEqual(await ask('/b', '/b'), [200, 200]);
   });
 
-  it('neither counts nor refuses preflights, and its refusals have the headers of CORS', async () => {
+  it('neither counts nor rejects CORS preflights, and sends CORS headers with rejections', async () => {
     await start({ max_rate: 1, capacity: 1, every: '10m' }, [endpoint('/a')], {
       'security/cors': { allow_origins: ['*'] },
     });
@@ -153,7 +153,7 @@ describe('qos/ratelimit/service', () => {
     deepEqual([refused.statusCode, refused.headers['access-control-allow-origin']], [503, '*']);
   });
 
-  it('runs before all components of an endpoint, including its bot detector', async () => {
+  it('runs before all components of an endpoint, including bot detection', async () => {
     await start({ max_rate: 1, capacity: 1, every: '10m' }, [
       endpoint('/a', { 'security/bot-detector': { deny: ['bot'] } }),
     ]);
@@ -161,7 +161,7 @@ describe('qos/ratelimit/service', () => {
     deepEqual(await ask(bot, bot), [403, 503]);
   });
 
-  it('keeps its counts over a reload, and applies a new limit at once', async () => {
+  it('keeps its counts across a reload, and applies a changed limit immediately', async () => {
     await start(two);
     deepEqual(await ask('/a', '/a', '/a'), [200, 200, 503]);
     await gateway.reload({ ...config(two), timeout: '9s' });
@@ -170,12 +170,12 @@ describe('qos/ratelimit/service', () => {
     deepEqual(await ask('/a', '/b'), [200, 200]);
   });
 
-  it('is not there with rates of 0', async () => {
+  it('is inactive with rates of 0', async () => {
     await start({ max_rate: 0 });
     deepEqual(await ask('/a', '/a', '/a'), [200, 200, 200]);
   });
 
-  it('logs its limits when it is made', async () => {
+  it('logs its limits at start', async () => {
     const lines: string[] = [];
     const log: Log = { ...silentLog, debug: (line) => lines.push(String(line)) };
     await openHarness(plugin, 'service', two, { services: { log } });

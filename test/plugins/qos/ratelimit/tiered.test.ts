@@ -44,25 +44,25 @@ const issues = (promise: Promise<unknown>, ...expected: [string, string][]) =>
   });
 
 describe('qos/ratelimit/tiered', () => {
-  it('case 1: limits a caller by the plan in a header', async () => {
+  it('limits a caller by the tier in a header', async () => {
     const { send } = await limited(plans);
     const one = caller('u1', 'gold');
     deepEqual(await send(one, one, one, one), [200, 200, 200, 429]);
   });
 
-  it('case 2: has another limit for another plan', async () => {
+  it('has a separate limit for each tier', async () => {
     const { send } = await limited(plans);
     const two = caller('u2', 'silver');
     deepEqual(await send(two, two), [200, 429]);
   });
 
-  it('case 3: counts each plan separately, for a caller who changes it too', async () => {
+  it('counts each tier separately, even for a caller that changes its tier', async () => {
     const { send } = await limited(plans);
     const two = caller('u2', 'silver');
     deepEqual(await send(two, two, caller('u2', 'gold')), [200, 429, 200]);
   });
 
-  it('case 4: accepts clients without a plan, logs them, and counts nothing', async () => {
+  it('accepts clients without a tier, logs them, and does not count them', async () => {
     const lines: string[] = [];
     const log = {
       ...silentLog,
@@ -75,38 +75,38 @@ describe('qos/ratelimit/tiered', () => {
     deepEqual(await send(caller('u1', 'gold')), [200]);
   });
 
-  it('case 5: matches * for all clients, also without the header', async () => {
+  it('matches all clients with *, even without the header', async () => {
     const { send } = await limited({ ...plans, tiers: [gold, silver, everyone] });
     const three = caller('u3', null);
     deepEqual(await send(three, three, caller('u4', 'bronze')), [200, 429, 200]);
   });
 
-  it('case 6: decides by an expression on the plan, else goes to the next tier', async () => {
+  it('selects a tier by an expression, or continues with the next tier', async () => {
     const team = { tier_value: "value.matches('^Team-[a-z]+$')", tier_value_as: 'policy', ratelimit: of(1) };
     const { send } = await limited({ ...plans, tiers: [team, { ...everyone, ratelimit: of(2) }] });
     const [red, other] = [caller('u', 'Team-red'), caller('u', 'Team-1')];
     deepEqual(await send(red, red, other, other, other), [200, 429, 200, 200, 429]);
   });
 
-  it('case 7: tells plans apart by letter case', async () => {
+  it('compares tier names case-sensitively', async () => {
     const { send } = await limited(plans);
     const one = caller('u1', 'Silver');
     deepEqual(await send(one, one, one), [200, 200, 200]);
   });
 
-  it('case 8: rejects a client of a plan that cannot be identified', async () => {
+  it('rejects a client of a tier that cannot be identified', async () => {
     const { send } = await limited(plans);
     deepEqual(await send(caller(null, 'gold')), [429]);
   });
 
-  it('takes the first of several values of the header, and its name in any letter case', async () => {
+  it('reads the first of several header values, and the header name in any letter case', async () => {
     const { gate } = await limited({ tier_key: 'x-PLAN', tiers: [gold, silver] });
     const headers = new HeaderBag(['X-Plan', 'silver', 'X-Plan', 'gold', 'X-User', 'u']);
     const request = makeRequest({ headers });
     deepEqual([(await gate.send(request)).status, (await gate.send(request)).status], [200, 429]);
   });
 
-  it('takes the first tier that matches', async () => {
+  it('uses the first matching tier', async () => {
     const { gate, send } = await limited({ ...plans, tiers: [silver, { ...gold, tier_value: 'silver' }] });
     const one = caller('u1', 'silver');
     deepEqual(await send(one, one), [200, 429]);
@@ -116,32 +116,32 @@ describe('qos/ratelimit/tiered', () => {
     );
   });
 
-  it('takes the empty plan for callers without the header', async () => {
+  it('treats callers without the header as callers with an empty tier', async () => {
     const { send } = await limited({ ...plans, tiers: [{ ratelimit: of(1) }] });
     const one = caller('u1', null);
     deepEqual(await send(one, one), [200, 429]);
   });
 
-  it('limits no client of a tier without a limit', async () => {
+  it('does not limit clients of a tier without a limit', async () => {
     const { send } = await limited({ ...plans, tiers: [{ tier_value: 'gold' }, everyone] });
     const one = caller('u1', 'gold');
     deepEqual(await send(one, one, one, caller(null, 'gold')), [200, 200, 200, 200]);
   });
 
-  it('takes an expression that fails as one that does not match', async () => {
+  it('treats a failed expression as not matching', async () => {
     const failing = { tier_value: 'int(value) > 3', tier_value_as: 'policy', ratelimit: of(1) };
     const { send } = await limited({ ...plans, tiers: [failing] });
     const [word, number] = [caller('u1', 'gold'), caller('u1', '7')];
     deepEqual(await send(word, word, number, number), [200, 200, 200, 429]);
   });
 
-  it('has one limit for all clients of a tier together', async () => {
+  it('has one shared limit for all clients of a tier', async () => {
     const tier = { tier_value: 'gold', ratelimit: { ...of(2), max_rate: 2, capacity: 2 } };
     const { send } = await limited({ ...plans, tiers: [tier] });
     deepEqual(await send(caller('a', 'gold'), caller('b', 'gold'), caller('c', 'gold')), [200, 200, 503]);
   });
 
-  it('keeps the counts over a reload, for any order of the tiers', async () => {
+  it('keeps the counts across a reload, even if the order of tiers changes', async () => {
     const { gate, send } = await limited(plans);
     const two = caller('u2', 'silver');
     await send(two);
@@ -150,7 +150,7 @@ describe('qos/ratelimit/tiered', () => {
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('warns of what no caller comes to', async () => {
+  it('warns about tiers that no caller can reach', async () => {
     const { gate } = await limited({ ...plans, tiers: [everyone, gold, silver] });
     deepEqual(
       gate.warnings.map(({ code, pointer }) => [code, pointer]),
@@ -161,25 +161,25 @@ describe('qos/ratelimit/tiered', () => {
     );
   });
 
-  it('rejects an invalid expression, with its place', () =>
+  it('rejects an invalid expression with its location', () =>
     issues(limited({ ...plans, tiers: [gold, { tier_value: 'value ==', tier_value_as: 'policy' }] }), [
       'CEL_SYNTAX',
       '/tiers/1/tier_value',
     ]));
 
-  it('refuses an expression on anything else than the plan', () =>
+  it('rejects an expression on anything other than the tier', () =>
     issues(limited({ ...plans, tiers: [{ tier_value: "req_method == 'GET'", tier_value_as: 'policy' }] }), [
       'CEL_NAME',
       '/tiers/0/tier_value',
     ]));
 
-  it('refuses a limit at its place', () =>
+  it('rejects an invalid limit with its location', () =>
     issues(limited({ ...plans, tiers: [gold, { tier_value: 'x', ratelimit: { client_max_rate: 1 } }] }), [
       'RATELIMIT_STRATEGY',
       '/tiers/1/ratelimit/strategy',
     ]));
 
-  it('refuses a path variable that the endpoint does not have', () =>
+  it('rejects a path parameter that the endpoint does not define', () =>
     issues(limited({ ...plans, tiers: [{ ratelimit: { client_max_rate: 1, strategy: 'param', key: 'id' } }] }), [
       'RATELIMIT_KEY',
       '/tiers/0/ratelimit/key',
@@ -188,12 +188,12 @@ describe('qos/ratelimit/tiered', () => {
   it('rejects an invalid header', () => issues(limited({ ...plans, tier_key: 'X Plan' }), ['TIER_KEY', '/tier_key']));
 
   for (const [what, config] of Object.entries({
-    'no header': { tiers: [] },
-    'no tiers': { tier_key: 'X-Plan' },
-    'an unknown way to compare': { ...plans, tiers: [{ tier_value: 'a', tier_value_as: 'regex' }] },
+    'a missing header': { tiers: [] },
+    'missing tiers': { tier_key: 'X-Plan' },
+    'an unknown tier_value_as': { ...plans, tiers: [{ tier_value: 'a', tier_value_as: 'regex' }] },
     'an unknown field': { ...plans, tiers: [{ value: 'a' }] },
   })) {
-    it(`refuses ${what}`, () => rejects(limited(config), { code: 'CONFIG_INVALID' }));
+    it(`rejects ${what}`, () => rejects(limited(config), { code: 'CONFIG_INVALID' }));
   }
 
   describe('in a gateway', () => {
@@ -227,7 +227,7 @@ describe('qos/ratelimit/tiered', () => {
       deepEqual(await ask(by('/a'), by('/b'), by('/a')), [200, 200, 429]);
     });
 
-    it('has at the root one set of counters for all endpoints, asked before anything of an endpoint', async () => {
+    it('shares one set of counters between all endpoints at the root, checked before endpoint components', async () => {
       const bots = { 'security/bot-detector': { deny: ['bot'] } };
       gateway = await startGateway({
         extra_config: { [plugin.name]: plans },
@@ -236,7 +236,7 @@ describe('qos/ratelimit/tiered', () => {
       deepEqual(await ask(by('/a'), by('/b'), by('/b', 'gold'), by('/nope')), [200, 429, 403, 404]);
     });
 
-    it('tells clients apart by a path variable, at the root where there is one', async () => {
+    it('identifies clients by a path parameter, at the root where the endpoint has it', async () => {
       const limit = { client_max_rate: 1, client_capacity: 1, every: '10m', strategy: 'param', key: 'id' };
       gateway = await startGateway({
         extra_config: { [plugin.name]: { tier_key: 'X-Plan', tiers: [{ tier_value_as: '*', ratelimit: limit }] } },
@@ -245,7 +245,7 @@ describe('qos/ratelimit/tiered', () => {
       deepEqual(await ask(by('/u/1'), by('/u/1'), by('/b'), by('/b')), [200, 429, 200, 200]);
     });
 
-    it('is enforced after the plain limit of the endpoint, which takes a token first', async () => {
+    it('runs after the plain rate limit of the endpoint', async () => {
       const router = { max_rate: 2, capacity: 2, every: '10m' };
       gateway = await startGateway({
         endpoints: [endpoint('/a', { [plugin.name]: plans, 'qos/ratelimit/router': router })],
@@ -253,7 +253,7 @@ describe('qos/ratelimit/tiered', () => {
       deepEqual(await ask(by('/a'), by('/a'), by('/a')), [200, 429, 503]);
     });
 
-    it('is not there at the root when no tier limits anything', async () => {
+    it('is inactive at the root if no tier limits anything', async () => {
       gateway = await startGateway({
         extra_config: { [plugin.name]: { tier_key: 'X-Plan', tiers: [{ tier_value: 'gold' }] } },
         endpoints: [endpoint('/a')],

@@ -2,8 +2,8 @@ import { deepEqual } from 'node:assert/strict';
 import { json, startBackend, startGateway } from '../../../support/gateway.ts';
 import { issue, makeKeyFiles, makeSigner } from '../../auth/fixture.ts';
 
-describe('an endpoint that validates tokens', () => {
-  it('case 9: spends nothing of its limit on requests without a token, which get the headers of CORS and no bot gets that far', async () => {
+describe('the rate limit of an endpoint with auth/validator', () => {
+  it('ignores requests without a token, which receive CORS headers, and bots, which are rejected earlier', async () => {
     const ada = await makeSigner('RS256', 'ada');
     const files = makeKeyFiles();
     const backend = await startBackend(json({ ok: true }));

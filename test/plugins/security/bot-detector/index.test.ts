@@ -42,14 +42,14 @@ async function counted(rules: object) {
 describe('security/bot-detector', () => {
   for (const level of levels) {
     for (const [what, agent, status] of [
-      ['case 1: turns away an agent that is denied', 'a', 403],
-      ['case 2: compares denied agents in their case', 'A', 200],
-      ['case 2: compares denied agents as a whole', 'ab', 200],
-      ['case 3: lets in an agent that is allowed, though it matches', 'Pingdom.com_bot_version_1.1', 200],
-      ['case 4: turns away an agent that matches', 'Pingdom.com_bot_version_1.2', 403],
-      ['case 5: finds a match anywhere in an agent', 'x facebookexternalhit/1.1 y', 403],
-      ['case 6: lets in who names no agent', undefined, 200],
-      ['case 6: lets in who names an empty one', '', 200],
+      ['rejects a denied user agent', 'a', 403],
+      ['compares denied user agents case-sensitively', 'A', 200],
+      ['compares denied user agents as a whole', 'ab', 200],
+      ['accepts an allowed user agent even if it matches a pattern', 'Pingdom.com_bot_version_1.1', 200],
+      ['rejects a user agent that matches a pattern', 'Pingdom.com_bot_version_1.2', 403],
+      ['matches a pattern anywhere in the user agent', 'x facebookexternalhit/1.1 y', 403],
+      ['accepts a request without a user agent', undefined, 200],
+      ['accepts a request with an empty user agent', '', 200],
     ] as const) {
       it(`${what}, at the level ${level}`, async () => {
         const gate = await openHarness(plugin, level, config);
@@ -58,12 +58,12 @@ describe('security/bot-detector', () => {
     }
   }
 
-  it('case 6: rejects clients without an agent if configured, regardless of other settings for empty ones', async () => {
+  it('rejects requests without a user agent if empty_user_agent_is_bot is set, regardless of other rules', async () => {
     const gate = await openHarness(plugin, 'service', { ...config, allow: [''], empty_user_agent_is_bot: true });
     for (const agent of [undefined, '']) equal((await gate.send(by(agent))).status, 403);
   });
 
-  it('case 9: remembers as many agents as configured, and forgets the least recently seen one', async () => {
+  it('caches as many user agents as configured, and evicts the least recently used one', async () => {
     const { asked, send } = await counted({ patterns: ['2'], cache_size: 2 });
     deepEqual(await send('1', '2', '3', '1'), [200, 403, 200, 200]);
     deepEqual(asked, ['1', '2', '3', '1']);
@@ -71,7 +71,7 @@ describe('security/bot-detector', () => {
     equal(asked.length, 4);
   });
 
-  it('remembers none by default, and no agent of more than 1024 characters', async () => {
+  it('caches none by default, and no user agent longer than 1024 characters', async () => {
     const long = 'x'.repeat(1025);
     const without = await counted({ patterns: ['1'] });
     await without.send('1', '1');
@@ -81,7 +81,7 @@ describe('security/bot-detector', () => {
     equal(asked.length, 3);
   });
 
-  it('remembers over a reload, unless the rules are others', async () => {
+  it('keeps its cache across a reload unless the rules change', async () => {
     const { asked, gate, send } = await counted({ patterns: ['1'], cache_size: 9 });
     await send('1');
     await gate.reload({ patterns: ['1'], cache_size: 9, deny: ['2'] });
@@ -91,16 +91,16 @@ describe('security/bot-detector', () => {
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('rejects an agent that is too long for a pattern', async () => {
+  it('rejects a user agent that is too long for a pattern', async () => {
     deepEqual(await (await counted({ patterns: ['limit'] })).send('x'), [403]);
   });
 
-  it('looks at the first of several agents', async () => {
+  it('reads the first of several User-Agent headers', async () => {
     const gate = await openHarness(plugin, 'service', config);
     equal((await gate.send({ headers: { 'User-Agent': 'good', 'user-agent': 'a' } })).status, 200);
   });
 
-  it('refuses without a body, a type and completeness, also where texts are shown', async () => {
+  it('rejects without a body, content type and completeness header, even if return_error_msg is set', async () => {
     const gateway = await startGateway({
       extra_config: { router: { return_error_msg: true }, 'security/bot-detector': config },
       endpoints: [],
@@ -116,7 +116,7 @@ describe('security/bot-detector', () => {
     }
   });
 
-  it('tells the log of each request that it refuses', async () => {
+  it('logs each rejected request', async () => {
     const lines: string[] = [];
     const log: Log = { ...silentLog, error: (line) => lines.push(String(line)) };
     const gate = await openHarness(plugin, 'endpoint', config, { services: { log } });
@@ -148,18 +148,18 @@ describe('security/bot-detector', () => {
     const statusOf = async (url: string, agent: string) =>
       (await gateway.inject({ url, headers: { 'user-agent': agent } })).statusCode;
 
-    it("case 7: at the service, wraps unknown paths and the gateway's own", async () => {
+    it("covers unknown paths and the gateway's own paths at the root", async () => {
       await start({ 'security/bot-detector': config });
       for (const path of ['/a', '/nope', '/__health']) equal(await statusOf(path, 'a'), 403, path);
       deepEqual([await statusOf('/nope', 'good'), await statusOf('/__health', 'good')], [404, 200]);
     });
 
-    it('case 8: wraps only its own endpoint', async () => {
+    it('covers only its own endpoint', async () => {
       await start({}, { 'security/bot-detector': config });
       deepEqual([await statusOf('/a', 'a'), await statusOf('/b', 'a'), await statusOf('/nope', 'a')], [403, 200, 404]);
     });
 
-    it('must let a request in at both levels', async () => {
+    it('requires a request to pass both levels', async () => {
       await start(
         { 'security/bot-detector': { deny: ['a'] } },
         { 'security/bot-detector': { allow: ['a'], deny: ['b'] } },
@@ -167,7 +167,7 @@ describe('security/bot-detector', () => {
       deepEqual([await statusOf('/a', 'a'), await statusOf('/a', 'b'), await statusOf('/a', 'c')], [403, 403, 200]);
     });
 
-    it('is the first check of an endpoint: a rejected client consumes nothing of a limit', async () => {
+    it('runs first at an endpoint: a rejected client consumes no rate limit', async () => {
       await start(
         {},
         { 'qos/ratelimit/router': { max_rate: 1, capacity: 1, every: '10m' }, 'security/bot-detector': config },
@@ -175,7 +175,7 @@ describe('security/bot-detector', () => {
       deepEqual([await statusOf('/a', 'a'), await statusOf('/a', 'good'), await statusOf('/a', 'a')], [403, 200, 403]);
     });
 
-    it('leaves preflights and the headers of refusals to CORS', async () => {
+    it('does not affect CORS preflights, and its rejections have CORS headers', async () => {
       await start({ 'security/bot-detector': config, 'security/cors': { allow_origins: ['*'] } });
       const headers = { origin: 'https://a.io', 'user-agent': 'a' };
       const refused = await gateway.inject({ url: '/a', headers });
@@ -184,13 +184,13 @@ describe('security/bot-detector', () => {
       equal((await gateway.inject({ method: 'OPTIONS', url: '/a', headers: asking })).statusCode, 204);
     });
 
-    it('passes the agent on as it would without', async () => {
+    it('forwards the User-Agent header unchanged', async () => {
       await start({ 'security/bot-detector': config });
       await statusOf('/a', 'good');
       equal(backend.requests.at(-1)!.headers['user-agent'], 'good');
     });
 
-    it('is not held up by an agent that other engines take hours for', async () => {
+    it('is not slowed down by a user agent that causes catastrophic backtracking in other engines', async () => {
       await start({ 'security/bot-detector': { patterns: ['(a+)+$'], cache_size: 1 } });
       const before = process.cpuUsage().user;
       equal(await statusOf('/a', `${'a'.repeat(8000)}!`), 200);
@@ -198,21 +198,21 @@ describe('security/bot-detector', () => {
     });
   });
 
-  describe('check', () => {
+  describe('in the configuration', () => {
     for (const [what, wrong] of Object.entries({
       'an empty object': {},
-      'nothing but a comment': { '@comment': 'none' },
+      'only a comment': { '@comment': 'none' },
       'a negative cache': { cache_size: -1 },
-      'a cache without bound': { cache_size: 1e9 },
+      'an unlimited cache': { cache_size: 1e9 },
       'an unknown field': { denny: ['a'] },
-      'a text for a list': { deny: 'a' },
-      'a value that is no object': ['a'],
+      'a string instead of a list': { deny: 'a' },
+      'a value that is not an object': ['a'],
     })) {
-      it(`refuses ${what}`, () => rejects(openHarness(plugin, 'service', wrong), { code: 'CONFIG_INVALID' }));
+      it(`rejects ${what}`, () => rejects(openHarness(plugin, 'service', wrong), { code: 'CONFIG_INVALID' }));
     }
 
     for (const pattern of ['(', '(?=a)', '(a)\\1', 'a(?!b)']) {
-      it(`refuses the pattern ${pattern}, with its place`, async () => {
+      it(`rejects the pattern ${pattern} with its location`, async () => {
         await rejects(openHarness(plugin, 'service', { patterns: ['ok', pattern] }), ({ errors: [error] }) => {
           deepEqual([error.code, error.pointer], ['PATTERN_INVALID', '/patterns/1']);
           return true;
@@ -221,12 +221,12 @@ describe('security/bot-detector', () => {
     }
 
     for (const [what, idle, code, pointer] of [
-      ['rules that turn nobody away', { allow: ['a'] }, 'BOT_OFF', ''],
+      ['rules that reject no client', { allow: ['a'] }, 'BOT_OFF', ''],
       ['a cache without patterns', { deny: ['a'], cache_size: 1 }, 'BOT_UNUSED', '/cache_size'],
-      ['an agent that is denied and allowed', { deny: ['b', 'a'], allow: ['a'] }, 'BOT_UNUSED', '/deny/1'],
-      ['an empty agent', { deny: ['a', ''] }, 'BOT_UNUSED', '/deny/1'],
+      ['a user agent that is both denied and allowed', { deny: ['b', 'a'], allow: ['a'] }, 'BOT_UNUSED', '/deny/1'],
+      ['an empty user agent', { deny: ['a', ''] }, 'BOT_UNUSED', '/deny/1'],
     ] as const) {
-      it(`warns of ${what}`, async () => {
+      it(`warns about ${what}`, async () => {
         const { warnings } = await openHarness(plugin, 'service', idle);
         deepEqual(
           warnings.map((warning) => [warning.code, warning.pointer]),

@@ -27,14 +27,14 @@ describe('security/cors at an endpoint', () => {
   const allowed = async (method: string, url: string, headers: Record<string, string>) =>
     (await ask(gateway, method, url, headers)).cors['allow-origin'];
 
-  it("case 10: takes the place of the service's policy", async () => {
+  it("replaces the root's policy", async () => {
     await start([endpoint('/a', 'GET', { allow_origins: ['https://p.io'] }), endpoint('/b', 'GET')], config);
     equal(await allowed('GET', '/a', from('https://q.io')), undefined);
     equal(await allowed('GET', '/b', from('https://q.io')), '*');
     deepEqual((await ask(gateway, 'GET', '/a', from('https://p.io'))).cors, { 'allow-origin': 'https://p.io' });
   });
 
-  it('takes no field of that policy over', async () => {
+  it("inherits no field of the root's policy", async () => {
     await start([endpoint('/a', 'GET', {})], {
       ...config,
       allow_methods: ['GET', 'PUT'],
@@ -62,10 +62,10 @@ describe('security/cors at an endpoint', () => {
     equal(await asking('GET', 'https://q.io'), '*');
   });
 
-  describe('with none at the service', () => {
+  describe('without a policy at the root', () => {
     beforeEach(() => start([endpoint('/a', 'GET', { allow_origins: ['https://p.io'] }), endpoint('/b', 'GET')]));
 
-    it('answers preflights for itself', async () => {
+    it('answers preflights itself', async () => {
       const headers = { ...from('https://p.io'), 'Access-Control-Request-Method': 'GET' };
       const { status, cors } = await ask(gateway, 'OPTIONS', '/a', headers);
       deepEqual([status, cors], [204, { 'allow-origin': 'https://p.io', 'allow-methods': 'GET' }]);
@@ -74,8 +74,8 @@ describe('security/cors at an endpoint', () => {
     for (const [what, path, method, status] of [
       ['another endpoint', '/b', 'GET', 405],
       ['an unknown path', '/nope', 'GET', 404],
-      ['a method that nobody has declared', '/a', 'PUT', 405],
-      ['a method that is none', '/a', '__proto__', 405],
+      ['a method that no endpoint declares', '/a', 'PUT', 405],
+      ['an invalid method', '/a', '__proto__', 405],
     ] as const) {
       it(`leaves a preflight for ${what} to the router`, async () => {
         const response = await ask(gateway, 'OPTIONS', path, preflight(method));
@@ -83,13 +83,13 @@ describe('security/cors at an endpoint', () => {
       });
     }
 
-    it('says nothing of the answers of other endpoints', async () => {
+    it('does not affect the responses of other endpoints', async () => {
       const { status, vary, cors } = await ask(gateway, 'GET', '/b');
       deepEqual([status, vary, cors], [200, undefined, {}]);
     });
   });
 
-  it("puts its headers on its endpoint's own refusals", async () => {
+  it("adds its headers to its endpoint's rejections", async () => {
     const limited = { 'qos/ratelimit/router': { max_rate: 1, every: '10m' }, 'security/cors': {} };
     await start([endpoint('/a', 'GET', {}, { extra_config: limited })]);
     await ask(gateway, 'GET', '/a');
@@ -97,7 +97,7 @@ describe('security/cors at an endpoint', () => {
     deepEqual([status, cors], [503, { 'allow-origin': '*' }]);
   });
 
-  it('belongs to the active configuration', async () => {
+  it('is taken from the active configuration', async () => {
     const of = (origin: string) => [endpoint('/a', 'GET', { allow_origins: [origin] })];
     await start(of('https://p.io'));
     equal(await allowed('GET', '/a', from('https://q.io')), undefined);

@@ -13,7 +13,7 @@ async function asked(config: object, headers: Record<string, string | string[]>)
   return given;
 }
 
-describe('an origin', () => {
+describe('an origin in security/cors', () => {
   for (const [entry, origin, isAllowed] of [
     ['https://a.io', 'https://a.io', true],
     ['https://a.io', 'HTTPS://A.IO', true],
@@ -33,16 +33,16 @@ describe('an origin', () => {
     });
   }
 
-  it('of any kind is allowed by "*" and by an empty list', () => {
+  it('is always allowed by "*" and by an empty list', () => {
     deepEqual([originTest(['https://a.io', '*']), originTest([])], [null, null]);
   });
 });
 
-describe('the answer to a preflight', () => {
+describe('a preflight response of security/cors', () => {
   const all = { allow_origins: ['*'] };
   const naming = (names: string | string[]) => preflight('GET', { 'Access-Control-Request-Headers': names });
 
-  it('allows GET, HEAD and POST where no methods are given, and OPTIONS always', async () => {
+  it('allows GET, HEAD and POST by default, and OPTIONS always', async () => {
     for (const [method, isAllowed] of [
       ['GET', true],
       ['HEAD', true],
@@ -72,18 +72,18 @@ describe('the answer to a preflight', () => {
     [['x-a', 'x-b'], 'x-a, x-b'],
     [['x-a', 'x-c'], undefined],
   ] as const) {
-    it(`${allowed ? 'allows' : 'refuses'} the headers ${JSON.stringify(names)} where X-A and X-B are allowed`, async () => {
+    it(`${allowed ? 'allows' : 'rejects'} the headers ${JSON.stringify(names)} if X-A and X-B are allowed`, async () => {
       const given = await asked({ ...all, allow_headers: ['X-A', 'X-B'] }, naming(names as string));
       equal(given.get('access-control-allow-headers')?.trim(), allowed);
       equal(given.has('access-control-allow-origin'), allowed !== undefined);
     });
   }
 
-  it('names no headers if none are requested', async () => {
+  it('lists no headers if none are requested', async () => {
     equal((await asked(all, naming(' , '))).has('access-control-allow-headers'), false);
   });
 
-  it('says nothing without an origin', async () => {
+  it('has no CORS headers for a request without an origin', async () => {
     const given = await asked(all, { 'Access-Control-Request-Method': 'GET' });
     deepEqual(
       [...given].map(([name]) => name),
@@ -91,13 +91,13 @@ describe('the answer to a preflight', () => {
     );
   });
 
-  it('allows configured credentials, together with the origin itself', async () => {
+  it('allows credentials together with the specific origin', async () => {
     const given = await asked({ allow_origins: ['http*'], allow_credentials: true }, preflight('GET'));
     equal(given.get('access-control-allow-credentials'), 'true');
     equal(given.get('access-control-allow-origin'), 'https://a.io');
   });
 
-  it('allows a private network where that is allowed and asked for', async () => {
+  it('allows a private network if configured and requested', async () => {
     const asking = preflight('GET', { 'Access-Control-Request-Private-Network': 'true' });
     const name = 'access-control-allow-private-network';
     const given = await asked({ ...all, allow_private_network: true }, asking);
@@ -116,7 +116,7 @@ describe('the answer to a preflight', () => {
     ['-1s', '0'],
     ['-5m', '0'],
   ] as const) {
-    it(`may be remembered for ${max_age}: ${seconds ?? 'nothing is said'}`, async () => {
+    it(`has the max age ${seconds ?? 'unset'} for ${max_age}`, async () => {
       equal((await asked({ ...all, max_age }, preflight('GET'))).get('access-control-max-age'), seconds);
     });
   }
@@ -127,16 +127,11 @@ describe('check of security/cors', () => {
 
   for (const [what, config, code, pointer] of [
     ['two wildcards in one origin', { allow_origins: ['https://a.io', '*.*'] }, 'CORS_ORIGIN', '/allow_origins/1'],
-    ['a header that is no name', { allow_origins: ['*'], allow_headers: ['X A'] }, 'CORS_HEADER', '/allow_headers/0'],
-    [
-      'a shown header that is no name',
-      { allow_origins: ['*'], expose_headers: [''] },
-      'CORS_HEADER',
-      '/expose_headers/0',
-    ],
-    ['no origins at the service', {}, 'CORS_ORIGINS', ''],
+    ['an invalid allowed header', { allow_origins: ['*'], allow_headers: ['X A'] }, 'CORS_HEADER', '/allow_headers/0'],
+    ['an invalid exposed header', { allow_origins: ['*'], expose_headers: [''] }, 'CORS_HEADER', '/expose_headers/0'],
+    ['missing origins at the root', {}, 'CORS_ORIGINS', ''],
   ] as const) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       await rejects(at(config), ({ errors: [error] }) => {
         deepEqual([error.code, error.pointer], [code, pointer]);
         return true;
@@ -145,14 +140,14 @@ describe('check of security/cors', () => {
   }
 
   for (const [what, wrong] of Object.entries({
-    'a method in lower case': { allow_methods: ['get'] },
-    'a duration that cannot be read': { max_age: 'soon' },
-    'a number for a duration': { max_age: 60 },
-    'a status that is no success': { options_success_status: 302 },
-    'an origin that is no list': { allow_origins: '*' },
+    'a lowercase method': { allow_methods: ['get'] },
+    'a malformed duration': { max_age: 'soon' },
+    'a number instead of a duration': { max_age: 60 },
+    'a status other than 2xx': { options_success_status: 302 },
+    'a string instead of a list of origins': { allow_origins: '*' },
     'an unknown field': { allowed_origins: ['*'] },
   })) {
-    it(`refuses ${what}`, () => rejects(at({ allow_origins: ['*'], ...wrong }), { code: 'CONFIG_INVALID' }));
+    it(`rejects ${what}`, () => rejects(at({ allow_origins: ['*'], ...wrong }), { code: 'CONFIG_INVALID' }));
   }
 
   for (const [what, config, code, pointer] of [
@@ -162,18 +157,18 @@ describe('check of security/cors', () => {
       'CORS_CREDENTIALS',
       '/allow_credentials',
     ],
-    ['an origin beside "*"', { allow_origins: ['*', 'https://a.io'] }, 'CORS_UNUSED', '/allow_origins/1'],
+    ['an origin next to "*"', { allow_origins: ['*', 'https://a.io'] }, 'CORS_UNUSED', '/allow_origins/1'],
     ['an origin without scheme', { allow_origins: ['a.io'] }, 'CORS_ORIGIN_NEVER', '/allow_origins/0'],
     ['an origin with a path', { allow_origins: ['https://a.io/'] }, 'CORS_ORIGIN_NEVER', '/allow_origins/0'],
-    ['less than a second', { allow_origins: ['*'], max_age: '10ms' }, 'CORS_MAX_AGE', '/max_age'],
+    ['a max age below one second', { allow_origins: ['*'], max_age: '10ms' }, 'CORS_MAX_AGE', '/max_age'],
     [
-      'a status that the router decides',
+      'a status that the router determines',
       { allow_origins: ['*'], options_passthrough: true, options_success_status: 200 },
       'CORS_UNUSED',
       '/options_success_status',
     ],
   ] as const) {
-    it(`warns of ${what}`, async () => {
+    it(`warns about ${what}`, async () => {
       const gate = await at(config);
       deepEqual(
         gate.warnings.map((warning) => [warning.code, warning.pointer]),
@@ -182,7 +177,7 @@ describe('check of security/cors', () => {
     });
   }
 
-  it('warns of nothing in origins that browsers send', async () => {
+  it('does not warn about origins that browsers send', async () => {
     const gate = await at({ allow_origins: ['null', 'http://localhost:3000', 'app://-', 'https://*.a.io', '*.a.io'] });
     deepEqual(gate.warnings, []);
   });

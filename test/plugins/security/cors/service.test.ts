@@ -20,7 +20,7 @@ const refusing = definePlugin({
   ],
 });
 
-describe('security/cors at the service', () => {
+describe('security/cors at the root', () => {
   let backend: TestBackend;
   let gateway: Gateway;
 
@@ -65,7 +65,7 @@ describe('security/cors at the service', () => {
     );
   };
 
-  it('case 1: tells a browser what it may send', async () => {
+  it('returns the allowed methods and headers to a browser', async () => {
     await start(config);
     const headers = preflight('GET', { 'Access-Control-Request-Headers': 'content-type,origin' });
     const response = await ask(gateway, 'OPTIONS', '/a', headers);
@@ -79,26 +79,26 @@ describe('security/cors at the service', () => {
     );
   });
 
-  it('case 2: refuses a method by saying nothing of it', async () => {
+  it('rejects a method by omitting it', async () => {
     await start(config);
     const { status, vary, cors } = await ask(gateway, 'OPTIONS', '/a', preflight('PUT'));
     deepEqual([status, vary, cors], [204, asked, {}]);
   });
 
-  it('case 3: refuses a header by saying nothing of it', async () => {
+  it('rejects a header by omitting it', async () => {
     await start(config);
     const headers = preflight('POST', { 'Access-Control-Request-Headers': 'X-PINGOTHER' });
     const { status, cors } = await ask(gateway, 'OPTIONS', '/a', headers);
     deepEqual([status, cors], [204, {}]);
   });
 
-  it('case 4: answers for unknown paths', async () => {
+  it('answers preflights for unknown paths', async () => {
     await start(config);
     const { status, cors } = await ask(gateway, 'OPTIONS', '/nope', preflight('GET'));
     deepEqual([status, cors['allow-methods']], [204, 'GET']);
   });
 
-  it('case 5: leaves any other OPTIONS to the router', async () => {
+  it('leaves other OPTIONS requests to the router', async () => {
     await start(config);
     for (const headers of [{ Origin: origin }, preflight('')]) {
       const { status, vary, headers: all } = await ask(gateway, 'OPTIONS', '/a', headers);
@@ -106,26 +106,26 @@ describe('security/cors at the service', () => {
     }
   });
 
-  it('case 6: lets pages read an answer', async () => {
+  it('allows pages to read responses', async () => {
     await start(config);
     const { status, vary, cors } = await ask(gateway, 'GET', '/a');
     deepEqual([status, vary, cors], [200, 'Origin', seen]);
   });
 
-  it('case 8: tells an origin that matches a wildcard by its own name', async () => {
+  it('returns the origin itself if it matches a wildcard', async () => {
     await start({ allow_origins: ['https://*.ex.com'] });
     const { cors } = await ask(gateway, 'GET', '/a', { Origin: 'https://A.ex.com' });
     deepEqual(cors, { 'allow-origin': 'https://A.ex.com' });
   });
 
-  it('case 9: processes a request of an origin that is not allowed, without headers', async () => {
+  it('processes a request from another origin without CORS headers', async () => {
     await start({ allow_origins: ['https://*.ex.com'] });
     const { status, vary, cors } = await ask(gateway, 'GET', '/a', { Origin: 'https://ex.com' });
     deepEqual([status, vary, cors], [200, 'Origin', {}]);
   });
 
   for (const [what, method, url, status] of [
-    ['case 7: a request without credentials', 'GET', '/401', 401],
+    ['a request without credentials', 'GET', '/401', 401],
     ['a forbidden request', 'GET', '/403', 403],
     ['an unknown path', 'GET', '/nope', 404],
     ['another method', 'POST', '/a', 405],
@@ -136,11 +136,11 @@ describe('security/cors at the service', () => {
     ['a backend that is down', 'GET', '/down', 500],
     ['a timeout', 'GET', '/slow', 500],
     ['a redirect', 'GET', '/a/', 301],
-    ['a target that nobody can read', 'GET', '/%zz', 400],
+    ['a malformed request target', 'GET', '/%zz', 400],
     ['a stream', 'GET', '/stream', 200],
     ['the health path', 'GET', '/__health', 200],
   ] as const) {
-    it(`puts its headers on the answer to ${what}`, async () => {
+    it(`adds its headers to the response to ${what}`, async () => {
       await start(config);
       const response = await gateway.inject({
         method,
@@ -155,19 +155,19 @@ describe('security/cors at the service', () => {
     });
   }
 
-  it('declares what a response varies by, even without an origin', async () => {
+  it('declares Vary, even without an origin', async () => {
     await start(config);
     const { vary, cors } = await ask(gateway, 'GET', '/a', {});
     deepEqual([vary, cors], ['Origin', {}]);
   });
 
-  it('processes a request with a method that is not allowed, without headers', async () => {
+  it('processes a request with another method without CORS headers', async () => {
     await start(config);
     const { status, cors } = await ask(gateway, 'DELETE', '/a');
     deepEqual([status, cors], [200, {}]);
   });
 
-  it('takes the place of what a backend says of CORS', async () => {
+  it("replaces the backend's CORS headers", async () => {
     await start(config);
     deepEqual((await ask(gateway, 'GET', '/raw')).cors, seen);
     await gateway.close();
@@ -175,13 +175,13 @@ describe('security/cors at the service', () => {
     deepEqual((await ask(gateway, 'GET', '/raw')).cors, {});
   });
 
-  it('adds to what a backend says its answer depends on', async () => {
+  it("extends the backend's Vary header", async () => {
     await start(config);
     equal((await ask(gateway, 'GET', '/varies')).vary, 'Accept-Encoding, origin, Cookie');
     equal((await ask(gateway, 'GET', '/any')).vary, '*');
   });
 
-  it('answers preflights with nothing else of an answer', async () => {
+  it('answers preflights without a body and other headers', async () => {
     await start(config);
     const { headers } = await ask(gateway, 'OPTIONS', '/a', preflight('GET'));
     for (const name of ['content-type', 'cache-control', 'x-gateway-completed', 'transfer-encoding']) {
@@ -189,34 +189,34 @@ describe('security/cors at the service', () => {
     }
   });
 
-  it('answers preflights with another status if configured', async () => {
+  it('answers preflights with the configured status', async () => {
     await start({ ...config, options_success_status: 200 });
     const { status, headers } = await ask(gateway, 'OPTIONS', '/a', preflight('GET'));
     deepEqual([status, headers['content-length']], [200, '0']);
     equal((await ask(gateway, 'OPTIONS', '/a', preflight('PUT'))).status, 200);
   });
 
-  it('passes preflights on to the router if configured', async () => {
+  it('forwards preflights to the router if configured', async () => {
     await start({ ...config, options_passthrough: true }, { extra_config: { router: { auto_options: true } } });
     const { status, vary, headers, cors } = await ask(gateway, 'OPTIONS', '/a', preflight('GET'));
     deepEqual([status, headers.allow, vary, cors['allow-methods']], [200, 'DELETE, GET, HEAD', asked, 'GET']);
   });
 
-  it('answers preflights of clients that security/http would refuse', async () => {
+  it('answers preflights of clients that security/http would reject', async () => {
     await start(config, { extra_config: { 'security/http': { allowed_hosts: ['api.io'] } } });
     equal((await ask(gateway, 'OPTIONS', '/a', preflight('GET'))).cors['allow-origin'], '*');
     const { status, cors } = await ask(gateway, 'GET', '/a');
     deepEqual([status, cors], [500, seen]);
   });
 
-  it('reaches no backend for a preflight', async () => {
+  it('never forwards a preflight to a backend', async () => {
     await start(config);
     const before = backend.requests.length;
     await ask(gateway, 'OPTIONS', '/a', preflight('GET'));
     equal(backend.requests.length, before);
   });
 
-  it('logs its decisions if configured, without line breaks of clients', async () => {
+  it('logs its decisions if configured, with line breaks of clients removed', async () => {
     const sinks = rememberingSinks();
     const logging = { 'telemetry/logging': { level: 'DEBUG', stdout: true } };
     await start({ ...config, debug: true }, { extra_config: logging }, { sinks });
@@ -228,7 +228,7 @@ describe('security/cors at the service', () => {
     equal(lines.length, 2);
   });
 
-  it('logs no decision otherwise', async () => {
+  it('logs no decisions by default', async () => {
     const sinks = rememberingSinks();
     const logging = { 'telemetry/logging': { level: 'DEBUG', stdout: true } };
     await start(config, { extra_config: logging }, { sinks });

@@ -4,16 +4,16 @@ import { plugin } from '../../../../plugins/security/http/index.ts';
 import { bodyOf, levels, to } from './fixture.ts';
 
 for (const level of levels) {
-  describe(`hosts and redirects of security/http at ${level} level`, () => {
+  describe(`security/http at the ${level} level`, () => {
     const attach = (config: object) => openHarness(plugin, level, config);
 
-    it('compares the host with its port, in any letter case', async () => {
+    it('compares the host including its port, in any letter case', async () => {
       const gate = await attach({ allowed_hosts: ['api.x.io:8080'] });
       equal((await gate.send(to('API.x.io:8080'))).status, 200);
       equal((await gate.send(to('api.x.io'))).status, 500);
     });
 
-    it('answers a host that is not allowed with Bad Host and none of the headers asked for', async () => {
+    it('returns Bad Host for other hosts, without the configured headers', async () => {
       const gate = await attach({ allowed_hosts: ['x'], frame_deny: true, referrer_policy: 'origin' });
       const reply = await gate.send(to('y'));
       equal(reply.status, 500);
@@ -24,7 +24,7 @@ for (const level of levels) {
       equal(reply.headers.has('referrer-policy'), false);
     });
 
-    it('matches expressions with the whole host, letter case included', async () => {
+    it('matches regular expressions against the whole host, case-sensitively', async () => {
       const gate = await attach({ allowed_hosts: ['(a|b)\\.x\\.io', 'c|d'], allowed_hosts_are_regex: true });
       for (const [host, status] of [
         ['a.x.io', 200],
@@ -39,25 +39,25 @@ for (const level of levels) {
       }
     });
 
-    it('understands flags at the start of an expression', async () => {
+    it('supports flags at the start of a regular expression', async () => {
       const gate = await attach({ allowed_hosts: ['(?i)api\\.x\\.io'], allowed_hosts_are_regex: true });
       equal((await gate.send(to('API.x.io'))).status, 200);
     });
 
-    it('looks at no expression for a host longer than a name can be', async () => {
+    it('evaluates no regular expression for an overlong host', async () => {
       const gate = await attach({ allowed_hosts: ['.*', '^(\\w+\\.?)*!'], allowed_hosts_are_regex: true });
       equal((await gate.send(to('a'.repeat(512)))).status, 200);
       equal((await gate.send(to('a'.repeat(513)))).status, 500);
     });
 
-    it('takes the real host from the first header that is not empty', async () => {
+    it('reads the original host from the first header that is not empty', async () => {
       const gate = await attach({ allowed_hosts: ['real'], host_proxy_headers: ['X-A', 'X-B'] });
       equal((await gate.send(to('other', '/', { 'X-B': 'real, proxy' }))).status, 200);
       equal((await gate.send(to('real', '/', { 'X-A': 'other' }))).status, 500);
       equal((await gate.send(to('real', '/', { 'X-A': '' }))).status, 200);
     });
 
-    it('redirects plain HTTP to the configured host, with path and query', async () => {
+    it('redirects plain HTTP to the configured host with path and query', async () => {
       const gate = await attach({ ssl_redirect: true, ssl_host: 's.x.io', frame_deny: true });
       const reply = await gate.send(to('h'));
       equal(reply.status, 301);
@@ -67,7 +67,7 @@ for (const level of levels) {
       equal(reply.headers.has('x-frame-options'), false);
     });
 
-    it("redirects to the request's host when none is configured", async () => {
+    it("redirects to the request's host by default", async () => {
       const gate = await attach({ ssl_redirect: true, host_proxy_headers: ['X-Forwarded-Host'] });
       equal((await gate.send(to('h:8080'))).headers.get('location'), 'https://h:8080/p?q=1');
       const forwarded = await gate.send(to('h', '/', { 'X-Forwarded-Host': 'real' }));
@@ -83,7 +83,7 @@ for (const level of levels) {
       equal(reply.headers.has('content-type'), false);
     });
 
-    it('believes the header that proves HTTPS, with exactly this value', async () => {
+    it('trusts the configured proxy header with its exact value as proof of HTTPS', async () => {
       const gate = await attach({ ssl_redirect: true, ssl_proxy_headers: { 'X-Forwarded-Proto': 'https' } });
       equal((await gate.send(to('h', '/', { 'X-Forwarded-Proto': 'https' }))).status, 200);
       equal((await gate.send(to('h', '/', { 'X-Forwarded-Proto': 'HTTPS' }))).status, 301);

@@ -29,7 +29,7 @@ describe('security/http in a gateway', () => {
     }
   };
 
-  it('takes the authority of HTTP/2 for the host', async () => {
+  it('reads the host from the :authority of HTTP/2', async () => {
     deepEqual([await statusOf('api.test'), await statusOf('API.test'), await statusOf('other.test')], [404, 404, 500]);
   });
 });

@@ -6,7 +6,7 @@ import { plugin } from '../../../../plugins/security/http/index.ts';
 import { levels, to } from './fixture.ts';
 
 for (const level of levels) {
-  describe(`security/http at ${level} level`, () => {
+  describe(`security/http at the ${level} level`, () => {
     const attach = (config: object) => openHarness(plugin, level, config);
 
     it('sends Strict-Transport-Security over HTTPS only', async () => {
@@ -17,12 +17,12 @@ for (const level of levels) {
       equal(reply.headers.get('strict-transport-security'), 'max-age=300; includeSubDomains');
     });
 
-    it('sends Strict-Transport-Security on plain HTTP when forced', async () => {
+    it('sends Strict-Transport-Security over plain HTTP if forced', async () => {
       const gate = await attach({ sts_seconds: 300, force_sts_header: true });
       equal((await gate.send(to('h'))).headers.get('strict-transport-security'), 'max-age=300');
     });
 
-    it('lets the custom frame option win', async () => {
+    it('prefers the custom frame option', async () => {
       const gate = await attach({ frame_deny: true, custom_frame_options_value: 'SAMEORIGIN' });
       deepEqual((await gate.send(to('h'))).headers.getAll('x-frame-options'), ['SAMEORIGIN']);
       const custom = await attach({ custom_frame_options_value: 'SAMEORIGIN' });
@@ -45,7 +45,7 @@ for (const level of levels) {
       equal(headers.get('referrer-policy'), 'same-origin');
     });
 
-    it('puts a new nonce into the policy of each response', async () => {
+    it('inserts a new nonce into the Content-Security-Policy of each response', async () => {
       const gate = await attach({ content_security_policy: 'script-src $NONCE; style-src $NONCE' });
       const [one, two] = [await gate.send(to('h')), await gate.send(to('h'))].map(
         ({ headers }) => headers.get('content-security-policy')!,
@@ -54,11 +54,11 @@ for (const level of levels) {
       notEqual(one, two);
     });
 
-    it('is absent if nothing is configured', async () => {
+    it('is inactive if nothing is configured', async () => {
       deepEqual((await attach({})).attached, {});
     });
 
-    it('ignores hosts, redirect and Strict-Transport-Security in development', async () => {
+    it('ignores hosts, redirects and Strict-Transport-Security in development mode', async () => {
       const gate = await attach({
         is_development: true,
         allowed_hosts: ['x'],
@@ -76,7 +76,7 @@ for (const level of levels) {
       deepEqual(gate.warnings, []);
     });
 
-    it('logs refused hosts at most once a second', async () => {
+    it('logs rejected hosts at most once a second', async () => {
       const lines: string[] = [];
       const log: Log = {
         ...silentLog,
@@ -91,7 +91,7 @@ for (const level of levels) {
       deepEqual(lines, ['[HTTPsecure] Bad Host: "a"', '[HTTPsecure] Bad Host: "d"']);
     });
 
-    it('warns of a redirect that no request can end', async () => {
+    it('warns about a redirect loop', async () => {
       const gate = await attach({ ssl_redirect: true });
       deepEqual(
         gate.warnings.map(({ code }) => code),
@@ -102,7 +102,7 @@ for (const level of levels) {
       deepEqual((await openHarness(plugin, level, { ssl_redirect: true }, { service: tls })).warnings, []);
     });
 
-    it('warns of the obsolete key pinning', async () => {
+    it('warns about the obsolete key pinning', async () => {
       const gate = await attach({ hpkp_public_key: 'x' });
       deepEqual(
         gate.warnings.map(({ code }) => code),
@@ -111,31 +111,31 @@ for (const level of levels) {
     });
 
     for (const [what, config, code] of [
-      ['an expression that cannot be read', { allowed_hosts: ['('], allowed_hosts_are_regex: true }, 'PATTERN_INVALID'],
+      ['an invalid regular expression', { allowed_hosts: ['('], allowed_hosts_are_regex: true }, 'PATTERN_INVALID'],
       [
-        'an expression with a stray bracket',
+        'a regular expression with a stray bracket',
         { allowed_hosts: ['a)|(b'], allowed_hosts_are_regex: true },
         'PATTERN_INVALID',
       ],
       [
-        'an expression with lookahead',
+        'a regular expression with lookahead',
         { allowed_hosts: ['(?!admin)\\w+\\.test'], allowed_hosts_are_regex: true },
         'PATTERN_INVALID',
       ],
-      ['a name that is no header name', { host_proxy_headers: ['X Host'] }, 'SECURITY_HEADER_NAME'],
-      ['a value that no header may hold', { referrer_policy: 'a\nb' }, 'SECURITY_HEADER_VALUE'],
+      ['an invalid header name', { host_proxy_headers: ['X Host'] }, 'SECURITY_HEADER_NAME'],
+      ['an invalid header value', { referrer_policy: 'a\nb' }, 'SECURITY_HEADER_VALUE'],
     ] as const) {
-      it(`refuses ${what}`, async () => {
+      it(`rejects ${what}`, async () => {
         await rejects(attach(config), (error) => error instanceof ConfigErrors && error.errors[0]?.code === code);
       });
     }
 
-    it('refuses fields of a wrong type and unknown fields', async () => {
+    it('rejects fields of the wrong type and unknown fields', async () => {
       await rejects(attach({ frame_deny: 'yes' }), { code: 'CONFIG_INVALID' });
       await rejects(attach({ frames_deny: true }), { code: 'CONFIG_INVALID' });
     });
 
-    it('gives back everything it keeps', async () => {
+    it('releases all its resources', async () => {
       deepEqual(await (await attach({ frame_deny: true })).close(), { kept: 0, deferred: 0 });
     });
   });

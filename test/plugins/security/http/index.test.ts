@@ -14,14 +14,14 @@ async function serve(
   return gate.send(makeRequest(sections, () => matched as EndpointConfig | null));
 }
 
-describe('security/http for the whole service', () => {
-  it('puts its headers on unknown paths too', async () => {
+describe('security/http at the root', () => {
+  it('adds its headers to unknown paths', async () => {
     const response = await serve({ content_type_nosniff: true });
     equal(response.status, 404);
     equal(response.headers.get('x-content-type-options'), 'nosniff');
   });
 
-  it('knows HTTPS from the connection', async () => {
+  it('detects HTTPS from the connection', async () => {
     const config = { ssl_redirect: true, sts_seconds: 300 };
     const response = await serve(config, { secure: true });
     equal(response.status, 404);
@@ -29,13 +29,13 @@ describe('security/http for the whole service', () => {
     equal((await serve(config)).status, 301);
   });
 
-  it('answers a redirected POST with an empty body', async () => {
+  it('responds to a redirected POST with an empty body', async () => {
     const response = await serve({ ssl_redirect: true }, { method: 'POST' });
     equal(response.status, 301);
     equal(response.body, null);
   });
 
-  it('is replaced at an endpoint with an object of its own, even an empty one', async () => {
+  it("is replaced by an endpoint's own object, even an empty one", async () => {
     const matched = { extra_config: { 'security/http': {} } };
     const response = await serve({ allowed_hosts: ['x'], frame_deny: true }, { matched });
     equal(response.status, 404);
@@ -48,7 +48,7 @@ describe('security/http for the whole service', () => {
   });
 });
 
-describe('security/http for one endpoint', () => {
+describe('security/http at an endpoint', () => {
   it("replaces the backend's header of the same name", async () => {
     const next = () => Reply.raw(200, new HeaderBag(['x-frame-options', 'ALLOWALL', 'X-Other', '1']), null);
     const gate = await openHarness(plugin, 'endpoint', { frame_deny: true }, { next });
@@ -57,13 +57,13 @@ describe('security/http for one endpoint', () => {
     equal(headers.get('x-other'), '1');
   });
 
-  it('puts its headers on failures', async () => {
+  it('adds its headers to failures', async () => {
     const next = async () => new Reply(401);
     const gate = await openHarness(plugin, 'endpoint', { frame_deny: true }, { next });
     equal((await gate.send(to('h'))).headers.get('x-frame-options'), 'DENY');
   });
 
-  it('writes no markup from the address into the body of a redirect', async () => {
+  it('escapes the URL in the body of a redirect', async () => {
     const gate = await openHarness(plugin, 'endpoint', { ssl_redirect: true });
     const reply = await gate.send(to('h', "/?a=1&b='<x>"));
     const address = 'https://h/?a=1&#38;b=&#39;&#60;x&#62;';

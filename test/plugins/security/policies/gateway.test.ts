@@ -49,12 +49,12 @@ describe('security/policies in a gateway', () => {
   });
   const guarded = (policies: object) => ({ 'auth/validator': validator(), 'security/policies': policies });
 
-  it('case 1: lets a request pass whose cookie is right, though no cookie is let through', async () => {
+  it('accepts a request by a cookie that is not forwarded', async () => {
     await start(to('/a', { req: { policies: ["getCookie('GDPR') == 'yes'"], error: { status: 403 } } }));
     deepEqual([await statusOf('/a', { cookie: 'GDPR=yes' }), await statusOf('/a')], [200, 403]);
   });
 
-  it('case 2: refuses with 500 and an empty body where nothing else is said, without calling a backend', async () => {
+  it('rejects with 500 and an empty body by default, without calling a backend', async () => {
     await start(to('/a', { req: { policies: ["hasHeader('X-Tenant')"] } }, { input_headers: ['X-Tenant'] }));
     const asked = backend.requests.length;
     deepEqual(await ask('/a'), { status: 500, body: '', completed: 'false', type: undefined });
@@ -62,13 +62,13 @@ describe('security/policies in a gateway', () => {
     equal(await statusOf('/a', { 'x-tenant': 'shop' }), 200);
   });
 
-  it('case 3: shows its body where error messages are returned', async () => {
+  it('returns the configured body if return_error_msg is set', async () => {
     const error = { body: '{"e":1}', content_type: 'application/json' };
     await start(to('/a', { req: { policies: ["hasHeader('X-Tenant')"], error } }), reported);
     deepEqual(await ask('/a'), { status: 500, body: '{"e":1}', completed: 'false', type: 'application/json' });
   });
 
-  it('says which policy failed, and why, where error messages are returned and no body is set', async () => {
+  it('returns the failed policy and the reason if return_error_msg is set and no body is configured', async () => {
     await start(
       [
         to('/a', { req: { policies: ['true', '1 > 2'] } }),
@@ -80,7 +80,7 @@ describe('security/policies in a gateway', () => {
     equal((await ask('/b/x')).body, "policy #0 failed ('x' is not an integer)");
   });
 
-  it('case 4: refuses tokens whose claim is another one, or is not there', async () => {
+  it('rejects tokens with a different or missing claim', async () => {
     const policies = { jwt: { policies: ["JWT.role in ['admin','root']"] } };
     await start(to('/a', {}, { extra_config: guarded(policies) }), reported);
     deepEqual(
@@ -94,7 +94,7 @@ describe('security/policies in a gateway', () => {
     equal((await ask('/a', { headers: bearer({}) })).body, '');
   });
 
-  it('case 5: refuses a token by a policy that holds no error', async () => {
+  it('rejects a token with a policy without a configured error', async () => {
     const sinks = rememberingSinks();
     const policies = { jwt: { policies: ["has(JWT.dep) && JWT.dep == 'IT'"] } };
     await start(to('/a', {}, { extra_config: guarded(policies) }), {}, { sinks });
@@ -103,7 +103,7 @@ describe('security/policies in a gateway', () => {
     ok(line?.trimEnd().endsWith("[Policies] policy #0 failed: has(JWT.dep) && JWT.dep == 'IT'"), line);
   });
 
-  it('case 6: drops what the backends answered where a policy on the response fails', async () => {
+  it('drops backend data if a policy on the response fails', async () => {
     const resp = { policies: ["resp_data.label == 'BENIGN'"], error: { status: 403 } };
     await start([to('/a', { resp }), to('/ok', { resp: { policies: ["resp_data.label == 'X'"] } })]);
     const asked = backend.requests.length;
@@ -112,18 +112,18 @@ describe('security/policies in a gateway', () => {
     equal(await statusOf('/ok'), 200);
   });
 
-  it('case 7: looks at parameters, whose first letter is in upper case', async () => {
+  it('provides path parameters with the first letter capitalized', async () => {
     await start(to('/u/{id}', { req: { policies: ["req_params.Id.matches('^[0-9]+$')"] } }));
     deepEqual([await statusOf('/u/12'), await statusOf('/u/a')], [200, 500]);
   });
 
-  it('case 8: knows the time', async () => {
+  it('provides the current time', async () => {
     const late = { policies: ["timestamp(now) > timestamp('2999-01-01T00:00:00Z')"], error: { status: 404 } };
     await start([to('/a', { req: late }), to('/b', { req: { policies: ["now.matches('T.*\\\\.[0-9]{3}Z$')"] } })]);
     deepEqual([await statusOf('/a'), await statusOf('/b')], [404, 200]);
   });
 
-  it('case 9: fails one backend of several by a policy on its response', async () => {
+  it('fails one of several backends by a policy on its response', async () => {
     const policies = { resp: { policies: ["resp_data.a.label == 'BENIGN'"], error: { status: 403 } } };
     const guardedBackend = { url_pattern: '/b', group: 'a', extra_config: { 'security/policies': policies } };
     await start({ endpoint: '/two', backend: [guardedBackend, { url_pattern: '/b', group: 'b' }] });
@@ -131,7 +131,7 @@ describe('security/policies in a gateway', () => {
     deepEqual([status, Object.keys(JSON.parse(body)), completed], [200, ['b'], 'false']);
   });
 
-  it('does not call a backend whose policy on the request fails, and gives its status where it is the only one', async () => {
+  it('skips a backend whose request policy fails, and returns its status if it is the only one', async () => {
     const policies = { req: { policies: ["req_path == '/b'", 'false'], error: { status: 418 } } };
     const only = { url_pattern: '/b', extra_config: { 'security/policies': policies } };
     await start([
@@ -144,7 +144,7 @@ describe('security/policies in a gateway', () => {
     equal(await statusOf('/none'), 500);
   });
 
-  it('case 10: names the joined expression where policies are joined', async () => {
+  it('names the joined expression if policies are joined', async () => {
     const sinks = rememberingSinks();
     const req = { policies: ['1 < 2', '2 < 1'], error: { status: 409 } };
     await start([to('/a', { req, auto_join_policies: true }), to('/b', { req })], {}, { sinks });
@@ -154,7 +154,7 @@ describe('security/policies in a gateway', () => {
     ok(said[1]!.endsWith('[ENDPOINT: /b][Policies] policy #1 failed: 2 < 1'), said[1]);
   });
 
-  it('fails closed: a missing key, a division by zero, too long a way', async () => {
+  it('rejects the request on errors: a missing key, a division by zero or excessive work', async () => {
     const loops = "req_querystring.q.all(a, req_querystring.q.all(b, req_querystring.q.all(c, a + b + c != '')))";
     const sources = ["req_headers['X-None'][0] == 'a'", '1 / int(req_params.Id) > 0', loops];
     await start(
@@ -165,12 +165,12 @@ describe('security/policies in a gateway', () => {
     deepEqual([await statusOf('/1/1'), await statusOf('/2/1?q=1')], [200, 200]);
   });
 
-  it('compares numbers of data with whole and other numbers', async () => {
+  it('compares numbers in data with integers and decimals', async () => {
     await start(to('/a', { resp: { policies: ['resp_data.n == 36', 'resp_data.n < 36.5', 'resp_data.n in [36.0]'] } }));
     equal(await statusOf('/a'), 200);
   });
 
-  it('sees the headers, parameters and the body that are let through', async () => {
+  it('provides forwarded headers, query parameters and the body', async () => {
     const policies = ["'a' in req_headers['X-T']", "req_querystring.q == ['1']", 'req_body.contains(\'"n":1\')'];
     const method = 'POST';
     await start([
@@ -184,12 +184,12 @@ describe('security/policies in a gateway', () => {
     equal((await ask('/out?q=1', sent)).status, 200);
   });
 
-  it('gives requests no body where the client sends none', async () => {
+  it('provides no body if the client sends none', async () => {
     await start(to('/a', { req: { policies: ["req_body == ''"] } }));
     equal(await statusOf('/a'), 200);
   });
 
-  it('sees the claims of the token also with a request, and the request with a response', async () => {
+  it('provides claims to request policies, and the request to response policies', async () => {
     const policies = {
       req: { policies: ['JWT.sub == req_params.Id'] },
       resp: { policies: ["JWT.sub == '7' && req_method == 'GET' && getParam('id') == '7' && resp_completed"] },
@@ -201,7 +201,7 @@ describe('security/policies in a gateway', () => {
     );
   });
 
-  it('checks the token before its roles, and not at all if the token is invalid', async () => {
+  it('checks the token before its roles, and only if the token is valid', async () => {
     const sinks = rememberingSinks();
     const extra_config = {
       'auth/validator': { ...validator(), roles: ['reader'], roles_key: 'roles' },
@@ -222,7 +222,7 @@ describe('security/policies in a gateway', () => {
     equal(said(), before);
   });
 
-  it('looks at status and headers of an answer that passes undecoded', async () => {
+  it('checks the status and headers of a no-op response', async () => {
     const raw = { output_encoding: 'no-op', backend: [{ url_pattern: '/raw' }] };
     const policies = ['resp_metadata_status == 201', "resp_metadata_headers['X-Kind'] == ['raw']"];
     await start([to('/a', { resp: { policies } }, raw), to('/b', { resp: { policies: ['false'] } }, raw)]);
@@ -230,7 +230,7 @@ describe('security/policies in a gateway', () => {
     deepEqual(await ask('/b').then(({ status, body }) => [status, body]), [500, '']);
   });
 
-  it('does not look at an answer that failed', async () => {
+  it('does not check failed responses', async () => {
     const sinks = rememberingSinks();
     await start(
       to('/a', { resp: { policies: ['false'], error: { status: 403 } } }, { backend: [{ url_pattern: '/down' }] }),
@@ -241,7 +241,7 @@ describe('security/policies in a gateway', () => {
     ok(!sinks.lines.some((line) => line.includes('[Policies]')));
   });
 
-  it('changes neither the request nor the response', async () => {
+  it('modifies neither the request nor the response', async () => {
     const req = { policies: ["req_headers['X-T'].map(x, x + '!').size() == 1"] };
     const resp = { policies: ['resp_data.map(k, k).size() > 0'] };
     await start(to('/a', { req, resp }, { input_headers: ['X-T'] }));
@@ -250,7 +250,7 @@ describe('security/policies in a gateway', () => {
     equal(backend.requests.at(-1)!.headers['x-t'], 'a');
   });
 
-  it('shows with "debug" what policies read and came to, without cookies and credentials', async () => {
+  it('logs the inputs and results of policies with "debug", without cookies and credentials', async () => {
     const sinks = rememberingSinks();
     const policies = ["req_headers['X-T'] == ['a'] && size(req_headers) > 0", 'req_params.Id == "7"'];
     const input_headers = ['X-T', 'Cookie', 'Authorization'];

@@ -22,8 +22,8 @@ function verdict(source: string, claims: DataObject = {}, request: PipeRequest |
   return withSource(request && { request, locate }, () => expression.evaluate(variables, 1000));
 }
 
-describe('the functions of policies', () => {
-  it('compare a number with two bounds, which are included', () => {
+describe('the functions of security/policies', () => {
+  it('compare a number with inclusive bounds', () => {
     for (const source of ['between(5, 2, 7)', '5.between(2, 7)', 'between(2, 2, 7)', 'between(7, 2, 7)']) {
       equal(verdict(source), true, source);
     }
@@ -47,10 +47,10 @@ describe('the functions of policies', () => {
     ['object', {}],
   ];
   for (const [name, value] of nothings) {
-    it(`take an empty ${name} for empty`, () => equal(verdict('isEmpty(JWT.x)', { x: value }), true));
+    it(`treat an empty ${name} as empty`, () => equal(verdict('isEmpty(JWT.x)', { x: value }), true));
   }
 
-  it('take a member that is not there for empty, however deep', () => {
+  it('treat a missing member as empty at any depth', () => {
     equal(verdict('isEmpty(JWT.x)'), true);
     equal(verdict('isEmpty(JWT.x.y.z)'), true);
     equal(verdict('isEmpty(JWT.x.y)', { x: {} }), true);
@@ -60,11 +60,11 @@ describe('the functions of policies', () => {
     equal(verdict('isEmpty(JWT.list.filter(x, isEmpty(x.a)))', { list: [{ a: 1 }] }), true);
   });
 
-  it('take nothing else for empty', () => {
+  it('treat no other value as empty', () => {
     for (const x of [0, false, 'a', [null], { a: 1 }]) equal(verdict('isEmpty(JWT.x)', { x }), false);
   });
 
-  it('read cookies of the client, regardless of forwarded headers', () => {
+  it('read client cookies regardless of forwarded headers', () => {
     const request = requestWith(['Cookie', 'a=1; GDPR=yes; empty=', 'cookie', 'b="quoted"; c=x=y']);
     request.headers = new HeaderBag();
     for (const [source, value] of [
@@ -81,7 +81,7 @@ describe('the functions of policies', () => {
     }
   });
 
-  it('read headers and query parameters that are let through', () => {
+  it('read forwarded headers and query parameters', () => {
     const request = requestWith(['X-Team', 'a', 'X-Team', 'b'], { search: 'q=1&q=2&e=' });
     for (const [source, value] of [
       ["getHeader('x-team') == 'a'", true],
@@ -96,13 +96,13 @@ describe('the functions of policies', () => {
     }
   });
 
-  it('read parameters, with their first letter in either case', () => {
+  it('read path parameters with the first letter in either case', () => {
     const request = requestWith([], { params: { Id: '12' } });
     equal(verdict("getParam('id') == '12' && getParam('Id') == '12' && hasParam('id')", {}, request), true);
     equal(verdict("hasParam('other') || getParam('other') != ''", {}, request), false);
   });
 
-  it("know the client's address and whether it is in a range", () => {
+  it("read the client's address and match it with a range", () => {
     const request = requestWith([]);
     equal(verdict("clientIP() == '203.0.113.7' && inCIDR(clientIP(), '203.0.113.0/24')", {}, request), true);
     equal(verdict("inCIDR(clientIP(), '10.0.0.0/8') || inCIDR('::1', '10.0.0.0/8')", {}, request), false);
@@ -112,11 +112,11 @@ describe('the functions of policies', () => {
     match(String(verdict('inCIDR(clientIP(), JWT.range)', { range: 'x' }, request)), /not a valid IP range/);
   });
 
-  it('know where an address is', () => {
+  it('look up the location of an address', () => {
     equal(verdict("geoIP().Country.IsoCode == 'ES'", {}, requestWith([])), true);
   });
 
-  it('hash and encode texts', () => {
+  it('hash and encode strings', () => {
     const hash = (name: string) => createHash(name).update('ö').digest('hex');
     equal(verdict(`md5('ö') == '${hash('md5')}' && sha1('ö') == '${hash('sha1')}'`), true);
     equal(verdict(`sha256('ö') == '${hash('sha256')}'`), true);
@@ -127,7 +127,7 @@ describe('the functions of policies', () => {
     equal(verdict("uuid().matches('^[0-9a-f-]{36}$') && uuid() != uuid()"), true);
   });
 
-  it('tell roles in a list and in a text', () => {
+  it('find roles in a list and in a string', () => {
     equal(verdict("hasRole(JWT.roles, 'admin')", { roles: ['user', 'admin'] }), true);
     equal(verdict("hasRole(JWT.roles, 'adm')", { roles: ['admin'] }), false);
     equal(verdict("hasRole(JWT.scope, 'read')", { scope: 'write read' }), true);
@@ -136,7 +136,7 @@ describe('the functions of policies', () => {
     equal(typeof verdict("!hasRole(JWT.roles, 'admin')", { roles: { admin: true } }), 'string');
   });
 
-  it('are not there in expressions of others', () => {
+  it('are not available in expressions of other components', () => {
     throws(() => compileExpression("getCookie('a') == ''", types, patterns), /unknown function 'getCookie'/);
   });
 });

@@ -24,7 +24,7 @@ describe('the configuration of security/policies', () => {
     equal((await faultsOf({ req: { policies: [''] } })).length, 1);
   });
 
-  it('has no fields but those there are, open errors and comments apart', async () => {
+  it('accepts only known fields, custom errors and comments', async () => {
     equal((await faultsOf({ ...req('true'), more: 1 })).length, 1);
     equal((await faultsOf({ req: { policies: ['true'], more: 1 } })).length, 1);
     deepEqual(
@@ -37,18 +37,18 @@ describe('the configuration of security/policies', () => {
     );
   });
 
-  it('is rejected for a field of an error that is misspelled', async () => {
+  it('is rejected with a misspelled field of an error', async () => {
     deepEqual(await faultsOf({ req: { policies: ['true'], error: { staus: 403 } } }), [
       'POLICY_FIELD /req/error/staus',
     ]);
   });
 
-  it('has no policies on tokens in a backend', async () => {
+  it('does not support token policies at a backend', async () => {
     equal((await faultsOf({ ...req('true'), jwt: { policies: ['true'] } }, 'backend')).length, 1);
     deepEqual(await faultsOf(req("JWT.sub == 'a'"), 'backend'), ['CEL_NAME /req/policies/0']);
   });
 
-  it('rejects an invalid expression, and one that is not a condition, with its place', async () => {
+  it('rejects an invalid expression and one that is not a condition, with the location', async () => {
     deepEqual(await faultsOf(req('true', 'req_method ==')), ['CEL_SYNTAX /req/policies/1']);
     deepEqual(await faultsOf(req('req_method')), ['CEL_NO_CONDITION /req/policies/0']);
     deepEqual(await faultsOf(req('req_method + 1 == 2')), ['CEL_TYPE /req/policies/0']);
@@ -56,7 +56,7 @@ describe('the configuration of security/policies', () => {
     deepEqual(await faultsOf({ resp: { policies: ['resp_dat.a == 1'] } }), ['CEL_NAME /resp/policies/0']);
   });
 
-  it('has variables where they are there', async () => {
+  it('provides variables only where they are available', async () => {
     deepEqual(await faultsOf(req('resp_completed')), ['CEL_NAME /req/policies/0']);
     deepEqual(await faultsOf({ resp: { policies: ["req_body == ''"] } }), ['CEL_NAME /resp/policies/0']);
     deepEqual(await faultsOf({ jwt: { policies: ["req_method == 'GET'"] } }, 'endpoint', withValidator), [
@@ -74,13 +74,13 @@ describe('the configuration of security/policies', () => {
   });
 
   for (const field of ['disable_macros', 'disable_advanced_macros']) {
-    it(`leaves the functions of policies out with ${field}`, async () => {
+    it(`disables the functions of policies with ${field}`, async () => {
       deepEqual(await faultsOf({ ...req("hasHeader('A')"), [field]: true }), ['CEL_FUNCTION /req/policies/0']);
       deepEqual(await faultsOf({ ...req('[1].all(x, x > 0)'), [field]: true }), []);
     });
   }
 
-  it('warns of policies on tokens without authentication, of keys that never exist and of fields without effect', async () => {
+  it('warns about token policies without authentication, keys that never exist and fields without effect', async () => {
     const gate = await openHarness(plugin, 'endpoint', {
       ...req("'a' in req_headers['x-t']"),
       resp: { policies: ['true'], error: { trace: 403, '@why': 'of the test' } },
@@ -97,6 +97,6 @@ describe('the configuration of security/policies', () => {
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('is rejected as a whole, never served without a policy', () =>
+  it('is rejected as a whole instead of being served without a policy', () =>
     rejects(openHarness(plugin, 'endpoint', req('true', 'nonsense'))));
 });

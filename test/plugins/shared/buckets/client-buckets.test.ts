@@ -6,22 +6,22 @@ import { limitOf } from '../../../../plugins/shared/buckets/token-bucket.ts';
 const limit = limitOf(1, 600_000, 1);
 const idleMs = 600_000;
 
-describe('client buckets', () => {
-  it('counts each client separately', () => {
+describe('the token buckets of clients', () => {
+  it('count each client separately', () => {
     const clients = new ClientBuckets();
     equal(clients.take('a', limit, idleMs, 0), 0);
     equal(clients.take('a', limit, idleMs, 0) > 0, true);
     equal(clients.take('b', limit, idleMs, 0), 0);
   });
 
-  it('takes names of the prototype as plain identities', () => {
+  it('treat names such as __proto__ as plain identities', () => {
     const clients = new ClientBuckets();
     equal(clients.take('__proto__', limit, idleMs, 0), 0);
     equal(clients.take('__proto__', limit, idleMs, 0) > 0, true);
     equal(clients.take('constructor', limit, idleMs, 0), 0);
   });
 
-  it('starts a client afresh that was not seen for the idle time', () => {
+  it('restart a client that was idle for the maximum idle time', () => {
     const clients = new ClientBuckets();
     const slow = limitOf(1, 6_000_000, 1);
     clients.take('a', slow, idleMs, 0);
@@ -30,7 +30,7 @@ describe('client buckets', () => {
     equal(clients.take('a', slow, idleMs, 1_799_998), 0);
   });
 
-  it('sweeps idle clients and keeps the others', () => {
+  it('sweep idle clients and keep others', () => {
     const clients = new ClientBuckets();
     clients.take('a', limit, idleMs, 0);
     clients.take('b', limit, idleMs, 1);
@@ -41,7 +41,7 @@ describe('client buckets', () => {
     equal(clients.take('b', limit, idleMs, idleMs) > 0, true);
   });
 
-  it('sweeps many clients over several turns of the event loop', async () => {
+  it('sweep many clients over several turns of the event loop', async () => {
     const clients = new ClientBuckets();
     for (let client = 0; client < 25_000; client++) clients.take(`client ${client}`, limit, idleMs, 0);
     clients.sweep(idleMs, idleMs);
@@ -50,7 +50,7 @@ describe('client buckets', () => {
     equal(clients.size, 0);
   });
 
-  it('never counts more clients than it has room for', () => {
+  it('never exceed the maximum number of clients', () => {
     const clients = new ClientBuckets(1000);
     for (let client = 0; client < 5000; client++) clients.take(`client ${client}`, limit, idleMs, 0);
     equal(clients.size <= 1000, true);
@@ -58,7 +58,7 @@ describe('client buckets', () => {
     equal(clients.take('client 4999', limit, idleMs, 0) > 0, true);
   });
 
-  it('forgets a few of those known longest when there is room for no more', () => {
+  it('drop a few of the oldest clients when the maximum is reached', () => {
     const clients = new ClientBuckets(32);
     // The same length and the same end: they are kept together.
     const identities = Array.from({ length: 33 }, (_, client) => `${String(client).padStart(2, '0')} of them`);
@@ -71,13 +71,13 @@ describe('client buckets', () => {
     );
   });
 
-  it('spreads clients, so that few are forgotten at once', () => {
+  it('are distributed so that few are dropped at once', () => {
     const clients = new ClientBuckets(6400);
     for (let client = 1000; client <= 7400; client++) clients.take(`client ${client}`, limit, idleMs, 0);
     equal(clients.size > 6400 - 20, true);
   });
 
-  it('tells long identities apart', () => {
+  it('distinguish long identities', () => {
     const clients = new ClientBuckets();
     const long = 'x'.repeat(5000);
     equal(clients.take(`${long}a`, limit, idleMs, 0), 0);

@@ -8,8 +8,8 @@ import {
   takeMore,
 } from '../../../../plugins/shared/buckets/token-bucket.ts';
 
-describe('token bucket', () => {
-  it('derives the capacity from the rate of one second', () => {
+describe('a token bucket', () => {
+  it("derives its capacity from one second's rate", () => {
     equal(limitOf(50, 600_000, 0).capacity, 1);
     equal(limitOf(50, 1000, 0).capacity, 50);
     equal(limitOf(2.9, 1000, 0).capacity, 2);
@@ -24,7 +24,7 @@ describe('token bucket', () => {
     equal(take(bucket, limit, 0), 1000);
   });
 
-  it('adds a whole token each interval and carries fractions over', () => {
+  it('adds a whole token at each interval and keeps fractions', () => {
     const bucket = fullBucket();
     const limit = limitOf(10, 1000, 1);
     equal(take(bucket, limit, 0), 0);
@@ -44,7 +44,7 @@ describe('token bucket', () => {
     equal(take(bucket, limit, 200), 0);
   });
 
-  it('never lets a burst exceed the capacity, however long it rested', () => {
+  it('never exceeds its capacity, regardless of idle time', () => {
     const bucket = fullBucket();
     const limit = limitOf(10, 1000, 2);
     take(bucket, limit, 0);
@@ -53,7 +53,7 @@ describe('token bucket', () => {
     equal(passed, 2);
   });
 
-  it('keeps no part of an interval when it was full', () => {
+  it('drops the rest of an interval while it is full', () => {
     const bucket = fullBucket();
     const limit = limitOf(10, 1000, 1);
     take(bucket, limit, 0);
@@ -62,7 +62,7 @@ describe('token bucket', () => {
     equal(take(bucket, limit, 250), 0);
   });
 
-  it('takes nothing when it refuses', () => {
+  it('takes no token for a rejected request', () => {
     const bucket = fullBucket();
     const limit = limitOf(1, 1000, 1);
     take(bucket, limit, 0);
@@ -70,14 +70,14 @@ describe('token bucket', () => {
     equal(take(bucket, limit, 1000), 0);
   });
 
-  it('works with rates near zero', () => {
+  it('supports rates close to zero', () => {
     const bucket = fullBucket();
     const limit = limitOf(1e-300, 1000, 0);
     equal(take(bucket, limit, 0), 0);
     equal(take(bucket, limit, 1e9) > 0, true);
   });
 
-  it('gives several at once, never more than it holds, and takes back no more than it has room for', () => {
+  it('provides several tokens at once within its content, and accepts returned tokens up to its capacity', () => {
     const bucket = fullBucket();
     const limit = limitOf(1, 600_000, 10);
     equal(take(bucket, limit, 0), 0);
@@ -88,7 +88,7 @@ describe('token bucket', () => {
     equal(takeMore(bucket, 20), 10);
   });
 
-  it('is taken from in batches of a tenth of the capacity, at most 100 ms of the rate, at least 1', () => {
+  it('provides batches of a tenth of its capacity, at most 100 ms of its rate, and at least 1', () => {
     equal(batchOf(limitOf(1000, 1000, 0)), 100);
     equal(batchOf(limitOf(1000, 1000, 50)), 5);
     equal(batchOf(limitOf(50, 1000, 1000)), 5);

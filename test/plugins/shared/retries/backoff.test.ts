@@ -3,13 +3,13 @@ import { mock } from 'node:test';
 import { agentSchema } from '../../../../kernel/contract/agent.ts';
 import { backOff, backoffField, backoffMs } from '../../../../plugins/shared/retries/backoff.ts';
 
-describe('pauses before attempts to connect', () => {
+describe('the backoff strategies for reconnecting', () => {
   const firstOf = (strategy: Parameters<typeof backoffMs>[0], random?: () => number) =>
     [0, 1, 2, 3, 10].map((attempt) => backoffMs(strategy, attempt, random));
   const least = () => 0;
   const most = () => 1 - Number.EPSILON;
 
-  it('linear: as many seconds as attempts were made, the first at once, a minute at most', () => {
+  it('linear: as many seconds as attempts were made, with no first delay, at most a minute', () => {
     deepEqual(firstOf('linear'), [0, 1000, 2000, 3000, 10_000]);
     deepEqual(
       [59, 60, 61, 100_000].map((attempt) => backoffMs('linear', attempt)),
@@ -17,17 +17,17 @@ describe('pauses before attempts to connect', () => {
     );
   });
 
-  it('linear-jitter: a third less or more, never nothing', () => {
+  it('linear-jitter: a third shorter or longer, never zero', () => {
     deepEqual(firstOf('linear-jitter', least), [1, 670, 1340, 2010, 6700]);
     deepEqual(firstOf('linear-jitter', most), [1, 1330, 2660, 3990, 13_300]);
   });
 
-  it('exponential: doubles from a second on, up to a minute', () => {
+  it('exponential: doubles from a second, up to a minute', () => {
     deepEqual(firstOf('exponential'), [1000, 2000, 4000, 8000, 60_000]);
     equal(backoffMs('exponential', 100_000), 60_000);
   });
 
-  it('exponential-jitter: a third less or more', () => {
+  it('exponential-jitter: a third shorter or longer', () => {
     deepEqual(firstOf('exponential-jitter', least), [670, 1340, 2680, 5360, 40_200]);
     deepEqual(firstOf('exponential-jitter', most), [1330, 2660, 5320, 10_640, 79_800]);
   });
@@ -36,21 +36,21 @@ describe('pauses before attempts to connect', () => {
     deepEqual(firstOf('fallback'), [1000, 1000, 1000, 1000, 1000]);
   });
 
-  it('jitter differs from attempt to attempt', () => {
+  it('jitter: differs between attempts', () => {
     const pauses = new Set(Array.from({ length: 50 }, () => backoffMs('exponential-jitter', 4)));
     ok(pauses.size > 1);
     ok([...pauses].every((ms) => ms >= 16_000 * 0.67 && ms <= 16_000 * 1.33));
   });
 
-  it('are those that agents may choose from', () => {
+  it('are those that agents accept', () => {
     deepEqual(agentSchema.properties.connection.properties.backoff_strategy.enum, backoffField.enum);
   });
 
-  describe('are waited for', () => {
+  describe('delay an attempt', () => {
     beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
     afterEach(() => mock.timers.reset());
 
-    it('to the end', async () => {
+    it('until the delay ends', async () => {
       let isOver = false;
       const waiting = backOff('linear', 2, new AbortController().signal).then(() => {
         isOver = true;
@@ -64,7 +64,7 @@ describe('pauses before attempts to connect', () => {
 
     it('not at all if the delay is zero', () => backOff('linear', 0, new AbortController().signal));
 
-    it('no longer once the connection is not needed', async () => {
+    it('no longer than the connection is needed', async () => {
       const giving = new AbortController();
       const waiting = backOff('exponential', 5, giving.signal);
       giving.abort();

@@ -58,7 +58,7 @@ describe('GELF over TCP', () => {
   };
   const texts = () => receiver.messages.map(({ short_message }) => short_message);
 
-  it('ends messages with a NUL byte, regardless of their content', async () => {
+  it('terminates messages with a NUL byte, regardless of their content', async () => {
     const { log, accessSink } = await open(await receiver.listen());
     log.error('one\ntwo \0 three');
     log.info('next');
@@ -68,7 +68,7 @@ describe('GELF over TCP', () => {
     await receiver.close();
   });
 
-  it('writes to the other outputs, too, and keeps its connection over a reload', async () => {
+  it('also writes to the other outputs, and keeps its connection across a reload', async () => {
     const port = await receiver.listen();
     const { log, stdout, reload } = await open(port);
     log.info('both');
@@ -81,7 +81,7 @@ describe('GELF over TCP', () => {
     await receiver.close();
   });
 
-  it('logs that the connection is rejected, holds the lines back and sends them later', async () => {
+  it('logs a refused connection, buffers lines and sends them later', async () => {
     const port = await freePort();
     const reports: string[] = [];
     const events = { lost: (reason: string) => reports.push(reason), restored: () => reports.push('restored') };
@@ -96,7 +96,7 @@ describe('GELF over TCP', () => {
     await receiver.close();
   });
 
-  it('connects again when the other side has gone', async () => {
+  it('reconnects after the server closes the connection', async () => {
     const { log } = await open(await receiver.listen());
     log.info('one');
     await until(() => receiver.messages.length === 1);
@@ -113,8 +113,8 @@ describe('GELF over TCP', () => {
   });
 
   for (const [where, stdout] of [
-    ['in the log on standard output', true],
-    ['on standard error where there is no other log', false],
+    ['in the log on stdout', true],
+    ['on stderr if no other log is configured', false],
   ] as const) {
     it(`reports an outage ${where}`, async () => {
       const port = await freePort();
@@ -126,7 +126,7 @@ describe('GELF over TCP', () => {
     });
   }
 
-  it('never connects to the admin port of the gateway', async () => {
+  it("never connects to the gateway's admin port", async () => {
     const port = await receiver.listen();
     const denied = { has: () => true, hasPort: () => true } as unknown as DeniedAddresses;
     const reports: string[] = [];

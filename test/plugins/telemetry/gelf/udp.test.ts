@@ -49,14 +49,14 @@ describe('GELF over UDP', () => {
     ok(timestamp >= before - 1 && timestamp <= Date.now() / 1000 + 1);
   });
 
-  it('maps levels to those of syslog', async () => {
+  it('maps log levels to syslog severities', async () => {
     const { log } = await open();
     for (const level of ['debug', 'info', 'warning', 'error', 'critical'] as const) log[level](level);
     const levels = (await received(5)).map((datagram) => messageOf(datagram).level);
     deepEqual(levels, [7, 6, 4, 3, 2]);
   });
 
-  it('case 2: sends a message of 20 KB in three chunks with the same id', async () => {
+  it('sends a message of 20 KB in three chunks with the same ID', async () => {
     const { log } = await open();
     // 15,000 random bytes, which compression makes no smaller than that.
     const text = randomBytes(15_000).toString('hex');
@@ -72,7 +72,7 @@ describe('GELF over UDP', () => {
     equal(messageOf(Buffer.concat(chunks.map((chunk) => chunk.subarray(12)))).short_message, text);
   });
 
-  it('cuts 20 KB into three chunks of at most 8192 bytes, and sends nothing that takes more than 128', () => {
+  it('splits 20 KB into three chunks of at most 8192 bytes, and drops messages of more than 128 chunks', () => {
     deepEqual(
       datagramsOf(Buffer.alloc(20_000)).map(({ length }) => length),
       [8192, 8192, 20_000 - 2 * 8180 + 12],
@@ -85,7 +85,7 @@ describe('GELF over UDP', () => {
     equal(datagramsOf(Buffer.alloc(8180 * 128 + 1)).length, 0);
   });
 
-  it('counts overlong messages as lost and continues', async () => {
+  it('counts oversized messages as lost and continues', async () => {
     const udp = openUdp({ host: '127.0.0.1', port: server.address().port });
     // Each message of its own, so that one that is lost keeps no other back.
     const long = randomBytes(1_100_000).toString('base64');
@@ -98,7 +98,7 @@ describe('GELF over UDP', () => {
     udp.close();
   });
 
-  it('sends what waits when the configuration ends, and lets go of its socket', async () => {
+  it('sends buffered lines and closes its socket when the configuration ends', async () => {
     const { log, close } = await open();
     log.info('last');
     deepEqual(await close(), { kept: 0, deferred: 0 });
@@ -106,7 +106,7 @@ describe('GELF over UDP', () => {
     equal(messageOf((await received(1))[0]!).short_message, 'last');
   });
 
-  it('splits a message of several lines into a short and a full one', async () => {
+  it('splits a multi-line message into a short and a full message', async () => {
     const { accessSink } = await open();
     accessSink!.write('[GATEWAY] GET "/a"\nError #01: x\n', 'INFO');
     const { short_message, full_message } = messageOf((await received(1))[0]!);

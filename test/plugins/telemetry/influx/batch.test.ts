@@ -7,7 +7,7 @@ import { parseLines } from './receiver.ts';
 
 const shown = () => true;
 
-describe('a batch of lines for InfluxDB', () => {
+describe('an InfluxDB batch', () => {
   const namesOf = async (names: readonly string[], host = 'here') => {
     const stats = new Stats();
     for (const name of names) stats.counter(`router.response.${name}.status.200.count`).value = 1;
@@ -26,7 +26,7 @@ describe('a batch of lines for InfluxDB', () => {
     '__proto__',
     '#',
   ]) {
-    it(`brings a name as it is: ${name}`, async () => deepEqual(await namesOf([name]), [name]));
+    it(`preserves the name ${name}`, async () => deepEqual(await namesOf([name]), [name]));
   }
 
   for (const [name, written] of [
@@ -38,16 +38,16 @@ describe('a batch of lines for InfluxDB', () => {
     ['/a\\d', '/a\\d'],
     ['/a\\\n', '/a%5C\\n'],
   ] as const) {
-    it(`writes ${JSON.stringify(name)} in one tag, as ${written}`, async () =>
+    it(`writes ${JSON.stringify(name)} as a single tag ${written}`, async () =>
       deepEqual(await namesOf([name]), [written]));
   }
 
-  it('leaves out a tag that is empty, which the protocol does not have', async () => {
+  it('omits an empty tag, which the protocol does not support', async () => {
     deepEqual(await namesOf(['']), [undefined]);
     deepEqual(await namesOf(['/a'], ''), ['/a']);
   });
 
-  it('counts a counter from 0 that was forgotten in between', async () => {
+  it('restarts the count of a series that was dropped in between', async () => {
     const writer = new BatchWriter('here');
     const countOf = async (value: number) => {
       const stats = new Stats();
@@ -58,7 +58,7 @@ describe('a batch of lines for InfluxDB', () => {
     deepEqual([await countOf(5), await countOf(7), await countOf(3)], [5, 2, 3]);
   });
 
-  it('has nothing where nothing is counted', async () => {
+  it('is empty if nothing was counted', async () => {
     const nothing = {
       time: new Date(),
       counters: [],
@@ -68,7 +68,7 @@ describe('a batch of lines for InfluxDB', () => {
     equal(await new BatchWriter('here').print(nothing), '');
   });
 
-  it('lets others have a turn while it sums up many histograms', async () => {
+  it('yields to the event loop while it summarizes many histograms', async () => {
     const stats = new Stats();
     for (let number = 0; number < 200; number++) {
       for (let value = 0; value < 1000; value++) stats.sample(`router.response./${number}.time`).add(value);
@@ -87,7 +87,7 @@ describe('a batch of lines for InfluxDB', () => {
   });
 });
 
-describe('the delivery of batches to InfluxDB', () => {
+describe('the delivery of InfluxDB batches', () => {
   const open = (bufferSize: number) => {
     const log = rememberingLog();
     const writes: string[] = [];
@@ -115,7 +115,7 @@ describe('the delivery of batches to InfluxDB', () => {
   };
   const totals = (lines: string) => [...lines.matchAll(/ total=(\d+)i,count/g)].map(([, total]) => Number(total));
 
-  it('writes what waits in one write, the oldest first', async () => {
+  it('sends waiting batches in one write, oldest first', async () => {
     const { push, writes, state, lines } = open(2);
     for (let count = 0; count < 4; count++) await push();
     state.isDown = false;
@@ -126,7 +126,7 @@ describe('the delivery of batches to InfluxDB', () => {
     deepEqual(lines, ["ERROR Couldn't write to server: down", 'INFO The server accepts writes again']);
   });
 
-  it('keeps nothing without a buffer', async () => {
+  it('keeps no failed batches without a buffer', async () => {
     const { push, writes, state } = open(0);
     await push();
     state.isDown = false;
@@ -134,7 +134,7 @@ describe('the delivery of batches to InfluxDB', () => {
     deepEqual(writes.map(totals), [[2]]);
   });
 
-  it('puts back what waits where the extra write fails', async () => {
+  it('keeps waiting batches if the additional write fails', async () => {
     const { push, writes, state } = open(3);
     await push();
     state.isDown = false;
@@ -151,7 +151,7 @@ describe('the delivery of batches to InfluxDB', () => {
     deepEqual(writes.map(totals), [[2], [3], [1]]);
   });
 
-  it('pushes the last counts when it is closed, unless the server is down', async () => {
+  it('sends the last counts when it closes, unless the server is down', async () => {
     const { push, delivery, writes, state } = open(2);
     await push();
     await delivery.close();
@@ -165,7 +165,7 @@ describe('the delivery of batches to InfluxDB', () => {
     state.isDown = false;
   });
 
-  it('keeps 16 MiB at most, however many batches may wait', async () => {
+  it('buffers at most 16 MiB, regardless of the configured number of batches', async () => {
     const { push, writes, state } = open(1000);
     state.text = 'x'.repeat(5 * 1024 * 1024);
     for (let count = 0; count < 6; count++) await push();

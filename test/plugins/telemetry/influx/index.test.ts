@@ -63,7 +63,7 @@ describe('telemetry/influx', function () {
   const counted = (measurement: string, tags: object): number =>
     matching(measurement, tags).reduce((sum, { fields }) => sum + (fields['count'] ?? 0), 0);
 
-  it('writes what was counted every ttl, with the total and what was added since', async () => {
+  it('writes totals and changes every ttl', async () => {
     const ask = await start();
     const began = Math.floor(Date.now() / 1000);
     await ask('/u/1');
@@ -86,7 +86,7 @@ describe('telemetry/influx', function () {
     deepEqual(matching('requests', pipe).at(-1)!.fields, { total: 3, count: 0 });
   });
 
-  it('writes histograms with what they have kept since the push before, and no empty ones', async () => {
+  it('writes histograms of the last interval, and no empty ones', async () => {
     const ask = await start(config({ ttl: '300ms' }));
     await ask('/u/1');
     const names = [
@@ -127,7 +127,7 @@ describe('telemetry/influx', function () {
     deepEqual(matching('router.response-time', { name: '/failing' }), []);
   });
 
-  it('writes connections, and values of the process', async () => {
+  it('writes connection and process metrics', async () => {
     const ask = await start();
     await ask('/u/1');
     await until(() => matching('router', { direction: 'out' }).at(-1)?.fields['total'] === 1);
@@ -149,7 +149,7 @@ describe('telemetry/influx', function () {
     await until(() => counted('requests', tags) === 1);
   });
 
-  it('writes to its database with its name and password, below the path of its address', async () => {
+  it('writes to its database with its credentials, below the path of its URL', async () => {
     await start(config({ address: `${receiver.url}/influx/`, db: 'a b&c', username: 'ada', password: 'p:ä' }));
     await until(() => receiver.writes.length > 0);
     const [{ url, headers }] = receiver.writes as [(typeof receiver.writes)[0]];
@@ -159,14 +159,14 @@ describe('telemetry/influx', function () {
     await until(() => sinks.lines.join('').includes('[SERVICE: InfluxDB] The server responds'));
   });
 
-  it('logs an unanswered ping, and serves', async () => {
+  it('logs a failed ping and continues', async () => {
     await start(config({ address: 'http://127.0.0.1:1', ttl: '30s' }));
     await until(() =>
       /ERROR.*\[SERVICE: InfluxDB\] Unable to ping the server: .*ECONNREFUSED/.test(sinks.lines.join('')),
     );
   });
 
-  it('case 3: keeps the newest batches while the server is down, and writes them after one that it takes', async () => {
+  it('keeps the newest batches while the server is down, and sends them after the next successful write', async () => {
     receiver.state.respond = (response) => response.writeHead(receiver.writes.length <= 2 ? 500 : 204).end();
     const ask = await start(config({ buffer_size: 1, ttl: '150ms' }));
     await until(() => receiver.writes.length >= 1);
@@ -179,7 +179,7 @@ describe('telemetry/influx', function () {
     await until(() => sinks.lines.join('').includes('[SERVICE: InfluxDB] The server accepts writes again'));
   });
 
-  it('follows no redirect', async () => {
+  it('follows no redirects', async () => {
     receiver.state.respond = (response) => response.writeHead(307, { Location: '/elsewhere' }).end();
     await start();
     await until(() => receiver.writes.length > 1);
@@ -187,7 +187,7 @@ describe('telemetry/influx', function () {
     match(sinks.lines.join(''), /Couldn't write to server: status 307/);
   });
 
-  it('closes at once while the server hangs, and answers clients meanwhile', async () => {
+  it('closes immediately while the server hangs, and serves clients meanwhile', async () => {
     receiver.state.respond = () => {};
     const ask = await start();
     await until(() => receiver.writes.length > 0);
@@ -201,7 +201,7 @@ describe('telemetry/influx', function () {
     equal(sinks.lines.filter((line) => line.includes("Couldn't write")).length, 0);
   });
 
-  it('writes what the last interval has counted when it closes', async () => {
+  it('writes the counts of the last interval when it closes', async () => {
     const ask = await start(config({ ttl: '1h' }));
     for (let count = 0; count < 3; count++) await ask('/u/1');
     equal(receiver.writes.length, 0);
@@ -210,7 +210,7 @@ describe('telemetry/influx', function () {
     equal(counted('responses', { name: '/u/:id', status: '200' }), 3);
   });
 
-  it('trusts the authorities of client_tls, and no others', async () => {
+  it('trusts only the certificate authorities of client_tls', async () => {
     const made = makeCertificates();
     const authority = made.authority('authority');
     const { certificatePem: cert, privateKeyPem: key } = made.issue('influx', authority);
@@ -232,7 +232,7 @@ describe('telemetry/influx', function () {
     made.remove();
   });
 
-  it('starts no write while another one is in progress', async () => {
+  it('does not start a write while another one is in progress', async () => {
     receiver.state.respond = () => {};
     const ask = await start(config({ ttl: '5ms' }));
     await until(() => receiver.writes.length > 0);
@@ -240,7 +240,7 @@ describe('telemetry/influx', function () {
     equal(receiver.writes.length, 1);
   });
 
-  it('continues counting over a reload, for one configuration at a time', async () => {
+  it('keeps counting across a reload, for one configuration at a time', async () => {
     const ask = await start();
     const tags = { name: '/u/:id', status: '200' };
     await ask('/u/1');
@@ -256,7 +256,7 @@ describe('telemetry/influx', function () {
     ok(receiver.writes.length <= writes + 1);
   });
 
-  it('never writes to the admin port of the gateway', async () => {
+  it("never writes to the gateway's admin port", async () => {
     const { denied } = toolServices();
     denied.deny({ address: '127.0.0.1', port: receiver.port });
     const server = new InfluxServer({
@@ -270,7 +270,7 @@ describe('telemetry/influx', function () {
     deepEqual(receiver.writes, []);
   });
 
-  it('gives up a server that hangs, and one that does not end its reply', async () => {
+  it('cancels a write to a server that hangs or never ends its response', async () => {
     const { denied } = toolServices();
     const options = { address: receiver.url, db: 'x', credentials: null, authorities: undefined, denied };
     const { signal } = new AbortController();
@@ -288,7 +288,7 @@ describe('telemetry/influx', function () {
     await until(async () => (await receiver.connections()) === 0);
   });
 
-  it('writes what all workers count, once', async () => {
+  it('writes the sum of all workers once', async () => {
     const ask = await start(config(), { workers: { count: 2, program, args: [] } });
     for (let count = 0; count < 20; count++) await ask('/u/1');
     const tags = { name: '/u/:id', status: '200' };
@@ -306,7 +306,7 @@ describe('telemetry/influx', function () {
     return { errors, warnings: warnings.map(({ code, pointer, hint }) => ({ code, pointer, hint })) };
   };
 
-  it('is warned of by check where telemetry/metrics is missing, and writes nothing there', async () => {
+  it('causes a warning and writes nothing without telemetry/metrics', async () => {
     const found = await findings(config({ ttl: '30s' }, null));
     const pointer = '/extra_config/telemetry~1influx';
     const hint = 'add "telemetry/metrics" to extra_config at the root';
@@ -319,20 +319,20 @@ describe('telemetry/influx', function () {
 
   const good = { address: 'https://influx.test:8086', ttl: '30s' };
   for (const [what, more, code] of [
-    ['an address that is no URL', { address: 'influx:8086' }, /INFLUX_ADDRESS/],
+    ['an address that is not a URL', { address: 'influx:8086' }, /INFLUX_ADDRESS/],
     ['an address with a query', { address: 'http://a.test/?db=x' }, /INFLUX_ADDRESS/],
     [
       'an address with a password',
       { address: 'http://a:b@a.test' },
       /INFLUX_ADDRESS.*contains a user name or password/,
     ],
-    ['no pause', { ttl: '0s' }, /INFLUX_TTL/],
-    ['a pause longer than a timer runs', { ttl: '600h' }, /INFLUX_TTL/],
-    ['a pause that is none', { ttl: 'soon' }, /ttl/],
-    ['a password and no name', { password: 'x' }, /INFLUX_CREDENTIALS/],
-    ['a name with a colon', { username: 'a:b', password: 'x' }, /INFLUX_CREDENTIALS/],
-    ['no database', { db: '' }, /db/],
-    ['less than nothing to keep', { buffer_size: -1 }, /buffer_size/],
+    ['an interval of 0', { ttl: '0s' }, /INFLUX_TTL/],
+    ['an interval longer than a timer supports', { ttl: '600h' }, /INFLUX_TTL/],
+    ['an invalid interval', { ttl: 'soon' }, /ttl/],
+    ['a password without a user', { password: 'x' }, /INFLUX_CREDENTIALS/],
+    ['a user name with a colon', { username: 'a:b', password: 'x' }, /INFLUX_CREDENTIALS/],
+    ['an empty database name', { db: '' }, /db/],
+    ['a negative buffer size', { buffer_size: -1 }, /buffer_size/],
     ['an unknown field', { token: 'x' }, /token/],
   ] as const) {
     it(`is rejected with ${what}`, () => rejects(openHarness(plugin, 'service', { ...good, ...more }), code));
@@ -340,9 +340,9 @@ describe('telemetry/influx', function () {
 
   for (const [what, more, code] of [
     ['a password without TLS', { address: 'http://a.test:8086', username: 'a', password: 'b' }, 'INFLUX_INSECURE'],
-    ['points that replace each other', { ttl: '500ms' }, 'INFLUX_TTL'],
+    ['an interval so short that points overwrite each other', { ttl: '500ms' }, 'INFLUX_TTL'],
   ] as const) {
-    it(`is warned of with ${what}`, async () => {
+    it(`causes a warning with ${what}`, async () => {
       const harness = await openHarness(plugin, 'service', { ...good, ...more });
       deepEqual(
         harness.warnings.map((warning) => warning.code),

@@ -1,7 +1,7 @@
 import { deepEqual, match } from 'node:assert/strict';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
 
-describe('telemetry/logging, values of the decoded answer in the backend log', () => {
+describe('values of decoded responses in the backend log', () => {
   let backend: TestBackend;
   let body: unknown;
 
@@ -33,18 +33,18 @@ describe('telemetry/logging, values of the decoded answer in the backend log', (
     extra_config: { 'telemetry/logging': { custom_format: `log ${custom_format}\n` } },
   });
 
-  it('are found by dots, lists and objects as JSON', async () => {
+  it('are addressed with dots, and objects and lists are printed as JSON', async () => {
     const format = '%{statusCode} %{resp.usage.total} %{resp.usage.price:.2f} %{resp.usage.of} %{resp.model}';
     deepEqual(await linesOf(logging(format)), ['200 12 1.50 ["a","b"] m']);
   });
 
-  it('appear next to headers of the request and of the response', async () => {
+  it('can be combined with request and response headers', async () => {
     const format = '%{reqHeader.X-User} %{reqHeader.X-None} %{respHeader.Content-Type} %{header.Content-Type}';
     const around = { input_headers: ['X-User'] };
     deepEqual(await linesOf(logging(format), around), ['u1 - application/json application/json']);
   });
 
-  it('are those that the filters of the backend leave', async () => {
+  it('are read after response filtering', async () => {
     const filtered = {
       deny: ['secret'],
       mapping: { model: 'name' },
@@ -54,19 +54,19 @@ describe('telemetry/logging, values of the decoded answer in the backend log', (
     deepEqual(await linesOf(filtered), ['m -']);
   });
 
-  it('are missing where the path does not exist or the answer failed', async () => {
+  it('are missing if the path does not exist or the call failed', async () => {
     deepEqual(await linesOf(logging('%{resp.usage.none.more} %{resp.model.x} %{resp.constructor}')), ['- - -']);
     body = undefined;
     const [line] = await linesOf(logging('%{statusCode} %{resp.model} %{error}'));
     match(line!, /^200 - .+/);
   });
 
-  it('are missing if bytes pass undecoded, and do not cause decoding', async () => {
+  it('are missing with no-op, and do not cause decoding', async () => {
     const noOp = { output_encoding: 'no-op' };
     deepEqual(await linesOf({ encoding: 'no-op', ...logging('%{statusCode} %{resp.model}') }, noOp), ['200 -']);
   });
 
-  it('can be those of every backend that has no log of its own', async () => {
+  it('are available for every backend without a log of its own', async () => {
     const sinks = rememberingSinks();
     const backendLog = { custom_format: 'log %{path} %{resp.model}\n' };
     const own = { extra_config: { 'telemetry/logging': { backend: { custom_format: 'log own %{resp.model}\n' } } } };

@@ -17,19 +17,19 @@ const line = (level: 'DEBUG' | 'WARNING' | 'CRITICAL', message: string) => ({
 });
 
 describe('a syslog line', () => {
-  it('carries facility, severity of the line, tag and the fixed pattern', () => {
+  it('contains the facility, severity, tag and fixed pattern', () => {
     const format = syslogFormat('[GW]', 'local3');
     match(format(line('WARNING', 'x')), /^<156>Jan {2}\d \d\d:\d\d:\d\d \S+ \[GW\]\[\d+\]: WARNING > x\n$/);
     match(format(line('DEBUG', 'x')), /^<159>/);
     match(format(line('CRITICAL', 'x')), /^<154>/);
   });
 
-  it('cannot be forged by its message', () => {
+  it('cannot be forged with its message', () => {
     equal(syslogFormat('', 'local0')(line('DEBUG', 'a\n<0>b')).split('\n').length, 2);
   });
 });
 
-describe('a syslog daemon that takes datagrams only', () => {
+describe('a syslog daemon with datagram sockets only', () => {
   let folder: string;
   let target: string;
   let log: string;
@@ -63,20 +63,20 @@ describe('a syslog daemon that takes datagrams only', () => {
     return file;
   };
 
-  it('is found by its socket, also behind a link', () => {
+  it('is detected by its socket, even behind a symbolic link', () => {
     equal(datagramSocket([log, other], listing(['0002', target])), log);
   });
 
-  it('does not matter when another socket takes connections', async () => {
+  it('has no effect if another socket accepts connections', async () => {
     await socketAt(other);
     equal(datagramSocket([log, other], listing(['0002', target], ['0001', other])), undefined);
   });
 
-  it('is found next to a folder with the name of a socket', () => {
+  it('is detected next to a folder with the name of a socket', () => {
     equal(datagramSocket([folder, log], listing(['0002', target])), log);
   });
 
-  it('is not assumed without a socket, or if the type of the socket is unknown', () => {
+  it('is not assumed without a socket or with an unknown socket type', () => {
     equal(datagramSocket([other], listing()), undefined);
     equal(datagramSocket([log], listing(['0001', target])), undefined);
     equal(datagramSocket([log], join(folder, 'none')), undefined);
@@ -96,7 +96,7 @@ describe('the syslog connection', () => {
     return server;
   }
 
-  it('reaches the first socket that answers', async () => {
+  it('uses the first socket that accepts it', async () => {
     const server = await daemon(join(folder, 'log'));
     const syslog = openSyslog({ lost() {}, restored() {} }, [join(folder, 'none'), join(folder, 'log')]);
     syslog.write(Buffer.from('hello\n'), () => {});
@@ -108,7 +108,7 @@ describe('the syslog connection', () => {
     server.close();
   });
 
-  it('logs a missing daemon once, holds the text back and delivers it later', async () => {
+  it('logs a missing daemon once, buffers lines and delivers them later', async () => {
     const path = join(folder, 'log');
     const reported: string[] = [];
     let firstLoss = (): void => {};

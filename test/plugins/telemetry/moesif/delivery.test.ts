@@ -9,7 +9,7 @@ import { Delivery } from '../../../../plugins/telemetry/moesif/delivery.ts';
 import { rememberingLog } from '../../../support/log.ts';
 import { startCollector } from './collector.ts';
 
-describe('the delivery of events to Moesif', () => {
+describe('the delivery of Moesif events', () => {
   let collector: Awaited<ReturnType<typeof startCollector>>;
   beforeEach(async () => {
     collector = await startCollector();
@@ -32,7 +32,7 @@ describe('the delivery of events to Moesif', () => {
     return { delivery: new Delivery(options), lines: log.lines };
   };
 
-  it('pushes a batch as soon as it is full, and the rest when asked to', async () => {
+  it('sends a batch as soon as it is full, and the rest on request', async () => {
     const { delivery } = open({ queueSize: 10 });
     for (const number of [1, 2, 3]) delivery.add(`{"n":${number}}`);
     await delivery.flush();
@@ -44,7 +44,7 @@ describe('the delivery of events to Moesif', () => {
   });
 
   for (const status of [500, 503, 429]) {
-    it(`keeps events of a push that was answered ${status}, and pushes them first`, async () => {
+    it(`keeps the events of a request that returned ${status}, and sends them first`, async () => {
       const { delivery, lines } = open({ queueSize: 10 });
       collector.state.status = status;
       delivery.add('{"n":1}');
@@ -58,7 +58,7 @@ describe('the delivery of events to Moesif', () => {
     });
   }
 
-  it('gives up a reply that does not end', async () => {
+  it('cancels a response that does not end', async () => {
     const { delivery, lines } = open();
     collector.state.respond = (response) => {
       const more = (): void => {
@@ -73,7 +73,7 @@ describe('the delivery of events to Moesif', () => {
     deepEqual(lines, ['ERROR events cannot be pushed: a reply of more than 65536 bytes']);
   });
 
-  it('never pushes to the admin port of the gateway', async () => {
+  it("never sends to the gateway's admin port", async () => {
     const { denied } = toolServices();
     denied.deny({ address: '127.0.0.1', port: Number(new URL(collector.url).port) });
     const { delivery, lines } = open({ denied });
@@ -83,7 +83,7 @@ describe('the delivery of events to Moesif', () => {
     match(lines[0]!, /is the gateway's own admin port/);
   });
 
-  it('ends within its time where the collector hangs', async () => {
+  it('ends within its timeout if the collector hangs', async () => {
     const { delivery } = open({ closeMs: 50 });
     collector.state.respond = () => {};
     delivery.add('{"n":1}');
@@ -91,7 +91,7 @@ describe('the delivery of events to Moesif', () => {
     equal(collector.pushes.length, 1);
   });
 
-  it('waits for the timer after a push that has failed, however many events come', async () => {
+  it('waits for the timer after a failed request, regardless of new events', async () => {
     const { delivery } = open({ batchSize: 1, queueSize: 10 });
     collector.state.status = 500;
     delivery.add('1');
@@ -103,7 +103,7 @@ describe('the delivery of events to Moesif', () => {
     deepEqual(collector.events, [1, 2, 3, 4]);
   });
 
-  it('drops events of a push that was rejected for good', async () => {
+  it('drops the events of a permanently rejected request', async () => {
     const { delivery } = open();
     collector.state.status = 401;
     delivery.add('{"n":1}');
@@ -113,7 +113,7 @@ describe('the delivery of events to Moesif', () => {
     deepEqual([collector.events, collector.pushes.length], [[], 1]);
   });
 
-  it('drops and counts what is more than may wait, with one warning a minute', async () => {
+  it('drops and counts excess events, with one warning a minute', async () => {
     const { delivery, lines } = open({ batchSize: 100 });
     for (const number of [1, 2, 3, 4, 5]) delivery.add(`{"n":${number}}`);
     equal(delivery.dropped, 2);
@@ -130,7 +130,7 @@ describe('the delivery of events to Moesif', () => {
     equal(delivery.dropped, 1);
   });
 
-  it('waits no longer than its time for a collector that hangs, or is not there', async () => {
+  it('waits for a hanging or missing collector no longer than its timeout', async () => {
     const sockets: Socket[] = [];
     const hanging = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
     await once(hanging, 'listening');
@@ -153,23 +153,23 @@ describe('check of telemetry/moesif', () => {
   after(() => registry.close());
 
   for (const [what, config, code] of [
-    ['no application', { user_id_headers: [] }, 'SCHEMA_REQUIRED'],
-    ['no headers', { application_id: 'a' }, 'SCHEMA_REQUIRED'],
+    ['a missing application ID', { user_id_headers: [] }, 'SCHEMA_REQUIRED'],
+    ['an invalid masked header', { application_id: 'a' }, 'SCHEMA_REQUIRED'],
     [
-      'two companies',
+      'two sources of the company',
       { application_id: 'a', user_id_headers: [], identify_company: { header: 'a', jwt_claim: 'b' } },
       'SCHEMA_EXACTLY_ONE',
     ],
-    ['a condition that cannot be read', { application_id: 'a', user_id_headers: [], should_skip: '1 +' }, 'CEL_SYNTAX'],
+    ['an invalid condition', { application_id: 'a', user_id_headers: [], should_skip: '1 +' }, 'CEL_SYNTAX'],
     [
-      'a condition on an answer',
+      'a condition on a response',
       { application_id: 'a', user_id_headers: [], should_skip: 'resp_completed' },
       'CEL_NAME',
     ],
-    ['an empty batch', { application_id: 'a', user_id_headers: [], batch_size: 0 }, 'SCHEMA_RANGE'],
+    ['a batch size of 0', { application_id: 'a', user_id_headers: [], batch_size: 0 }, 'SCHEMA_RANGE'],
     ['an unknown field', { application_id: 'a', user_id_headers: [], url: 'x' }, 'SCHEMA_UNKNOWN_KEY'],
   ] as const) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       const document = { version: 3, endpoints: [], extra_config: { 'telemetry/moesif': config } };
       const { errors } = await examine(document, {}, registry, true);
       equal(errors[0]?.code, code);

@@ -75,7 +75,7 @@ describe('telemetry/moesif', () => {
     return collector.events;
   };
 
-  it('reports request and answer with headers and bodies, to the application', async () => {
+  it('reports requests and responses with headers and bodies, with the application ID', async () => {
     await start({ metadata: { region: 'eu' } });
     const { statusCode } = await gateway!.inject({
       url: '/a?q=1',
@@ -103,13 +103,13 @@ describe('telemetry/moesif', () => {
     deepEqual([push?.url, push?.headers['x-moesif-application-id']], ['/v1/events/batch', 'app']);
   });
 
-  it('reports refusals and unknown paths', async () => {
+  it('reports rejections and unknown paths', async () => {
     await start();
     await gateway!.inject('/nowhere');
     equal((await received())[0]!.response.status, 404);
   });
 
-  it('reports other bodies in base64, those in gzip unpacked', async () => {
+  it('reports other bodies in base64, and decompresses gzip', async () => {
     await start();
     equal((await gateway!.inject('/plain')).body, 'text');
     await received(1);
@@ -122,7 +122,7 @@ describe('telemetry/moesif', () => {
     deepEqual(packed!.response['body'], { packed: { card: '1' } });
   });
 
-  it('leaves out bodies that are long, and those of streams', async () => {
+  it('omits long and streamed bodies', async () => {
     await start();
     equal((await gateway!.inject('/long')).body.length, 300 * 1024);
     await received(1);
@@ -141,14 +141,14 @@ describe('telemetry/moesif', () => {
     ok(!('body' in event!.request) && !('body' in event!.response));
   });
 
-  it('case 6: masks fields of answers at any depth', async () => {
+  it('masks response fields at any depth', async () => {
     await start({ response_body_masks: ['card'] });
     await gateway!.inject('/a');
     const [event] = await received();
     deepEqual((event!.response['body'] as { a: object }).a, { card: '*****' });
   });
 
-  it('masks headers in any letter case, fields of requests, and leaves out bodies it cannot look into', async () => {
+  it('masks headers in any letter case and request fields, and omits bodies that cannot be parsed', async () => {
     await start({
       request_header_masks: ['AUTHORIZATION'],
       request_body_masks: ['pin', '__proto__'],
@@ -168,15 +168,15 @@ describe('telemetry/moesif', () => {
     ok(!('body' in plain!.response));
   });
 
-  it('case 4: an empty header identifies no user', async () => {
+  it('identifies no user with an empty header setting', async () => {
     await start();
     await gateway!.inject({ url: '/a', headers: { 'x-user': '', authorization: token({ sub: 'ada' }) } });
     equal((await received())[0]!.user_id, undefined);
   });
 
   for (const [what, headers, config, user] of [
-    ['the name of Basic', { authorization: `Basic ${btoa('ada:pw')}` }, {}, 'ada'],
-    ['sub of Bearer', { authorization: token({ sub: 'ada' }) }, {}, 'ada'],
+    ['the name in Basic credentials', { authorization: `Basic ${btoa('ada:pw')}` }, {}, 'ada'],
+    ['the claim sub of a Bearer token', { authorization: token({ sub: 'ada' }) }, {}, 'ada'],
     ['a nested claim', { authorization: token({ u: { id: 'x' } }) }, { user_id_jwt_claim: 'u.id' }, 'x'],
     [
       'a claim with a dot in its name',
@@ -184,12 +184,17 @@ describe('telemetry/moesif', () => {
       { user_id_jwt_claim: 'u.id' },
       'y',
     ],
-    ['no claim that is no text', { authorization: token({ sub: 7 }) }, {}, undefined],
-    ['nobody in a prototype', { authorization: token({}) }, { user_id_jwt_claim: 'constructor.name' }, undefined],
-    ['nobody in another scheme', { authorization: 'Digest ada' }, {}, undefined],
-    ['nobody in a token that is none', { authorization: 'Bearer a.%%%.c' }, {}, undefined],
+    ['no claim other than a string', { authorization: token({ sub: 7 }) }, {}, undefined],
+    [
+      'no member of an object prototype',
+      { authorization: token({}) },
+      { user_id_jwt_claim: 'constructor.name' },
+      undefined,
+    ],
+    ['nothing with another scheme', { authorization: 'Digest ada' }, {}, undefined],
+    ['nothing from an invalid token', { authorization: 'Bearer a.%%%.c' }, {}, undefined],
   ] as const) {
-    it(`takes ${what} for the user`, async () => {
+    it(`uses ${what} as the user`, async () => {
       await start(config);
       await gateway!.inject({ url: '/a', headers });
       equal((await received())[0]!.user_id, user);
@@ -201,14 +206,14 @@ describe('telemetry/moesif', () => {
     ['a claim', { url: '/a', headers: { authorization: token({ org: { id: 'acme' } }) } }, { jwt_claim: 'org.id' }],
     ['a query parameter', { url: '/a?org=acme' }, { query_string: 'org' }],
   ] as const) {
-    it(`takes the company from ${what}`, async () => {
+    it(`reads the company from ${what}`, async () => {
       await start({ identify_company });
       await gateway!.inject(request);
       equal((await received())[0]!.company_id, 'acme');
     });
   }
 
-  it("case 5: reports only what should_skip does not skip: req_method == 'GET'", async () => {
+  it("omits requests that should_skip matches: req_method == 'GET'", async () => {
     await start({ should_skip: "req_method == 'GET'" });
     await gateway!.inject('/a');
     await gateway!.inject({ url: '/a', method: 'POST', payload: {} });
@@ -218,7 +223,7 @@ describe('telemetry/moesif', () => {
     );
   });
 
-  it('reports what is waiting when the gateway closes', async () => {
+  it('reports waiting events when the gateway closes', async () => {
     await start({ batch_size: 100, timer_wake_up_seconds: 3600 });
     await gateway!.inject('/a');
     await gateway!.close();

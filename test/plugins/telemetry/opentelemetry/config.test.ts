@@ -14,11 +14,11 @@ describe('the configuration of telemetry/opentelemetry', () => {
   });
 
   for (const [what, config, message] of [
-    ['no exporter', { exporters: {} }, /OTEL_EXPORTERS {2}no exporter is configured/],
-    ['no exporters at all', {}, /exporters/],
-    ['two exporters of one name', { exporters: otlp('a', 'a') }, /otlp\/1\/name {2}OTEL_EXPORTER_NAME/],
+    ['missing exporters', { exporters: {} }, /OTEL_EXPORTERS {2}no exporter is configured/],
+    ['empty lists of exporters', {}, /exporters/],
+    ['two exporters with the same name', { exporters: otlp('a', 'a') }, /otlp\/1\/name {2}OTEL_EXPORTER_NAME/],
     [
-      'one name in both families',
+      'one name for an OTLP and a Prometheus exporter',
       { exporters: { ...otlp('a'), prometheus: [{ name: 'a', port: 0 }] } },
       /prometheus\/0\/name {2}OTEL_EXPORTER_NAME/,
     ],
@@ -26,7 +26,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
     ['a host with a path', { exporters: { otlp: [{ name: 'a', host: 'http://x/v1' }] } }, /OTEL_HOST/],
     ['another scheme', { exporters: { otlp: [{ name: 'a', host: 'grpc://x' }] } }, /OTEL_HOST/],
     [
-      'ranges out of order',
+      'unsorted bucket boundaries',
       { exporters: otlp('a'), histograms: { time_buckets: [1, 0.5] } },
       /histograms\/time_buckets\/1 {2}OTEL_BUCKETS/,
     ],
@@ -34,7 +34,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
     ['an unknown field', { exporters: otlp('a'), sample: 1 }, /sample/],
     ['an unknown layer', { exporters: otlp('a'), layers: { router: {} } }, /router/],
     [
-      'one port twice',
+      'a duplicate port',
       {
         exporters: {
           prometheus: [
@@ -50,21 +50,21 @@ describe('the configuration of telemetry/opentelemetry', () => {
   }
 
   for (const [what, config, code, pointer] of [
-    ['a rate of 0', { exporters: otlp('a'), trace_sample_rate: 0 }, 'OTEL_SAMPLE_RATE', '/trace_sample_rate'],
+    ['a sample rate of 0', { exporters: otlp('a'), trace_sample_rate: 0 }, 'OTEL_SAMPLE_RATE', '/trace_sample_rate'],
     [
-      'a reporting period of what is scraped',
+      'a reporting period for a scraped exporter',
       { exporters: { prometheus: [{ name: 'a', port: 0, custom_metric_reporting_period: 5 }] } },
       'OPTION_UNUSED',
       '/exporters/prometheus/0/custom_metric_reporting_period',
     ],
     [
-      'headers to report with the metrics of backends',
+      'reported headers for the metrics of backends',
       { exporters: otlp('a'), layers: { backend: { metrics: { report_headers: true } } } },
       'OPTION_UNUSED',
       '/layers/backend/metrics/report_headers',
     ],
   ] as const) {
-    it(`is taken with a warning with ${what}`, async () => {
+    it(`is accepted with a warning with ${what}`, async () => {
       const gate = await openHarness(plugin, 'service', config);
       deepEqual(
         gate.warnings.map((warning) => [warning.code, warning.pointer]),
@@ -74,7 +74,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
     });
   }
 
-  it('takes a reporting period of 0 for the usual one', async () => {
+  it('uses the default reporting period for 0', async () => {
     const gate = await openHarness(plugin, 'service', { exporters: otlp('a'), metric_reporting_period: 0 });
     deepEqual(gate.warnings, []);
     await gate.close();
@@ -108,7 +108,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
 
   for (const [what, config, message] of [
     [
-      'a name twice',
+      'a duplicate name',
       {
         otlp: [
           { name: 'a', headers: { b: 'c' } },
@@ -117,7 +117,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
       },
       /OTEL_EXPORTER_NAME/,
     ],
-    ['what is no header', { otlp: [{ name: 'a', headers: { 'b c': 'd' } }] }, /OTEL_HEADER/],
+    ['an invalid header name', { otlp: [{ name: 'a', headers: { 'b c': 'd' } }] }, /OTEL_HEADER/],
     ['a line break in a value', { otlp: [{ name: 'a', headers: { b: 'c\r\nd: e' } }] }, /OTEL_HEADER/],
     ['no headers', { otlp: [{ name: 'a', headers: {} }] }, /headers/],
   ] as const) {
@@ -125,7 +125,7 @@ describe('the configuration of telemetry/opentelemetry', () => {
       rejects(openHarness(security, 'service', config), message));
   }
 
-  it("of an endpoint and of a backend have no effect without the service's", async () => {
+  it("at an endpoint or a backend has no effect without the root's", async () => {
     for (const place of ['endpoint', 'backend'] as const) {
       const gate = await openHarness(plugin, place, {});
       deepEqual(gate.attached, {});

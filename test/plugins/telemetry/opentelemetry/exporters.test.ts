@@ -6,7 +6,7 @@ import { freePort, until } from '../../../support/conditions.ts';
 import { rememberingSinks } from '../../../support/gateway.ts';
 import { Stage } from './fixture.ts';
 
-describe('telemetry/opentelemetry exporters', () => {
+describe('the exporters of telemetry/opentelemetry', () => {
   const stage = new Stage();
   const certificates = makeCertificates();
   const authority = certificates.authority('authority');
@@ -21,7 +21,7 @@ describe('telemetry/opentelemetry exporters', () => {
   });
 
   for (const kind of ['http', 'grpc'] as const) {
-    it(`send metrics and spans over ${kind}, with the headers that are given`, async () => {
+    it(`send metrics and spans over ${kind} with the configured headers`, async () => {
       const receiver = await (kind === 'http' ? stage.httpReceiver() : stage.grpcReceiver());
       const security = { otlp: [{ name: 'c', headers: { 'X-Tenant': 'shop' } }] };
       await stage.start(
@@ -57,7 +57,7 @@ describe('telemetry/opentelemetry exporters', () => {
       deepEqual([counter.type, counter.monotonic, counter.value], ['sum', true, 1]);
     });
 
-    it(`send over ${kind} with TLS where the host says https, and trust what client_tls does`, async () => {
+    it(`send over ${kind} with TLS for https hosts, and use client_tls`, async () => {
       const tls = { cert: server.certificatePem, key: server.privateKeyPem };
       const receiver = await (kind === 'http' ? stage.httpReceiver({ tls }) : stage.grpcReceiver({ tls }));
       const exporters = otlp(receiver.port, { host: 'https://localhost', use_http: kind === 'http' });
@@ -67,7 +67,7 @@ describe('telemetry/opentelemetry exporters', () => {
     });
   }
 
-  it('send what waits when the gateway closes', async () => {
+  it('send queued data when the gateway closes', async () => {
     const receiver = await stage.httpReceiver();
     await stage.start({ metric_reporting_period: 3600, exporters: otlp(receiver.port, { use_http: true }) });
     await stage.ask('/u/1');
@@ -76,7 +76,7 @@ describe('telemetry/opentelemetry exporters', () => {
     equal(receiver.last('http.server.duration')?.value, 1);
   });
 
-  it('continue over a reload that does not change them, and are flushed when they are removed', async () => {
+  it('continue across a reload that does not change them, and are flushed when they are removed', async () => {
     const receiver = await stage.httpReceiver();
     const exporters = { otlp: [{ name: 'c', host: '127.0.0.1', port: receiver.port, use_http: true }] };
     const telemetry = { metric_reporting_period: 3600, exporters };
@@ -90,11 +90,11 @@ describe('telemetry/opentelemetry exporters', () => {
   });
 
   for (const [what, outcome, reason] of [
-    ['is not there', undefined, /ECONNREFUSED|No connection/],
-    ['answers 500', 500, /status 500/],
-    ['never answers', 'never', /no response within 4000 ms/],
+    ['is unreachable', undefined, /ECONNREFUSED|No connection/],
+    ['responds with 500', 500, /status 500/],
+    ['never responds', 'never', /no response within 4000 ms/],
   ] as const) {
-    it(`delay no request and tell the log once where the collector ${what}`, async () => {
+    it(`delay no request and log once if the collector ${what}`, async () => {
       const port = outcome === undefined ? await freePort() : (await stage.httpReceiver({ fail: () => outcome })).port;
       const sinks = rememberingSinks();
       await stage.start({ metric_reporting_period: 1, exporters: otlp(port, { use_http: true }) }, {}, { sinks });
@@ -108,14 +108,14 @@ describe('telemetry/opentelemetry exporters', () => {
     });
   }
 
-  it('end within seconds where the collector hangs', async () => {
+  it('close within seconds if the collector hangs', async () => {
     const receiver = await stage.grpcReceiver({ fail: () => 'never' });
     await stage.start({ exporters: otlp(receiver.port) });
     await stage.ask('/u/1');
     await stage.gateway.close();
   });
 
-  it('show metrics at one path of their own port', async () => {
+  it('expose metrics at one path of their own port', async () => {
     await stage.start();
     await stage.ask('/u/1');
     const status = async (path: string, method = 'GET') =>
@@ -127,7 +127,7 @@ describe('telemetry/opentelemetry exporters', () => {
     match((await stage.scrape()).contentType, /^text\/plain; version=0\.0\.4/);
   });
 
-  it('close a connection whose request does not come within three seconds', async () => {
+  it('close a connection that sends no request within three seconds', async () => {
     await stage.start();
     const socket = connect(stage.scrapePort, '127.0.0.1');
     socket.write('GET /metrics HTTP/1.1\r\n');
@@ -141,7 +141,7 @@ describe('telemetry/opentelemetry exporters', () => {
     match(answer, /^HTTP\/1\.1 408 /);
   });
 
-  it('outlive a scraper that leaves in the middle', async () => {
+  it('survive a scraper that disconnects during a response', async () => {
     await stage.start();
     await stage.ask('/u/1');
     await new Promise<void>((resolve) => {
@@ -155,7 +155,7 @@ describe('telemetry/opentelemetry exporters', () => {
     equal((await stage.scrape()).value('http_server_duration'), 1);
   });
 
-  it('open another port before they close the one that was', async () => {
+  it('open a new port before they close the old one', async () => {
     await stage.start();
     await stage.ask('/u/1');
     const before = stage.scrapePort;
@@ -170,7 +170,7 @@ describe('telemetry/opentelemetry exporters', () => {
     );
   });
 
-  it('refuse to start, or a reload, on a port that is taken', async () => {
+  it('fail to start and to reload if a port is in use', async () => {
     const { port } = await stage.httpReceiver();
     stage.scrapePort = port;
     await rejects(stage.start(), /LISTENER_BIND.*address already in use/);
@@ -184,7 +184,7 @@ describe('telemetry/opentelemetry exporters', () => {
     equal((await stage.scrape()).value('http_server_duration'), 1);
   });
 
-  it('export figures of processes and runtime if configured', async () => {
+  it('export process and runtime metrics if configured', async () => {
     stage.scrapePort = await freePort();
     await stage.start({
       exporters: {

@@ -8,12 +8,12 @@ import { Stage } from './fixture.ts';
 
 const user = { http_route: '/u/:id' };
 
-describe('telemetry/opentelemetry metrics', () => {
+describe('the metrics of telemetry/opentelemetry', () => {
   const stage = new Stage();
   beforeEach(() => stage.startBackend());
   afterEach(() => stage.close());
 
-  it('count requests of different paths under the pattern of their endpoint, as one series', async () => {
+  it("count requests with different paths in the series of their endpoint's pattern", async () => {
     await stage.start();
     await stage.ask('/u/1');
     await stage.ask('/u/2');
@@ -24,7 +24,7 @@ describe('telemetry/opentelemetry metrics', () => {
     equal(value('krakend_proxy_duration', { ...user, error: 'false', canceled: 'false', complete: 'true' }), 2);
   });
 
-  it('write variables of patterns in lower case, behind a colon', async () => {
+  it('write path parameters in lowercase with a colon', async () => {
     await stage.start({}, { endpoints: [stage.endpoint({ endpoint: '/a/{userId}' }, { url_pattern: '/b/{userId}' })] });
     await stage.ask('/a/1');
     const { value } = await stage.scrape();
@@ -32,7 +32,7 @@ describe('telemetry/opentelemetry metrics', () => {
     equal(value('krakend_backend_duration', { http_route: '/b/:userid', krakend_endpoint_route: '/a/:userid' }), 1);
   });
 
-  it('count a request that no endpoint answers under its status, and in no other layer', async () => {
+  it('count a request without an endpoint by its status in the outermost layer only', async () => {
     await stage.start();
     equal(await stage.ask('/nope'), 404);
     const { value, series } = await stage.scrape();
@@ -40,14 +40,14 @@ describe('telemetry/opentelemetry metrics', () => {
     deepEqual(series('krakend_proxy_duration'), []);
   });
 
-  it('count unknown methods as one', async () => {
+  it('count unknown methods in one series', async () => {
     await stage.start();
     await stage.ask('/u/1', { method: 'PURGE' });
     await stage.ask('/u/1', { method: 'LINK' });
     equal((await stage.scrape()).value('http_server_duration', { http_request_method: '_OTHER' }), 2);
   });
 
-  it('tell the size of responses as written, and the sizes and times of what backends answer', async () => {
+  it('record response sizes as sent, and sizes and durations of backend responses', async () => {
     await stage.start();
     await stage.ask('/u/1');
     const { series, value, text } = await stage.scrape();
@@ -65,7 +65,7 @@ describe('telemetry/opentelemetry metrics', () => {
     match(text, /^target_info\{service_name="shop",service_version="[^"]+"\} 1$/m);
   });
 
-  it('count answers without a length, and the size of those with one', async () => {
+  it('count responses without a length, and record the size of those with one', async () => {
     await stage.start({}, { endpoints: [stage.endpoint({ method: 'POST', output_encoding: 'no-op' })] });
     await stage.ask('/u/1', { method: 'POST', body: 'four' });
     const { value } = await stage.scrape();
@@ -78,7 +78,7 @@ describe('telemetry/opentelemetry metrics', () => {
     equal((await stage.scrape()).series('http_client_response_size')[0]!.sum, 2);
   });
 
-  it('count an endpoint one of whose backends fails as failed and not complete', async () => {
+  it('count a partial response as an error and incomplete', async () => {
     await stage.start(
       {},
       {
@@ -102,7 +102,7 @@ describe('telemetry/opentelemetry metrics', () => {
     equal(value('http_client_request_canceled_count_total'), 0);
   });
 
-  it('count a request that took too long as failed and as timed out', async () => {
+  it('count a timeout as an error and a timeout', async () => {
     await stage.close();
     await stage.startBackend(() => {});
     await stage.start({}, { endpoints: [stage.endpoint({ timeout: '30ms' })] });
@@ -113,7 +113,7 @@ describe('telemetry/opentelemetry metrics', () => {
     equal(value('krakend_proxy_duration', { error: 'true', canceled: 'false' }), 1);
   });
 
-  it('count a request whose client leaves as canceled and not as failed', async () => {
+  it('count a disconnected client as cancelled and not as an error', async () => {
     await stage.close();
     const leaving = new AbortController();
     await stage.startBackend(() => leaving.abort());
@@ -127,7 +127,7 @@ describe('telemetry/opentelemetry metrics', () => {
     equal(value('krakend_proxy_duration', { error: 'false', canceled: 'true' }), 1);
   });
 
-  it('count a body that breaks off as an error of reading', async () => {
+  it('count an incomplete body as a read error', async () => {
     await stage.close();
     await stage.startBackend((_seen, response) => {
       response.writeHead(200, { 'Content-Length': 100 });
@@ -139,7 +139,7 @@ describe('telemetry/opentelemetry metrics', () => {
     equal((await stage.scrape()).value('http_client_response_read_errors_total', { error: 'true' }), 1);
   });
 
-  it('of backends are the stage alone where the object that says so is empty', async () => {
+  it('of backends consist of the stage only if their object is empty', async () => {
     await stage.start({ layers: { backend: { metrics: {} } } });
     await stage.ask('/u/1');
     const { value, series } = await stage.scrape();
@@ -151,11 +151,11 @@ describe('telemetry/opentelemetry metrics', () => {
   for (const [what, switches, measured, detailed] of [
     ['round_trip', { round_trip: true }, true, false],
     ['read_payload', { read_payload: true }, true, false],
-    ['detailed_connection alone', { detailed_connection: true }, false, false],
+    ['only detailed_connection', { detailed_connection: true }, false, false],
     ['round_trip with details', { round_trip: true, detailed_connection: true }, true, true],
     ['round_trip without the stage', { round_trip: true, disable_stage: true }, true, false],
   ] as const) {
-    it(`of requests to backends with ${what} are ${measured ? 'all there' : 'not there'}`, async () => {
+    it(`of backend requests with ${what} are ${measured ? 'recorded' : 'not recorded'}`, async () => {
       await stage.start({ layers: { backend: { metrics: switches } } });
       await stage.ask('/u/1');
       const { value, series } = await stage.scrape();
@@ -166,7 +166,7 @@ describe('telemetry/opentelemetry metrics', () => {
     });
   }
 
-  it('have the names of the conventions 1.27 if configured', async () => {
+  it('have the names of the semantic conventions 1.27 if configured', async () => {
     await stage.start({ layers: { global: { semantic_convention: '1.27' } } });
     await stage.ask('/u/1');
     const { value } = await stage.scrape();
@@ -182,14 +182,14 @@ describe('telemetry/opentelemetry metrics', () => {
     equal(value('http_server_duration'), 0);
   });
 
-  it('with the names of 1.27 count outcomes among the details alone', async () => {
+  it('with the names of 1.27 record outcomes only in the detailed metrics', async () => {
     const metrics = { round_trip: true };
     await stage.start({ layers: { global: { semantic_convention: '1.27' }, backend: { metrics } } });
     await stage.ask('/u/1');
     deepEqual((await stage.scrape()).series('http_client_request_started_count_total'), []);
   });
 
-  it('are left out of a layer that is switched off', async () => {
+  it('are omitted for disabled layers', async () => {
     await stage.start({ layers: { global: { disable_metrics: true }, proxy: { disable_metrics: true } } });
     await stage.ask('/u/1');
     const { series, value } = await stage.scrape();
@@ -198,7 +198,7 @@ describe('telemetry/opentelemetry metrics', () => {
     equal(value('krakend_backend_duration'), 1);
   });
 
-  it('have the attributes of their layer, of which empty ones are left out and built-in ones are not replaced', async () => {
+  it('have the configured attributes of their layer; empty ones are dropped and built-in ones are kept', async () => {
     const list = [
       { key: 'team', value: 'a' },
       { key: '', value: 'x' },
@@ -213,7 +213,7 @@ describe('telemetry/opentelemetry metrics', () => {
     equal('empty' in series!.labels, false);
   });
 
-  it('of an endpoint have what the endpoint says of a layer in the place of what the service says, in full', async () => {
+  it("of an endpoint replace the root's settings of a layer as a whole", async () => {
     const extra = {
       proxy: { report_headers: true },
       global: { metrics_static_attributes: [{ key: 'own', value: 'yes' }] },
@@ -238,7 +238,7 @@ describe('telemetry/opentelemetry metrics', () => {
     equal(series('http_server_duration', { http_route: '/own' })[0]!.labels['own'], 'yes');
   });
 
-  it('of a backend follow the backend, else the endpoint, else the service', async () => {
+  it('of a backend use the settings of the backend, the endpoint or the root, in that order', async () => {
     const only = (metrics: object) => ({ 'telemetry/opentelemetry': { backend: { metrics } } });
     await stage.start(
       { layers: { backend: { metrics: {} } } },
@@ -268,7 +268,7 @@ describe('telemetry/opentelemetry metrics', () => {
     deepEqual(routes('http_client_request_get_conn_duration').sort(), ['/all', '/endpoint']);
   });
 
-  it('leave out the endpoints whose patterns are to be skipped, however their variables are written', async () => {
+  it('exclude endpoints whose patterns are skipped, regardless of parameter names', async () => {
     await stage.start(
       { skip_paths: ['/foo/{bar}', '/b/:x'] },
       {
@@ -283,7 +283,7 @@ describe('telemetry/opentelemetry metrics', () => {
     deepEqual([...(await stage.scrape()).types.keys()], ['target_info']);
   });
 
-  it('leave out the paths of the gateway itself, unless nothing is to be skipped', async () => {
+  it("exclude the gateway's own paths unless skip_paths is empty", async () => {
     await stage.start();
     await stage.ask('/__health');
     deepEqual((await stage.scrape()).series('http_server_duration'), []);
@@ -292,13 +292,13 @@ describe('telemetry/opentelemetry metrics', () => {
     equal((await stage.scrape()).value('http_server_duration', { http_response_status_code: '200' }), 1);
   });
 
-  it('leave out everything below a path that ends in a slash', async () => {
+  it('exclude everything below a skipped path that ends in a slash', async () => {
     await stage.start({ skip_paths: ['/internal/'] });
     await stage.ask('/internal/a');
     deepEqual((await stage.scrape()).series('http_server_duration'), []);
   });
 
-  it('have the ranges that are configured', async () => {
+  it('have the configured bucket boundaries', async () => {
     await stage.start({ histograms: { time_buckets: [0.5, 1], size_buckets: [8] } });
     await stage.ask('/u/1');
     const { series } = await stage.scrape();
@@ -314,7 +314,7 @@ describe('telemetry/opentelemetry metrics', () => {
     equal((await stage.scrape()).value('http_server_duration'), 2);
   });
 
-  it('of an endpoint continue when another one has changed, and when a file of it has', async () => {
+  it('of an endpoint continue if another endpoint or its file changes', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'otel-'));
     const file = join(folder, 'script.lua');
     const write = (version: number) => writeFileSync(file, `local version = ${version}`);
@@ -346,7 +346,7 @@ describe('telemetry/opentelemetry metrics', () => {
     }
   });
 
-  it('of an endpoint go to the exporters that it names, when it comes by a reload', async () => {
+  it('of an endpoint added by a reload go to its own exporters', async () => {
     const other = await stage.httpReceiver();
     const exporters = {
       otlp: [{ name: 'other', host: '127.0.0.1', port: other.port, use_http: true, disable_metrics: true }],
@@ -361,7 +361,7 @@ describe('telemetry/opentelemetry metrics', () => {
     equal((await stage.scrape()).value('http_server_duration', { http_route: '/own' }), 0);
   });
 
-  it('of an endpoint go to the exporters that it names, one that takes none otherwise included', async () => {
+  it('of an endpoint go to its own exporters, including none', async () => {
     const other = await stage.httpReceiver();
     const named = { exporters_override: { metric_exporters: ['other'], metric_reporting_period: 1 } };
     await stage.start(
@@ -391,13 +391,13 @@ describe('telemetry/opentelemetry metrics', () => {
     ok(other.points.every(({ attributes }) => attributes['http.route'] !== '/u/:id'));
   });
 
-  it('of an answer passed as bytes are complete', async () => {
+  it('of no-op responses are complete', async () => {
     await stage.start({}, { endpoints: [stage.endpoint({ output_encoding: 'no-op' })] });
     await stage.ask('/u/1');
     equal((await stage.scrape()).value('krakend_proxy_duration', { complete: 'true', error: 'false' }), 1);
   });
 
-  it('count a refusal before the pipe in the outermost layer', async () => {
+  it('count a request rejected before the proxy in the outermost layer', async () => {
     const extra = { 'qos/ratelimit/router': { max_rate: 0.001, capacity: 1 } };
     await stage.start({}, { endpoints: [stage.endpoint({ extra_config: extra })] });
     await stage.ask('/u/1');
@@ -407,7 +407,7 @@ describe('telemetry/opentelemetry metrics', () => {
     equal(value('krakend_proxy_duration'), 1);
   });
 
-  it('of answers without a body have no size', async () => {
+  it('of responses without a body have no size', async () => {
     await stage.close();
     await stage.startBackend(json({ ok: true }, 204));
     await stage.start({}, { endpoints: [stage.endpoint({ output_encoding: 'no-op' })] });

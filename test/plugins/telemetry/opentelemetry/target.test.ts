@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { openExporters } from '../../../../plugins/telemetry/opentelemetry/exporters.ts';
 
-describe('the collector that a configuration names', () => {
+describe('an OTLP collector', () => {
   /** What is kept tells where requests go. */
   const targetOf = (config: object): { host: string; port: number; secure: boolean; useHttp: boolean } => {
     let kept: never;
@@ -19,7 +19,7 @@ describe('the collector that a configuration names', () => {
     return { host, port, secure, useHttp };
   };
 
-  it('is reached at its default port: 4318 over HTTP, 4317 over gRPC', () => {
+  it('has a default port: 4318 for HTTP and 4317 for gRPC', () => {
     const http = { host: 'otel', use_http: true };
     deepEqual(
       [targetOf(http), targetOf({ host: 'otel', use_http: false }), targetOf({ ...http, port: 80 })].map(
@@ -29,7 +29,7 @@ describe('the collector that a configuration names', () => {
     );
   });
 
-  it('is reached over TLS if its host has https, with names and addresses of any kind', () => {
+  it('is called over TLS for https hosts, with names and addresses of any form', () => {
     const hosts = ['otel', 'http://otel', 'https://otel/', 'https://[::1]'].map((host) => targetOf({ host }));
     deepEqual(
       hosts.map(({ host, secure }) => [host, secure]),

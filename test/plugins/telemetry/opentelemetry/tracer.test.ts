@@ -20,7 +20,7 @@ type Loose = any;
 
 const nothing = { type: 'object', properties: {} } as const;
 
-describe('spans of components', () => {
+describe('the spans of components', () => {
   const stage = new Stage();
   let receiver: Receiver;
   beforeEach(async () => {
@@ -101,7 +101,7 @@ describe('spans of components', () => {
     equal(span.kind, 'SPAN_KIND_INTERNAL');
   });
 
-  it('around an endpoint belong to the trace that the endpoint begins', async () => {
+  it('around an endpoint belong to the trace of the endpoint', async () => {
     await start(
       [
         native((tracer, call) => {
@@ -125,7 +125,7 @@ describe('spans of components', () => {
     ok(span.end >= span.start);
   });
 
-  it('are bounded in number, attributes and lengths', async () => {
+  it('are limited in number, attributes and lengths', async () => {
     await start(
       [
         native((tracer, call) => {
@@ -181,7 +181,7 @@ describe('spans of components', () => {
     moduleOf({ name: 'traced', middleware: (_config: unknown, host: Loose) => handler(host) });
   const named = () => traced({ extra_config: { 'plugin/middleware': { name: ['traced'] } } });
 
-  it('are begun by modules through their host, for the context of a request', async () => {
+  it('can be created by modules through their host, within a request', async () => {
     const handler = (host: Loose) => async (ctx: Loose, _request: Loose, next: Loose) => {
       const span = host.tracer.start(ctx, 'module', { 'acme.a': 1 });
       span.event('before');
@@ -197,7 +197,7 @@ describe('spans of components', () => {
     deepEqual([span.parentSpanId, span.attributes], [byStage('proxy').spanId, { 'acme.a': 1 }]);
   });
 
-  it('are begun by modules around everything, for the request', async () => {
+  it('can be created by modules at the root, within a request', async () => {
     const server = moduleOf({
       name: 'outer',
       httpServer: (_config: unknown, host: Loose) => async (request: Loose, next: Loose) => {
@@ -214,7 +214,7 @@ describe('spans of components', () => {
     equal(span.parentSpanId, byStage('global').spanId);
   });
 
-  it('of modules cost nothing if traces are not exported, and otherwise require a context', async () => {
+  it('of modules have no cost if traces are not exported, and require a context otherwise', async () => {
     const handler = (host: Loose) => async () => {
       let message = 'none';
       try {

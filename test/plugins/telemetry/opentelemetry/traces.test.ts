@@ -8,7 +8,7 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 const parent = 'b7ad6b7169203331';
 const traceparent = `00-${traceId}-${parent}-01`;
 
-describe('telemetry/opentelemetry traces', () => {
+describe('the traces of telemetry/opentelemetry', () => {
   const stage = new Stage();
   let receiver: Receiver;
   beforeEach(async () => {
@@ -40,7 +40,7 @@ describe('telemetry/opentelemetry traces', () => {
     all.find(({ attributes }) => attributes['krakend.stage'] === name)!;
   const sentHeaders = () => stage.backend.requests.at(-1)!.headers;
 
-  it('hold spans of all layers, each within the one around it', async () => {
+  it('contain spans of all layers, each within its parent', async () => {
     await start();
     await stage.ask('/u/1?token=s3cret', { headers: { traceparent, 'User-Agent': 'curl' } });
     const all = await spans(5);
@@ -81,7 +81,7 @@ describe('telemetry/opentelemetry traces', () => {
     deepEqual(global.resource, { 'service.name': 'shop', 'service.version': global.resource['service.version'] });
   });
 
-  it('tell backends of the client span, in the trace that came with the request', async () => {
+  it('propagate the client span to backends, in the trace of the request', async () => {
     await start();
     await stage.ask('/u/1', { headers: { traceparent, tracestate: 'a=1', baggage: 'user=ada' } });
     const client = stageOf(await spans(5), 'backend-request');
@@ -91,7 +91,7 @@ describe('telemetry/opentelemetry traces', () => {
     equal(client.traceState, 'a=1');
   });
 
-  it('begin anew for every request where nothing of the client is read', async () => {
+  it("start anew for every request if the client's trace is not trusted", async () => {
     await start({ layers: { global: { disable_propagation: true } } });
     await stage.ask('/u/1', { headers: { traceparent, baggage: 'a=b' } });
     const [first] = await spans(5);
@@ -109,7 +109,7 @@ describe('telemetry/opentelemetry traces', () => {
     `00-${traceId}-${'0'.repeat(16)}-01`,
     `00-${traceId.toUpperCase()}-${parent}-01`,
   ]) {
-    it(`begin anew where a request tells nonsense: ${header}`, async () => {
+    it(`start anew for an invalid header: ${header}`, async () => {
       await start();
       await stage.ask('/u/1', { headers: { traceparent: header } });
       const all = await spans(5);
@@ -118,7 +118,7 @@ describe('telemetry/opentelemetry traces', () => {
     });
   }
 
-  it('continue in B3 headers if the environment is set so', async () => {
+  it('use B3 headers if the environment selects them', async () => {
     process.env['OTEL_PROPAGATORS'] = 'b3multi, b3';
     await start();
     await stage.ask('/u/1', { headers: { 'X-B3-TraceId': traceId, 'X-B3-SpanId': parent, 'X-B3-Sampled': '1' } });
@@ -129,7 +129,7 @@ describe('telemetry/opentelemetry traces', () => {
     deepEqual([sent['x-b3-traceid'], sent['x-b3-spanid'], sent['x-b3-sampled']], [traceId, client.spanId, '1']);
   });
 
-  it('are recorded at the configured rate', async () => {
+  it('are recorded at the configured sample rate', async () => {
     await start({ trace_sample_rate: 0.5 });
     for (let count = 0; count < 200; count++) await stage.ask('/u/1');
     await stage.gateway.close();
@@ -141,7 +141,7 @@ describe('telemetry/opentelemetry traces', () => {
     ['01', true],
     ['00', false],
   ] as const) {
-    it(`between all and none are ${recorded ? 'recorded' : 'not recorded'} as the caller does with its own`, async () => {
+    it(`with a partial sample rate are ${recorded ? 'recorded' : 'not recorded'} according to the caller's decision`, async () => {
       await start({ trace_sample_rate: recorded ? 0.000001 : 0.999999 });
       await stage.ask('/u/1', { headers: { traceparent: `00-${traceId}-${parent}-${flag}` } });
       match(sentHeaders()['traceparent'] as string, new RegExp(`^00-${traceId}-[\\da-f]{16}-${flag}$`));
@@ -150,7 +150,7 @@ describe('telemetry/opentelemetry traces', () => {
     });
   }
 
-  it('that are not recorded at all are propagated to backends as such', async () => {
+  it('that are not recorded are propagated to backends as not sampled', async () => {
     await start({ trace_sample_rate: 0 });
     await stage.ask('/u/1');
     match(sentHeaders()['traceparent'] as string, /^00-[\da-f]{32}-[\da-f]{16}-00$/);
@@ -158,7 +158,7 @@ describe('telemetry/opentelemetry traces', () => {
     equal(receiver.spans.length, 0);
   });
 
-  it('of an endpoint are recorded at its own rate and go to the exporters that it names', async () => {
+  it('of an endpoint use its own sample rate and exporters', async () => {
     const other = await stage.grpcReceiver();
     const named = { exporters_override: { trace_exporters: ['other'], trace_sample_rate: 1 } };
     await stage.start(
@@ -189,7 +189,7 @@ describe('telemetry/opentelemetry traces', () => {
     equal(stageOf(other.spans, 'global').attributes['http.route'], '/own');
   });
 
-  it('name what failed', async () => {
+  it('contain the error of a failure', async () => {
     await start({}, { endpoints: [stage.endpoint({}, { host: ['http://127.0.0.1:1'] })] });
     equal(await stage.ask('/u/1'), 500);
     const all = await spans(4);
@@ -200,7 +200,7 @@ describe('telemetry/opentelemetry traces', () => {
     deepEqual([client.status.code, client.attributes['http.response.status_code']], ['STATUS_CODE_ERROR', 0]);
   });
 
-  it('have headers if configured, without credentials and skipped ones', async () => {
+  it('contain headers if configured, except credentials and skipped ones', async () => {
     await start({ layers: { global: { report_headers: true, skip_headers: ['X-SECRET'] } } });
     const headers = { 'X-One': 'a', 'X-Secret': 'b', Authorization: 'Bearer c', Cookie: 'd=e' };
     await stage.ask('/u/1', { headers });
@@ -212,7 +212,7 @@ describe('telemetry/opentelemetry traces', () => {
       ok(!names.includes(`http.request.header.${left}`), left);
   });
 
-  it('hold no more of a long request than they may', async () => {
+  it('contain limited amounts of a long request', async () => {
     await start({ layers: { global: { report_headers: true } } });
     const long = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`X-${at}`, 'v'.repeat(1500)]));
     await stage.ask(`/u/1?${'q'.repeat(10_000)}`, { headers: { ...long, 'User-Agent': 'u'.repeat(5000) } });
@@ -222,7 +222,7 @@ describe('telemetry/opentelemetry traces', () => {
     ok(JSON.stringify(attributes).length < 16_000);
   });
 
-  it('have the attributes of their layer', async () => {
+  it('have the configured attributes of their layer', async () => {
     const list = [{ key: 'team', value: 'a' }];
     await start({
       layers: {
@@ -238,7 +238,7 @@ describe('telemetry/opentelemetry traces', () => {
     );
   });
 
-  it('are omitted for disabled layers, and the others become children of the caller', async () => {
+  it('omit disabled layers, whose children are attached to the caller', async () => {
     const layers = {
       global: { disable_traces: true },
       proxy: { disable_traces: true },
@@ -261,7 +261,7 @@ describe('telemetry/opentelemetry traces', () => {
     deepEqual(receiver.spans, []);
   });
 
-  it('hold a request that is rejected before the pipe', async () => {
+  it('contain a request that is rejected before the proxy', async () => {
     const extra = { 'qos/ratelimit/router': { max_rate: 0.001, capacity: 1 } };
     await start({ trace_sample_rate: 1 }, { endpoints: [stage.endpoint({ extra_config: extra })] });
     await stage.ask('/u/1');
@@ -275,7 +275,7 @@ describe('telemetry/opentelemetry traces', () => {
     );
   });
 
-  it('leave their ids to the logs', async () => {
+  it('provide their IDs to the logs', async () => {
     const sinks = rememberingSinks();
     const logging = { level: 'ERROR', access_log_format: 'custom', access_log_custom_format: '%{traceId} %{spanId}\n' };
     await start({}, { extra_config: { 'telemetry/logging': logging } }, { sinks });
@@ -284,7 +284,7 @@ describe('telemetry/opentelemetry traces', () => {
     await until(() => sinks.lines.includes(`${traceId} ${spanId}\n`));
   });
 
-  it('add nothing to requests if they are not exported', async () => {
+  it('have no cost if they are not exported', async () => {
     await stage.start();
     await stage.ask('/u/1', { headers: { traceparent } });
     equal(sentHeaders()['traceparent'], undefined);

@@ -11,7 +11,7 @@ describe('telemetry/opentelemetry in several workers', function () {
   const stage = new Stage();
   afterEach(() => stage.close());
 
-  it('shows and sends what all of them count, each request once, over a reload too', async () => {
+  it('exposes and exports the sum of all workers, each request once, even across a reload', async () => {
     await stage.startBackend();
     const receiver = await stage.httpReceiver();
     const exporters = { otlp: [{ name: 'c', host: '127.0.0.1', port: receiver.port, use_http: true }] };

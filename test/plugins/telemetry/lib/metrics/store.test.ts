@@ -9,8 +9,8 @@ import { readMetrics } from '../../../../support/prometheus.ts';
 
 const shown = (...stores: MetricStore[]) => readMetrics([...exposition(stores, { service: 'x' })].join(''));
 
-describe('a store of metrics', () => {
-  it('keeps one series for equal attributes, in any order', () => {
+describe('a metrics store', () => {
+  it('has one series for equal attributes, in any order', () => {
     const store = new MetricStore();
     const counter = store.counter('a.b', { description: 'B.' });
     counter.add(1, { x: 1, y: 'z' });
@@ -19,7 +19,7 @@ describe('a store of metrics', () => {
     equal(shown(store).value('a_b_total', { x: '1', y: 'z' }), 6);
   });
 
-  it('sorts values into the ranges up to and with their ends', () => {
+  it('sorts values into histogram buckets with inclusive upper bounds', () => {
     const store = new MetricStore();
     const histogram = store.histogram('h', { description: 'H.', bounds: [1, 2, 4] });
     for (const value of [0, 1, 1.5, 2, 4, 5, Number.NaN, Number.POSITIVE_INFINITY]) histogram.record(value);
@@ -28,7 +28,7 @@ describe('a store of metrics', () => {
     deepEqual([series!.value, series!.sum], [6, 13.5]);
   });
 
-  it('counts what comes and goes', () => {
+  it('counts up and down', () => {
     const store = new MetricStore();
     const active = store.upDownCounter('active', { description: 'A.' });
     active.add(2);
@@ -37,7 +37,7 @@ describe('a store of metrics', () => {
     deepEqual([types.get('active'), value('active')], ['gauge', 1]);
   });
 
-  it('has a bounded number of series, and counts the rest in one', () => {
+  it('limits the number of series, and counts the rest in one overflow series', () => {
     const store = new MetricStore(10);
     const counter = store.counter('c', { description: 'C.' });
     for (let value = 0; value < 1000; value++) counter.add(1, { id: value });
@@ -46,7 +46,7 @@ describe('a store of metrics', () => {
     equal(value('c_total', { otel_metric_overflow: 'true' }), 990);
   });
 
-  it('takes any name and any value for an attribute', () => {
+  it('accepts any attribute name and value', () => {
     const store = new MetricStore();
     const attributes = Object.fromEntries([
       ['__proto__', 'p'],
@@ -62,7 +62,7 @@ describe('a store of metrics', () => {
     match(scraped.text, /^# HELP c_total first\\nsecond \\\\$/m);
   });
 
-  it('shows the series of several stores under one name', () => {
+  it('exposes the series of several stores under one name', () => {
     const [one, two] = [new MetricStore(), new MetricStore()];
     one.counter('c', { description: 'C.' }).add(1, { of: 'one' });
     two.counter('c', { description: 'C.' }).add(2, { of: 'two' });
@@ -71,7 +71,7 @@ describe('a store of metrics', () => {
     deepEqual([value('c_total', { of: 'one' }), value('c_total', { of: 'two' })], [1, 2]);
   });
 
-  it('is printed in pieces, so that others have a turn', () => {
+  it('is printed in pieces, yielding to the event loop', () => {
     const store = new MetricStore();
     const counter = store.counter('c', { description: 'C.' });
     for (let value = 0; value < 1000; value++) counter.add(1, { id: value });
@@ -105,7 +105,7 @@ describe('the metrics of a gateway with workers', () => {
     stores.length = 0;
   });
 
-  it('are in one store what each of them has counted, once, also what it counted last', async () => {
+  it('are the sum of all workers in one store, including the last counts of a worker that exited', async () => {
     const owner = await openHarness(plugin, 'service', {}, { role: 'owner' });
     stands.push(owner);
     const workers = [
@@ -126,7 +126,7 @@ describe('the metrics of a gateway with workers', () => {
     deepEqual([value('memory'), value('start')], [15, 7]);
   });
 
-  it('count what is sent twice once, and what could not be sent later', async () => {
+  it('count a repeated report once, and an unsent report later', async () => {
     const sent: unknown[] = [];
     let fails = true;
     const store = new MetricStore();

@@ -5,7 +5,7 @@ import { ExportError } from '../../../../../plugins/telemetry/lib/otlp/export-er
 import { Outage } from '../../../../../plugins/telemetry/lib/otlp/outage.ts';
 import { rememberingLog } from '../../../../support/log.ts';
 
-describe('a queue of what is to be exported', () => {
+describe('an OTLP export queue', () => {
   const batches: number[][] = [];
   let outcome: () => Promise<void>;
   let time = 0;
@@ -40,7 +40,7 @@ describe('a queue of what is to be exported', () => {
   });
   afterEach(() => mock.timers.reset());
 
-  it('sends what has come within a second in one batch', async () => {
+  it('sends the items of a second in one batch', async () => {
     queue.add(1);
     queue.add(2);
     await pass(999);
@@ -51,7 +51,7 @@ describe('a queue of what is to be exported', () => {
     equal(batches.length, 1);
   });
 
-  it('sends a full batch at once, and one at a time', async () => {
+  it('sends a full batch immediately, one batch at a time', async () => {
     let release = () => {};
     outcome = () =>
       new Promise((resolve) => {
@@ -74,7 +74,7 @@ describe('a queue of what is to be exported', () => {
     await settle();
   });
 
-  it('holds no more than 2048 and counts what it loses, in one line a minute', async () => {
+  it('holds at most 2048 items, and logs lost items once a minute', async () => {
     outcome = () => Promise.reject(new ExportError('not there', true));
     for (let item = 0; item < 5000; item++) queue.add(item);
     await pass(1000);
@@ -85,7 +85,7 @@ describe('a queue of what is to be exported', () => {
     match(log.lines[1]!, /^ERROR exporter "c": not there; 2952 spans lost so far$/);
   });
 
-  it('sends a batch again that may be, with growing pauses, and tells when it got through', async () => {
+  it('retries a batch with increasing delays, and logs the recovery', async () => {
     outcome = () => Promise.reject(new ExportError('not there', true));
     queue.add(1);
     await pass(1000);
@@ -101,7 +101,7 @@ describe('a queue of what is to be exported', () => {
     match(log.lines.at(-1)!, /^INFO exporter "c" can be reached again$/);
   });
 
-  it('drops a batch that was rejected, and continues with the next', async () => {
+  it('drops a rejected batch and continues with the next one', async () => {
     outcome = () => Promise.reject(new ExportError('status 400', false));
     queue.add(1);
     await pass(1000);
@@ -113,7 +113,7 @@ describe('a queue of what is to be exported', () => {
     match(log.lines[0]!, /status 400; 1 spans lost so far/);
   });
 
-  it('sends what waits when it closes, and takes no more', async () => {
+  it('sends waiting items when it closes, and accepts no more', async () => {
     for (let item = 0; item < 300; item++) queue.add(item);
     await queue.close(5000);
     equal(batches.flat().length, 300);
@@ -121,7 +121,7 @@ describe('a queue of what is to be exported', () => {
     equal(outage.lost, 1);
   });
 
-  it('closes in time where nothing gets through, and counts what is left', async () => {
+  it('closes in time if the server is unreachable, and counts the lost items', async () => {
     outcome = () => new Promise(() => {});
     queue.add(1);
     const closed = queue.close(5000);
