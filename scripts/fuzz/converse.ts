@@ -1,32 +1,61 @@
-import { connect } from 'node:net';
+import { type Dial, dialTcp } from './dial.ts';
 import { PATIENCE_MS } from './eventually.ts';
 import { END_STREAM, FRAMES, frame, frameReader, PREFACE } from './http2.ts';
 import { frameOf, requestOf, type Step } from './http2-steps.ts';
-import { reset } from './stage.ts';
 
 /** One HTTP/2 connection of a client. */
 export interface Conversation {
   /** Initial window of each stream, in bytes. */
   readonly window: number;
   readonly steps: readonly Step[];
-  /** Moment at which it disconnects; `answer` for at the end of the first response. */
+  /** Way of disconnecting: a key of `endings`. */
   readonly end: string;
+  /** False when the client reads nothing until it disconnects. Default: true. */
+  readonly reads?: boolean;
 }
+
+/** When the client disconnects, and how. */
+interface Ending {
+  /** Time after its steps, in milliseconds; null for never. */
+  readonly afterMs: number | null;
+  /** Part of a response that it does not wait longer for. */
+  readonly at?: 'data' | 'answer';
+  readonly isReset?: boolean;
+}
+
+const endings: Readonly<Record<string, Ending>> = {
+  end: { afterMs: 0 },
+  wait: { afterMs: 20 },
+  reset: { afterMs: 0, isReset: true },
+  'wait-reset': { afterMs: 5, isReset: true },
+  'data-reset': { afterMs: 20, at: 'data', isReset: true },
+  answer: { afterMs: null, at: 'answer' },
+};
 
 /**
  * Plays the client's steps, receives the responses, and disconnects.
+ * @param dial opens the connection. Default: plain TCP.
  * @param pathOf maps the path of a request to the one to send. @returns bodies of complete responses, by stream.
  */
 export function converse(
   port: number,
-  { window, steps, end }: Conversation,
+  { window, steps, end, reads = true }: Conversation,
   pathOf: (path: string, stream: number) => string = (path) => path,
+  dial: Dial = dialTcp,
 ): Promise<Map<number, string>> {
   const script = scriptOf(window, steps, pathOf);
+  const { afterMs, at, isReset = false } = endings[end]!;
   const bodies = new Map<number, string>();
   const ended = new Set<number>();
   return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1');
+    const line = dial(port);
+    const { stream: socket } = line;
+    const disconnect = (): void => {
+      if (isReset) line.reset();
+      else socket.end();
+      // Otherwise it would not see the end of the connection.
+      socket.resume();
+    };
     const late = setTimeout(() => {
       socket.destroy();
       reject(new Error(`the gateway keeps a connection that the client has ended for ${PATIENCE_MS} ms`));
@@ -43,17 +72,16 @@ export function converse(
         bodies.set(stream, (bodies.get(stream) ?? '') + payload.toString('latin1'));
       }
       if ((type === FRAMES.data || type === FRAMES.headers) && flags & END_STREAM) ended.add(stream);
-      if (end === 'answer' && ended.size > 0) socket.end();
+      if ((at === 'data' && type === FRAMES.data) || (at === 'answer' && ended.size > 0)) disconnect();
     });
-    socket.on('data', read);
-    socket.once('connect', async () => {
+    if (reads) socket.on('data', read);
+    socket.once(line.ready, async () => {
       for (const part of script) {
         if (typeof part === 'number') for (let turn = 0; turn < part; turn++) await new Promise(setImmediate);
         else socket.write(part);
       }
-      if (end === 'reset') reset(socket);
-      else if (end === 'wait') setTimeout(() => socket.end(), 20);
-      else if (end === 'end') socket.end();
+      if (afterMs === 0) disconnect();
+      else if (afterMs !== null) setTimeout(disconnect, afterMs);
     });
   });
 }

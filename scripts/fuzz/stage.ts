@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net';
 import { createServer as createTls, TLSSocket, type TlsOptions } from 'node:tls';
@@ -52,7 +53,12 @@ export interface Stage {
   readonly lines: string[];
   /** Waits until all requests and streams have ended. @throws Error when one remains, or when the log contains an internal error. */
   settled(patienceMs?: number): Promise<void>;
+  /** Waits until all connections of clients are closed. @throws Error when one remains. */
+  left(): Promise<void>;
 }
+
+/** Published by Node.js for each connection that a server of this process accepts. */
+const accepted = channel('net.server.socket');
 
 export async function openStage(config: object): Promise<Stage> {
   const lines: string[] = [];
@@ -60,6 +66,13 @@ export async function openStage(config: object): Promise<Stage> {
   const sinks: NonNullable<GatewayOptions['sinks']> = { ...silentSinks, stdout: sink, stderr: sink };
   const gateway = await createGateway({ version: 3, port: 0, listen_ip: '127.0.0.1', ...config } as never, { sinks });
   const { port } = await gateway.listen();
+  const sockets = new Set<Socket>();
+  accepted.subscribe((message) => {
+    const { socket } = message as { socket: Socket };
+    if (socket.localPort !== port) return;
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   return {
     gateway,
     port,
@@ -72,6 +85,16 @@ export async function openStage(config: object): Promise<Stage> {
       );
       const internal = lines.find((line) => /\n\s+at /.test(line) || line.includes('GATEWAY_FAULT'));
       if (internal) throw new Error(`internal error: ${internal}`);
+    },
+    async left() {
+      try {
+        await eventually(
+          () => sockets.size === 0,
+          () => `${sockets.size} connections stay`,
+        );
+      } finally {
+        for (const socket of sockets) socket.destroy();
+      }
     },
   };
 }

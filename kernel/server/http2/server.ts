@@ -18,6 +18,7 @@ import { Progress, pauseOf } from '../port/progress.ts';
 import type { LogRefusedQuery } from '../port/refused-queries.ts';
 import { portTimeouts } from '../port/timeouts.ts';
 import { isOfType } from './destinations.ts';
+import { closeLost } from './lost-connections.ts';
 import { abort, connections, Http2Request, Http2Response } from './messages.ts';
 
 /** HTTP/2 server for connections with or without TLS. */
@@ -55,6 +56,7 @@ export function createHttp2(
   let limits = config;
   let served = onlyType;
   const sessions = new Set<ServerHttp2Session>();
+  const watchLost = closeLost(sessions);
   const server = createServer({
     settings: {
       maxConcurrentStreams: CONCURRENT_STREAMS,
@@ -72,6 +74,7 @@ export function createHttp2(
   server.on('session', (session) => {
     connections.set(session, taken);
     sessions.add(session);
+    watchLost();
     session.once('close', () => {
       sessions.delete(session);
       // The session itself stays until its idle timer fires.

@@ -28,6 +28,12 @@ export function untaken(socket: Socket): number {
   return (socket as Socket & { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0;
 }
 
+/** Whether the operating system has closed a connection, as after a reset, even if nothing is read from it. */
+export function isDisconnected(socket: Socket): boolean {
+  const { _handle: handle } = socket as Socket & { _handle?: { getpeername(address: object): number } | null };
+  return handle ? handle.getpeername({}) !== 0 : true;
+}
+
 /** Sets which requests with `Upgrade` are detached as connections; Node 22 decides this itself. */
 export function decideUpgrades(server: Server, isUpgrade: (message: IncomingMessage) => boolean): void {
   Object.assign(server, { shouldUpgradeCallback: isUpgrade });

@@ -5,6 +5,7 @@ export const targets: Readonly<Record<string, () => Promise<Target>>> = {
   'http1-responses': async () => (await import('./http1-responses.ts')).http1Responses,
   'http-server': async () => (await import('./http-server.ts')).httpServer,
   'http2-server': async () => (await import('./http2-server.ts')).http2Server,
+  'http2-tls-server': async () => (await import('./http2-tls-server.ts')).http2TlsServer,
   websocket: async () => (await import('./websocket.ts')).websocket,
   'grpc-backend': async () => (await import('./grpc-backend.ts')).grpcBackend,
   'grpc-server': async () => (await import('./grpc-server.ts')).grpcServer,

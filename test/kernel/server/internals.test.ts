@@ -10,6 +10,7 @@ import {
   decideUpgrades,
   forgetFirstRead,
   handConnection,
+  isDisconnected,
   respondByKoa,
   untaken,
   useContext,
@@ -47,6 +48,20 @@ describe('undocumented features of Node.js and Koa that the gateway uses', () =>
     equal(head.toString().split('\r\n')[0], 'HTTP/1.1 408 Request Timeout');
     late.destroy();
     server.close();
+  });
+
+  it('a connection knows that its client has reset it, even if nothing is read', async () => {
+    let accepted: Socket | undefined;
+    const port = await portTo((socket) => {
+      accepted = socket.on('error', () => {}).pause();
+    });
+    const client = connect(port, '127.0.0.1');
+    await until(() => accepted !== undefined);
+    equal(isDisconnected(accepted!), false);
+    client.resetAndDestroy();
+    await until(() => isDisconnected(accepted!));
+    accepted!.destroy();
+    equal(isDisconnected(accepted!), true);
   });
 
   it('let an HTTP server pass on connections that switch to another protocol, and no others', async () => {
