@@ -103,6 +103,11 @@ interface KafkaError extends Error {
   readonly apiId?: string;
 }
 
+/** Whether a request failed because the broker did not support it when the client connected. */
+export function isUnsupported(error: unknown): boolean {
+  return [...errorsIn(error)].some(({ code }) => code === 'PLT_KFK_UNSUPPORTED_API');
+}
+
 /** Yields an error and its causes, outermost first, up to a readable number. */
 export function* errorsIn(error: unknown, depth = 0): Generator<KafkaError> {
   if (!(error instanceof Error) || depth > 8) return;

@@ -4,7 +4,7 @@ import { during } from '../../../shared/calls/during.ts';
 import { KeptLink, type Link } from '../../broker/kept-link.ts';
 import type { Message } from '../../broker/message.ts';
 import { OwnSockets } from '../../broker/own-sockets.ts';
-import { clientOptions, KafkaProblems, loadKafka } from '../client.ts';
+import { clientOptions, isUnsupported, KafkaProblems, loadKafka } from '../client.ts';
 import type { KafkaSettings } from '../settings.ts';
 import { type Outcome, writePartitioned } from './partitioned-write.ts';
 import { type Partitioner, partitionerOf } from './partitioner.ts';
@@ -222,6 +222,15 @@ async function openProducer(
     await sockets.end(GOODBYE_MS, close);
     throw broken.signal.reason ?? error;
   }
+  const run = async <T>(use: () => Promise<T>): Promise<T> => {
+    try {
+      return await sockets.run(use);
+    } catch (error) {
+      // The library looks up the requests that brokers support only once: another client looks them up again.
+      if (isUnsupported(error)) onLost(error as Error);
+      throw error;
+    }
+  };
   return {
     async write(topic, batch) {
       const messages = batch.map(({ payload, headers, key }) => ({
@@ -230,12 +239,12 @@ async function openProducer(
         ...(key !== undefined && { key: Buffer.from(key) }),
         headers: new Map(headers.map(([name, value]) => [Buffer.from(name), Buffer.from(value)])),
       }));
-      const { topics } = await sockets.run(() => client.metadata({ topics: [topic] }));
+      const { topics } = await run(() => client.metadata({ topics: [topic] }));
       const count = topics.get(topic)!.partitionsCount;
       const partitions = choose(messages.map(({ key }) => key)).map((chosen) => chosen % count);
       const write = async (some: readonly (typeof messages)[number][], partition: number) => {
         const placed = some.map((message) => ({ ...message, partition }));
-        const { unwritableNodes = [] } = await sockets.run(() => client.send({ messages: placed, ...options }));
+        const { unwritableNodes = [] } = await run(() => client.send({ messages: placed, ...options }));
         if (unwritableNodes.length > 0) throw new Error('the records were not written');
       };
       // With an idempotent producer the library uses one sequence for all partitions.
