@@ -1,19 +1,18 @@
 import { deepEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
 import { setEnvironment } from '../support/environment.ts';
 import { startGateway } from '../support/gateway.ts';
 import { TestPubSub } from '../support/pubsub.ts';
 import { TestServiceBus } from '../support/service-bus.ts';
-import { handedOver } from './handed-over.ts';
+import { followGuide } from './guide.ts';
+import { ATTEMPTS, handedOver } from './handed-over.ts';
 
 describe('the sample "clouds"', function () {
   // The clients are large.
   this.timeout(180_000);
   const google = new TestPubSub();
   const azure = new TestServiceBus();
-  let gateway: Operations;
   let restore: () => void;
 
   before(async () => {
@@ -25,10 +24,8 @@ describe('the sample "clouds"', function () {
       PUBSUB_EMULATOR_HOST: google.address,
       SERVICEBUS_CONNECTION_STRING: azure.connection,
     });
-    gateway = await startGateway(JSON.parse(readFileSync('samples/clouds/gateway.json', 'utf8')));
   });
   after(async () => {
-    await gateway.close();
     restore();
     await google.stop();
     await azure.stop();
@@ -39,9 +36,13 @@ describe('the sample "clouds"', function () {
     deepEqual([code, err], [0, '']);
   });
 
+  it('has a guide whose commands print the output that it shows', () => followGuide('clouds', { attempts: ATTEMPTS }));
+
   for (const cloud of ['google', 'azure']) {
     it(`delivers an order through ${cloud} to a request that waits for it`, async () => {
+      const gateway = await startGateway(JSON.parse(readFileSync('samples/clouds/gateway.json', 'utf8')));
       deepEqual(await handedOver(gateway, `/${cloud}/orders`, `/${cloud}/orders/next`), { order: { id: 7 } });
+      await gateway.close();
     });
   }
 });

@@ -30,6 +30,10 @@ interface Block {
 interface Run {
   /** Ports that a server of the test listens on, by the port that the guide names. Default: none. */
   readonly ports?: Readonly<Record<string, number>>;
+  /** Addresses of servers of the test, by the addresses that the guide and its configuration name. Default: none. */
+  readonly servers?: Readonly<Record<string, string>>;
+  /** Number of times that commands are run until their output is the expected one. Default: 1. */
+  readonly attempts?: number;
   /** Environment variables in addition to those that the guide exports. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -47,7 +51,10 @@ const UPSTREAM = 'node samples/quickstart/upstream.ts &';
  * their output. Each line of an output block must be a line of the output, in the order given; `…` stands for any text.
  * `sluice` and the example upstream run in this process; ports are replaced with free ones.
  */
-export async function followGuide(name: string, { ports = {}, env: given = {} }: Run = {}): Promise<void> {
+export async function followGuide(
+  name: string,
+  { ports = {}, servers = {}, attempts = 1, env: given = {} }: Run = {},
+): Promise<void> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), `guide-${name}-`)));
   const home = process.cwd();
   const replaced = new Map(Object.entries(ports).map(([port, at]) => [port, String(at)]));
@@ -61,7 +68,8 @@ export async function followGuide(name: string, { ports = {}, env: given = {} }:
     for (const [port] of text.matchAll(PORTS)) {
       if (!replaced.has(port)) replaced.set(port, String(await freePort()));
     }
-    return text.replaceAll(PORTS, (port) => replaced.get(port)!);
+    const local = text.replaceAll(PORTS, (port) => replaced.get(port)!);
+    return Object.entries(servers).reduce((all, [named, server]) => all.replaceAll(named, server), local);
   };
 
   const copySample = async (): Promise<void> => {
@@ -120,11 +128,18 @@ export async function followGuide(name: string, { ports = {}, env: given = {} }:
     for (const [index, block] of blocks.entries()) {
       if (block.file !== '') placeFile(block);
       if (block.kind !== 'sh') continue;
-      errors = '';
-      let output = '';
-      for (const command of commandsOf(block.text)) output += await run(command);
       const next = blocks[index + 1];
-      if (next?.kind === 'text') compare(block.text, next.text, output, errors);
+      for (let attempt = 1; ; attempt++) {
+        errors = '';
+        let output = '';
+        for (const command of commandsOf(block.text)) output += await run(command);
+        try {
+          if (next?.kind === 'text') compare(block.text, next.text, output, errors);
+          break;
+        } catch (error) {
+          if (attempt >= attempts) throw error;
+        }
+      }
     }
     ok(
       blocks.some(({ kind }) => kind === 'sh'),

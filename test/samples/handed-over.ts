@@ -2,6 +2,9 @@ import { equal } from 'node:assert/strict';
 import type { Operations } from '#kernel';
 import { until } from '../support/conditions.ts';
 
+/** Number of times that the requests of a guide are made until one delivers its order in time. */
+export const ATTEMPTS = 6;
+
 /**
  * The order that a waiting request is handed over a queue. On a busy machine the timeout of a sample passes before a client
  * is connected or a message is delivered: both requests are then made again.

@@ -1,9 +1,10 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
 import { startGateway } from '../support/gateway.ts';
 import { BUILDING_MS, startKafka, type TestKafka, withoutKafka } from '../support/kafka.ts';
+import { followGuide } from './guide.ts';
+import { ATTEMPTS } from './handed-over.ts';
 
 describe('the sample "kafka"', function () {
   this.timeout(BUILDING_MS);
@@ -15,19 +16,17 @@ describe('the sample "kafka"', function () {
 
   (withoutKafka ? describe.skip : describe)(`with Kafka${withoutKafka ? `: ${withoutKafka}` : ''}`, () => {
     let broker: TestKafka;
-    let gateway: Operations;
-
     before(async () => {
       broker = await startKafka(['-topics', 'orders:1']);
-      const text = readFileSync('samples/kafka/gateway.json', 'utf8');
-      gateway = await startGateway(JSON.parse(text.replaceAll('127.0.0.1:9092', broker.address)));
     });
-    after(async () => {
-      await gateway.close();
-      await broker.close();
-    });
+    after(() => broker.close());
+
+    it('has a guide whose commands print the output that it shows', () =>
+      followGuide('kafka', { ports: { 9092: Number(broker.address.split(':').at(-1)) }, attempts: ATTEMPTS }));
 
     it('delivers an order to a request that waits for it, with its customer as the key', async () => {
+      const text = readFileSync('samples/kafka/gateway.json', 'utf8');
+      const gateway = await startGateway(JSON.parse(text.replaceAll('127.0.0.1:9092', broker.address)));
       const next = gateway.inject('/orders/next');
       let isOver = false;
       void next.then(() => {
@@ -38,6 +37,7 @@ describe('the sample "kafka"', function () {
       // What is written before the group has its place is nobody's.
       while (!isOver) equal((await send()).statusCode, 201);
       deepEqual((await next).json(), { order: { id: 7 } });
+      await gateway.close();
       equal((await broker.records('orders'))[0]!.key, 'ada');
     });
   });

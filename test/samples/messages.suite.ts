@@ -4,11 +4,26 @@ import type { Operations } from '#kernel';
 import type { Broker } from '../plugins/clients/amqp/broker.test.ts';
 import { until } from '../support/conditions.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
-import { handedOver } from './handed-over.ts';
+import { followGuide } from './guide.ts';
+import { ATTEMPTS, handedOver } from './handed-over.ts';
 
 /** The sample of messages, called. */
 export function messagesSampleSuite(broker: () => Broker): void {
   describe('the sample "messages"', () => {
+    let backend: TestBackend;
+    before(async () => {
+      backend = await startBackend(json({ parcel: 1 }));
+    });
+    after(() => backend.close());
+
+    it('has a guide whose commands print the output that it shows', async () => {
+      const ports = { 5672: broker().rabbit.port, 9000: Number(new URL(backend.url).port) };
+      await followGuide('messages', { ports, attempts: ATTEMPTS });
+      await until(() => backend.requests.length > 0);
+    });
+  });
+
+  describe('the gateway of the sample "messages"', () => {
     let backend: TestBackend;
     let gateway: Operations;
 

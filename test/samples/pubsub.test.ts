@@ -1,12 +1,12 @@
 import { deepEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
 import { INSTALLATION_MS } from '../support/debian.ts';
 import { setEnvironment } from '../support/environment.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startNats, type TestNats, withoutNats } from '../support/nats.ts';
-import { handedOver } from './handed-over.ts';
+import { followGuide } from './guide.ts';
+import { ATTEMPTS, handedOver } from './handed-over.ts';
 
 describe('the sample "pubsub"', function () {
   this.timeout(INSTALLATION_MS);
@@ -17,22 +17,23 @@ describe('the sample "pubsub"', function () {
 
   (withoutNats ? describe.skip : describe)(`with NATS${withoutNats ? `: ${withoutNats}` : ''}`, () => {
     let server: TestNats;
-    let gateway: Operations;
-    let restore: () => void;
-
     before(async () => {
       server = await startNats();
-      restore = setEnvironment({ NATS_SERVER_URL: server.address });
-      gateway = await startGateway(JSON.parse(readFileSync('samples/pubsub/gateway.json', 'utf8')));
     });
-    after(async () => {
-      await gateway.close();
-      restore();
-      await server.close();
-    });
+    after(() => server.close());
+
+    it('has a guide whose commands print the output that it shows', () =>
+      followGuide('pubsub', { ports: { 4222: Number(new URL(server.address).port) }, attempts: ATTEMPTS }));
 
     it('delivers an order to a request that waits for it', async () => {
-      deepEqual(await handedOver(gateway, '/orders', '/orders/next'), { order: { id: 7 } });
+      const restore = setEnvironment({ NATS_SERVER_URL: server.address });
+      const gateway = await startGateway(JSON.parse(readFileSync('samples/pubsub/gateway.json', 'utf8')));
+      try {
+        deepEqual(await handedOver(gateway, '/orders', '/orders/next'), { order: { id: 7 } });
+      } finally {
+        await gateway.close();
+        restore();
+      }
     });
   });
 });
