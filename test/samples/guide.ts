@@ -9,11 +9,12 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createUpstream } from '../../samples/quickstart/upstream.ts';
 import { type Running, startCommand } from '../kernel/cli/running.ts';
 import { freePort } from '../support/conditions.ts';
@@ -123,6 +124,7 @@ export async function followGuide(
   try {
     const guide = await withFreePorts(readFileSync(`samples/${name}/README.md`, 'utf8'));
     await copySample();
+    symlinkSync(resolve('node_modules'), join(root, 'node_modules'));
     process.chdir(root);
     const blocks = blocksOf(guide);
     for (const [index, block] of blocks.entries()) {

@@ -5,16 +5,20 @@ import { startBackend, startGateway, type TestBackend } from '../support/gateway
 import { beginStream, models, wholeStream } from '../support/models.ts';
 import { openStream } from '../support/stream-client.ts';
 import { checkFilled } from './filled-check.ts';
+import { followGuide } from './guide.ts';
 
-describe('the sample "models"', () => {
+describe('the sample "models"', function () {
+  this.timeout(60_000);
   let vendors: TestBackend;
   let gateway: Operations;
 
   before(async () => {
-    vendors = await startBackend(({ target }, response) => {
+    vendors = await startBackend(({ target, body }, response) => {
       const name = target.includes('gemini') ? 'gemini' : target.includes('/messages') ? 'anthropic' : 'openai';
       const [, , fixture] = models.find(([vendor]) => vendor === (target.includes('/converse') ? 'bedrock' : name))!;
-      if (target.endsWith('/converse-stream')) beginStream('bedrock', response).end(wholeStream('bedrock', fixture));
+      if (JSON.parse(String(body)).stream) beginStream(name, response).end(wholeStream(name, fixture));
+      else if (target.endsWith('/converse-stream'))
+        beginStream('bedrock', response).end(wholeStream('bedrock', fixture));
       else response.setHeader('Content-Type', 'application/json').end(JSON.stringify(fixture.answer));
     });
     const text = readFileSync('samples/models/gateway.json', 'utf8');
@@ -32,6 +36,13 @@ describe('the sample "models"', () => {
     ]);
     const { code, err } = await checkFilled('samples/models/gateway.json', Object.fromEntries(keys));
     deepEqual([code, err], [0, '']);
+  });
+
+  it('has a guide whose commands print the output that it shows', () => {
+    const providers = ['api.openai.com', 'api.anthropic.com', 'bedrock-runtime.eu-central-1.amazonaws.com'];
+    return followGuide('models', {
+      servers: Object.fromEntries(providers.map((name) => [`https://${name}`, vendors.url])),
+    });
   });
 
   it('calls the model named in a header, or the fallback, with one request format', async () => {
