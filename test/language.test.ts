@@ -1,8 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
 import { comments, type Description, literals, luaComments, paragraphs, type Text, titles } from './language/texts.ts';
 
-const { descriptions, messages } = literals();
-
 /** Constructions that no engineer would say, each with the usual one. */
 const banned: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(is|are) no (?!longer\b|more\b)[a-z$…]/, 'is not a valid …'],
@@ -46,11 +44,6 @@ const notTheThing =
 /** Constructions that comments may use: a null that means "none", and a repeated "that of". */
 const allowedInComments = new Set(['is not a valid …', 'is not valid', 'repeat the noun', 'regardless of']);
 
-const sourceComments = [
-  ...comments('{admin,kernel,plugins,samples}/**/*.ts', 'scripts/**/*.{ts,mjs}'),
-  ...luaComments('samples/**/*.lua'),
-];
-
 /** Placeholders and quoted names are not prose: `${mistakes}`, `"no_local"`. */
 const withoutPlaceholders = (text: string) => text.replaceAll(/\$\{[^}]*\}/g, '…');
 
@@ -87,6 +80,18 @@ const bare = (text: string) =>
     .replace(/s$/, '');
 
 describe('the language of the product', () => {
+  let descriptions: readonly Description[];
+  let messages: readonly Text[];
+  let sourceComments: readonly Text[];
+
+  before(() => {
+    ({ descriptions, messages } = literals());
+    sourceComments = [
+      ...comments('{admin,kernel,plugins,samples}/**/*.ts', 'scripts/**/*.{ts,mjs}'),
+      ...luaComments('samples/**/*.lua'),
+    ];
+  });
+
   it('has the usual constructions in descriptions of fields', () => deepEqual(violations(descriptions), []));
 
   it('has the usual constructions in messages, hints and log lines', () => deepEqual(violations(messages), []));

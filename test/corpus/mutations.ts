@@ -7,6 +7,7 @@ import type { Path, Printed, Range } from './printed.ts';
 export interface Mutation {
   /** What was done, and where: the same in every run. */
   readonly name: string;
+  /** Computed when it is read: `npm test` reads one in 16. */
   readonly data: unknown;
   /** Where it must be told: just there, or somewhere in there. */
   place(text: Printed): { readonly stretch: Range; readonly exact: boolean };
@@ -40,11 +41,13 @@ function mutation(
   path: Path,
   segment: 'key' | 'value' | 'inside',
 ): Mutation {
-  const data = cloneData(document);
-  change(data as Data);
   return {
     name: `${what} /${path.join('/')}`,
-    data,
+    get data() {
+      const data = cloneData(document);
+      change(data as Data);
+      return data;
+    },
     place: (text) => ({
       stretch: segment === 'key' ? text.key(path) : text.value(path),
       exact: segment !== 'inside',

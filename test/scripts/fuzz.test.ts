@@ -6,11 +6,12 @@ import { keptInputs } from '../../scripts/fuzz/corpus.ts';
 import { Find, judge } from '../../scripts/fuzz/judge.ts';
 import { exactJson } from '../../scripts/fuzz/targets/exact-json.ts';
 import { targets as loads } from '../../scripts/fuzz/targets/index.ts';
+import { repetitions } from '../support/budget.ts';
 
 const targets = await Promise.all(Object.values(loads).map((load) => load()));
 
 /** Time for random inputs of each target, in milliseconds; `npm run fuzz` searches for longer. */
-const LIMIT_MS = 1_000;
+const LIMIT_MS = repetitions(500, 5_000);
 
 /** The same inputs in every run, so that a change is what makes it fail; `npm run fuzz` takes new ones. */
 const seed = Number(process.env['SLUICE_FUZZ_SEED'] ?? 1);
