@@ -84,8 +84,7 @@ function contains(node: ts.Node, isMeant: (inner: ts.Node) => boolean): boolean 
 }
 
 /** True when a file creates what emits events of a system's handle. */
-function creates(file: string): boolean {
-  const source = sourceOf(file);
+function creates(source: ts.SourceFile): boolean {
   const names = new Set<string>();
   for (const statement of source.statements) {
     if (!ts.isImportDeclaration(statement) || statement.importClause?.isTypeOnly) continue;
@@ -107,15 +106,23 @@ describe('the owners of faults', () => {
   const all = globSync(['kernel/**/*.ts', 'plugins/**/*.ts', 'admin/**/*.ts'])
     .filter((file) => !/^kernel\/(?:cli|testing)\//.test(file) && !threads.has(file) && !ofProcess.has(file))
     .sort();
-  const files = all.filter(creates);
+  const creating: string[] = [];
+  const handling: string[] = [];
+
+  before(() => {
+    for (const file of all) {
+      const source = sourceOf(file);
+      if (creates(source)) creating.push(file);
+      if (contains(source, registers)) handling.push(file);
+    }
+  });
 
   it('are named at every place that creates a socket, session, thread or process', () => {
-    const without = files.filter((file) => !owning.test(readFileSync(file, 'utf8')));
+    const without = creating.filter((file) => !owning.test(readFileSync(file, 'utf8')));
     deepEqual(without, Object.keys(exceptions).sort());
   });
 
   it('are known for every file that registers a handler or a timer', () => {
-    const handling = all.filter((file) => contains(sourceOf(file), registers));
     const without = handling.filter((file) => placesFor(file).length === 0);
     deepEqual(without, []);
     const unused = beginnings.filter((beginning) => !handling.some((file) => file.startsWith(beginning)));
