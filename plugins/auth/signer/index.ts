@@ -27,7 +27,7 @@ import { tokenMaker } from './token.ts';
  * Replaces objects in the response with tokens signed by a key of the gateway. Returns 400 if the response is not
  * complete, and 401 for every request until a key is available.
  *
- * Configuration faults: those of `openSigningKey` and `checkKeyFields`; warnings `SIGNER_OUTPUT`, `SIGNER_NESTED`.
+ * Configuration faults: those of `openSigningKey` and `checkKeyFields`; a warning `SIGNER_OUTPUT`.
  */
 export const plugin = definePlugin({
   name: 'auth/signer',
@@ -78,11 +78,9 @@ function tokensIn(
   tokenOf: (claims: DataObject) => string,
   { status, headers }: Reply,
 ): Reply {
-  const signed = { ...data };
-  for (const name of names) {
-    const claims = getKey(data, name);
-    if (isObject(claims)) setKey(signed, name, tokenOf(claims));
-  }
+  const signed = names.reduce((whole, name) => {
+    return withToken(whole, Object.hasOwn(data, name) ? [name] : name.split('.'), tokenOf);
+  }, data);
   const first = new HeaderBag();
   for (const [name, value] of headers) if (!first.has(name.toLowerCase())) first.append(name, value);
   first.set('Content-Type', 'application/json; charset=utf-8');
@@ -92,30 +90,28 @@ function tokensIn(
   return reply;
 }
 
+/** Replaces the object at a path with its token. The given data is not changed: the objects on the path are copied. */
+function withToken(data: DataObject, path: readonly string[], tokenOf: (claims: DataObject) => string): DataObject {
+  const [step, ...rest] = path as [string, ...string[]];
+  const value = getKey(data, step);
+  if (!isObject(value)) return data;
+  const copy = { ...data };
+  setKey(copy, step, rest.length === 0 ? tokenOf(value) : withToken(value, rest, tokenOf));
+  return copy;
+}
+
 function causeOf({ errors, data }: Reply): string {
   if (errors.length > 0) return `Proxy response: ${errors.map((error: CallError) => error.message).join('; ')}`;
   return data === null ? 'Empty proxy response' : 'Proxy response: it is not complete';
 }
 
-/** Warns of settings that have no effect, or a different one than expected. */
+/** Warns of settings without effect. */
 function checkFields(site: EndpointSite<SignerConfig>): void {
-  const { config } = site;
   checkKeyFields(site);
   const { output_encoding: output } = site.endpoint;
   if (output !== 'json') {
     site.warn('SIGNER_OUTPUT', '', `the response is JSON: output_encoding "${output}" has no effect`, {
       hint: '"output_encoding": "json"',
     });
-  }
-  for (const [index, name] of config.keys_to_sign.entries()) {
-    if (!name.includes('.')) continue;
-    site.warn(
-      'SIGNER_NESTED',
-      `/keys_to_sign/${index}`,
-      'dots do not access nested objects: the name refers to a top-level field',
-      {
-        hint: 'move the field to the top, as with flatmap_filter of proxy',
-      },
-    );
   }
 }

@@ -13,14 +13,14 @@ export type Rules = Pick<
 export function authorizer(config: Rules): Authorize {
   const { roles, scopes, scopes_matcher: matcher } = config;
   const rolesOf = config.roles_key_is_nested ? claimAt(config.roles_key) : whole(config.roles_key);
-  const scopesPath = config.scopes_key.split('.');
+  const scopesOf = claimAt(config.scopes_key);
   return (claims) => {
     if (roles.length > 0) {
       const carried = listed(rolesOf(claims));
       if (!roles.some((role) => carried.includes(role))) return 'it has none of the roles';
     }
     if (scopes.length === 0) return null;
-    const carried = listed(getPath(claims, scopesPath));
+    const carried = listed(scopesOf(claims));
     const suffices =
       matcher === 'all' ? scopes.every((one) => carried.includes(one)) : scopes.some((one) => carried.includes(one));
     return suffices ? null : 'its scopes do not suffice';

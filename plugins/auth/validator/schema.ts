@@ -71,7 +71,7 @@ export const schema = {
     scopes: names('Required scopes, combined by scopes_matcher. Requires scopes_key.', 'read', 'write'),
     scopes_key: {
       type: 'string',
-      description: 'Claim that contains the scopes. Dots access nested objects.',
+      description: 'Claim that contains the scopes. Dots access nested objects, unless it starts with http.',
       default: '',
       examples: ['scope'],
     },

@@ -131,7 +131,6 @@ export const authErrors: Codes = {
   ],
   REVOKER_WORKERS: ['The revoke server runs in one process only.', 'Start it without `--workers`.'],
   SIGNER_KEY: ['The signing key cannot be used.', 'Check `kid`, `alg` and the key set.'],
-  SIGNER_NESTED: ['Dots in `keys_to_sign` do not access nested objects.', 'Move the field to the top of the response.'],
   SIGNER_OUTPUT: [
     'The response of the signer is JSON; the output encoding has no effect.',
     'Set `"output_encoding": "json"`.',

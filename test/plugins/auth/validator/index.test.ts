@@ -203,6 +203,7 @@ describe('auth/validator', () => {
       [{ s: 1 }, {}, 403],
       [{ a: { b: 'w' } }, { scopes_key: 'a.b' }, 200],
       [{ 'a.b': 'w' }, { scopes_key: 'a.b' }, 403],
+      [{ 'http://x.y/s': 'w' }, { scopes_key: 'http://x.y/s' }, 200],
     ] as const) {
       it(`cause ${status} with ${JSON.stringify(config)} for the claims ${JSON.stringify(claims)}`, async () =>
         equal(await statusOf({ scopes, scopes_key: 's', ...config }, claims), status));
