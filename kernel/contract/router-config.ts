@@ -147,7 +147,18 @@ export const routerSchema = {
       description: 'Decompresses gzip request bodies.',
       default: false,
     },
-    disable_gzip: { type: 'boolean', description: 'Disables response compression.', default: false },
+    disable_gzip: {
+      type: 'boolean',
+      description: 'Disables response compression, which uses zstd, brotli or gzip, as the client accepts.',
+      default: false,
+    },
+    gzip_profile: {
+      type: 'string',
+      enum: ['balanced', 'speed', 'compression'],
+      description:
+        'Trade-off of response compression: "speed" takes less CPU time, "compression" sends fewer bytes. Applies to every coding.',
+      default: 'balanced',
+    },
     use_h2c: {
       type: 'boolean',
       description: 'Deprecated location of the root field use_h2c.',

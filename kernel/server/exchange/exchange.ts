@@ -23,7 +23,7 @@ import { FinishedRequest } from '../request/finished.ts';
 import { logOf } from '../request/id.ts';
 import { type Failing, RequestOwner } from '../request/owner.ts';
 import { ReceivedRequest } from '../request/received.ts';
-import { compress, wantsGzip } from '../response/compression.ts';
+import { codingOf, compress } from '../response/compression.ts';
 import { answerFailure, failureText } from '../response/failed-answer.ts';
 import { CLIENT_LEFT, UPGRADED } from '../response/recorded-status.ts';
 import { logErrors, renderReply } from '../response/render.ts';
@@ -179,9 +179,10 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
 
   #write(rendered: RenderedReply): void | Promise<void> {
     const { options } = this.#context;
-    if (options.disable_gzip || rendered.raw || !wantsGzip(this.#response, rendered)) return this.#send(rendered);
+    const coding = options.disable_gzip || rendered.raw ? null : codingOf(this.#response, rendered);
+    if (coding === null) return this.#send(rendered);
     const send = (packed: RenderedReply): void => (this.#response.destroyed ? drop(packed) : this.#send(packed));
-    return compress(rendered).then(send, () => send(rendered));
+    return compress(rendered, coding, options.gzip_profile).then(send, () => send(rendered));
   }
 
   /** If the head cannot be written, the resources of the response are released. */

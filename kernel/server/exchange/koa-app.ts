@@ -5,6 +5,7 @@ import type { Log, ProductNames } from '#contract';
 import { PluginFault } from '../../containment/plugin-fault.ts';
 import type { RenderedReply } from '../../pipeline/response/render.ts';
 import { respondByKoa } from '../port/internals.ts';
+import type { Profile } from '../response/coding.ts';
 import { answerFailure, type Refusal } from '../response/failed-answer.ts';
 import { type ExchangeMessage, exchangeKey } from './context.ts';
 import { compressReply, headersOn, takeHeaders } from './koa-reply.ts';
@@ -19,12 +20,12 @@ type Composed = (context: Koa.Context) => Promise<void>;
  * monitoring of the response, are used only for a request whose response was left on the context.
  */
 export class KoaApp extends Koa {
-  readonly #gzips: boolean;
+  readonly #profile: Profile | null;
 
-  /** @param gzips whether to compress responses left on the context for clients that accept gzip. */
-  constructor(names: ProductNames, gzips: boolean, log: Log) {
+  /** @param profile for compressing responses left on the context; null to send them as they are. */
+  constructor(names: ProductNames, profile: Profile | null, log: Log) {
     super();
-    this.#gzips = gzips;
+    this.#profile = profile;
     this.silent = true;
     this.on('error', (error: Error) => {
       // Plugin faults are already logged.
@@ -51,7 +52,7 @@ export class KoaApp extends Koa {
   /** Lets Koa respond from the context. */
   #respond(context: Koa.Context): Promise<void> {
     (context.req as ExchangeMessage)[exchangeKey]?.settleBody(context.body instanceof Stream);
-    const packing = this.#gzips ? compressReply(context) : undefined;
+    const packing = this.#profile === null ? undefined : compressReply(context, this.#profile);
     const { statusCode } = context.res;
     return respondByKoa.call(this, context, async () => {
       context.res.statusCode = statusCode;

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type Koa from 'koa';
 import { ByteStream, type Call } from '#contract';
 import type { RenderedReply } from '../../pipeline/response/render.ts';
-import { acceptsGzip, compressBytes, isCompressible, weakTag } from '../response/compression.ts';
+import { acceptedCoding, compressBytes, type Profile } from '../response/coding.ts';
+import { isCompressible, weakTag } from '../response/compression.ts';
 
 /** Leaves a response on the context, for middleware that reads it; Koa writes it. */
 export function handToKoa(context: Koa.Context, rendered: RenderedReply, call: Call | null): void {
@@ -31,16 +32,17 @@ function isList(name: string): boolean {
   return lower === 'set-cookie' || lower === 'vary' || lower === 'link';
 }
 
-/** Compresses the body left on the context, if the client accepts gzip. */
-export async function compressReply(context: Koa.Context): Promise<void> {
+/** Compresses the body left on the context, if the client accepts that. */
+export async function compressReply(context: Koa.Context, profile: Profile): Promise<void> {
   const { body, status, res } = context;
   if (context.compress === false || context.method === 'HEAD') return;
-  if ((typeof body !== 'string' && !Buffer.isBuffer(body)) || !acceptsGzip(context.get('accept-encoding'))) return;
+  const coding = acceptedCoding(context.get('accept-encoding'));
+  if ((typeof body !== 'string' && !Buffer.isBuffer(body)) || coding === null) return;
   const headers = Object.entries(res.getHeaders()).flatMap(([name, value]) => [name, String(value)]);
   if (!isCompressible(status, headers, body)) return;
   const tag = context.response.get('etag');
-  context.body = await compressBytes(body);
-  context.set('Content-Encoding', 'gzip');
+  context.body = await compressBytes(body, coding, profile);
+  context.set('Content-Encoding', coding);
   context.vary('Accept-Encoding');
   if (tag) context.set('ETag', weakTag(tag));
 }

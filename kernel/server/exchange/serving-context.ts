@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
-import type { ClientRequest, FindEndpoint, Log, LogSinks, ProductNames, Role, Step } from '#contract';
+import type { ClientRequest, FindEndpoint, Log, LogSinks, ProductNames, Role, RouterOptions, Step } from '#contract';
 import { runOwned } from '../../contract/internal.ts';
 import {
   createAccessWriter,
@@ -18,6 +18,7 @@ import { dropNamed } from '../http1/framing.ts';
 import { Http2Destinations } from '../http2/destinations.ts';
 import { compileClientIp } from '../request/client-ip.ts';
 import { compileRequestId, requestIdHead } from '../request/id.ts';
+import type { Profile } from '../response/coding.ts';
 import { type Destinations, destinationsOf } from '../routing/destinations.ts';
 import { componentDispatch } from '../routing/dispatch.ts';
 import { createFallbackReplies } from '../routing/fallback-replies.ts';
@@ -84,9 +85,7 @@ export async function createServingContext(
   runtime.dispatcher.dispatch = componentDispatch(destinations, context.fallbacks);
   // Without middleware, Koa would only add overhead.
   const throughApp = middleware.length > 0 || context.throughKoa;
-  const handle = throughApp
-    ? createApp(middleware, rendering.names, !config.router.disable_gzip, log).callback()
-    : null;
+  const handle = throughApp ? createApp(middleware, rendering.names, profileOf(config.router), log).callback() : null;
   const logging = joinLogging(
     attached.flatMap(({ logging: settings }) => settings ?? []),
     sinks,
@@ -147,8 +146,13 @@ function endpointFinder(destinations: Destinations): FindEndpoint {
   };
 }
 
-function createApp(middleware: readonly Koa.Middleware[], names: ProductNames, gzips: boolean, log: Log): Koa {
-  const app = new KoaApp(names, gzips, log);
+/** Profile of response compression; null if it is off. */
+function profileOf({ disable_gzip: isOff, gzip_profile: profile }: RouterOptions): Profile | null {
+  return isOff ? null : profile;
+}
+
+function createApp(middleware: readonly Koa.Middleware[], names: ProductNames, profile: Profile | null, log: Log): Koa {
+  const app = new KoaApp(names, profile, log);
   if (middleware.length > 0) app.use(prepare(names));
   for (const layer of middleware) app.use(layer);
   app.use((context) => (context.req as ExchangeMessage)[exchangeKey]!.run(context));

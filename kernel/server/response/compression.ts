@@ -1,15 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
-import { promisify } from 'node:util';
-import { createGzip, gzip } from 'node:zlib';
 import { ByteStream } from '#contract';
 import type { RenderedReply } from '../../pipeline/response/render.ts';
+import { acceptedCoding, type Coding, compressBytes, createCompressor, type Profile } from './coding.ts';
 
 /** Smallest body worth compressing, in bytes. */
 const SMALLEST_BYTES = 1024;
-
-/** Gzip level: half the time of the default level, for a few percent more bytes. */
-const LEVEL = 4;
 
 const streamTypes = /^(?:text\/event-stream|application\/(?:x-ndjson|vnd\.amazon\.eventstream|grpc))/i;
 
@@ -49,41 +45,36 @@ function lengthOf(body: string | Uint8Array | ByteStream, headers: readonly stri
   return 0;
 }
 
-/** Whether the client accepts gzip and the response is compressible. */
-export function wantsGzip(response: ServerResponse, { status, headers, body }: RenderedReply): boolean {
+/** Coding to compress a response with; null if the client accepts none, or if the response is not compressible. */
+export function codingOf(response: ServerResponse, { status, headers, body }: RenderedReply): Coding | null {
   const { headers: asked, method } = response.req;
-  return (
+  const isPossible =
     asked['accept-encoding'] !== undefined &&
     method !== 'HEAD' &&
     isCompressible(status, headers, body) &&
-    !response.hasHeader('content-encoding') &&
-    acceptsGzip(String(asked['accept-encoding']))
-  );
+    !response.hasHeader('content-encoding');
+  return isPossible ? acceptedCoding(String(asked['accept-encoding'])) : null;
 }
 
 /** Returns the response with a compressed body. The response must be compressible. */
-export async function compress(rendered: RenderedReply): Promise<RenderedReply> {
+export async function compress(rendered: RenderedReply, coding: Coding, profile: Profile): Promise<RenderedReply> {
   const body = rendered.body as string | Uint8Array | ByteStream;
-  const packed = body instanceof ByteStream ? compressStream(body) : await compressBytes(body);
-  describeGzip(rendered.headers);
+  const packed =
+    body instanceof ByteStream ? compressStream(body, coding, profile) : await compressBytes(body, coding, profile);
+  describeCoding(rendered.headers, coding);
   return { ...rendered, body: packed };
 }
 
-/** Compresses a complete body, off the event loop. */
-export function compressBytes(body: string | Uint8Array): Promise<Buffer> {
-  return promisify(gzip)(body, { level: LEVEL });
-}
-
 /** Compresses a stream as it is read. A failing source fails it; a reader that stops early cancels the source. */
-function compressStream(body: ByteStream): ByteStream {
-  return ByteStream.from(pipeline(body.readable(), createGzip({ level: LEVEL }), ignored));
+function compressStream(body: ByteStream, coding: Coding, profile: Profile): ByteStream {
+  return ByteStream.from(pipeline(body.readable(), createCompressor(coding, profile), ignored));
 }
 
 /** Ignores the error: the stream's reader gets it. */
 function ignored(): void {}
 
 /** Changes headers to describe the compressed body. The caller that writes the body sets its length. */
-function describeGzip(headers: string[]): void {
+function describeCoding(headers: string[], coding: Coding): void {
   let varies = false;
   for (let at = headers.length - 2; at >= 0; at -= 2) {
     const name = headers[at]!.toLowerCase();
@@ -92,37 +83,11 @@ function describeGzip(headers: string[]): void {
     else if (name === 'etag') headers[at + 1] = weakTag(headers[at + 1]!);
     else if (name === 'vary') varies ||= /(?:^|[\s,])(?:accept-encoding|\*)(?:[\s,]|$)/i.test(headers[at + 1]!);
   }
-  headers.push('Content-Encoding', 'gzip');
+  headers.push('Content-Encoding', coding);
   if (!varies) headers.push('Vary', 'Accept-Encoding');
 }
 
 /** Makes an ETag weak: compression changes the bytes, but not the resource. */
 export function weakTag(tag: string): string {
   return tag.startsWith('"') ? `W/${tag}` : tag;
-}
-
-/**
- * Whether an `Accept-Encoding` header accepts gzip: by name, or by `*` when gzip is not listed, and with at least the
- * weight of `identity`. An invalid weight counts as 0.
- */
-export function acceptsGzip(header: string | undefined): boolean {
-  if (!header) return false;
-  let gzip: number | undefined;
-  let any: number | undefined;
-  let plain: number | undefined;
-  for (const item of header.toLowerCase().split(',')) {
-    const [name, ...parameters] = item.split(';').map((segment) => segment.trim()) as [string, ...string[]];
-    if (name === 'gzip' || name === 'x-gzip') gzip = Math.max(gzip ?? 0, weightOf(parameters));
-    else if (name === '*') any = weightOf(parameters);
-    else if (name === 'identity') plain = weightOf(parameters);
-  }
-  const weight = gzip ?? any ?? 0;
-  return weight > 0 && weight >= (plain ?? 0);
-}
-
-function weightOf(parameters: readonly string[]): number {
-  const written = parameters.find((parameter) => /^q\s*=/.test(parameter));
-  if (written === undefined) return 1;
-  const value = written.slice(written.indexOf('=') + 1).trim();
-  return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(value) ? Number(value) : 0;
 }

@@ -1,9 +1,11 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { buffer } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib';
 import type Koa from 'koa';
-import { type AtService, Reply } from '#contract';
-import { acceptsGzip, compress, isCompressible } from '../../../kernel/server/response/compression.ts';
+import { type AtService, ByteStream, Reply } from '#contract';
+import { acceptedCoding, type Coding } from '../../../kernel/server/response/coding.ts';
+import { compress, isCompressible } from '../../../kernel/server/response/compression.ts';
 import type { Gateway } from '../../../kernel/sluice.ts';
 import { startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { startPlugged } from '../../support/plugged.ts';
@@ -17,9 +19,9 @@ describe('the header Accept-Encoding', () => {
     ['gzip', true],
     ['GZip', true],
     ['x-gzip', true],
-    ['gzip, deflate, br', true],
-    ['br;q=1.0,gzip;q=0.8', true],
-    ['deflate, br', false],
+    ['gzip, deflate', true],
+    ['br;q=0.8,gzip;q=1.0', true],
+    ['deflate, compress', false],
     ['gzipped', false],
     ['gzip;q=0', false],
     ['gzip;q=0.000', false],
@@ -27,7 +29,7 @@ describe('the header Accept-Encoding', () => {
     ['gzip ; q=0.001', true],
     ['gzip;q=none', false],
     ['gzip;q=2', false],
-    ['*', true],
+    ['*', false],
     ['*;q=0', false],
     ['*;q=0, gzip', true],
     ['*, gzip;q=0', false],
@@ -48,8 +50,28 @@ describe('the header Accept-Encoding', () => {
   ];
   for (const [header, wants] of cases) {
     it(`${JSON.stringify(header)} ${wants ? 'asks' : 'does not ask'} for gzip`, () => {
-      equal(acceptsGzip(header), wants);
+      equal(acceptedCoding(header) === 'gzip', wants);
     });
+  }
+});
+
+describe('the coding of a response', () => {
+  for (const [header, coding] of [
+    ['gzip, deflate, br, zstd', 'zstd'],
+    ['gzip, deflate, br', 'br'],
+    ['*', 'zstd'],
+    ['*;q=0.5, br', 'br'],
+    ['zstd;q=0.5, br;q=0.6, gzip;q=0.7', 'gzip'],
+    ['zstd;q=0, *', 'br'],
+    ['zstd;q=0, br;q=0, *', 'gzip'],
+    ['zstd;q=0.1, identity;q=0.2', null],
+    ['zstd;q=0.1, br;q=0.3, identity;q=0.2', 'br'],
+    ['BR', 'br'],
+    ['brotli, zstandard, __proto__, constructor', null],
+    ['zstd;q=2, br;q=-1', null],
+    [`${'gzip;q=0.1,'.repeat(5000)}zstd;q=0.2`, 'zstd'],
+  ] as const) {
+    it(`is ${coding ?? 'none'} for ${header.slice(0, 60)}`, () => equal(acceptedCoding(header), coding));
   }
 });
 
@@ -98,6 +120,19 @@ describe('response compression', () => {
     const { bytes } = await get();
     deepEqual(JSON.parse(gunzipSync(bytes).toString()), { a: text, b: { a: text } });
   });
+
+  for (const [coding, inflate] of Object.entries({ zstd: zstdDecompressSync, br: brotliDecompressSync })) {
+    for (const gzip_profile of ['speed', 'balanced', 'compression']) {
+      it(`is compressed with ${coding} for a client that prefers it, with the profile ${gzip_profile}`, async () => {
+        answerWith({ 'Content-Type': 'application/json' }, JSON.stringify({ a: text }));
+        await start({}, { gzip_profile });
+        const { headers, bytes } = await get('GET /x', `gzip;q=0.5, ${coding}`);
+        deepEqual([headers['content-encoding'], headers.vary], [coding, 'Accept-Encoding']);
+        equal(headers['content-length'], String(bytes.length));
+        deepEqual(JSON.parse(inflate(bytes).toString()), { a: text });
+      });
+    }
+  }
 
   for (const [name, encoding] of [
     ['does not ask', 'identity'],
@@ -217,10 +252,26 @@ describe('isCompressible', () => {
 });
 
 describe('the function compress()', () => {
+  for (const [coding, inflate] of Object.entries({
+    zstd: zstdDecompressSync,
+    br: brotliDecompressSync,
+    gzip: gunzipSync,
+  })) {
+    it(`compresses a stream with ${coding}`, async () => {
+      const source = new ByteStream();
+      const rendered = { status: 200, headers: ['Content-Length', '2000'], body: source };
+      const { body, headers } = await compress(rendered, coding as Coding, 'balanced');
+      source.write(Buffer.from('x'.repeat(2000)));
+      source.end();
+      equal(inflate(await buffer((body as ByteStream).readable())).toString(), 'x'.repeat(2000));
+      deepEqual(headers, ['Content-Encoding', coding, 'Vary', 'Accept-Encoding']);
+    });
+  }
+
   it('makes the ETag weak and extends Vary', async () => {
     const body = 'x'.repeat(2000);
     const plain = { status: 200, headers: ['ETag', '"v"', 'Vary', 'Origin'], body };
-    deepEqual((await compress(plain)).headers, [
+    deepEqual((await compress(plain, 'gzip', 'balanced')).headers, [
       'ETag',
       'W/"v"',
       'Vary',
@@ -231,7 +282,7 @@ describe('the function compress()', () => {
       'Accept-Encoding',
     ]);
     const said = { status: 200, headers: ['ETag', 'W/"v"', 'Vary', 'origin, accept-encoding'], body };
-    deepEqual((await compress(said)).headers, [
+    deepEqual((await compress(said, 'gzip', 'balanced')).headers, [
       'ETag',
       'W/"v"',
       'Vary',
