@@ -36,6 +36,7 @@ const plugins: Manifest = {
   'backend/pubsub/publisher/kafka': () => import('./backend/pubsub/publisher/kafka.ts'),
   'backend/pubsub/subscriber': () => import('./backend/pubsub/subscriber/index.ts'),
   'backend/pubsub/subscriber/kafka': () => import('./backend/pubsub/subscriber/kafka.ts'),
+  'backend/retry': () => import('./backend/retry/index.ts'),
   'backend/soap': () => import('./backend/soap.ts'),
   'backend/static-filesystem': () => import('./backend/static-filesystem.ts'),
   'discovery/dns': () => import('./discovery/dns.ts'),

@@ -139,6 +139,8 @@ export const order: Order = {
     // The log sees the backend's original response.
     'telemetry/logging',
     'qos/circuit-breaker/http',
+    // Records what an attempt sends: outside signatures, inside everything that decides whether to send.
+    'backend/retry',
     // Signatures cover everything that is sent: innermost.
     'auth/client-credentials',
     'auth/gcp',

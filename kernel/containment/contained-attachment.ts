@@ -20,6 +20,7 @@ const containers: { readonly [K in keyof Attachment]?: Container<NonNullable<Att
   request: (wrap, guards) => containedWrap(wrap, guards.of('request')),
   endpoint: (wrap, guards) => containedWrap(wrap, guards.of('endpoint')),
   proxy: (wrap, guards) => containedWrap(wrap, guards.of('proxy')),
+  attempts: (wrap, guards) => containedWrap(wrap, guards.of('attempts')),
   backend: (wrap, guards) => containedWrap(wrap, guards.of('backend')),
   transport: (wrap, guards) => containedWrap(wrap, guards.of('transport')),
   middleware: (layer, guards) => containedMiddleware(layer, guards.of('middleware')),

@@ -151,7 +151,7 @@ export type {
   Site,
 } from './site.ts';
 export type { Naming, Skeleton, Skeletons } from './skeleton.ts';
-export { claimsSlot, defineSlot, type Slot } from './slot.ts';
+export { claimsSlot, defineSlot, type Slot, triedHosts } from './slot.ts';
 export { type AfterHook, after, before, refuse, type Step, type Wrap } from './step.ts';
 export type { ByteTap } from './taps.ts';
 export type { Template } from './template.ts';

@@ -140,6 +140,8 @@ export interface AtEndpoint extends AttachmentTraits {
 export interface AtBackend extends AttachmentTraits {
   /** Calls the backend only if this condition is true; otherwise it is neither part of the response nor a failure. Outside of all wraps. */
   readonly condition?: BackendCondition;
+  /** Wraps the selection of the host and all wraps of the backend. Can call the wrapped step several times: see `triedHosts`. */
+  readonly attempts?: Wrap<PipeRequest>;
   /** Wraps one backend's request and its decoded, shaped reply. */
   readonly backend?: Wrap<PipeRequest>;
   /** Wraps one backend's request and its raw reply: original status, undecoded bytes. */

@@ -11,5 +11,11 @@ export function defineSlot<T>(name: string): Slot<T> {
   return Object.freeze({ name });
 }
 
+/**
+ * Hosts that the attempts of one backend call were sent to. `AtBackend.attempts` adds an empty list to its call; the selection
+ * of a host avoids the hosts in the list, and adds to it. Each attempt needs a copy of the request.
+ */
+export const triedHosts: Slot<string[]> = defineSlot('tried hosts');
+
 /** Claims of the validated token, for `{JWT.claim}` placeholders and other readers. */
 export const claimsSlot: Slot<Readonly<DataObject>> = defineSlot('claims');

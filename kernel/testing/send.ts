@@ -43,7 +43,7 @@ export async function sendTo(
     if (place === 'service') return await throughService(attached, client, next, call);
     const request = new PipeRequest(client, client.params, client.query, client.headers.copy(), client.body);
     if (place === 'backend') {
-      const wraps = [attached.backend, attached.transport].filter((wrap) => wrap !== undefined);
+      const wraps = [attached.attempts, attached.backend, attached.transport].filter((wrap) => wrap !== undefined);
       return await fold(wraps, attached.protocol?.call ?? next)(request, call);
     }
     const gathered = around.backends

@@ -85,6 +85,8 @@ export const componentScenarios: readonly Scenario[] = [
   scenario('circuit-breaker', () => ({
     backend: { 'qos/circuit-breaker': { interval: 60, timeout: 10, max_errors: 5 } },
   })),
+  scenario('retry', () => ({ backend: { 'backend/retry': {} } })),
+  scenario('retry-hedged', () => ({ backend: { 'backend/retry': { attempt_timeout: '5s', hedge_after: '1s' } } })),
   // The base calls its backend for every request; a cached response must cost at most 60% of that.
   scenario('http-cache', () => ({ backend: { 'qos/http-cache': {} } }), {
     ...{ output_encoding: 'no-op', backend: [{ url_pattern: '/kept', encoding: 'no-op' }] },

@@ -293,6 +293,7 @@ export function everything(
               'auth/aws-sigv4': { region: 'eu-west-1', service: 'execute-api' },
               'modifier/body-generator': { template: 'eyJpdGVtIjp7eyB0b0pzb24gLnJlcV9ib2R5Lml0ZW0gfX19' },
               'backend/http': { return_error_details: 'orders' },
+              'backend/retry': { attempts: 3, non_idempotent: true, attempt_timeout: '1s' },
               'plugin/http-client': { name: 'passing' },
             },
           },

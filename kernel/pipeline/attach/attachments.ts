@@ -180,6 +180,7 @@ export function attachBackend(
   const backendPhase = phase('backend');
   const transportPhase = phase('transport');
   reportHidden(build, [...backendPhase, ...transportPhase]);
+  const attempts = onlyClaim(build, attached, 'attempts', 'repeat the calls of a backend');
   const customShape = onlyClaim(build, attached, 'shape', 'reshape the response of a backend');
   return {
     stages: {
@@ -202,7 +203,7 @@ export function attachBackend(
       protocol?.shareable === true &&
       protocol.addresses === undefined &&
       (hosts === null || (hosts.fixed === true && hosts.current === backend.host)),
-    heedsCall: backendPhase.length === 0 && transportPhase.length === 0 && protocol?.heedsCall === true,
+    heedsCall: !attempts && backendPhase.length === 0 && transportPhase.length === 0 && protocol?.heedsCall === true,
     unreadable: encoding?.raw === true && output?.raw !== true,
     compile: (place, clientEncoding, unread, alone, outerHooks) => {
       const options: BackendOptions = {
@@ -211,6 +212,7 @@ export function attachBackend(
         transportWraps: transportPhase.map(({ at }) => at.transport!),
         protocol: protocol!,
         // Each backend cycles through its hosts independently.
+        attempts,
         pickHost: picked ?? (hosts && balance(hosts)),
         messageHooks: [...messageHooks(attached, registry, 'backend'), ...outerHooks],
         customShape,

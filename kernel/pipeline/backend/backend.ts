@@ -12,12 +12,14 @@ import {
   type PipeRequest,
   Reply,
   type Step,
+  triedHosts,
   type Wrap,
 } from '#contract';
 import { compilePattern, compileText, encodeHost } from '../request/pattern.ts';
 import { compileBackendFilter } from '../request/request.ts';
 import { fold } from '../steps/fold.ts';
 import { withTimeout } from '../steps/with-timeout.ts';
+import type { PickHost } from './balance.ts';
 import { concurrently } from './concurrent.ts';
 import { type Decoding, decoded } from './decode.ts';
 import { mapReply } from './map-reply.ts';
@@ -62,8 +64,10 @@ export interface BackendOptions extends BackendPlace {
   readonly backendWraps: readonly Wrap<PipeRequest>[];
   readonly transportWraps: readonly Wrap<PipeRequest>[];
   readonly protocol: NonNullable<AtBackend['protocol']>;
+  /** Wrap around the selection of the host; undefined for a single attempt. */
+  readonly attempts?: AtBackend['attempts'];
   /** Returns the backend's addresses in turn; null for a protocol that has its own address. */
-  readonly pickHost: (() => string | undefined) | null;
+  readonly pickHost: PickHost | null;
   readonly customShape: AtBackend['shape'];
   /** Message hooks of a stream, in order. */
   readonly messageHooks: readonly MessageHook[];
@@ -93,8 +97,8 @@ export function compileAtFirstCall(options: BackendOptions): Step<PipeRequest> {
 }
 
 /**
- * Folds one backend's pipe, outermost first: query filter, path, concurrent calls, host, header filter, backend wraps,
- * decoding and shaping, transport wraps, protocol.
+ * Folds one backend's pipe, outermost first: query filter, path, attempts, concurrent calls, host, header filter, backend
+ * wraps, decoding and shaping, transport wraps, protocol.
  */
 export function compileBackend(options: BackendOptions): Step<PipeRequest> {
   const { endpoint, backend } = options;
@@ -110,7 +114,7 @@ export function compileBackend(options: BackendOptions): Step<PipeRequest> {
   const calls = raw ? 1 : endpoint.concurrent_calls;
   const timeoutMs = Math.min(backend.timeout ?? endpoint.timeout, endpoint.timeout);
   const sent = calls > 1 ? concurrently(calls, send, timeoutMs) : send;
-  const addressed = withPath(options, filter.query, sent);
+  const addressed = withPath(options, filter.query, options.attempts?.(sent) ?? sent);
   return backend.timeout && backend.timeout < endpoint.timeout ? withTimeout(backend.timeout, addressed) : addressed;
 }
 
@@ -199,7 +203,7 @@ export function missingValue(): CallError {
 }
 
 function atHost(
-  { backend, pickHost }: BackendOptions,
+  { backend, pickHost, attempts }: BackendOptions,
   filterHeaders: ((request: PipeRequest) => void) | null,
   next: Step<PipeRequest>,
 ): Step<PipeRequest> {
@@ -213,8 +217,10 @@ function atHost(
   const written = backend.host.filter((host) => host.includes('{'));
   const dynamic = written.length > 0 ? new Map(written.map((host) => [host, compileText(host, encodeHost)])) : null;
   return (request, call) => {
-    const host = pickHost();
+    const tried = attempts && call.get(triedHosts);
+    const host = pickHost(tried);
     if (host === undefined) return Reply.failed(new BackendError('BACKEND_NO_HOSTS', 'no hosts available'));
+    tried?.push(host);
     const origin = dynamic?.has(host) ? dynamic.get(host)!(request, call) : host;
     if (origin === undefined) return Reply.failed(missingValue());
     const slash = origin.indexOf('/', origin.indexOf('://') + 3);

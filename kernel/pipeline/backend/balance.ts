@@ -1,17 +1,22 @@
 import type { HostList } from '#contract';
 
 /**
- * Picks hosts in turn from a random start; an entry that is repeated has a larger share. A changed list starts over.
- * @returns a function that returns undefined while the list is empty.
+ * Returns the next host; undefined while there is none.
+ * @param tried hosts to avoid while the list has others.
  */
-export function balance(list: HostList): () => string | undefined {
+export type PickHost = (tried?: readonly string[]) => string | undefined;
+
+/**
+ * Picks hosts in turn from a random start; an entry that is repeated has a larger share. A changed list starts over.
+ */
+export function balance(list: HostList): PickHost {
   let hosts = list.current;
   if (list.fixed && hosts.length === 1) {
     const only = hosts[0]!;
     return () => only;
   }
   let next = anyOf(hosts);
-  return () => {
+  const pick = () => {
     const { current } = list;
     if (current !== hosts) {
       hosts = current;
@@ -20,6 +25,13 @@ export function balance(list: HostList): () => string | undefined {
       next = next + 1 < hosts.length ? next + 1 : 0;
     }
     return hosts[next];
+  };
+  return (tried) => {
+    const host = pick();
+    if (tried === undefined || tried.length === 0) return host;
+    let other = host;
+    for (let turn = 1; turn < hosts.length && tried.includes(other!); turn++) other = pick();
+    return tried.includes(other!) ? host : other;
   };
 }
 

@@ -79,6 +79,10 @@ export function stagesOfBackend(
       'shadow',
       attached.filter(({ at }) => at.shadow),
     ),
+    ...all(
+      'attempts',
+      attached.filter(({ at }) => at.attempts),
+    ),
     ...all('backend', backend),
     ...(looks
       ? all(

@@ -71,6 +71,18 @@ export const routeErrors: Codes = {
     'The query in `url_pattern` is lost when query parameters of the client are forwarded.',
     'Forward the parameters by placeholders, or do not list them in `input_query_strings`.',
   ],
+  RETRY_BACKOFF: ['The limits of the pauses between attempts contradict each other.', 'Set `max` to `base` or more.'],
+  RETRY_HEDGE: ['The time before a hedged request is 0.', 'Set `hedge_after` to a time such as `100ms`.'],
+  RETRY_IDEMPOTENT: [
+    'The method of a gRPC call does not say whether it can be repeated.',
+    'Set `"non_idempotent": true` if the method can be called twice.',
+  ],
+  RETRY_IDLE: ['A setting of `backend/retry` has no effect.', 'Remove it, or change what the message names.'],
+  RETRY_NEVER: ['The component retries no failure.', 'Add `conditions` or status codes.'],
+  RETRY_PROTOCOL: [
+    'Calls of this component cannot be repeated as a whole.',
+    'Remove `backend/retry`, or move it to the backends of the workflow.',
+  ],
   ROUTE_CATCHALL_FORCED: ['A wildcard endpoint replaces the configured value.', 'Remove the value.'],
   ROUTE_COLLISION: [
     'Two endpoints, or an endpoint and a path that a component serves, match the same requests.',

@@ -120,6 +120,10 @@ export const requestErrors: Codes = {
     'The address of a backend is not valid.',
     'Correct `host`, or the answer of the service discovery.',
   ],
+  BACKEND_ATTEMPT_TIMEOUT: [
+    'An attempt took longer than `attempt_timeout` of `backend/retry`, and there was no further one.',
+    'Raise the timeout, or allow more attempts.',
+  ],
   BACKEND_BODY: [
     'The body of a backend could not be read.',
     'Read the cause in the message; see the log of the backend.',

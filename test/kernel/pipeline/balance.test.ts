@@ -25,6 +25,17 @@ describe('the load balancer', () => {
     deepEqual(picks(balance({ current: ['a', 'b', 'b'] }), 300), { a: 100, b: 200 });
   });
 
+  it('avoids hosts that were tried, while the list has others', () => {
+    const pick = balance({ current: ['a', 'b', 'b', 'b', 'c'], fixed: true });
+    for (let round = 0; round < 20; round++) {
+      equal(pick(['a', 'b']), 'c');
+      ok(['a', 'c'].includes(pick(['b'])!));
+      ok(pick(['a', 'b', 'c']));
+    }
+    equal(balance({ current: ['a'], fixed: true })(['a']), 'a');
+    equal(balance({ current: [] })(['a']), undefined);
+  });
+
   it('starts at a random host', () => {
     const firsts = new Set(Array.from({ length: 200 }, () => balance({ current: ['a', 'b', 'c'] })()));
     deepEqual([...firsts].sort(), ['a', 'b', 'c']);

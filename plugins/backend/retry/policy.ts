@@ -1,0 +1,56 @@
+import type { PipeRequest, Reply, Tracer } from '#contract';
+import type { BudgetLimits, Use } from './budget.ts';
+import type { Measures, Result } from './measures.ts';
+import { type PauseLimits, pauseMs, retryAfterMs } from './pause.ts';
+import { isUnsent, type Retriable } from './reason.ts';
+import type { Sent } from './sent.ts';
+
+/** Settings of one backend's retries, and the state they share. */
+export interface Policy extends Retriable {
+  readonly maxAttempts: number;
+  /** 0 for no limit. */
+  readonly attemptTimeoutMs: number;
+  /** 0 disables hedging. */
+  readonly hedgeAfterMs: number;
+  /** Whether methods that are not idempotent are repeated as well. */
+  readonly repeatsAll: boolean;
+  readonly maxBodyBytes: number;
+  readonly pauses: PauseLimits;
+  readonly maxRetryAfterMs: number;
+  readonly budget: BudgetLimits;
+  readonly use: Use;
+  readonly measures: Measures;
+  readonly tracer: Tracer | null;
+}
+
+/** Methods that can be repeated without additional effect. */
+const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
+
+/** A failed attempt. */
+export interface Failed {
+  readonly reply: Reply;
+  readonly sent: Sent;
+  /** Number of attempts so far. */
+  readonly count: number;
+}
+
+/** Whether a request can be sent again, regardless of its body. */
+export function isRepeatable({ repeatsAll }: Policy, { method }: PipeRequest, sent: Sent): boolean {
+  return repeatsAll || idempotent.has(sent.method || method);
+}
+
+/** Pause before the next attempt in milliseconds, or the reason why there is none. */
+export function nextAttempt(
+  policy: Policy,
+  request: PipeRequest,
+  remainingMs: number,
+  { reply, sent, count }: Failed,
+): number | Result {
+  if (count >= policy.maxAttempts) return 'attempts';
+  if (!isRepeatable(policy, request, sent) && !isUnsent(reply, sent)) return 'method';
+  if (request.body?.isTaken) return 'body';
+  const askedMs = retryAfterMs(sent.retryAfter, Date.now());
+  if (askedMs > policy.maxRetryAfterMs) return 'retry_after';
+  const waitMs = Math.max(askedMs, pauseMs(policy.pauses, count));
+  return waitMs >= remainingMs ? 'deadline' : waitMs;
+}
