@@ -84,7 +84,7 @@ describe('check of the logging components', () => {
     ['an address without a port', { ...gelf, address: 'a.test' }, 'SCHEMA_PATTERN'],
     ['an address with a scheme', { ...gelf, address: 'udp://a.test:1' }, 'SCHEMA_PATTERN'],
     ['the port 0', { ...gelf, address: 'a.test:0' }, 'GELF_ADDRESS'],
-    ['an unknown transport', { address: 'a.test:1' }, 'SCHEMA_REQUIRED'],
+    ['a missing transport', { address: 'a.test:1' }, 'SCHEMA_REQUIRED'],
     ['an unknown field', { ...gelf, tls: true }, 'SCHEMA_UNKNOWN_KEY'],
   ] as const) {
     it(`rejects ${what}`, async () => {

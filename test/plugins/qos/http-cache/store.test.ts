@@ -143,7 +143,7 @@ describe('qos/http-cache stores', () => {
   for (const [what, config] of [
     ['a max_items of 0', { max_items: 0, max_size: 5000 }],
     ['a max_size below 1 KiB', { max_items: 1, max_size: 1023 }],
-    ['a string as limit', { shared: 'yes' }],
+    ['a string for shared', { shared: 'yes' }],
     ['an unknown field', { ttl: '5m' }],
   ] as const) {
     it(`are rejected with ${what}`, () => rejects(bench.open(config), { code: 'CONFIG_INVALID' }));

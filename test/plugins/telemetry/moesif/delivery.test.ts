@@ -154,7 +154,7 @@ describe('check of telemetry/moesif', () => {
 
   for (const [what, config, code] of [
     ['a missing application ID', { user_id_headers: [] }, 'SCHEMA_REQUIRED'],
-    ['an invalid masked header', { application_id: 'a' }, 'SCHEMA_REQUIRED'],
+    ['missing user_id_headers', { application_id: 'a' }, 'SCHEMA_REQUIRED'],
     [
       'two sources of the company',
       { application_id: 'a', user_id_headers: [], identify_company: { header: 'a', jwt_claim: 'b' } },
