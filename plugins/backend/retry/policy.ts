@@ -24,7 +24,7 @@ export interface Policy extends Retriable {
 }
 
 /** Methods that can be repeated without additional effect. */
-const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
+const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE', 'QUERY']);
 
 /** A failed attempt. */
 export interface Failed {

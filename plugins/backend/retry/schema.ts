@@ -51,7 +51,7 @@ export const schema = {
     non_idempotent: {
       type: 'boolean',
       description:
-        'Retries every method. The backend may then process a request twice. By default only GET, HEAD, OPTIONS, TRACE, PUT and DELETE are retried, as sent to the backend: GraphQL and SOAP send POST. Required for backend/grpc, whose calls have no such methods.',
+        'Retries every method. The backend may then process a request twice. By default only GET, HEAD, OPTIONS, TRACE, PUT, DELETE and QUERY are retried, as sent to the backend: GraphQL and SOAP send POST. Required for backend/grpc, whose calls have no such methods.',
       default: false,
     },
     max_body_size: {

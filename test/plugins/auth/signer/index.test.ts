@@ -105,7 +105,7 @@ describe('auth/signer', () => {
       deepEqual([outer.kind, decoded(outer.access.split('.')[1])], ['jwt', '{"sub":"u1"}']);
     });
 
-    it('is the field of the whole name first, if the response has one', async () => {
+    it('are the field of the whole name first, if the response has one', async () => {
       const data = { 'a.b': { sub: 'flat' }, a: { b: { sub: 'nested' } } };
       const response = await signed(data, { keys_to_sign: ['a.b'] });
       equal(decoded(response['a.b'].split('.')[1]), '{"sub":"flat"}');
@@ -113,7 +113,7 @@ describe('auth/signer', () => {
     });
 
     for (const data of [{ a: 1 }, { a: [{ b: {} }] }, { a: { b: 'text' } }, { a: {} }, { a: null }]) {
-      it(`leaves ${JSON.stringify(data)} without a nested object as it is`, async () =>
+      it(`leave ${JSON.stringify(data)} without a nested object as it is`, async () =>
         deepEqual(
           await signed(data, { keys_to_sign: ['a.b', 'constructor.prototype', '__proto__.x', 'a..b', '.'] }),
           data,
