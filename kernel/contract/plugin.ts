@@ -20,7 +20,7 @@ import type { Http2Endpoints, OwnRoute } from './own-endpoints.ts';
 import type { Offer, Port } from './port.ts';
 import type { Protocol } from './protocol.ts';
 import type { Infer, Schema } from './schema.ts';
-import type { AgentSite, BackendSite, EndpointSite, Site } from './site.ts';
+import type { AgentSite, BackendSite, EndpointSite, HttpSite, Site } from './site.ts';
 import type { Step, Wrap } from './step.ts';
 import type { VirtualHosts } from './virtual-hosts.ts';
 
@@ -167,9 +167,6 @@ export type Place =
   | { readonly at: 'endpoint'; readonly schema: Schema; readonly attach: (site: EndpointSite<never>) => AtEndpoint }
   | { readonly at: 'backend'; readonly schema: Schema; readonly attach: (site: BackendSite<never>) => AtBackend }
   | { readonly at: 'agent'; readonly schema: Schema; readonly attach: (site: AgentSite<never>) => AtAgent };
-
-/** Site of an HTTP client. */
-export type HttpSite = Site<never> & Partial<Pick<BackendSite<never>, 'backend'>>;
 
 /** The file that a plugin was loaded from. */
 export interface PluginSource {

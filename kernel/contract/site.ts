@@ -292,3 +292,6 @@ export interface AgentSite<Config> extends Site<Config> {
    */
   run(message: AgentMessage, signal?: AbortSignal): Promise<Reply>;
 }
+
+/** Site of an HTTP client. */
+export type HttpSite = Site<never> & Partial<Pick<BackendSite<never>, 'backend'>>;

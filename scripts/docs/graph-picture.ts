@@ -20,10 +20,10 @@ interface Place {
 export function graphPicture(title: string, graph: ReadonlyMap<string, readonly string[]>): string {
   const depths = new Map<string, number>();
   const depthOf = (node: string): number => {
-    if (!depths.has(node)) depths.set(node, Math.max(-1, ...(graph.get(node) ?? []).map(depthOf)) + 1);
+    if (!depths.has(node)) depths.set(node, highest((graph.get(node) ?? []).map(depthOf), -1) + 1);
     return depths.get(node)!;
   };
-  const last = Math.max(...[...graph.keys()].map(depthOf));
+  const last = highest([...graph.keys()].map(depthOf), 0);
   const rows: Place[][] = Array.from({ length: last + 1 }, () => []);
   const place = (name: string, row: number, isBend: boolean): Place => {
     const made = { name, row, width: isBend ? 0 : name.length * 7.5 + 20, isBend, x: 0 };
@@ -50,6 +50,11 @@ ${[...places.values()].map(box).join('\n')}
 `;
 }
 
+/** Greatest of numbers, or `least` if that is greater. */
+function highest(numbers: readonly number[], least: number): number {
+  return numbers.reduce((greatest, number) => Math.max(greatest, number), least);
+}
+
 /** Places the nodes of each row next to one another, near the nodes above that lead to them. @returns the width of the picture. */
 function layOut(rows: readonly Place[][], arrows: readonly Place[][]): number {
   const sources = new Map<Place, Place[]>();
@@ -71,9 +76,17 @@ function layOut(rows: readonly Place[][], arrows: readonly Place[][]): number {
     for (const place of row) place.x -= shift;
   }
   const all = rows.flat();
-  const leftmost = Math.min(...all.map(({ x, width }) => x - width / 2));
+  const leftmost = -highest(
+    all.map(({ x, width }) => width / 2 - x),
+    Number.NEGATIVE_INFINITY,
+  );
   for (const place of all) place.x = Math.round(place.x - leftmost + MARGIN);
-  return Math.ceil(Math.max(...all.map(({ x, width }) => x + width / 2)) + MARGIN);
+  return Math.ceil(
+    highest(
+      all.map(({ x, width }) => x + width / 2),
+      0,
+    ) + MARGIN,
+  );
 }
 
 const top = ({ row }: Place) => row * ROW + MARGIN;
