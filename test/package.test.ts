@@ -1,6 +1,16 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -119,6 +129,14 @@ describe('the type declarations of the package', function () {
 
   it('contain the settings of every component, and those that plugins declare', async () => {
     equal(await compile(Object.fromEntries([ofAuthor('configuration.ts')])), '');
+  });
+
+  it('let the package of the guide to packages compile with its own settings', async () => {
+    cpSync('samples/packages/sluice-team', join(home, 'sluice-team'), { recursive: true });
+    const { stdout } = await run('tsc', ['--project', join(home, 'sluice-team')]);
+    equal(stdout, '');
+    ok(existsSync(join(home, 'sluice-team/dist/index.d.ts')));
+    rmSync(join(home, 'sluice-team'), { recursive: true });
   });
 
   it('let the programs of the library guide compile', async () => {

@@ -33,6 +33,8 @@ interface Run {
   readonly ports?: Readonly<Record<string, number>>;
   /** Addresses of servers of the test, by the addresses that the guide and its configuration name. Default: none. */
   readonly servers?: Readonly<Record<string, string>>;
+  /** Files to add to the copy of the samples, by their paths. Default: none. */
+  readonly files?: Readonly<Record<string, string>>;
   /** Number of times that commands are run until their output is the expected one. Default: 1. */
   readonly attempts?: number;
   /** Environment variables in addition to those that the guide exports. */
@@ -54,7 +56,7 @@ const UPSTREAM = 'node samples/quickstart/upstream.ts &';
  */
 export async function followGuide(
   name: string,
-  { ports = {}, servers = {}, attempts = 1, env: given = {} }: Run = {},
+  { ports = {}, servers = {}, files = {}, attempts = 1, env: given = {} }: Run = {},
 ): Promise<void> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), `guide-${name}-`)));
   const home = process.cwd();
@@ -96,7 +98,12 @@ export async function followGuide(
       upstreams.push(upstream);
       return '';
     }
-    if (command.startsWith('sluice ')) return runSluice(command.slice('sluice '.length));
+    if (command.startsWith('cd ')) {
+      process.chdir(command.slice('cd '.length));
+      return '';
+    }
+    const line = /^(?:npx )?sluice (.+)/.exec(command);
+    if (line) return runSluice(line[1]!);
     const shell = spawn('bash', ['-c', ownLines + command], { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     shell.stdout.on('data', (chunk) => {
@@ -124,11 +131,15 @@ export async function followGuide(
   try {
     const guide = await withFreePorts(readFileSync(`samples/${name}/README.md`, 'utf8'));
     await copySample();
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(root, file)), { recursive: true });
+      writeFileSync(join(root, file), text);
+    }
     symlinkSync(resolve('node_modules'), join(root, 'node_modules'));
     process.chdir(root);
     const blocks = blocksOf(guide);
     for (const [index, block] of blocks.entries()) {
-      if (block.file !== '') placeFile(block);
+      if (block.file !== '') placeFile(block, root);
       if (block.kind !== 'sh') continue;
       const next = blocks[index + 1];
       for (let attempt = 1; ; attempt++) {
@@ -179,7 +190,7 @@ function commandsOf(text: string): string[] {
     script = [];
   };
   for (const line of text.trimEnd().split('\n')) {
-    if (!/^(?:sluice|export|node samples\/quickstart\/upstream\.ts) /.test(line)) script.push(line);
+    if (!/^(?:sluice|npx sluice|cd|export|node samples\/quickstart\/upstream\.ts) /.test(line)) script.push(line);
     else {
       endScript();
       commands.push(line);
@@ -197,14 +208,15 @@ export function checkParts(name: string): void {
 }
 
 /** Writes a file of the guide. One that the sample has must contain the text that the guide shows. */
-function placeFile({ file, text }: Block): void {
+function placeFile({ file, text }: Block, root = '.'): void {
+  const path = join(root, file);
   if (!file.startsWith('samples/')) {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
     return;
   }
   const plain = (words: string) => words.replaceAll(/\s+/g, '');
-  ok(plain(readFileSync(file, 'utf8')).includes(plain(text)), `${file} does not contain:\n${text}`);
+  ok(plain(readFileSync(path, 'utf8')).includes(plain(text)), `${file} does not contain:\n${text}`);
 }
 
 function compare(command: string, expected: string, output: string, errors: string): void {
