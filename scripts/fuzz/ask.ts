@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { afterPatience } from './patience.ts';
 
 /** A request to send. */
 export interface HttpCall {
@@ -8,28 +9,35 @@ export interface HttpCall {
   readonly body?: string | null;
 }
 
-/** Maximum time to wait for a response, in milliseconds. */
+/** Default time to wait for a response, in milliseconds. */
 const PATIENCE_MS = 10_000;
 /** Connections are kept alive, so that a response sent before the end of the request body is not lost. */
 const agent = new Agent({ keepAlive: true });
 
-/** @returns status, headers and body; for an event stream, the first data. */
-export function ask(address: string, { method, target, headers: given, body }: HttpCall) {
+/**
+ * @param patienceMs maximum time to wait for the response, in milliseconds. @returns status, headers and body; for an
+ * event stream, the first data.
+ */
+export function ask(
+  address: string,
+  { method, target, headers: given, body }: HttpCall,
+  patienceMs: number = PATIENCE_MS,
+) {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; head: string; body: string }>();
   const { hostname, port } = new URL(`http://${address}`);
   const length = body ? { 'Content-Length': String(Buffer.byteLength(body)) } : {};
   const sent = request({ hostname, port, method, path: target, headers: { ...given, ...length }, agent });
-  const timer = setTimeout(() => sent.destroy(new Error(`${method} ${target}: no answer`)), PATIENCE_MS);
-  sent.once('close', () => clearTimeout(timer)).once('error', reject);
+  const done = afterPatience(patienceMs, () => sent.destroy(new Error(`${method} ${target}: no answer`)));
+  sent.once('close', done).once('error', reject);
   sent.once('response', (response) => {
     let text = '';
-    const done = () => resolve({ status: response.statusCode!, head: response.rawHeaders.join('\n'), body: text });
+    const answer = () => resolve({ status: response.statusCode!, head: response.rawHeaders.join('\n'), body: text });
     response.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
     });
-    response.once('end', done).once('error', reject);
+    response.once('end', answer).once('error', reject);
     if (!/event-stream/.test(response.headers['content-type'] ?? '')) return;
-    done();
+    answer();
     response.removeListener('error', reject).on('error', () => {});
     sent.removeListener('error', reject).on('error', () => {});
     sent.destroy();

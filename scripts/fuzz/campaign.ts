@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { BlockCoverage, isMeasured } from './block-coverage.ts';
 import { Guide } from './guide.ts';
-import { judge } from './judge.ts';
+import { bounded, judge } from './judge.ts';
 import { keepStrays } from './strays.ts';
 import type { OpenTarget, Target } from './target.ts';
 
@@ -72,7 +72,7 @@ export async function runCampaign(
       return report(grownBytes, isGrown ? { input: null, message: `the heap grew by ${grownBytes} bytes` } : null);
     }
   } finally {
-    await open.close();
+    await bounded(open.close());
     undo();
   }
 }

@@ -2,6 +2,7 @@ import { type Dial, dialTcp } from './dial.ts';
 import { PATIENCE_MS } from './eventually.ts';
 import { END_STREAM, FRAMES, frame, frameReader, PREFACE } from './http2.ts';
 import { frameOf, requestOf, type Step } from './http2-steps.ts';
+import { afterPatience } from './patience.ts';
 
 /** One HTTP/2 connection of a client. */
 export interface Conversation {
@@ -56,14 +57,14 @@ export function converse(
       // Otherwise it would not see the end of the connection.
       socket.resume();
     };
-    const late = setTimeout(() => {
+    const closed = afterPatience(PATIENCE_MS, () => {
       socket.destroy();
       reject(new Error(`the gateway keeps a connection that the client has ended for ${PATIENCE_MS} ms`));
-    }, PATIENCE_MS);
+    });
     socket
       .on('error', () => {})
       .once('close', () => {
-        clearTimeout(late);
+        closed();
         resolve(new Map([...bodies].filter(([stream]) => ended.has(stream))));
       });
     const read = frameReader(({ type, flags, stream, payload }) => {

@@ -1,3 +1,5 @@
+import { afterPatience } from './patience.ts';
+
 /** Maximum time to wait for a condition, in milliseconds. */
 export const PATIENCE_MS = 5_000;
 
@@ -7,9 +9,16 @@ export async function eventually(
   message: () => string,
   patienceMs: number = PATIENCE_MS,
 ): Promise<void> {
-  const since = performance.now();
-  while (!holds()) {
-    if (performance.now() > since + patienceMs) throw new Error(message());
-    await new Promise((resolve) => setTimeout(resolve, 1));
+  let isLate = false;
+  const done = afterPatience(patienceMs, () => {
+    isLate = true;
+  });
+  try {
+    while (!holds()) {
+      if (isLate) throw new Error(message());
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  } finally {
+    done();
   }
 }

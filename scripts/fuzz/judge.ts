@@ -1,3 +1,4 @@
+import { afterPatience } from './patience.ts';
 import { takeStrays } from './strays.ts';
 import type { OpenTarget, Target } from './target.ts';
 
@@ -34,12 +35,12 @@ async function timed(open: OpenTarget, input: unknown): Promise<number> {
   return cpuMs() - before;
 }
 
-/** @throws Error when an input takes far longer than any timeout. */
-function bounded(accepted: void | Promise<void>): void | Promise<void> {
+/** @throws Error when an input, or the end of a run, takes far longer than any timeout. */
+export function bounded(accepted: void | Promise<void>): void | Promise<void> {
   if (!accepted) return;
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`hangs: no end within ${HANG_MS} ms`)), HANG_MS);
-    accepted.then(resolve, reject).finally(() => clearTimeout(timer));
+    const done = afterPatience(HANG_MS, () => reject(new Error(`hangs: no end within ${HANG_MS} ms`)));
+    accepted.then(resolve, reject).finally(done);
   });
 }
 

@@ -4,9 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { runCampaign } from '../../scripts/fuzz/campaign.ts';
 import { keptInputs } from '../../scripts/fuzz/corpus.ts';
 import { Find, judge } from '../../scripts/fuzz/judge.ts';
+import { afterPatience } from '../../scripts/fuzz/patience.ts';
 import { exactJson } from '../../scripts/fuzz/targets/exact-json.ts';
 import { targets as loads } from '../../scripts/fuzz/targets/index.ts';
 import { repetitions } from '../support/budget.ts';
+import { until } from '../support/conditions.ts';
 
 const targets = await Promise.all(Object.values(loads).map((load) => load()));
 
@@ -38,6 +40,17 @@ describe(`fuzzing with random input (SLUICE_FUZZ_SEED=${seed})`, function () {
       });
     });
   }
+
+  it('are not late while the machine does not let the process run', async () => {
+    let isLate = false;
+    afterPatience(100, () => {
+      isLate = true;
+    });
+    spin(300);
+    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+    equal(isLate, false);
+    await until(() => isLate);
+  });
 
   it('has targets whose code exists', () => {
     const missing = targets

@@ -3,6 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import fc from 'fast-check';
 import { createGateway } from '../../../kernel/sluice.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
+import { eventually, PATIENCE_MS } from '../eventually.ts';
 import { reset } from '../stage.ts';
 import { defineTarget, type OpenTarget } from '../target.ts';
 
@@ -76,9 +77,6 @@ interface Input {
   readonly end: string;
 }
 
-/** Maximum time to wait for a response or the end of a connection, in milliseconds. */
-const PATIENCE_MS = 5_000;
-
 async function open(): Promise<OpenTarget<Input>> {
   const backend = createServer((message, response) => {
     message.resume().once('end', () => response.setHeader('content-type', 'application/json').end('{"ok":1}'));
@@ -110,11 +108,10 @@ async function open(): Promise<OpenTarget<Input>> {
       await send(port, list.join(''), cuts, end);
       const { status } = await fetch(`http://127.0.0.1:${port}/a`);
       if (status !== 200) throw new Error(`the next client gets ${status}`);
-      const since = performance.now();
-      while (gateway.status.calls > 0) {
-        if (performance.now() > since + PATIENCE_MS) throw new Error(`${gateway.status.calls} requests stay in flight`);
-        await new Promise(setImmediate);
-      }
+      await eventually(
+        () => gateway.status.calls === 0,
+        () => `${gateway.status.calls} requests stay in flight`,
+      );
     },
     async close() {
       await gateway.close();

@@ -11,6 +11,7 @@ import { createGateway } from '../../../kernel/sluice.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
 import { freePort } from '../../free-port.ts';
 import { ask } from '../ask.ts';
+import { eventually } from '../eventually.ts';
 import { defineTarget, type OpenTarget } from '../target.ts';
 
 /** Content of a configuration in addition to its two endpoints. */
@@ -63,8 +64,8 @@ export const reload = defineTarget<readonly Step[]>({
   open,
 });
 
-/** Maximum time to wait for an expected event, in milliseconds. */
-const PATIENCE_MS = 10_000;
+/** Maximum time to wait for a held request, which lasts until its release, in milliseconds. */
+const HELD_MS = 60_000;
 
 async function open(): Promise<OpenTarget<readonly Step[]>> {
   const ports = [await freePort(), await freePort()];
@@ -84,7 +85,7 @@ async function open(): Promise<OpenTarget<readonly Step[]>> {
       isWarm = true;
       const before = openThings();
       await runSteps(steps, { ports, held, host });
-      await until(
+      await eventually(
         () => openThings() <= before,
         () => `leaves ${openThings() - before} descriptors`,
       );
@@ -145,8 +146,8 @@ async function runSteps(steps: readonly Step[], { ports, held, host }: Stage): P
     for (const [at, step] of steps.entries()) {
       if (step.act === 'hold') {
         const asked = held.size + 1;
-        waiting.push(ask(`127.0.0.1:${ports[served.port]}`, { method: 'GET', target: '/held', headers: {} }));
-        await until(
+        waiting.push(ask(`127.0.0.1:${ports[served.port]}`, { method: 'GET', target: '/held', headers: {} }, HELD_MS));
+        await eventually(
           () => held.size === asked,
           () => 'a request does not reach its backend',
         );
@@ -169,14 +170,14 @@ async function runSteps(steps: readonly Step[], { ports, held, host }: Stage): P
       });
       if (status !== 200 || !body.includes(`"${served.mark}"`))
         throw new Error(`step ${at} (${step.act}): ${status} ${body} instead of "${served.mark}"`);
-      await until(
+      await eventually(
         () => gateway.status.calls === held.size,
         () => `${gateway.status.calls} calls in flight, not ${held.size}`,
       );
     }
     release();
     for (const { status, body } of await Promise.all(waiting)) mustBeAnswered(status, body);
-    await until(
+    await eventually(
       () => gateway.status.calls + gateway.status.draining === 0,
       () => `${gateway.status.draining} configurations stay`,
     );
@@ -232,12 +233,4 @@ function writePlugin(folder: string, isGood: boolean): void {
 /** Number of open descriptors of this process. */
 function openThings(): number {
   return readdirSync('/proc/self/fd').length;
-}
-
-async function until(isSo: () => boolean, message: () => string): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
-  while (!isSo()) {
-    if (performance.now() > end) throw new Error(message());
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
 }

@@ -1,0 +1,18 @@
+/** Interval of the count, in milliseconds. */
+const TICK_MS = 25;
+
+/**
+ * Calls a function after a time that this process had. A machine that does not let the process run does not count, so
+ * that other load does not make anything late.
+ * @param ms in milliseconds. @returns a function that cancels the call.
+ */
+export function afterPatience(ms: number, late: () => void): () => void {
+  let left = ms;
+  const timer = setInterval(() => {
+    left -= TICK_MS;
+    if (left > 0) return;
+    clearInterval(timer);
+    late();
+  }, TICK_MS);
+  return () => clearInterval(timer);
+}
