@@ -20,11 +20,11 @@ describe('a client that disconnects during a call', function () {
   let nats: TestNats | null = null;
   const stand = new DisconnectStand();
   let restore = (): void => {};
-  /** The path or method that is left without a response for now. */
+  /** The path or method that receives no response for now. */
   let held: string | null;
-  /** Responds to each request and call that is. */
+  /** Responds to each pending request and call. */
   let waiting: (() => void)[];
-  /** Bodies of responses by path, where they are others than usual. */
+  /** Response bodies by path, if they differ from the default. */
   const answers = new Map<string, unknown>();
 
   const respond = (path: string, answer: () => void): void => {
@@ -38,7 +38,7 @@ describe('a client that disconnects during a call', function () {
 
   before(async () => {
     server = createServer((message, response) => {
-      // It is there with its headers; its body may never be whole.
+      // The request headers have arrived; the body may be incomplete.
       message.on('error', () => {}).resume();
       const path = message.url!.replace(/\?.*/, '');
       response.writeHead(200, { 'Content-Type': 'application/json' });
@@ -76,7 +76,7 @@ describe('a client that disconnects during a call', function () {
     extra_config: { ...breaker, ...extra },
   });
 
-  /** By what is waited for: the path that does not respond meanwhile, and the case. */
+  /** Cases by the part that the request waits for: the path that does not respond, and the request. */
   const cases: Readonly<Record<string, readonly [path: string, given: () => Case | Promise<Case>]>> = {
     'a backend': ['/', () => ({ endpoint: { backend: [backend('/')] } })],
     'a backend that is sending its response': [

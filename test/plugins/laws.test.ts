@@ -25,7 +25,7 @@ function undescribed(schema: Schema, path: string): string[] {
   ]);
 }
 
-/** Fields that a person alone can see to have no effect, as paths: `unused` says so to whoever writes one. */
+/** Paths of fields that are described as having no effect but are not marked as `unused`. */
 function describedAsUnused(schema: Schema, path: string): string[] {
   if ('anyOf' in schema) return schema.anyOf.flatMap((choice) => describedAsUnused(choice, path));
   if (schema.type === 'array') return describedAsUnused(schema.items, `${path}[]`);
@@ -46,7 +46,7 @@ function fileOf(name: string): string | undefined {
   return [`plugins/${name}.ts`, `plugins/${name}/index.ts`].find(existsSync);
 }
 
-/** What every catalogue entry loads, so that a law is registered only where it applies. */
+/** The parts of every plugin, so that a test is registered only if it applies. */
 const plugins = await Promise.all(
   Object.entries(catalogue.plugins).map(async ([namespace, load]) => ({ namespace, ...(await load()) })),
 );
@@ -125,7 +125,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
   }
 }
 
-/** The configurations of the reference, which are those of the laws. */
+/** The example configurations of the reference, which these tests use. */
 function examplesOf(schema: Schema): readonly unknown[] {
   return schema.examples ?? [];
 }

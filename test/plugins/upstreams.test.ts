@@ -34,7 +34,7 @@ const HOST = '/endpoints/0/backend/0/host';
 const AGENT = '/async_agent/0/extra_config/async~1';
 const at0 = '/endpoints/0/backend/0/extra_config/';
 
-/** A configuration, and each server that it names: where, and whether TLS is spoken from the first byte. */
+/** Configurations with each server they use: its address, and whether it is called over TLS from the start. */
 const cases: readonly (readonly [title: string, config: object, named: readonly string[]])[] = [
   [
     'an HTTP backend',

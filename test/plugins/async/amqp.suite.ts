@@ -10,7 +10,7 @@ import { countingMeter } from '../../support/counting.ts';
 import { rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import type { Broker } from '../clients/amqp/broker.test.ts';
 
-/** Agents whose driver is `async/amqp`. */
+/** Agents with the driver `async/amqp`. */
 export function agentSuite(broker: () => Broker): void {
   describe('an async/amqp agent', () => {
     let backend: TestBackend;
@@ -63,7 +63,7 @@ export function agentSuite(broker: () => Broker): void {
       gateway = await startGateway({ async_agent: agents, ...more }, { sinks, debug });
       await until(() => consumes());
     };
-    /** Looked at over a channel of its own: one that asks for a queue that is not there is closed. */
+    /** Uses a separate channel, because checking a missing queue closes the channel. */
     const counts = async () => {
       const channel = await own.createChannel();
       channel.on('error', () => {});
@@ -79,7 +79,7 @@ export function agentSuite(broker: () => Broker): void {
       admin.publish('ex-agents', 'x.bar', Buffer.from(text), options);
     };
     const bodies = () => backend.requests.map(({ body }) => String(body));
-    /** All that was handed over is done, once its connection is gone. */
+    /** Number of messages in the queue after the agent's connection is closed. */
     const leftOver = async () => {
       await gateway!.close();
       return (await counts()).messageCount;
@@ -175,13 +175,13 @@ export function agentSuite(broker: () => Broker): void {
       respond = (text) => ({ status: text === 'poison' ? 500 : 200, body: '{}' });
       await start();
       publish('poison');
-      // The second time tells that it fails again.
+      // The second attempt shows that the message fails repeatedly.
       await until(() => bodies().length === 2);
       const began = performance.now();
       await until(() => bodies().length === 4);
       const ms = performance.now() - began;
       ok(ms > 1900, `${ms} ms`);
-      // It does not hold up the end of the agent, and is not lost.
+      // The message does not delay the shutdown of the agent, and is not lost.
       equal(await leftOver(), 1);
     });
 

@@ -8,13 +8,13 @@ import { rememberingSinks, startBackend, startGateway, type TestBackend } from '
 import { BUILDING_MS, startKafka, type TestKafka, withoutKafka } from '../../support/kafka.ts';
 import { isHeard, startNats, type TestNats, withoutNats } from '../../support/nats.ts';
 
-/** Which test is at work, and what it sees. */
+/** State of the running test. */
 interface Stand {
   readonly backend: TestBackend;
   readonly lines: () => readonly string[];
   readonly bodies: () => readonly string[];
   status: number;
-  /** Responses wait for this. */
+  /** Responses are delayed until this promise resolves. */
   held: Promise<void>;
   start(...agents: object[]): Promise<Operations>;
   restart(...agents: object[]): Promise<void>;
@@ -87,7 +87,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     const group = { id: topic, session_timeout: '6s', heartbeat_interval: '500ms' };
     return agentOf({ 'async/kafka': { cluster, group, ...more } }, { topic, ...consumer }, around);
   };
-  /** Waits until the group reads the topic. */
+  /** Waits until the group has joined the topic. */
   const joined = async (topic: string) => {
     let written = 0;
     while (stand.bodies().length === 0) await broker.produce(topic, `ready${++written}`);
@@ -301,7 +301,7 @@ async function refusalOf(start: Promise<unknown>): Promise<readonly string[]> {
     await server.stop();
     await until(() => stand.lines().some((line) => line.includes('Consumer stopped')));
     await server.start();
-    // What is sent before the client of the test is there again waits in it, and is then ahead of the agent.
+    // Messages sent before the test's client reconnects are buffered in it and arrive before the agent subscribes.
     await until(() =>
       client.flush().then(
         () => true,

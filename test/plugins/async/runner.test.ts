@@ -7,7 +7,7 @@ import { until } from '../../support/conditions.ts';
 import { rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 
-/** A queue in memory that remembers what became of its messages. */
+/** An in-memory queue that records the outcome of its messages. */
 class Queue implements AgentDriver {
   readonly outcomes: string[] = [];
   readonly sessions: { consuming: Consuming; end: (error: Error) => void; stopped: boolean; closed: boolean }[] = [];
@@ -42,7 +42,7 @@ describe('an async agent with any driver', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
   let queue: Queue;
-  /** Messages whose requests the backend holds, by their text. */
+  /** Messages whose requests the backend delays, by their text. */
   let held: Map<string, () => void>;
   let inFlight: number;
   let most: number;
@@ -155,7 +155,7 @@ describe('an async agent with any driver', () => {
   it('applies its rate to all workers together', async () => {
     await start([agent({ consumer: { workers: 4, max_rate: 20 } })]);
     const began = performance.now();
-    // 20 at once, then one every 50 ms.
+    // 20 immediately, then one every 50 ms.
     await Promise.all(Array.from({ length: 26 }, (_, index) => queue.put(String(index))));
     const ms = performance.now() - began;
     ok(ms > 250, `${ms} ms`);
@@ -304,7 +304,7 @@ describe('an async agent with any driver', () => {
   });
 
   describe('before the gateway opens its port', () => {
-    /** Sessions that are there once the test lets them. */
+    /** Sessions that are opened when the test allows them. */
     let gates: PromiseWithResolvers<void>[];
     const two = () => [agent(), { ...agent(), name: 'bills' }];
     beforeEach(() => {

@@ -15,7 +15,7 @@ where(`sequential_start with workers${withoutNats ? `: ${withoutNats}` : ''}`, f
   this.timeout(INSTALLATION_MS);
   let server: TestNats;
   let gateway: Operations | undefined;
-  /** Stands before the server, and lets a connection through when the test says so. */
+  /** A proxy in front of the server that accepts a connection when the test allows it. */
   let gatekeeper: Server;
   const held: Socket[] = [];
   let connections = 0;

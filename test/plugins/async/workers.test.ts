@@ -7,7 +7,7 @@ import { startGateway } from '../../support/gateway.ts';
 const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
 
 describe('an async agent of a gateway with workers', function () {
-  // They are processes, which take their time to start on a busy machine.
+  // Worker processes start slowly on a busy machine.
   this.timeout(90_000);
   let gateway: Operations;
   const lines: string[] = [];

@@ -10,7 +10,7 @@ import { type Harness, type HarnessOptions, openHarness } from '../../../kernel/
 import { plugin } from '../../../plugins/auth/validator/index.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';
 
-/** A key as its owner has it, and as the set shows it. */
+/** A key with its private part and its public form in the key set. */
 export interface Signer {
   readonly alg: string;
   readonly kid: string;
@@ -18,7 +18,7 @@ export interface Signer {
   readonly jwk: JWK;
 }
 
-/** A new key for an algorithm; its name is that of the algorithm where none is given. */
+/** A new key for an algorithm. Its ID defaults to the algorithm. */
 export async function makeSigner(alg: string, kid = alg): Promise<Signer> {
   if (alg.startsWith('HS')) {
     const key = new Uint8Array(randomBytes(64));
@@ -35,7 +35,7 @@ function pairFor(alg: string) {
   return generateKeyPairSync('ec', { namedCurve });
 }
 
-/** A token as an identity provider makes it, by another implementation than the gateway's. */
+/** A token issued by another implementation than the gateway's. */
 export async function issue(
   { alg, kid, key }: Signer,
   claims: object | string = {},
@@ -45,7 +45,7 @@ export async function issue(
   return new CompactSign(Buffer.from(payload)).setProtectedHeader({ alg, kid, ...header }).sign(key);
 }
 
-/** A token of any parts, signed with HMAC. */
+/** A token of arbitrary parts, signed with HMAC. */
 export function forge(header: object | string, payload: object | string, secret: Uint8Array | string): string {
   const encode = (segment: object | string) =>
     Buffer.from(typeof segment === 'string' ? segment : JSON.stringify(segment)).toString('base64url');
@@ -71,7 +71,7 @@ export function makeKeyFiles() {
 export interface KeyServer extends TestBackend {
   readonly downloads: number;
   keys: readonly object[];
-  /** What it answers in the place of its keys. */
+  /** Response to send instead of its keys. */
   answer: ((response: ServerResponse) => void) | null;
 }
 
@@ -88,10 +88,10 @@ export async function startKeyServer(...keys: readonly object[]): Promise<KeySer
   return server;
 }
 
-/** The validator at an endpoint, and what has passed it. */
+/** The validator at an endpoint, and the requests that passed it. */
 export interface Gate extends Harness {
   readonly passed: readonly PipeRequest[];
-  /** The status of a request with this token as bearer; without one, of a request without a token. */
+  /** The status of a request with this bearer token, or without a token. */
   status(token?: string, headers?: Record<string, string>): Promise<number>;
 }
 
@@ -113,12 +113,12 @@ export async function openGate(config: object, options: HarnessOptions = {}): Pr
   }) as Gate;
 }
 
-/** A key as a signer has it, its private part included. */
+/** A key as stored by a signer, including its private part. */
 export async function privateJwk({ alg, kid, key, jwk }: Signer): Promise<JWK> {
   return alg.startsWith('HS') ? jwk : { ...(await exportJWK(key)), kid };
 }
 
-/** Why a configuration is refused: code and pointer of each finding. */
+/** Errors of a configuration: code and pointer of each finding. */
 export async function findingsOf(opening: Promise<unknown>): Promise<string[]> {
   const error: unknown = await opening.then(
     () => null,

@@ -147,7 +147,7 @@ describe('the connections of backend/http/client', () => {
     for (const body of ['body', undefined, 'more']) {
       await textOf(await send(gate, { origin, target: '/' }));
       await connectionFree();
-      // Of one turn of the event loop: its timers, then what connections have to say, then what waits for its end.
+      // Order within one turn of the event loop: timers, socket events, close events.
       const reply = await new Promise<Reply>((resolve) => {
         setImmediate(() => {
           setTimeout(() => resolve(send(gate, { origin, method: 'POST', ...(body && { body }) })), 0);

@@ -62,7 +62,7 @@ describe('the denied addresses of backend/http/client', () => {
   });
 
   describe('through a proxy on the same machine', () => {
-    /** Does what it is asked, as proxies do. */
+    /** A proxy that connects to any requested address. */
     async function startProxy(): Promise<string> {
       const forward: RequestListener = async (request, response) => {
         const received = await fetch(request.url!);

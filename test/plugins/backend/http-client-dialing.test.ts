@@ -5,7 +5,7 @@ import { Call, CancelledError } from '#contract';
 import { startUnaccepting, type UnacceptingServer } from '../../support/unaccepting.ts';
 import { Bench, errorOf, send } from './http-client.ts';
 
-/** Waits until that many connections are being opened. */
+/** Waits until the given number of connections are being opened. */
 async function connectingAre(count: number): Promise<void> {
   const isConnecting = (kind: string) => kind === 'ConnectWrap';
   while (process.getActiveResourcesInfo().filter(isConnecting).length !== count) await immediate();

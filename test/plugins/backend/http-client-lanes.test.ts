@@ -22,7 +22,10 @@ describe('backend/http/client with dynamic hosts', () => {
     for (const close of closers.splice(0)) await close();
   });
 
-  /** A server on every address of the loopback network. @returns the origin by a number. */
+  /**
+   * A server on every address of the loopback network.
+   * @returns a function from a number to an origin.
+   */
   async function serveEverywhere(listener: RequestListener): Promise<(number: number) => string> {
     const server = createServer({ keepAliveTimeout: 0 }, listener);
     server.on('connection', (socket: Socket) => {
@@ -38,7 +41,7 @@ describe('backend/http/client with dynamic hosts', () => {
     return (number) => `http://127.0.${1 + Math.floor(number / 250)}.${1 + (number % 250)}:${port}`;
   }
 
-  /** Calls, and waits until the connection is free again. */
+  /** Sends a request and waits until the connection is free again. */
   async function called(gate: Harness, origin: string, target = '/'): Promise<void> {
     equal(await textOf(await send(gate, { origin, target })), 'ok');
     await connectionFree();
@@ -66,7 +69,7 @@ describe('backend/http/client with dynamic hosts', () => {
     });
     const gate = await bench.client();
     for (const number of numbers(300)) await called(gate, origin(0), `/${number + 1}`);
-    // One of them is the address of the configuration.
+    // One of them is the configured address.
     await until(() => open.size === 257);
   });
 

@@ -11,7 +11,7 @@ describe('backend/http/client with malformed responses', () => {
   const bench = new Bench();
   afterEach(() => bench.close());
 
-  /** A server whose first answer is malformed; counts the connections it is called on. */
+  /** A server whose first response is malformed. It counts its connections. */
   async function broken(response: string, end: boolean) {
     const calls = { connections: 0, second: '' };
     const known = new Set<unknown>();

@@ -24,7 +24,7 @@ export class Bench {
     return this.listen(createServer(listener));
   }
 
-  /** A server that writes raw bytes to every connection after the first bytes came in. */
+  /** A server that writes raw bytes to each connection after it received the first bytes. */
   async serveRaw(onRequest: (socket: Socket, request: string) => void): Promise<string> {
     return this.listen(
       createRawServer((socket) => {
@@ -74,14 +74,14 @@ export function pipeRequest({ origin, method = 'GET', target = '/', headers = []
   return request;
 }
 
-/** The whole body of a reply. */
+/** The whole body of a response. */
 export async function textOf(reply: Reply): Promise<string> {
   const { body } = reply;
   if (body === null) return '';
   return Buffer.from(body instanceof ByteStream ? await body.collect(1 << 30) : body).toString();
 }
 
-/** The only error of a failed reply. */
+/** The only error of a failed response. */
 export function errorOf(reply: Reply): { code: string; message: string } {
   if (!reply.failed) throw new Error(`not failed: ${reply.status}`);
   return reply.errors[0]!;
@@ -94,12 +94,12 @@ export async function bodyOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** Waits until a connection whose answer has ended is free for the next call. */
+/** Waits until a connection is free for the next call after its response ended. */
 export async function connectionFree(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A request body that is still on its way. */
+/** A request body that has not arrived completely. */
 export function streamBody(pieces: string[], length?: number): RequestBody {
   return RequestBody.stream(Readable.from(pieces.map((piece) => Buffer.from(piece))), length);
 }

@@ -72,7 +72,7 @@ describe('an HTTP/1.1 response', () => {
       const ours = await whole(text, 'GET', true);
       if (ours.error !== '') continue;
       const theirs = await readByNode(text);
-      // Another protocol, which whoever takes our answers refuses; and bytes behind an answer, of which Node makes an error.
+      // A protocol upgrade, which the caller rejects; and bytes after a response, which Node treats as an error.
       if (
         theirs === 'extensions' ||
         ours.status === 101 ||

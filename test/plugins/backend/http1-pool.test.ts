@@ -35,7 +35,7 @@ describe('requests that wait for a connection of backend/http/client', () => {
     });
   }
 
-  /** Hears nothing. */
+  /** A handler that ignores all events. */
   const deaf: AnswerHandler = {
     onRequestStart() {},
     onRequestSent() {},
@@ -94,7 +94,7 @@ describe('requests that wait for a connection of backend/http/client', () => {
       });
     ask('first');
     await until(() => outcomes.length === 1);
-    // Of one turn of the event loop: its timers, then what connections have to say, then what waits for its end.
+    // Order within one turn of the event loop: timers, socket events, close events.
     setImmediate(() => {
       setTimeout(() => ['second', 'third'].forEach(ask), 0);
       sockets.pop()!.destroy();

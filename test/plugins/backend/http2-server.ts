@@ -12,20 +12,20 @@ import type { Socket } from 'node:net';
 import type { KeyPair } from '../../support/certificates.ts';
 import type { Bench } from './http-client.ts';
 
-/** What a server does with a request. */
+/** Handler for a request. */
 export type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]) => void;
 
-/** A server of HTTP/2 and the connections it has had. */
+/** An HTTP/2 server and its past connections. */
 export interface TestHttp2Server {
   readonly origin: string;
   readonly sessions: ServerHttp2Session[];
-  /** Connections that are there. */
+  /** Open connections. */
   readonly open: Set<ServerHttp2Session>;
-  /** Cuts every connection without a word. */
+  /** Destroys all connections. */
   cut(): void;
 }
 
-/** Without TLS, or with it: then HTTP/1.1 is spoken, too, and responded to with `1.1`. */
+/** TLS key and certificate. With TLS, HTTP/1.1 is offered, too, with the response `1.1`. */
 export async function serveHttp2(
   bench: Bench,
   onStream: OnStream,

@@ -3,7 +3,7 @@ import type { Channel, ChannelModel } from 'amqplib';
 import type { Broker } from '../clients/amqp/broker.test.ts';
 import { type Case, DisconnectStand } from './stand.ts';
 
-/** `backend/amqp/*` whose clients disconnect. */
+/** `backend/amqp/*` with clients that disconnect. */
 export function disconnectSuite(broker: () => Broker): void {
   describe('a client that disconnects during a call to RabbitMQ', () => {
     const stand = new DisconnectStand();

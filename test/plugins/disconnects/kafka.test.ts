@@ -45,7 +45,7 @@ const title = `a client that disconnects in the middle of a call to Kafka${witho
     const reader = { reader: { topics: ['read'], cluster: cluster() } };
     const given: Case = { endpoint: { backend: [backend('backend/pubsub/subscriber/kafka', reader)] } };
     await stand.start(given);
-    // Records before the group has its place in the topic are not read.
+    // Records written before the group has its position in the topic are not read.
     let isRead = false;
     const first = stand.respond(given).finally(() => {
       isRead = true;

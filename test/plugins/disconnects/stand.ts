@@ -11,7 +11,7 @@ export interface Case {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly payload?: string;
-  /** Bytes of the body that the client owes when it disconnects. */
+  /** Bytes of the body that the client has not sent when it disconnects. */
   readonly missing?: number;
 }
 
@@ -34,7 +34,7 @@ export class DisconnectStand {
     this.forget();
   }
 
-  /** Lines so far are ignored, such as findings about the configuration. */
+  /** Drops the lines logged so far, such as findings about the configuration. */
   forget(): void {
     this.#sinks.lines.length = 0;
   }
@@ -44,12 +44,12 @@ export class DisconnectStand {
     return calls + streams;
   }
 
-  /** Number of requests received: a request to a broker that confirms nothing may be over before it is seen running. */
+  /** Number of received requests. A request to a broker without confirmations can end before the test sees it running. */
   get #received(): number {
     return partsOf(this.#gateway!).generations.requests;
   }
 
-  /** A client that sends the request of the case, and disconnects once the other side has it. */
+  /** A client that sends the request and disconnects once the other side has received it. */
   async disconnect(given: Case, isReached: () => boolean | Promise<boolean> = () => true): Promise<void> {
     const { method = 'GET', headers = {}, payload = '', missing = 0 } = given;
     const received = this.#received;
@@ -74,7 +74,7 @@ export class DisconnectStand {
     return this.#gateway!.inject({ method, url: '/a', headers, payload } as never);
   }
 
-  /** Nothing has been counted or logged as an error of the other side. */
+  /** Asserts that no error of the other side was counted or logged. */
   blamesNobody(): void {
     const { published } = partsOf(this.#gateway!).generations.current.runtime.compiled;
     const lines = this.#sinks.lines.filter((line) => / (?:ERROR|CRITICAL|WARNING)/.test(line));

@@ -52,7 +52,7 @@ describe('service discovery with "sd": "dns"', () => {
     return gateway;
   }
 
-  /** Who answers, or the status and text of a failure. */
+  /** Name of the responding server, or the status and text of a failure. */
   async function ask(path = '/x0'): Promise<string> {
     const { statusCode, body } = await gateway!.inject(path);
     return statusCode === 200 ? JSON.parse(body).from : `${statusCode} ${body}`;
@@ -97,7 +97,7 @@ describe('service discovery with "sd": "dns"', () => {
   });
 
   it('selects a host for each of the concurrent calls separately', async () => {
-    // Each answers when both have been asked: an answer would cancel the call that has not got there yet.
+    // Each server responds when both have received the request: an earlier response would cancel the other call.
     const waiting: ServerResponse[] = [];
     const asked = (response: ServerResponse) => {
       if (waiting.push(response) === 2) for (const one of waiting) one.end('{}');
@@ -270,7 +270,7 @@ describe('service discovery with "sd": "dns"', () => {
   });
 });
 
-/** Gives what must not happen the time to: several turns of the event loop. */
+/** Waits several turns of the event loop, in which nothing must happen. */
 async function settle(): Promise<void> {
   for (let at = 0; at < 20; at++) await turn();
 }

@@ -9,7 +9,7 @@ const record = (name: string, weight: number, priority = 10, port = 80): SrvReco
   port,
 });
 
-/** How often each name stands in the list. */
+/** Number of occurrences of each name in the list. */
 function shares(records: readonly SrvRecord[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const target of spread(records)) {

@@ -8,7 +8,7 @@ export function frame(headers: Readonly<Record<string, string>>, payload: string
   );
 }
 
-/** Writes one frame over headers that are already bytes. */
+/** Writes one frame with encoded headers. */
 export function rawFrame(headers: Uint8Array, payload: string | Uint8Array): Buffer {
   const body = Buffer.from(payload as string);
   const prelude = Buffer.alloc(8);
@@ -23,7 +23,7 @@ export function header(name: string, type: number, value: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([name.length]), Buffer.from(name), Buffer.from([type]), value]);
 }
 
-/** Bytes with their length before them, as in headers of type 6 and 7. */
+/** Bytes with a length prefix, as in headers of type 6 and 7. */
 export function sized(value: string | Uint8Array): Buffer {
   const bytes = Buffer.from(value as string);
   const length = Buffer.alloc(2);

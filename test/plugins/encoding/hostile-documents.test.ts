@@ -10,7 +10,10 @@ const MB = 1024 * 1024;
 
 const numbered = (count: number, one: (index: number) => string) => Array.from({ length: count }, (_, at) => one(at));
 
-/** Reads a feed in a thread with little memory. @throws Error ERR_WORKER_OUT_OF_MEMORY when that is too little. */
+/**
+ * Decodes a feed in a thread with little memory.
+ * @throws Error ERR_WORKER_OUT_OF_MEMORY if the memory does not suffice.
+ */
 function readWithin(heapMb: number, body: string): Promise<DataObject> {
   const module = new URL('../../../plugins/encoding/rss/index.ts', import.meta.url).href;
   const code = `
@@ -25,7 +28,7 @@ function readWithin(heapMb: number, body: string): Promise<DataObject> {
   });
 }
 
-/** What takes more than linear time here takes minutes. */
+/** An algorithm slower than linear time would take minutes here. */
 describe('documents that are designed to be expensive', function () {
   this.timeout(20_000);
 

@@ -6,7 +6,7 @@ const proves = (text: string | Uint8Array) => {
   return isJsonObject(bytes, 0, bytes.length);
 };
 
-/** What `JSON.parse` says of the same bytes. */
+/** The result of `JSON.parse` for the same bytes. */
 function isParsedAsObject(bytes: Buffer): boolean {
   const text = bytes.toString();
   if (!text.startsWith('{') || !text.endsWith('}')) return false;

@@ -5,7 +5,7 @@ import { passJson, readJsonObject } from '../../../plugins/encoding/lib/json-bod
 import { mergeJson } from '../../../plugins/encoding/lib/json-merge.ts';
 import { shapeJson } from '../../../plugins/encoding/lib/json-shape.ts';
 
-/** The same numbers on every run, each from 0 up to but not including `below`. */
+/** Reproducible random integers from 0 up to but not including `below`. */
 function dice(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -17,7 +17,7 @@ function dice(seed: number): (below: number) => number {
 const names = ['a', 'b', 'c', 'ab', 'ä', '__proto__', '1', '', 'constructor'];
 const blanks = ['', ' ', '\n\t'];
 
-/** The text of an object, with keys that come twice now and then. */
+/** The text of an object with occasional duplicate keys. */
 function objectText(roll: (below: number) => number, depth: number): string {
   const blank = () => blanks[roll(blanks.length)]!;
   const value = (): string => {

@@ -1,7 +1,7 @@
 import { type DataObject, type EachMessage, type Plugin, setKey } from '#contract';
 import { encodingOf } from './support.ts';
 
-/** What a plugin makes of a stream that comes in these chunks. */
+/** Output of a plugin for a stream in the given chunks. */
 export function rewrite(
   plugin: Plugin,
   chunks: readonly (string | Uint8Array)[],
@@ -14,7 +14,7 @@ export function rewrite(
   return Buffer.concat(out);
 }
 
-/** What goes out for each chunk, before the next one comes. */
+/** Output for each chunk before the next one arrives. */
 export function stepwise(plugin: Plugin, chunks: readonly string[], each: EachMessage | null = null): string[] {
   let out = '';
   const reader = encodingOf(plugin).messages!.open(each, (bytes) => {
@@ -27,7 +27,7 @@ export function stepwise(plugin: Plugin, chunks: readonly string[], each: EachMe
   });
 }
 
-/** The stream cut in two at every byte, and into single bytes. */
+/** The stream split in two at every byte, and into single bytes. */
 export function everyCut(stream: string | Uint8Array): Buffer[][] {
   const bytes = Buffer.from(stream as string);
   const cuts = Array.from(bytes, (_, at) => [bytes.subarray(0, at), bytes.subarray(at)]);
@@ -43,5 +43,5 @@ export function without(name: string): EachMessage {
   };
 }
 
-/** Leaves every message as it is. */
+/** Leaves every message unchanged. */
 export const same: EachMessage = (data) => data;

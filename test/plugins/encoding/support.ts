@@ -1,16 +1,16 @@
 import type { DataObject, Encoding, Plugin } from '#contract';
 
-/** The one encoding a plugin brings. */
+/** The single encoding of a plugin. */
 export function encodingOf(plugin: Plugin): Encoding {
   return plugin.encodings![0]!;
 }
 
-/** What a plugin reads from a body. */
+/** The data that the plugin decodes from a body. */
 export function read(plugin: Plugin, body: string | Uint8Array, asCollection = false): DataObject | null {
   return encodingOf(plugin).decode!(Buffer.from(body as string), asCollection);
 }
 
-/** What a plugin writes, as text. */
+/** The output of the plugin's encoder as text. */
 export function write(plugin: Plugin, data: DataObject | null, accept?: string): string {
   return String(encodingOf(plugin).encode!(data, accept).body);
 }

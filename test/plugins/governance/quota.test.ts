@@ -38,7 +38,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
   let redis: TestRedis;
   let backend: TestBackend;
   let gateways: Operations[];
-  /** What backends answer. */
+  /** Response of the backends. */
   let body: unknown;
   let status: number;
   let headers: Record<string, string>;
@@ -466,7 +466,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       try {
         const gateway = await atA({}, processors, { address: server.address, max_retry_backoff: '10ms' }, { sinks });
         await ask(gateway);
-        // The next attempt is made after a second, by the clock of the gateway.
+        // The next attempt is made after a second of the gateway's clock.
         await until(async () => {
           await ask(gateway);
           return sinks.lines.some((line) => line.includes('requests are not counted until a reload'));
@@ -508,7 +508,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       await ask(allowing, 'metered');
       redis.pause();
       try {
-        // Three seconds for each of them are more than the test has.
+        // A wait of three seconds for each of them would exceed the test's timeout.
         deepEqual(await statuses(30, refusing, 'metered'), new Array(30).fill(500));
         deepEqual(await statuses(30, allowing, 'metered'), new Array(30).fill(200));
       } finally {

@@ -71,7 +71,10 @@ describe('retries after a Redis failure', () => {
     const log = { ...silentLog, error: (line: unknown) => void lines.push(String(line)) };
     return { lines, it: new Outage(most, strategy, log) };
   };
-  /** Fails at every attempt. @returns the seconds at which there was one. */
+  /**
+   * Fails every attempt.
+   * @returns the seconds at which attempts were made.
+   */
   const attempts = (most: number, strategy: 'exponential' | 'linear', seconds: number) => {
     const { it } = outage(most, strategy);
     const made: number[] = [];

@@ -33,7 +33,7 @@ describe('proto sources in the grpc catalog', () => {
       },
     ],
   });
-  /** Codes and texts of what is wrong, or of the warnings where nothing is. */
+  /** Codes and texts of the errors, or of the warnings of a valid configuration. */
   const reported = async (catalog: readonly string[]): Promise<string[]> => {
     try {
       const gateway = await startGateway(service(catalog));

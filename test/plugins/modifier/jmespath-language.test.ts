@@ -5,11 +5,11 @@ import { CallError, type Data, parseExact, printJson } from '#contract';
 import { compileExpression } from '../../../plugins/modifier/lib/jmespath/expression.ts';
 import { JmespathError } from '../../../plugins/modifier/lib/jmespath/jmespath-error.ts';
 
-/** What an expression gives for a JSON text, as JSON. */
+/** Result of an expression for a JSON text, as JSON. */
 const resultOf = (expression: string, json: string) =>
   printJson(compileExpression(expression).search(parseExact(json)));
 
-/** Message and place of what is wrong with an expression. */
+/** Message and position of an error in an expression. */
 function issueOf(expression: string): readonly [message: string, start: number | undefined, hint?: string] {
   try {
     compileExpression(expression);
@@ -21,7 +21,7 @@ function issueOf(expression: string): readonly [message: string, start: number |
   throw new Error(`${expression} is taken`);
 }
 
-/** Code of the error of an evaluation. */
+/** Error code of an evaluation. */
 function failureOf(expression: string, data: Data): string {
   try {
     compileExpression(expression).search(data);
@@ -46,7 +46,7 @@ const document = {
   'odd key': 1,
 };
 
-/** Expressions of every kind; what they give is compared with what the library gives. */
+/** Expressions of every kind, whose results are compared with the library's. */
 const expressions = [
   ...['people', 'people[0]', 'people[-1].n', 'people[9]', 'people[0].n.x', '"odd key"', 'deep.map.a.v', '@', 'nothing'],
   ...[

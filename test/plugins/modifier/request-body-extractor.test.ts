@@ -33,7 +33,7 @@ const header = (target: string, expression: string, conflict?: string, strategy?
 const query = (target: string, expression: string, conflict?: string, strategy?: string) =>
   operation('query_string', target, expression, conflict, strategy);
 
-/** What is wrong with a configuration. */
+/** Errors of a configuration. */
 async function faultsOf(at: Plugin, level: Level, config: unknown): Promise<unknown> {
   let faults: unknown;
   await rejects(openHarness(at, level, config), (error: unknown) => {
@@ -58,7 +58,7 @@ describe(namespace, () => {
     gateway = undefined;
   });
 
-  /** A gateway whose components stand at the root and at its one endpoint. */
+  /** A gateway with components at the root and at its single endpoint. */
   const start = async (components: { root?: object; endpoint?: object }, fields: object = {}) => {
     const sinks = rememberingSinks();
     lines = sinks.lines;

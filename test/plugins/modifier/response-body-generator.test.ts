@@ -39,7 +39,7 @@ describe(namespace, () => {
   });
   const raw = { output_encoding: 'no-op' };
 
-  /** What an endpoint answers a request for `/a` or for its own path. */
+  /** Response of an endpoint for `/a` or its own path. */
   const ask = async (endpoint: object, url = '/a') => {
     await gateway?.close();
     const sinks = rememberingSinks();

@@ -5,7 +5,7 @@ import { plugin } from '../../../plugins/modifier/response-body/index.ts';
 import { startBackend, startGateway } from '../../support/gateway.ts';
 import { openHarness } from '../../support/harness.ts';
 
-/** What modifiers make of data. */
+/** Data after the modifiers. */
 async function changed(modifiers: readonly object[], json: string): Promise<string> {
   const next = () => Reply.data(parseExact(json) as DataObject);
   const harness = await openHarness(plugin, 'endpoint', { modifiers }, { next });
@@ -14,7 +14,7 @@ async function changed(modifiers: readonly object[], json: string): Promise<stri
   return printJson(data as Data);
 }
 
-/** What is wrong with a configuration. */
+/** Errors of a configuration. */
 async function faultsOf(config: object, level: Level = 'endpoint'): Promise<unknown> {
   let faults: unknown;
   await rejects(openHarness(plugin, level, config), (error: unknown) => {

@@ -11,7 +11,7 @@ import { openHarness } from '../../support/harness.ts';
 import { startWith } from '../../support/plugged.ts';
 import { shout } from '../../support/shout.ts';
 
-/** What is wrong with a configuration. */
+/** Errors of a configuration. */
 async function faultsOf(config: unknown): Promise<unknown> {
   let faults: unknown;
   await rejects(openHarness(plugin, 'service', config), (error: unknown) => {

@@ -100,7 +100,7 @@ describe('the host services of modules', function () {
       gateway = undefined;
     });
 
-    /** What a handler that uses its host gives. */
+    /** The return value of a handler that uses its host. */
     const given = async (
       use: (host: Loose) => () => unknown,
       connection: object = {},

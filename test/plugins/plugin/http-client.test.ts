@@ -137,7 +137,7 @@ describe('an HTTP client module', () => {
         let got = '';
         response.setEncoding('utf8').on('data', (chunk) => {
           got += chunk;
-          // The rest is sent only once the beginning has come through.
+          // The rest is sent only after the beginning has arrived.
           if (got === 'first ') goOn();
         });
         response.on('end', () => resolve(got));
@@ -364,7 +364,7 @@ describe('an HTTP client module', () => {
     const whole = await new Promise<number>((resolve, reject) => {
       const count = async (response: IncomingMessage): Promise<number> => {
         let bytes = 0;
-        // Nobody reads yet: what the buffers hold is bounded.
+        // Without a reader, only limited amounts are buffered.
         await new Promise((go) => setImmediate(go));
         ok(sent < 512, String(sent));
         for await (const part of response) bytes += part.length;

@@ -8,7 +8,7 @@ import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { IsolatedStage, named } from '../../support/isolated.ts';
 
 const middleware = (...names: string[]) => named('middleware', names);
-/** Gets the port that the thread has of the gateway. */
+/** Accesses the thread's message port to the gateway. */
 const capture = `import { MessagePort, parentPort } from 'node:worker_threads';
 let port = null;
 const { on } = MessagePort.prototype;
@@ -164,7 +164,7 @@ describe('misbehaving isolated modules', function () {
     const slow = status('/slow');
     await until(() => stage.lines(/entered/).length === 1);
     stage.sinks.lines.length = 0;
-    // The rest of its file stays while its request does.
+    // The rest of its file stays loaded until its request ends.
     await stage.gateway.reload(stage.config({ '/open': middleware('opener') }));
     equal(await status('/slow'), 404);
     equal(await status('/open'), 200);

@@ -16,7 +16,7 @@ describe('isolated modules', function () {
   this.timeout(60_000);
   let backend: TestBackend;
   let stage: IsolatedStage;
-  /** Ends the response that `/slow` has begun. */
+  /** Ends the pending response of `/slow`. */
   let endSlow: () => void;
 
   before(async () => {
@@ -280,7 +280,7 @@ describe('isolated modules', function () {
     });
     afterEach(() => stage.close());
 
-    /** Says what happens in the thread, in a file. */
+    /** A module that records its lifecycle in a file. */
     const recording = (version: string) => `middleware: (config, host) => {
       note('made ${version}');
       host.onDispose(() => note('first ${version}'));

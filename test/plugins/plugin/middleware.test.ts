@@ -6,7 +6,7 @@ import { until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { type ModuleElement, startModules } from '../../support/modules.ts';
 
-/** As authors without types write them. */
+/** A handler in JavaScript without types. */
 // biome-ignore lint/suspicious/noExplicitAny: what handlers get is not typed in JavaScript
 type Loose = any;
 type Handler = (ctx: Loose, request: Loose, next: (request?: object) => Promise<Loose>) => unknown;
@@ -175,7 +175,7 @@ describe('middleware modules', () => {
         let got = '';
         response.setEncoding('utf8').on('data', (chunk) => {
           got += chunk;
-          // The backend goes on only once its beginning has come through.
+          // The backend continues only after the client has received the beginning.
           if (got === 'FIRST ') released();
         });
         response.on('end', () => resolve(got));

@@ -433,7 +433,7 @@ describe('modules for the extension points of the compatible product', () => {
     it('or rejected with the location of their folder if they are invalid', async () => {
       folder.write('plugins/team.js', source('a').replace('apiVersion: 1', 'apiVersion: 2'));
       const [refusal, ...others] = await refusalsOf(open().then(() => gateway!));
-      // Not that nobody brings it.
+      // The error is not that the name is unknown.
       deepEqual([refusal?.code, refusal?.pointer, others], ['PLUGIN_MODULE', '/plugin/folder', []]);
       match(refusal?.message ?? '', /team\.js: plugin "team": "apiVersion" is 2/);
     });

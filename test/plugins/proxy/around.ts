@@ -1,7 +1,7 @@
 import { type BackendConfig, type DataObject, type PipeRequest, parseExact, Reply, type Step } from '#contract';
 import type { HarnessOptions } from '../../../kernel/testing/index.ts';
 
-/** A backend of a test endpoint, with what matters to the test. */
+/** A backend of a test endpoint with the fields that matter to the test. */
 export function backendConfig(given: Partial<BackendConfig> = {}): BackendConfig {
   return {
     url_pattern: '/',
@@ -19,7 +19,7 @@ export function backendConfig(given: Partial<BackendConfig> = {}): BackendConfig
   };
 }
 
-/** An endpoint over backends that behave as these steps do. */
+/** An endpoint with backends that behave like the given steps. */
 export function over(
   steps: readonly Step<PipeRequest>[],
   configs: readonly Partial<BackendConfig>[] = [],
@@ -27,12 +27,12 @@ export function over(
   return { endpoint: { backend: steps.map((_, at) => backendConfig(configs[at])) }, backends: steps };
 }
 
-/** A backend that answers this JSON. */
+/** A backend that returns the given JSON. */
 export function responses(json: string): Step<PipeRequest> {
   return () => Reply.data(parseExact(json) as DataObject);
 }
 
-/** The pointer and code of every mistake for which a configuration is refused. */
+/** Pointer and code of every error in a configuration. */
 export async function refusal(standing: Promise<unknown>): Promise<string[]> {
   try {
     await standing;
@@ -44,21 +44,21 @@ export async function refusal(standing: Promise<unknown>): Promise<string[]> {
   return [];
 }
 
-/** Flatmap operations written shortly, as in `move a.b c`. */
+/** Flatmap operations in short notation, such as `move a.b c`. */
 export const operations = (lines: readonly string[]) =>
   lines.map((line) => {
     const [type, ...args] = line.split(' ');
     return { type, args };
   });
 
-/** A backend that a condition left out. */
+/** A backend skipped by a condition. */
 export const skipped: Step<PipeRequest> = () => {
   const reply = Reply.data(null, false);
   reply.skipped = true;
   return reply;
 };
 
-/** A backend that notes each request it gets before it answers. */
+/** A backend that records each request before it responds. */
 export function noting(seen: PipeRequest[], backend: Step<PipeRequest>): Step<PipeRequest> {
   return (request, call) => {
     seen.push(request);

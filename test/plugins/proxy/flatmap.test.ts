@@ -6,7 +6,7 @@ import { operations } from './around.ts';
 
 const standing = (...lines: readonly string[]) => openHarness(plugin, 'backend', { flatmap_filter: operations(lines) });
 
-/** What the operations make of the JSON text. */
+/** The JSON text after the operations. */
 async function apply(json: string, ...lines: readonly string[]): Promise<string> {
   const gate = await standing(...lines);
   return printJson(gate.attached.shape!(parseExact(json) as DataObject));

@@ -18,7 +18,7 @@ const one = {
 };
 
 (withoutRedis ? describe.skip : describe)(`servers of Redis ${withoutRedis ?? ''}`.trim(), function () {
-  // Servers take their time to start and to elect one another.
+  // Servers need time to start and to elect a master.
   this.timeout(180_000);
   let backend: TestBackend;
   let gateway: Operations | undefined;
@@ -171,7 +171,7 @@ const one = {
     deepEqual([await ask(), await ask()], [200, 429]);
     await until(async () => String(await replica.command('DBSIZE')) === '1');
     await master.stop();
-    // Refused while there is no master, never hanging; the count is kept by what has become it.
+    // Requests are rejected without delay while there is no master; the new master keeps the count.
     await until(async () => {
       const status = await ask();
       ok(status === 500 || status === 429, String(status));

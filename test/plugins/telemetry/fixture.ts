@@ -4,7 +4,7 @@ import { openHarness } from '../../../kernel/testing/index.ts';
 import { plugin as logging } from '../../../plugins/telemetry/logging/index.ts';
 import { logWriters } from '../../../plugins/telemetry/logging/log-writers.ts';
 
-/** Standard output or error that is remembered. */
+/** Recorded stdout or stderr. */
 export function remembered(): LogDestination & { readonly text: string } {
   let text = '';
   return {
@@ -18,10 +18,7 @@ export function remembered(): LogDestination & { readonly text: string } {
   };
 }
 
-/**
- * The application log with `telemetry/logging` and another component that writes it, as the kernel puts them together.
- * `reload` is a reload of that component.
- */
+/** The application log with `telemetry/logging` and another component that writes it, assembled like in the kernel. `reload` reloads that component. */
 export async function logsOf(plugin: Plugin, config: object, loggingConfig: object = { level: 'DEBUG', stdout: true }) {
   const [stdout, stderr] = [remembered(), remembered()];
   const sinks = createSinks({ stdout, stderr });

@@ -38,7 +38,7 @@ function memorySinks(terminal = false) {
   return { sinks, stdout, stderr, opened };
 }
 
-/** The plugin at service level, and the logs as the kernel writes them then. */
+/** The plugin at the root, and the logs that the kernel writes with it. */
 async function gateway(
   config: unknown,
   options: { router?: Partial<RouterOptions>; terminal?: boolean; next?: Step<PipeRequest> } = {},
@@ -371,7 +371,7 @@ describe('the access log of telemetry/logging', () => {
 describe('the backend log of telemetry/logging', () => {
   const users = { url_pattern: '/v1/users/7' };
 
-  /** A call through a backend log over a sent request and an answer after 12.5 ms. */
+  /** A call through the backend log, with a response after 12.5 ms. */
   async function backendLines(backend: object, reply: Reply, level: LogLevel = 'DEBUG'): Promise<string[]> {
     const { sinks, stdout } = memorySinks();
     const time = { now: 0 };

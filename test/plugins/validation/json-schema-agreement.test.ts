@@ -78,7 +78,7 @@ function anySchema(chance: Chance, depth: number, draft: Draft): Data {
     ...(draft === '2020-12' ? { items: inner, prefixItems: list } : {}),
   };
   if (draft === '2020-12') delete deep['additionalItems'];
-  // The reference counts the items that match `contains` as evaluated in this draft too, which defines it otherwise.
+  // The reference implementation counts items that match `contains` as evaluated in this draft, contrary to its definition.
   if (draft === '2019-09') delete deep['contains'];
   const schema: DataObject = {};
   const choice = depth > 0 ? { ...simple, ...deep } : simple;
@@ -86,7 +86,7 @@ function anySchema(chance: Chance, depth: number, draft: Draft): Data {
     const keyword = chance.pick(Object.keys(choice));
     if (keyword !== '$ref' || depth < 3) schema[keyword] = choice[keyword]!();
   }
-  // The reference lets some empty arrays escape `contains`.
+  // The reference implementation accepts some empty arrays despite `contains`.
   if ('contains' in schema) schema['minItems'] = 1;
   if ('contains' in schema && draft !== 'draft-07' && chance.below(2)) schema['maxContains'] = 1 + chance.below(2);
   return '$ref' in schema && draft === 'draft-07' ? { $ref: schema['$ref']! } : schema;
@@ -108,7 +108,7 @@ const published = {
   '2020-12': (schema: DataObject) => new Ajv2020(options).compile(schema),
 };
 
-/** Compares the verdicts on random pairs of a schema and a document. */
+/** Compares the results for random pairs of a schema and a document. */
 function compare(draft: Draft, address: string | undefined): void {
   let valid = 0;
   let invalid = 0;

@@ -3,7 +3,7 @@ import { createPatterns } from '../../../kernel/patterns/patterns.ts';
 import type { SchemaSite } from '../../../plugins/validation/json-schema/read.ts';
 import { compileValidator } from '../../../plugins/validation/json-schema/validator.ts';
 
-/** Lines of a JSON text against a schema; empty for a valid one. Mistakes in the schema throw `CODE pointer message`. */
+/** Error lines of a JSON text for a schema; empty if it is valid. Errors in the schema throw `CODE pointer message`. */
 export function check(schema: object, text: string): string {
   const exact = parseExact(JSON.stringify(schema)) as DataObject;
   return compileValidator(exact, site).validateText(text) ?? '';
@@ -11,7 +11,7 @@ export function check(schema: object, text: string): string {
 
 const patterns = createPatterns();
 
-/** A place for schemas, with nothing around it. */
+/** The context of a schema without a surrounding component. */
 export const site: SchemaSite = {
   fault: (code, pointer, message) => new ConfigError(code, pointer, `${code} ${pointer} ${message}`),
   warn() {},

@@ -5,7 +5,7 @@ import { openHarness } from '../../../kernel/testing/index.ts';
 import { plugin } from '../../../plugins/validation/response-json-schema.ts';
 import { rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 
-/** Bodies that backends compress, whatever they are asked for. */
+/** Bodies that backends always compress. */
 const compressed: readonly (readonly [path: string, coding: string, bytes: Buffer])[] = [
   ['/gzip', 'gzip', gzipSync('{"id":1}')],
   ['/gzip-x', 'gzip', gzipSync('{"x":1}')],

@@ -9,7 +9,7 @@ import { startWith } from '../../support/plugged.ts';
 import { openSocket, startSocketServer } from '../../support/websocket.ts';
 import { configOf, directConfig, Stage } from './setup.ts';
 
-/** A meter that adds up what it is told, by instrument and attributes. */
+/** A meter that sums recorded values by instrument and attributes. */
 function addingMeter(): { meter: Meter; totals: Map<string, number> } {
   const totals = new Map<string, number>();
   const adding = (name: string) => ({

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { until } from '../../support/conditions.ts';
 
-/** What a frame is written with; by default it is whole and masked, as a client's must be. */
+/** Options of a frame; by default it is complete and masked, as required of clients. */
 export interface FrameOptions {
   readonly opcode: number;
   readonly payload?: string | Buffer;
@@ -9,9 +9,9 @@ export interface FrameOptions {
   readonly isMasked?: boolean;
   /** Reserved bits: 4, 2, 1. */
   readonly reserved?: number;
-  /** Bytes in which the length is written, whatever it is: 0, 2 or 8. */
+  /** Number of bytes for the length, regardless of its value: 0, 2 or 8. */
   readonly lengthBytes?: 0 | 2 | 8;
-  /** What is said of the length, whatever it is. */
+  /** Declared length, if it differs from the actual one. */
   readonly length?: bigint;
 }
 
@@ -22,7 +22,7 @@ export const CLOSE = 8;
 export const PING = 9;
 export const PONG = 10;
 
-/** A frame as it goes over the wire (RFC 6455, 5.2). */
+/** A frame in wire format (RFC 6455, section 5.2). */
 export function frame({
   opcode,
   payload = '',
@@ -51,23 +51,23 @@ export function closing(code: number, reason: string | Buffer = ''): Buffer {
   return Buffer.concat([bytes, Buffer.from(reason as string)]);
 }
 
-/** A frame that came, of a server: not masked. */
+/** A frame received from a server, without a mask. */
 export interface Came {
   readonly opcode: number;
   readonly payload: Buffer;
 }
 
-/** A client that writes what no library would. */
+/** A client that can send malformed frames. */
 export interface FrameClient {
   readonly socket: Socket;
-  /** Frames that came. */
+  /** Received frames. */
   readonly frames: readonly Came[];
   write(...frames: Buffer[]): void;
-  /** The code of the close frame that came, 1006 where the connection ended without one. */
+  /** The code of the received close frame; 1006 if the connection ended without one. */
   closeCode(): Promise<number>;
 }
 
-/** A good handshake. */
+/** A valid handshake. */
 export function handshakeOf(path: string): string {
   return [
     `GET ${path} HTTP/1.1`,
@@ -80,7 +80,10 @@ export function handshakeOf(path: string): string {
   ].join('\r\n');
 }
 
-/** Opens a connection and goes on as a WebSocket. @param behind bytes that are sent behind the request. */
+/**
+ * Opens a connection and upgrades it to a WebSocket.
+ * @param behind bytes sent directly after the request.
+ */
 export async function openFrames(port: number, path: string, behind: Buffer = Buffer.alloc(0)): Promise<FrameClient> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   let bytes: Buffer = Buffer.alloc(0);

@@ -4,7 +4,7 @@ import { openRaw, statusesOf } from '../../kernel/server/raw.ts';
 import { refusalOf, type TestSocketServer } from '../../support/websocket.ts';
 import { configOf, directConfig, Stage } from './setup.ts';
 
-/** A handshake, with other headers or without some. */
+/** A handshake with changed or omitted headers. */
 function handshake(changes: Readonly<Record<string, string | null>> = {}, line = 'GET /chat/red HTTP/1.1'): string {
   const headers: Record<string, string | null> = {
     Host: 'a',
@@ -32,7 +32,7 @@ for (const [mode, config] of [
     });
     afterEach(() => stage.close());
 
-    /** What comes back, as soon as there is a head. */
+    /** The response once its head has arrived. */
     const answered = async (bytes: string): Promise<string> => {
       const client = await openRaw(stage.port);
       client.write(bytes);
@@ -94,7 +94,7 @@ for (const [mode, config] of [
       equal(await refusalOf(stage.url('/chat/red'), { origin: 'null' }), 403);
       equal(await refusalOf(stage.url('/chat/red'), { origin: 'https://app.example.evil.example' }), 403);
       await stage.open('/chat/red', { origin: 'https://app.example' });
-      // No browser.
+      // The client is not a browser.
       await stage.open('/chat/red');
     });
 

@@ -25,7 +25,7 @@ describe('a websocket connection with limits', () => {
     return client;
   };
 
-  /** Waits until a count stays as it is though whatever has come could be read, and written, many times over. */
+  /** Waits until a count stays constant although there was ample time to read and write. */
   const settled = async (count: () => number): Promise<void> => {
     for (let before = -1; before !== count(); ) {
       before = count();
@@ -74,7 +74,7 @@ describe('a websocket connection with limits', () => {
       socket.send(message, flood);
     };
     flood();
-    // Whoever floods is stopped by the connection; what is on its way is in buffers of the system.
+    // Flow control stops a flooding sender; the rest is in system buffers.
     await settled(() => sent);
     ok(sent < 400, `${sent} messages`);
     equal(socket.readyState, socket.OPEN);
@@ -113,7 +113,7 @@ describe('a websocket connection with limits', () => {
     let pings = 0;
     client.socket.on('ping', () => pings++);
     for (let at = 0; at < 400; at++) client.send('x'.repeat(65_000));
-    // For longer than its silence may last.
+    // The time is longer than the permitted silence.
     const began = performance.now();
     await until(() => pings >= 4 && performance.now() - began > 4000);
     equal(client.closed, null);

@@ -9,7 +9,7 @@ import {
   type TestSocketServerOptions,
 } from '../../support/websocket.ts';
 
-/** What is written of an endpoint beside its WebSocket. */
+/** Configuration of an endpoint in addition to `websocket`. */
 export interface Written {
   readonly websocket?: object;
   readonly endpoint?: object;
@@ -18,7 +18,7 @@ export interface Written {
   readonly root?: object;
 }
 
-/** A gateway in front of a backend of WebSockets, and everything a test of it opens. */
+/** A gateway in front of a WebSocket backend, and everything that its test opens. */
 export class Stage {
   gateway!: Operations;
   port = 0;
@@ -57,7 +57,7 @@ export class Stage {
   }
 }
 
-/** One endpoint, `/chat/{room}`, before a backend. */
+/** One endpoint, `/chat/{room}`, in front of a backend. */
 export function configOf(host: string | string[], written: Written = {}): object {
   const { websocket, endpoint, backend, extra, root } = written;
   return {
@@ -75,7 +75,7 @@ export function configOf(host: string | string[], written: Written = {}): object
   };
 }
 
-/** The same with a connection of its own for each client. */
+/** The same with a backend connection for each client. */
 export function directConfig(host: string | string[], written: Written = {}): object {
   return configOf(host, { ...written, websocket: { enable_direct_communication: true, ...written.websocket } });
 }

@@ -13,7 +13,7 @@ interface Envelope {
   readonly event?: string;
 }
 
-/** A backend that is greeted, and says so. */
+/** A backend that receives the greeting and acknowledges it. */
 const greeted = (socket: AcceptedSocket): void => {
   socket.socket.once('message', () => socket.send('OK'));
 };
@@ -32,9 +32,9 @@ describe('websocket with one backend connection for all clients', () => {
 
   const open = (backend: TestSocketServer, written: Parameters<typeof configOf>[1] = {}) =>
     stage.start(configOf(backend.url, { backend: { url_pattern: '/rooms' }, ...written }));
-  /** The next envelope that the backend gets. */
+  /** The next envelope that the backend receives. */
   const envelope = async (peer: TestSocket): Promise<Envelope> => JSON.parse(String(await peer.next()));
-  /** The backend's end, greeted. */
+  /** The backend's side of the connection, after the greeting. */
   const uplink = async (backend: TestSocketServer): Promise<AcceptedSocket> => {
     const peer = await backend.next();
     equal(await peer.next(), GREETING);
@@ -278,7 +278,7 @@ describe('websocket with one backend connection for all clients', () => {
 
   it('closes a client with 1013 that does not read, without delaying others', async () => {
     const backend = await stage.backend({ accepted: greeted });
-    // Long before it would be cut for taking nothing.
+    // This is long before the client is disconnected for not reading.
     await open(backend, { websocket: { message_buffer_size: 4, max_message_size: 65_536, write_wait: '10m' } });
     const peer = await uplink(backend);
     const slow = await openFrames(stage.port, '/chat/red');

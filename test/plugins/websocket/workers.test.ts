@@ -7,7 +7,7 @@ import { configOf, Stage } from './setup.ts';
 const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
 
 describe('websockets of a gateway with workers', function () {
-  // Processes take their time on a busy machine.
+  // Worker processes start slowly on a busy machine.
   this.timeout(120_000);
   let stage: Stage;
 

@@ -54,7 +54,7 @@ const messages = [{ role: 'user', content: 'hi' } as const];
         return response.status;
       };
       const statuses = [await status(), await status()];
-      // What a stream has used is counted behind its end.
+      // The usage of a stream is counted after the stream ends.
       let third = await status();
       for (let tries = 0; third === 200 && tries < 20; tries += 1) third = await status();
       deepEqual([...statuses, third], [200, 200, 429]);

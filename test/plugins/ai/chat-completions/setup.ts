@@ -10,9 +10,9 @@ import {
 import { models } from '../../../support/models.ts';
 import { modelBackend } from '../llm/fixture.ts';
 
-/** What is written beside one model of every vendor, named as the vendor. */
+/** Configuration in addition to one model of every vendor, named like the vendor. */
 export interface Written {
-  /** Of the backends. */
+  /** Settings of the model backends. */
   readonly settings?: object;
   readonly endpoint?: object;
   readonly models?: readonly object[];
@@ -71,7 +71,7 @@ export class ChatStand {
     return this.client;
   }
 
-  /** What the vendor was sent last. */
+  /** The last request body that the vendor received. */
   received() {
     return JSON.parse(String(this.backend.requests.at(-1)!.body));
   }
@@ -94,7 +94,7 @@ export interface ChatSuite {
   respond: Answering;
 }
 
-/** Opens a stand with its default configuration for the suite that calls this, and closes it after. */
+/** Opens a testbed with its default configuration for the calling suite, and closes it afterwards. */
 export function useChatStand(): ChatSuite {
   let stand: ChatStand;
   const suite = {

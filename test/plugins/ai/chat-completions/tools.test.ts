@@ -20,7 +20,7 @@ const request = {
 };
 
 interface Case {
-  /** Of the payload. */
+  /** Tool fields in the vendor's payload. */
   readonly sent: object;
   readonly answer: object;
   readonly messages: readonly { event?: string; data: unknown }[];

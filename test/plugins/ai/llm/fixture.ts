@@ -15,7 +15,10 @@ export function modelOf(vendor: string): { version: string; fixture: ModelFixtur
   return { version, fixture };
 }
 
-/** A backend whose model is of a vendor. @param settings beside the credentials and the variables of the fixture. */
+/**
+ * A backend with a model of a vendor.
+ * @param settings in addition to the credentials and variables of the fixture.
+ */
 export function modelBackend(host: string, vendor: string, settings: object = {}, more: object = {}): object {
   const { version, fixture } = modelOf(vendor);
   const { extra_config: beside, ...fields } = more as { extra_config?: object };
@@ -43,7 +46,7 @@ export class ModelStand {
     return new ModelStand(await startBackend(respond));
   }
 
-  /** @param vendor or the backends themselves. */
+  /** @param vendor name of the vendor, or the backends themselves. */
   async serve(
     vendor: string | object[],
     settings: object = {},
@@ -67,7 +70,7 @@ export class ModelStand {
     return gateway;
   }
 
-  /** What is wrong with a configuration: code and pointer below the component. */
+  /** Errors of a configuration: code and pointer below the component. */
   async issues(...given: Parameters<ModelStand['serve']>): Promise<readonly string[]> {
     try {
       await this.serve(...given);
@@ -88,7 +91,7 @@ export class ModelStand {
   }
 }
 
-/** Asks, as clients do. */
+/** Sends a prompt like a client. */
 export function ask(gateway: Operations, body: unknown = { contents: 'hi' }, headers: Record<string, string> = {}) {
   const payload = typeof body === 'string' ? body : JSON.stringify(body);
   return gateway.inject({

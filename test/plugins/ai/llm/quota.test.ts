@@ -61,7 +61,7 @@ const streaming = { output_encoding: 'streaming' };
     use: object = quota,
     more: object = {},
   ) => stand.serve(vendor, settings, { ...endpoint, extra_config: { 'governance/quota': use } }, more, root());
-  /** What is left, as a request would see it that is refused or not. */
+  /** The used quota, as reported to an accepted or rejected request. */
   const stream = async (gateway: Operations): Promise<number> => {
     const { port } = await gateway.listen();
     const opened = await openStream(port, '/ask', user, prompt);

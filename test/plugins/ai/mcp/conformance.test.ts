@@ -11,7 +11,7 @@ import { Stage } from './setup.ts';
 const program = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 const notOffered = fileURLToPath(new URL('conformance.yml', import.meta.url));
 
-/** What the suite wants to call, each an endpoint that passes what its backend answers. */
+/** Tools and resources that the suite calls, each an endpoint that returns the response of its backend. */
 const tools = [
   { name: 'test_simple_text', endpoint: '/text' },
   { name: 'test_image_content', endpoint: '/image', type: 'image' },
@@ -53,7 +53,7 @@ describe('the MCP conformance suite', () => {
       output_encoding: 'no-op',
       backend: [{ url_pattern: path, host: [backend.url] }],
     }));
-    // Whoever serves a machine of its own says which pages may call: a name can be made to lead to it.
+    // Local servers must list the allowed origins, because any host name can resolve to them.
     const cors = { 'security/cors': { allow_origins: ['http://127.0.0.1:*'] } };
     await stage.start(() => {}, { tools, endpoints, extra: cors, server: { sse_transport: true } });
   });

@@ -9,7 +9,7 @@ import { configOf, Stage, type Written } from './setup.ts';
 const host = 'http://127.0.0.1:1';
 const named = (name: string, more: object) => ({ name, title: name, description: `Does ${name}.`, ...more });
 
-/** `GET /users/{id}` as the tool `user`, `PUT` of it as `rename`. */
+/** `GET /users/{id}` as the tool `user`, and its `PUT` as `rename`. */
 const get = {
   endpoint: '/users/{id}',
   input_query_strings: ['lang', 'tags'],

@@ -6,7 +6,7 @@ import { until } from '../../../support/conditions.ts';
 import { json, startGateway } from '../../../support/gateway.ts';
 import { configOf, Stage } from './setup.ts';
 
-/** A client of the older transport, in plain HTTP. */
+/** A client of the older transport over plain HTTP. */
 async function listen(stage: Stage, headers: Record<string, string> = {}) {
   const leaving = new AbortController();
   const response = await fetch(stage.url, {
@@ -27,7 +27,7 @@ async function listen(stage: Stage, headers: Record<string, string> = {}) {
     get text() {
       return text;
     },
-    // biome-ignore lint/suspicious/noExplicitAny: whatever a test expects of it.
+    // biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary members.
     get messages(): any[] {
       return [...text.matchAll(/^event: message\ndata: (.*)$/gm)].map(([, data]) => JSON.parse(data!));
     },
@@ -187,7 +187,7 @@ describe('the MCP transport of 2024-11-05 (HTTP with SSE)', () => {
   });
 
   it('delivers results to the stream, regardless of the worker that receives the message', async function () {
-    // Processes take their time on a busy machine.
+    // Worker processes start slowly on a busy machine.
     this.timeout(120_000);
     const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
     await stage.start(json({ name: 'Spain' }), older, { workers: { count: 2, program, args: [] } });

@@ -54,7 +54,7 @@ describe('a single endpoint with ai/mcp', () => {
     );
     await transport.terminateSession();
     await client.close();
-    // Without a session: each method is served, and asks for one.
+    // Each method is served, and requires a session.
     deepEqual([await statusOf(url, 'GET'), await statusOf(url, 'DELETE')], [400, 400]);
   });
 
@@ -67,7 +67,7 @@ describe('a single endpoint with ai/mcp', () => {
     deepEqual(await statusOf(await start({ entry: { method: 'POST' } }), 'GET'), 405);
     await gateway!.close();
     const ended = { endpoint: '/mcp', method: 'DELETE', extra_config: { 'ai/mcp': { server_name: 'shop' } } };
-    // The one without a method is that for GET, as ever.
+    // An endpoint without a method serves GET only if other endpoints share its path.
     const url = await start({ endpoints: [ended] });
     deepEqual(
       [await statusOf(url, 'GET'), await statusOf(url, 'DELETE'), await statusOf(url, 'POST')],

@@ -8,7 +8,7 @@ import { until } from '../../../support/conditions.ts';
 import { json } from '../../../support/gateway.ts';
 import { configOf, Stage } from './setup.ts';
 
-/** A client that listens. */
+/** A client that reads the stream of its session. */
 async function listen(stage: Stage, headers: Record<string, string>) {
   const leaving = new AbortController();
   const response = await fetch(stage.url, {
@@ -107,7 +107,7 @@ describe('sessions of an MCP server', () => {
     const client = await listen(stage, session);
     await client.ended;
     equal(client.events.join('').match(/"method":"ping"/g)!.length, 1);
-    // The session itself is there.
+    // The session itself still exists.
     equal((await stage.ask('ping', undefined, session)).status, 200);
   });
 
@@ -153,13 +153,13 @@ describe('sessions of an MCP server', () => {
   });
 
   it('are shared by all workers', async function () {
-    // Processes take their time on a busy machine.
+    // Worker processes start slowly on a busy machine.
     this.timeout(120_000);
     const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
     await stage.start(json({}), { server: { ping_period: '500ms' } }, { workers: { count: 2, program, args: [] } });
     const session = await stage.initialize();
     const listening = await listen(stage, session);
-    // Each on a connection of its own, as the two workers take them in turn.
+    // Separate connections, which the two workers accept in turn.
     const apart = { ...session, Connection: 'close' };
     for (let at = 0; at < 6; at++) equal((await stage.ask('ping', undefined, apart)).status, 200);
     await until(() => listening.events.join('').includes('"method":"ping"'));

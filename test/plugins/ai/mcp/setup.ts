@@ -8,20 +8,20 @@ import {
   type TestBackend,
 } from '../../../support/gateway.ts';
 
-/** What is written of a server and its endpoint beside what every test has. */
+/** Configuration of a server and its endpoint in addition to the defaults of all tests. */
 export interface Written {
   readonly server?: object;
   readonly tool?: object;
   readonly workflow?: object;
   readonly backend?: object;
-  /** Several backends in its place, or their paths. */
+  /** Several backends instead of one, or their paths. */
   readonly backends?: readonly (string | object)[];
   readonly endpoint?: object;
-  /** Components beside `ai/mcp`. */
+  /** Components in addition to `ai/mcp`. */
   readonly extra?: object;
   readonly root?: object;
   readonly tools?: readonly object[];
-  /** Beside that of the server; their backends are at the host where they name none. */
+  /** Endpoints in addition to the server's; their backends use the test host by default. */
   readonly endpoints?: readonly object[];
 }
 
@@ -86,21 +86,21 @@ export interface Sent {
   readonly headers?: Record<string, string>;
   readonly method?: string;
   readonly path?: string;
-  /** A text is sent as it is. */
+  /** Request body; a string is sent unchanged. */
   readonly body?: unknown;
   readonly signal?: AbortSignal;
 }
 
-/** An answer, with the one message it has. */
+/** A response with its single message. */
 export interface Got {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever a test expects of it.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary members.
   readonly message: any;
 }
 
-/** A gateway in front of a backend, and a client that speaks to it in plain HTTP. */
+/** A gateway in front of a backend, and a client that uses plain HTTP. */
 export class Stage {
   gateway!: Operations;
   backend!: TestBackend;
@@ -136,7 +136,7 @@ export class Stage {
     };
   }
 
-  /** A request of the protocol. */
+  /** Sends a JSON-RPC request. */
   ask(method: string, params?: object, headers?: Record<string, string>, signal?: AbortSignal): Promise<Got> {
     const body = { jsonrpc: '2.0', id: 1, method, ...(params && { params }) };
     return this.send({ body, ...(headers && { headers }), ...(signal && { signal }) });
@@ -146,7 +146,10 @@ export class Stage {
     return this.ask('tools/call', { name, arguments: args }, headers);
   }
 
-  /** Introduces a client. @returns headers of its session. */
+  /**
+   * Initializes a session.
+   * @returns headers of the session.
+   */
   async initialize(version = '2025-11-25'): Promise<Record<string, string>> {
     const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: 'test', version: '1' } };
     const { headers } = await this.ask('initialize', params);
@@ -159,7 +162,7 @@ export class Stage {
   }
 }
 
-/** A request of the revision without handshakes. */
+/** A request of the protocol revision without handshakes. */
 export function modern(method: string, params: object = {}, changes: { version?: string; meta?: object } = {}): Sent {
   const { version = '2026-07-28', meta } = changes;
   const _meta = {

@@ -11,7 +11,7 @@ const keys = [
   { key: 'k-usr', roles: ['user'] },
 ];
 
-/** What the service offers the endpoints. */
+/** The keys that the root provides to endpoints. */
 async function catalogueOf(config: object, options: HarnessOptions = {}): Promise<readonly Offer[]> {
   return (await openHarness(plugin, 'service', config, options)).attached.offers!;
 }
@@ -28,7 +28,7 @@ describe('auth/api-keys', () => {
     for (const one of harnesses.splice(0)) deepEqual(await one.close(), { kept: 0, deferred: 0 });
   });
 
-  /** Findings but for those of secrets in clear: tests write them so. */
+  /** Findings except those about plaintext secrets, which tests contain. */
   const warningsOf = ({ warnings }: Harness) => warnings.filter(({ code }) => code !== 'SECRET_LITERAL');
   const open = async (endpoint: object, service: object = {}, options: HarnessOptions = {}) => {
     const offers = await catalogueOf({ keys, propagate_role: 'X-Role', ...service });
@@ -314,7 +314,7 @@ describe('auth/api-keys', () => {
     it('rejects an endpoint without "roles"', () => rejects(open({}), { code: 'CONFIG_INVALID' }));
   });
 
-  /** FNV-1 by its definition. */
+  /** FNV-1 as defined. */
   function fnv(text: string): string {
     let sum = 0x6c62272e07bb014262b821756295c58dn;
     for (const byte of Buffer.from(text)) sum = ((sum * 0x1000000000000000000013bn) % (1n << 128n)) ^ BigInt(byte);

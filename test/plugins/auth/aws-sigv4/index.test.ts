@@ -89,7 +89,7 @@ describe('auth/aws-sigv4', () => {
   const send = async (gate: Harness, request: TestRequest = 'GET /') => gate.send(request);
   const headerOf = (name: string) => sent.at(-1)!.headers.getAll(name);
 
-  /** The signature of what was sent, made by the date it was sent with. */
+  /** The signature of the sent request, calculated for its date. */
   function expected(method: string, target: string, headers: [string, string][], body: string, who: object = identity) {
     const time = headerOf('x-amz-date')[0]!;
     const at = Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));

@@ -11,7 +11,7 @@ import { until } from '../../../support/conditions.ts';
 import { rememberingLog } from '../../../support/log.ts';
 import { findingsOf } from '../fixture.ts';
 
-/** With the least cost there is, and as `htpasswd -B` writes it. */
+/** Hashes with the lowest cost, in the format of `htpasswd -B`. */
 const hashOf = (password: string) => hashSync(password, 4).replace('$2b$', '$2y$');
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -173,7 +173,7 @@ describe('auth/basic', () => {
   });
 
   it('does not block the event loop while it compares a password', async () => {
-    // Where the machine stands still meanwhile it takes but a few turns of the event loop.
+    // On a busy machine, the comparison spans only a few turns of the event loop.
     await until(async () => {
       const gate = await open(null, { users: { slow: hashSync('p', 9) } });
       let turns = 0;

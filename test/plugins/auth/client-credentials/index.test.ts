@@ -9,7 +9,7 @@ import { findingsOf } from '../fixture.ts';
 
 type Form = Record<string, string | undefined>;
 
-/** What a token server is asked. */
+/** Requests that the token server received. */
 interface Asked {
   readonly authorization: string | undefined;
   readonly form: URLSearchParams;
@@ -395,7 +395,7 @@ describe('auth/client-credentials', () => {
       const hosts: (string | null)[] = [];
       backend = (request) => {
         hosts.push(request.host);
-        // As the HTTP client does when it follows one.
+        // The HTTP client does the same when it follows a redirect.
         Object.assign(request, { origin: 'http://other.test', target: '/moved', host: 'other.test' });
         return Reply.raw(sent.length === 1 ? 401 : 200, new HeaderBag(), null);
       };

@@ -4,18 +4,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createRequire } from 'node:module';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** Another implementation than the gateway's. */
+/** MD4 by another implementation than the gateway's. */
 const { createNTLMHash } = createRequire(import.meta.url)('@ewsjs/ntlm-client/lib/hash.js') as {
   createNTLMHash(password: string): Buffer;
 };
 
-/** A request as the server got it. */
+/** A request as received by the server. */
 export interface Seen {
   readonly method: string;
   readonly url: string;
   readonly body: string;
   readonly length: string | undefined;
-  /** The message of NTLM: 1 and 3 of the client; 0 for none. */
+  /** Type of the client's NTLM message: 1 or 3; 0 without one. */
   readonly message: number;
   readonly socket: Socket;
 }
@@ -27,7 +27,7 @@ const targetInfo = Buffer.concat([
   Buffer.from([0, 0, 0, 0]),
 ]);
 
-/** A server that lets connections in whose account it knows, as Microsoft's do. */
+/** A server that authenticates connections with NTLM, like Microsoft's servers. */
 export async function startNtlmServer(accounts: Record<string, string>) {
   const seen: Seen[] = [];
   const challenges = new Map<Socket, Buffer>();
@@ -75,7 +75,7 @@ export async function startNtlmServer(accounts: Record<string, string>) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
     state,
-    /** Forgets who its connections are. */
+    /** Drops the authentication of all connections. */
     forget: () => known.clear(),
     async close() {
       server.close();

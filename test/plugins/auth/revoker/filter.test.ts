@@ -7,7 +7,7 @@ import { indicesFor, Revocations } from '../../../../plugins/auth/revoker/revoca
 import { bitsFor, type Sizing } from '../../../../plugins/auth/revoker/sizing.ts';
 
 describe('the Bloom filter of auth/revoker', () => {
-  // Made with the packages hash/fnv, hash/crc64, crypto/md5 and crypto/sha1 of Go.
+  // Generated with the Go packages hash/fnv, hash/crc64, crypto/md5 and crypto/sha1.
   describe('has the standard size and hashes, so that other implementations can read it', () => {
     for (const [n, p, bits, optimal, common] of [
       [

@@ -52,7 +52,7 @@ describe('a signing key from a key server', () => {
     return gate;
   };
   const login = async () => (await gate!.send('POST /')).status;
-  /** As `until`, where no timer runs by itself. */
+  /** Like `until`, but with mocked timers. */
   const soon = async (isSo: () => boolean | Promise<boolean>) => {
     for (let turns = 0; !(await isSo()); turns++) {
       ok(turns < 1000, `not so: ${isSo}`);

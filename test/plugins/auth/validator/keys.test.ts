@@ -11,10 +11,10 @@ import { catalogue } from '../../../../plugins/index.ts';
 import { until } from '../../../support/conditions.ts';
 import { issue, makeSigner, type Signer } from '../fixture.ts';
 
-/** A key server behind the gateway's HTTP client, on a clock of its own. */
+/** A key server behind the gateway's HTTP client, with a mocked clock. */
 class FakeServer {
   keys: object[] = [];
-  /** Addresses asked for, in order. */
+  /** Requested URLs, in order. */
   asked: string[] = [];
   requests: PipeRequest[] = [];
   answer: (() => Reply | Promise<Reply>) | null = null;

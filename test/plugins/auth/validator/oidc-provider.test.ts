@@ -9,13 +9,13 @@ import { json, startBackend, startGateway, type TestBackend } from '../../../sup
 
 const audience = 'https://api.example.com';
 
-/** A private key for signatures, as a provider is configured with. */
+/** A private signing key in the form that the provider accepts. */
 async function signingKey(kid: string): Promise<JWK> {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   return { ...(await exportJWK(privateKey)), kid, alg: 'RS256', use: 'sig' };
 }
 
-/** Where a provider keeps what it has issued: tokens that say everything themselves are not kept. */
+/** Storage of the provider; self-contained tokens are not stored. */
 class Forgetful {
   async upsert(): Promise<undefined> {}
   async find(): Promise<undefined> {}
@@ -34,7 +34,7 @@ describe('a gateway with a certified OpenID Connect provider', () => {
   let gateway: Operations;
   let downloads = 0;
 
-  /** Another set of keys, as after a rotation: the first one signs. */
+  /** Rotated keys: the first one signs. */
   const rotate = (...keys: JWK[]) => {
     const opened = new Provider(issuer, {
       jwks: { keys } as never,

@@ -10,7 +10,7 @@ import { countingMeter } from '../../../support/counting.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
 import type { Broker } from '../../clients/amqp/broker.test.ts';
 
-/** `backend/amqp/consumer`. */
+/** Tests of `backend/amqp/consumer`. */
 export function consumerSuite(broker: () => Broker): void {
   describe('backend/amqp/consumer', () => {
     let gateway: Operations | undefined;
@@ -120,7 +120,7 @@ export function consumerSuite(broker: () => Broker): void {
       deepEqual([...counts], [['amqp.discarded', 2]]);
     });
 
-    /** What is in the queue once the gateway holds nothing of it. */
+    /** Number of messages in the queue after the gateway has released its own. */
     const leftOver = async (): Promise<GetMessage[]> => {
       await gateway!.close();
       const left: GetMessage[] = [];

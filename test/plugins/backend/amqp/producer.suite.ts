@@ -5,7 +5,7 @@ import { until } from '../../../support/conditions.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
 import type { Broker } from '../../clients/amqp/broker.test.ts';
 
-/** `backend/amqp/producer`. */
+/** Tests of `backend/amqp/producer`. */
 export function producerSuite(broker: () => Broker): void {
   describe('backend/amqp/producer', () => {
     let gateway: Operations | undefined;
@@ -58,7 +58,7 @@ export function producerSuite(broker: () => Broker): void {
     const start = async (...endpoints: object[]) => {
       gateway = await startGateway(config(...endpoints), { sinks });
     };
-    /** A queue of the test's, bound to the exchange of the producer. */
+    /** A queue of the test, bound to the producer's exchange. */
     const bound = async (pattern: string): Promise<string> => {
       await admin.assertExchange(exchange, 'topic', { durable: false });
       const { queue } = await admin.assertQueue('', { exclusive: true });
@@ -210,7 +210,7 @@ export function producerSuite(broker: () => Broker): void {
         await gateway!.reload(config(endpoint('/p/{route}'), { ...endpoint(`/q${round}/{route}`), timeout: '3s' }));
       }
       equal((await admin.checkQueue(queue)).messageCount, 10);
-      // Each other endpoint has a channel of its own, and the first has had one for all of it.
+      // Each additional endpoint has its own channel, while the first one kept its channel.
       ok(logged() <= 11, String(logged()));
     });
 

@@ -10,7 +10,7 @@ import { pipeRequest, streamBody } from '../http-client.ts';
 const query = '{ a }';
 const endpoint = { endpoint: '/x/{id}/{nick_name}' };
 
-/** What the server is sent for a request. */
+/** The request that the server receives. */
 async function sent(config: object, request: TestRequest, around: HarnessOptions = {}): Promise<PipeRequest> {
   let seen: PipeRequest | undefined;
   const next = (given: PipeRequest) => {

@@ -3,7 +3,7 @@ import { ConfigErrors } from '../../../../kernel/contract/internal.ts';
 import { startGateway } from '../../../support/gateway.ts';
 import { OLD, SHOP } from '../../../support/grpc/server.ts';
 
-/** Codes of the mistakes in a configuration, or of its warnings where there are none. */
+/** Codes of the errors in a configuration, or of its warnings if it is valid. */
 async function reported(
   grpc: object,
   {

@@ -24,7 +24,7 @@ const asIs: ToDataOptions = {
 
 const reader = new MessageReader(registry, { names: 'snake_case', takesPlainBytes: false });
 
-/** What becomes of data on its way through a message and its encoding. */
+/** Data after a round trip through a message and its encoding. */
 function through(json: string, options: Partial<ToDataOptions> = {}, type = everything): string {
   const bytes = toBinary(type, reader.read(type, parseExact(json)) as never);
   const write = new DataWriter(registry, { ...asIs, ...options }).writer(type);

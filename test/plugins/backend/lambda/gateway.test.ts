@@ -17,7 +17,10 @@ const variables = {
   AWS_SHARED_CREDENTIALS_FILE: '/no/such/file',
 };
 
-/** Sets variables of the environment. @returns takes them away again. */
+/**
+ * Sets environment variables.
+ * @returns a function that restores them.
+ */
 function setEnvironment(given: Readonly<Record<string, string | undefined>>): () => void {
   const before = Object.fromEntries(Object.keys(given).map((name) => [name, process.env[name]]));
   const apply = (all: typeof given) => {

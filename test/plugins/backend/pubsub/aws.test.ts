@@ -47,7 +47,7 @@ describe('backend/pubsub with SQS and SNS', () => {
     ...more,
     backend: [{ host: [host], disable_host_sanitize: true, url_pattern: '/', extra_config: extra }],
   });
-  /** A queue of its own, and its address. */
+  /** A new queue and its URL. */
   const queue = (options: object = {}) => {
     const name = `q${count++}${'attributes' in options ? '.fifo' : ''}`;
     const { queueUrl } = aws.createQueue(name, options);

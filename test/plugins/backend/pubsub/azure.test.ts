@@ -12,20 +12,20 @@ import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
 import { TestServiceBus } from '../../../support/service-bus.ts';
 
 describe('backend/pubsub with Azure Service Bus', function () {
-  // The client is large, and loaded by the first test.
+  // The client library is large and is loaded by the first test.
   this.timeout(180_000);
   let server: TestServiceBus;
   let gateway: Operations | undefined;
   let restore: () => void;
   let sinks: ReturnType<typeof rememberingSinks>;
 
-  /** Timers that keep the process. */
+  /** Timers that keep the process alive. */
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
   let timersBefore = 0;
   before(() => {
     timersBefore = timers();
   });
-  // The client waits up to a minute for the end of links whose connection was lost while they were being closed.
+  // The client library waits up to a minute for links that were closing when their connection was lost.
   after(function () {
     this.timeout(180_000);
     return until(() => timers() <= timersBefore);
@@ -263,7 +263,7 @@ describe('backend/pubsub with Azure Service Bus', function () {
     }
     isSending = false;
     await Promise.all(writers);
-    // What was held by a connection that was lost is locked until then.
+    // Messages received over a lost connection stay locked until then.
     await until(() => {
       server.expire();
       return [...sent].every((n) => seen.has(n));
@@ -271,7 +271,7 @@ describe('backend/pubsub with Azure Service Bus', function () {
     await until(() => subscription.locked.size === 0 && subscription.ready.length === 0);
     isOver = true;
     await Promise.all(readers);
-    // What the server could not be told of when the connection was lost.
+    // Messages whose settlement was lost with the connection.
     const doubled = [...seen.values()].filter((times) => times > 1).length;
     await until(() => lines('will be redelivered').length >= doubled);
     ok(sent.size > repetitions(20, 50), `${sent.size}`);

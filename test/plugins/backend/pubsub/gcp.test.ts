@@ -12,7 +12,7 @@ import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
 import { TestPubSub } from '../../../support/pubsub.ts';
 
 describe('backend/pubsub with Google Cloud Pub/Sub', function () {
-  // The client is large, and loaded by the first test.
+  // The client library is large and is loaded by the first test.
   this.timeout(180_000);
   let server: TestPubSub;
   let gateway: Operations | undefined;
@@ -175,7 +175,7 @@ describe('backend/pubsub with Google Cloud Pub/Sub', function () {
     const reply = await send('x');
     equal(reply.statusCode, 500);
     match(reply.body, /RESOURCE_EXHAUSTED/);
-    // A message that is sent again by itself could be there twice.
+    // An automatically repeated message could be duplicated.
     equal(server.calls['publish'], 2);
   });
 

@@ -151,7 +151,7 @@ describeKafka((stage) => {
       deepEqual((await read()).json(), { n: 1 });
       equal(lines(`records of ${topic}:0 from`).length, 1);
       equal(lines('connected').filter((line) => line.includes('ERROR')).length, 0);
-      // Neither is read again.
+      // Neither record is read again.
       await stage.gateway!.close();
       await start(reader(topic, { group: { id: topic } }));
       await stage.broker.produce(topic, '{"n":2}');
@@ -187,10 +187,10 @@ describeKafka((stage) => {
     try {
       await start(reader(topic, { group: { id: 'g10' } }));
       await joined(topic);
-      // As the library does, which leaves it at that.
+      // The library reacts like this, without another attempt.
       consumers.at(-1)!.emit('error', new Error('cannot join'));
       await until(() => consumers.length === 2);
-      // A member that is lost while it joins stays in the group until its session expires, and holds up the next one.
+      // A member that disappears while it joins stays in the group until its session expires, and delays the next one.
       await joined(topic);
       consumers.at(-1)!.emit('consumer:heartbeat:stalled', { lastError: new Error('silence') });
       await until(() => consumers.length === 3);
@@ -222,7 +222,7 @@ describeKafka((stage) => {
     await until(async () => (await write()).statusCode === 200);
     stage.broker.pause();
     try {
-      // The process may do one thing more before it stops.
+      // The process can complete one more action before it stops.
       await until(async () => (await write()).statusCode === 500);
     } finally {
       stage.broker.resume();

@@ -19,7 +19,7 @@ const read = (more: object = {}, cluster: object = {}) => ({
   reader: { topics: ['orders'], cluster: { brokers, ...cluster }, ...more },
 });
 
-/** What a configuration is refused with. */
+/** Errors of a configuration. */
 async function refusal(config: object, of = publisher): Promise<readonly [string, string, string]> {
   try {
     const gate = await openHarness(of, 'backend', config, around);

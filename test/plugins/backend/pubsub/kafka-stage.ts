@@ -3,10 +3,10 @@ import { setEnvironment } from '../../../support/environment.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
 import { BUILDING_MS, startKafka, type TestKafka, withoutKafka } from '../../../support/kafka.ts';
 
-/** A gateway before a Kafka, and what is asked of both. */
+/** A gateway in front of a Kafka broker, with helpers for both. */
 export type KafkaStage = ReturnType<typeof stand>;
 
-/** Tests before a Kafka of their own; skipped where there is none. */
+/** Registers tests with a Kafka broker of their own; skipped if Kafka is not installed. */
 export function describeKafka(tests: (stage: KafkaStage) => void): void {
   const title = `Kafka behind a backend${withoutKafka ? `: ${withoutKafka}` : ''}`;
   (withoutKafka ? describe.skip : describe)(title, function () {
@@ -20,7 +20,7 @@ function stand() {
   let gateway: Operations | undefined;
   let restore: () => void;
   let sinks: ReturnType<typeof rememberingSinks>;
-  /** Names that no test has used. */
+  /** Names that no other test uses. */
   let count = 0;
   const fresh = (name: string) => `${name}${count++}`;
 
@@ -77,7 +77,7 @@ function stand() {
   const write = (payload: string | Buffer = '{"a":1}', headers: Record<string, string | string[]> = {}) =>
     gateway!.inject({ method: 'POST', url: '/write', headers, payload });
   const read = () => gateway!.inject('/read');
-  /** Waits until the group has its place in the topic: what is written from now on is read, and nothing else. */
+  /** Waits until the group has its position in the topic, so that it reads only records written afterwards. */
   const joined = async (topic: string) => {
     let written = 0;
     let isRead = false;

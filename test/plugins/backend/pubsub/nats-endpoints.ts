@@ -1,4 +1,4 @@
-/** Endpoints before NATS. */
+/** Endpoints in front of NATS. */
 export const publish = (topic: string, more: object = {}) => ({
   endpoint: `/pub/${topic}`,
   method: 'POST',

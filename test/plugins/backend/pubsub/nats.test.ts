@@ -49,7 +49,7 @@ import { publish, take } from './nats-endpoints.ts';
     return gateway;
   };
   const lines = (text: string) => sinks.lines.filter((line) => line.includes(text));
-  /** Listens with a client of the test's own. */
+  /** Subscribes with the test's own client. */
   const listen = async (subject: string) => {
     const client = await server.connect();
     const seen: Msg[] = [];
@@ -150,7 +150,7 @@ import { publish, take } from './nats-endpoints.ts';
     await gate.close();
   });
 
-  /** Waits until the gateway listens to a subject. */
+  /** Waits until the gateway has subscribed to a subject. */
   const ready = async (subject: string) => {
     const client = await server.connect();
     await until(() => isHeard(client, subject, '{}'));

@@ -6,7 +6,7 @@ import { setEnvironment } from '../../../support/environment.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
 import type { Broker } from '../../clients/amqp/broker.test.ts';
 
-/** `rabbit://` of publishers and subscribers. */
+/** Publishers and subscribers with `rabbit://`. */
 export function pubsubSuite(broker: () => Broker): void {
   describe('backend/pubsub with RabbitMQ', () => {
     let gateway: Operations | undefined;
@@ -59,7 +59,7 @@ export function pubsubSuite(broker: () => Broker): void {
     const publish = (payload: string, headers: Record<string, string> = {}) =>
       gateway!.inject({ method: 'POST', url: '/publish', payload, headers });
     const take = () => gateway!.inject('/take');
-    /** An exchange that brings everything into a queue of the same name. */
+    /** An exchange that routes everything to a queue of the same name. */
     const declare = async () => {
       await admin.assertExchange(name, 'fanout', { autoDelete: true });
       await admin.assertQueue(name, { autoDelete: false });

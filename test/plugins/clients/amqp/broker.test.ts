@@ -9,17 +9,17 @@ import { pubsubSuite } from '../../backend/pubsub/rabbit.suite.ts';
 import { disconnectSuite } from '../../disconnects/amqp.suite.ts';
 import { channelSuite } from './channel.suite.ts';
 
-/** What the suites of one broker share: it takes seconds to open. */
+/** The broker that the suites share, because it takes seconds to start. */
 export interface Broker {
   readonly rabbit: TestRabbit;
-  /** Path of the authority of its certificate. */
+  /** Path of its CA certificate. */
   readonly authority: string;
 }
 
 const where = withoutRabbit === null ? describe : describe.skip;
 
 where(`with RabbitMQ${withoutRabbit ? ` (${withoutRabbit})` : ''}`, function () {
-  // Queues and policies take the server seconds, and a busy machine more.
+  // The server needs seconds to apply queues and policies, and longer on a busy machine.
   this.timeout(180_000);
   let certificates: Certificates;
   let broker: Broker;

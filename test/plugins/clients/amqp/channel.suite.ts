@@ -19,7 +19,7 @@ import type { Broker } from './broker.test.ts';
 
 const flags = { durable: false, delete: false, exclusive: false };
 
-/** What all that speaks AMQP is made of. */
+/** Tests of the channel that all AMQP components use. */
 export function channelSuite(broker: () => Broker): void {
   describe('an AMQP channel', () => {
     let connection: AmqpConnection;
@@ -44,7 +44,7 @@ export function channelSuite(broker: () => Broker): void {
       channel.open(log, reconnection);
       return channel;
     };
-    /** @param declared of the queue, which has the name of its exchange. */
+    /** @param declared settings of the queue, which is named like its exchange. */
     const consume = (
       name: string,
       taken: Delivery[],

@@ -11,7 +11,7 @@ import { openLink } from '../../../../plugins/clients/amqp/link.ts';
 import { installFailures } from '../../../../scripts/chaos/failures/install.ts';
 import { until } from '../../../support/conditions.ts';
 
-/** What is no broker, or one that does not work: a server over bare TCP. */
+/** A misbehaving server over plain TCP. */
 describe('an AMQP client', () => {
   let server: Server;
   let sockets: Set<Socket>;
@@ -122,7 +122,7 @@ describe('an AMQP client', () => {
     await rejects(async () => channel.current(impatient), /deadline/);
     const patient = new Call(silentLog, 5000);
     await rejects(async () => channel.current(patient), /connection not available, trying to reconnect/);
-    // Known at once.
+    // Requests fail immediately.
     const refused = rejects(async () => channel.current(patient), /connection not available/);
     equal(await Promise.race([refused.then(() => 'at once'), turn().then(() => 'later')]), 'at once');
     match(lines[0]!, /no connection within 300ms/);

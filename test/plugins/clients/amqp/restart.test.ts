@@ -12,7 +12,7 @@ where(`a RabbitMQ that is killed and started again${withoutRabbit ? ` (${without
     equal(counts.lost, 0);
     ok(counts.confirmed > 100, JSON.stringify(counts));
     ok(counts.refused > 0, JSON.stringify(counts));
-    // What was being done when the broker went, or was done and not yet written by it, is handed over again.
+    // Messages that were in progress or not yet persisted when the broker stopped are redelivered.
     ok(counts.doubled <= 2 * 20, JSON.stringify(counts));
     ok(counts.slowestRefusalMs < 4000, JSON.stringify(counts));
     equal(counts.reloads, 10);

@@ -15,7 +15,7 @@ function signatureOf(request: Partial<Signed>, given: object = {}, where = scope
   return headers.at(-1)![1];
 }
 
-/** What the signer that AWS publishes makes of it. */
+/** The signature that the AWS SDK calculates. */
 async function expected(request: Partial<Signed>, given: object = {}, where = scope): Promise<string> {
   const { method, host, target, headers, body } = { ...plain, ...request };
   const url = new URL(target, `https://${host}`);

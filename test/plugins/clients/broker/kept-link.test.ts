@@ -7,7 +7,7 @@ import { KeptLink, type LinkOptions } from '../../../../plugins/clients/broker/k
 
 type Attempt = (lose: (error: Error) => void) => Promise<void>;
 
-/** What all clients of brokers are made of: a link that is made again, and messages that wait. */
+/** Tests of the parts that all broker clients share: reconnecting and buffering. */
 describe('a broker connection', () => {
   let lines: string[];
   let attempts: Attempt[];
@@ -18,7 +18,7 @@ describe('a broker connection', () => {
     ({ ...silentLog, error: note('ERROR'), info: note('INFO'), debug: note('DEBUG') }) as typeof silentLog;
   const refused: Attempt = () => Promise.reject(new Error('refused'));
   const works: Attempt = async () => {};
-  /** The first attempts as they are listed, and all others as the last of them. */
+  /** Outcomes of the first attempts; the last one repeats. */
   const link = (options: Partial<LinkOptions<{ close(): void }>> = {}) =>
     new KeptLink({
       name: 'it',
@@ -28,7 +28,7 @@ describe('a broker connection', () => {
       },
       ...options,
     });
-  /** A second passes for timers, and all that follows from it. */
+  /** Advances the mocked timers by a second and runs everything that follows. */
   const second = async () => {
     mock.timers.tick(1000);
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();

@@ -36,7 +36,7 @@ describe('Kafka partitions', () => {
 
   it('are selected by the same hash as in the Java client', () => {
     const choose = partitionerOf('standard', murmur2);
-    // What org.apache.kafka.common.utils.Utils gives for these keys.
+    // Results of org.apache.kafka.common.utils.Utils for these keys.
     for (const [key, hash] of [
       ['21', -973932308],
       ['foobar', -790332482],

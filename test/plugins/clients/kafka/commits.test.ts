@@ -4,7 +4,7 @@ import { Commits } from '../../../../plugins/clients/kafka/consumer/commits.ts';
 import { until } from '../../../support/conditions.ts';
 
 describe('offset commits of a Kafka consumer group', () => {
-  /** A client whose commits are answered one by one. */
+  /** A client whose commits the test answers one by one. */
   const clientOf = () => {
     const asked: string[] = [];
     const answers: PromiseWithResolvers<void>[] = [];
@@ -35,7 +35,7 @@ describe('offset commits of a Kafka consumer group', () => {
     next.answers[0]!.resolve();
     lost.answers[0]!.reject(new Error('lost'));
     await ending;
-    // What nobody has heard of is committed once more.
+    // Commits without a response are repeated.
     await until(() => next.asked.length === 2);
     next.answers[1]!.resolve();
     commits.commit('t', 1, 8n);

@@ -20,13 +20,13 @@ const group: GroupSettings = {
   from: 'oldest',
 };
 
-/** What is no broker, or one that does not work: a server over bare TCP. */
+/** A misbehaving server over plain TCP. */
 describe('a misbehaving Kafka broker', () => {
   let server: Server;
   let sockets: Set<Socket>;
   let lines: string[];
   let call: Call;
-  /** @param request with its length. */
+  /** @param request including its length. */
   let reply: (socket: Socket, request: Buffer) => void;
 
   beforeEach(async () => {
@@ -80,7 +80,7 @@ describe('a misbehaving Kafka broker', () => {
     consumer.open(log());
     return { sent: (async () => consumer.link.current(call))(), close: () => consumer.close() };
   };
-  /** A response to a request, as long as it is. */
+  /** A response to a request, with its length. */
   const framed = (request: Buffer, content: Buffer) => {
     const head = Buffer.alloc(8);
     head.writeInt32BE(content.length + 4);
@@ -196,7 +196,7 @@ describe('a misbehaving Kafka broker', () => {
     reply = (socket, request) => {
       const key = request.readInt16BE(4);
       asked.push(key);
-      // The handshake knows PLAIN, and the authentication succeeds; all else is not answered.
+      // The handshake offers PLAIN and the authentication succeeds; other requests receive no response.
       if (key === 17) socket.write(framed(request, Buffer.from('000000000001' + '0005504c41494e', 'hex')));
       if (key === 36)
         socket.write(framed(request, Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), month, Buffer.from([0])])));

@@ -8,7 +8,7 @@ import type { FetchedBatch, FetchedPartition } from '../../../../plugins/clients
 type Library = Awaited<ReturnType<typeof loadKafka>>;
 type Parse = () => { responses: { partitions: FetchedPartition[] }[] };
 
-/** Where a batch has what it says of itself. */
+/** Byte offsets of the header fields of a batch. */
 const LENGTH = 8;
 const MAGIC = 16;
 const ATTRIBUTES = 21;
@@ -17,7 +17,7 @@ const COUNT = 57;
 const RECORDS = 61;
 
 const FETCH = 1;
-/** Before there were tags: a set is a buffer. */
+/** In older protocol versions, a record set is a buffer. */
 const VERSION = 11;
 
 describe('Kafka record batches', () => {
@@ -32,7 +32,7 @@ describe('Kafka record batches', () => {
     batch.writeBigInt64BE(BigInt(firstOffset));
     return batch;
   };
-  /** As the library reads a response with some batches. */
+  /** Parses a response with batches like the library. */
   const fetch = (batches: readonly Buffer[], more: Partial<FetchedPartition> = {}): readonly FetchedBatch[] => {
     const parse: Parse = () => {
       const records = kafka.readRecordsBatches(kafka.Reader.from(Buffer.concat(batches))) as unknown as FetchedBatch[];
@@ -56,7 +56,7 @@ describe('Kafka record batches', () => {
     );
     return mended().responses[0]!.partitions[0]!.records!;
   };
-  /** What is handed on: values by their offsets, or what cannot be read. */
+  /** The returned values by their offsets, or unreadable ranges. */
   const seen = (batches: readonly FetchedBatch[]) =>
     batches.flatMap(({ firstOffset, records }) =>
       records.map(({ offsetDelta, value, headers: [header] }) => {
@@ -66,7 +66,7 @@ describe('Kafka record batches', () => {
         return `${unreadable.firstOffset} to ${offset}: ${unreadable.count} unreadable`;
       }),
     );
-  /** Where reading goes on. */
+  /** The offset at which reading continues. */
   const next = (batches: readonly FetchedBatch[]) => {
     const { firstOffset, lastOffsetDelta } = batches.at(-1)!;
     return Number(firstOffset) + lastOffsetDelta + 1;
@@ -178,7 +178,10 @@ describe('Kafka record batches', () => {
         },
         values,
       );
-    /** The end of one, as the broker writes it. @param kind 0 for an abort, 1 for a commit. */
+    /**
+     * The control record at the end of a transaction.
+     * @param kind 0 for an abort, 1 for a commit.
+     */
     const end = (producer: number, firstOffset: number, kind: number) => {
       const key = Buffer.from([0, 0, 0, kind]);
       const messages = [{ topic: 't', key, value: Buffer.alloc(6) }];

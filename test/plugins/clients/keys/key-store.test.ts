@@ -7,7 +7,7 @@ import { until } from '../../../support/conditions.ts';
 describe('the copy of a key set in a worker', () => {
   const set = JSON.stringify({ keys: [{ kty: 'oct', kid: 'a', k: 'YQ' }] });
 
-  /** A worker that the owner answers `BUSY`, for a download by another one. */
+  /** A worker that receives `BUSY` from the main process because another worker is downloading. */
   function openBusy(respond: () => Promise<number>) {
     let report: () => void = () => {};
     const closing: (() => void)[] = [];

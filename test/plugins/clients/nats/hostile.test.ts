@@ -5,13 +5,13 @@ import { type NatsLink, openNats } from '../../../../plugins/clients/nats/connec
 import { standardTls } from '../../../../plugins/clients/tls/client-tls.ts';
 import { until } from '../../../support/conditions.ts';
 
-/** What is no NATS server, or one that does not work: a server over bare TCP. */
+/** A misbehaving server over plain TCP. */
 describe('a misbehaving NATS server', function () {
   this.timeout(20_000);
   let server: Server;
   let sockets: Set<Socket>;
   let losses: Error[];
-  /** What a client is sent once it is connected. */
+  /** Bytes that the client receives once it is connected. */
   let speak: (socket: Socket) => void;
 
   beforeEach(async () => {
@@ -41,7 +41,7 @@ describe('a misbehaving NATS server', function () {
     const settings = { servers: [`127.0.0.1:${port}`], ...who, denied: new DeniedAddresses() };
     return openNats(settings, (error) => losses.push(error), new AbortController().signal);
   };
-  /** As it is lost, soon after it was opened or at once. */
+  /** The connection is lost immediately or soon after it was opened. */
   const lossOf = async (): Promise<Error> => {
     const link = await open().catch((error) => void losses.push(error));
     await until(() => losses.length > 0 && sockets.size === 0);

@@ -59,7 +59,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
   const problem = (promise: Promise<unknown>, reason: RegExp) =>
     rejects(promise, (error) => error instanceof RedisError && reason.test(error.message));
 
-  /** In front of the server; what comes from clients is counted, and held where the test says so. */
+  /** A proxy in front of the server that counts the client's bytes and delays them on request. */
   async function proxy() {
     const self = { port: 0, chunks: 0, sockets: new Set<Socket>(), close: async () => {} };
     const server = createServer((client) => {
@@ -218,7 +218,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
       redis.resume();
       call.finish();
     }
-    // That one was in a hurry says nothing about the server.
+    // A short deadline of one call says nothing about the server.
     equal(typeof (await run(connection)), 'number');
     deepEqual(lines, []);
   });
@@ -255,7 +255,10 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     }
   });
 
-  /** A server of the test's own. @returns its port. */
+  /**
+   * A server of the test.
+   * @returns its port.
+   */
   async function serve(onData: (socket: Socket, text: string) => void = () => {}): Promise<number> {
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {

@@ -15,7 +15,7 @@ describe('a token that two processes need at the same time', () => {
         learn = (change) => apply(value, change);
         return { value, change: (change: unknown) => learn!(change) };
       },
-      // Where one process decides for all, what the other one had is known here before the leave is.
+      // The token of the other process is known before permission arrives.
       share: () => async (what: string) => {
         asked.push(what);
         await Promise.resolve();

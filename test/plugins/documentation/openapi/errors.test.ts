@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict';
 import { normalize } from '../../../support/known.ts';
 import { documented, OPENAPI } from '../fixture.ts';
 
-/** Codes of mistakes and warnings, each at its place below the first endpoint's, or the service's, settings. */
+/** Codes of errors and warnings with their pointers below the settings of the first endpoint or the root. */
 function told(settings: object, service: object = {}): string[] {
   const { errors, warnings } = normalize({
     version: 3,

@@ -11,7 +11,7 @@ import {
   validate,
 } from '../fixture.ts';
 
-/** Parameters as name, place and whether they are required. */
+/** Parameters as name, location and whether they are required. */
 function parameters(operation: { parameters?: { name: string; in: string; required: boolean }[] }) {
   return (operation.parameters ?? []).map(({ name, in: where, required }) => [name, where, required]);
 }

@@ -3,19 +3,23 @@ import type { ImportOptions } from '../../../../plugins/documentation/openapi/im
 import { toConfiguration } from '../../../../plugins/documentation/openapi/import/to-configuration.ts';
 import type { Document } from '../fixture.ts';
 
-/** A document of OpenAPI 3.0. @param paths of it. @param more members. */
+/**
+ * An OpenAPI 3.0 document.
+ * @param paths its paths.
+ * @param more additional members.
+ */
 export function spec(paths: object, more: object = {}): object {
   return { openapi: '3.0.3', info: { title: 'shop', version: '1.0.0' }, paths, ...more };
 }
 
 const ok = { responses: { 200: { description: 'OK' } } };
 
-/** An operation of which only this is said. */
+/** An operation with the given fields. */
 export function operation(said: object = {}): object {
   return { ...ok, ...said };
 }
 
-/** What is made of a document that has been read. */
+/** The configuration imported from a document. */
 export function imported(document: object, options: Partial<ImportOptions> = {}) {
   const whole: ImportOptions = {
     baseHost: 'http://shop.internal:8080',

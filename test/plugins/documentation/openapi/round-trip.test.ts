@@ -11,10 +11,10 @@ import { imported } from './import-fixture.ts';
 
 const folder = 'node_modules/@readme/oas-examples';
 
-/** Small examples in every version, and whole APIs, as others have written them. */
+/** Small examples in every version, and published documents of whole APIs. */
 const files = [...globSync('{2.0,3.0,3.1}/json/*.json', { cwd: folder })].sort();
 
-/** Every operation that an endpoint can serve, its variables without the names that they may have to change. */
+/** Every operation that an endpoint can serve, without the names of path parameters, which an import can change. */
 function served(document: object): SpecOperation[] {
   return operationsOf(new Resolver(document as never)).filter(
     ({ method, path }) => ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(method) && !/[:*?#]/.test(path),
@@ -27,7 +27,7 @@ function routes(document: object): string[] {
     .sort();
 }
 
-/** Names of the parameters of each operation, but for those that carry credentials. */
+/** Parameter names of each operation, except those of credentials. */
 function parameters(document: object): Record<string, string[]> {
   const credentials = ['api_key', 'access_token', 'authorization'];
   return Object.fromEntries(

@@ -4,7 +4,7 @@ import { configOf, type Document, describedAs, endpoint, OPENAPI, operationOf } 
 
 const validator = { alg: 'HS256', jwk_local_path: 'samples/tokens/keys.json' };
 
-/** Requirement and schemes of one endpoint. */
+/** Security requirement and schemes of one endpoint. */
 function asked(components: object, service: object = {}, options = {}): [Document, Document] {
   const document = describedAs(configOf([endpoint('/a', {}, components)], { extra_config: service }), options);
   return [document.paths['/a'].get.security, document.components?.securitySchemes];

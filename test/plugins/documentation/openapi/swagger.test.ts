@@ -5,7 +5,7 @@ import { documentFault } from '../../../../plugins/documentation/openapi/export/
 import { toSwagger } from '../../../../plugins/documentation/openapi/export/to-swagger.ts';
 import { configOf, type Document, documented, endpoint, OPENAPI, validate } from '../fixture.ts';
 
-/** A configuration in Swagger 2.0, and what it is warned of. */
+/** A configuration exported to Swagger 2.0, and its warnings. */
 async function inSwagger(endpoints: object[], service: object = {}): Promise<[Document, string[]]> {
   const config = configOf(endpoints, { extra_config: { [OPENAPI]: service } });
   const warnings: string[] = [];

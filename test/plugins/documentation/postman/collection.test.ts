@@ -6,7 +6,7 @@ import { configOf, type Document, endpoint, OPENAPI } from '../fixture.ts';
 const POSTMAN = 'documentation/postman';
 const validator = { alg: 'HS256', jwk_local_path: 'samples/tokens/keys.json' };
 
-/** A collection that is a good one. */
+/** A collection that is valid for its schema. */
 async function collected(
   endpoints: object[],
   settings: object = {},
@@ -19,7 +19,7 @@ async function collected(
   return collection;
 }
 
-/** Names of items, those of folders with what they hold. */
+/** Names of items; folders with their items. */
 function outline(items: Document[]): unknown[] {
   return items.map(({ name, item }) => (item ? { [name]: outline(item) } : name));
 }

@@ -4,7 +4,7 @@ import { verdict } from './fixture.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 
-/** The most an evaluation may hold the process, in milliseconds of a processor, on a busy machine. */
+/** Maximum CPU time of an evaluation on a busy machine, in milliseconds. */
 const HELD_MS = 250;
 
 describe('the evaluation limits of a CEL expression', () => {

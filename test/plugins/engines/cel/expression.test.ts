@@ -1,7 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { compile, refusal, verdict } from './fixture.ts';
 
-/** Conditions that hold over data, by what they show. */
+/** Expressions that are true, by the feature they show. */
 const holding: Readonly<Record<string, readonly string[]>> = {
   'arithmetic of integers and decimals': [
     '7 / 2 == 3 && 7 % 2 == 1 && -7 / 2 == -3',
@@ -157,7 +157,7 @@ describe('a CEL expression', () => {
   });
 });
 
-/** Conditions that are refused, with what is said of each. */
+/** Rejected expressions with their error messages. */
 const refused: readonly (readonly [source: string, ...said: (string | undefined)[]])[] = [
   ['text ==', 'CEL_SYNTAX'],
   ["text == 'a' &&& true", 'CEL_SYNTAX'],

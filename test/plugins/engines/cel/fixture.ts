@@ -20,7 +20,7 @@ export function compile(source: string): Expression {
   return compileExpression(source, types, patterns);
 }
 
-/** What an expression comes to over some data. */
+/** The result of an expression with some data. */
 export function verdict(source: string, data: DataObject = {}, limitMs = Infinity): Verdict {
   const value = objectValue(data);
   const bindings = {
@@ -34,7 +34,7 @@ export function verdict(source: string, data: DataObject = {}, limitMs = Infinit
   return compile(source).evaluate(bindings, limitMs);
 }
 
-/** What is said of an expression that is refused: code, message and hint, and the part of it that is meant. */
+/** The error of a rejected expression: code, message, hint and the affected part. */
 export function refusal(source: string): readonly (string | undefined)[] {
   try {
     compile(source);

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { INSTALLATION_MS, isInstalled } from '../../../support/debian.ts';
 import { run } from './fixture.ts';
 
-/** Scripts that print; both are to print the same. Whole numbers stay below those that Lua shortens. */
+/** Scripts that print. Both interpreters must print the same; integers stay below those that Lua shortens. */
 const scripts: Readonly<Record<string, string>> = {
   'numbers as texts': 'print(0.1 + 0.2, 1/3, 100/3, 1e100, 2^-1074, -1.5, 123456.789, 1e-5, 0.0001, 3.0, -0.1, 1e15/7)',
   'whole numbers as texts': "print(7, 1e3, 2^31, 2^32 + 1, 99999999999999, -5, 10 .. '', 2^40 .. '|')",

@@ -4,9 +4,9 @@ import { rememberingSinks } from '../../../support/gateway.ts';
 import { openHarness } from '../../../support/harness.ts';
 
 export interface Ended {
-  /** What the script printed, line by line. */
+  /** Lines that the script printed. */
   readonly printed: readonly string[];
-  /** Why it failed; undefined when it did not. */
+  /** Reason of a failure; undefined on success. */
   readonly failure: string | undefined;
   readonly reply: Reply;
 }
@@ -20,7 +20,7 @@ export async function run(code: string, config: object = { allow_open_libs: true
   return { printed: sinks.lines.map((line) => line.trimEnd()), failure: reply.errors[0]?.message, reply };
 }
 
-/** What an expression prints. */
+/** The printed value of an expression. */
 export async function value(expression: string, config?: object): Promise<string> {
   const { printed, failure } = await run(`print(${expression})`, config);
   return failure ?? printed.join('\n');

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { run, value } from './fixture.ts';
 
-/** Scripts that never end, or take all there is. */
+/** Scripts that never end or exhaust resources. */
 const exploding: Readonly<Record<string, string>> = {
   'an endless loop': 'while true do end',
   'an endless loop that catches its cancellation': 'while true do pcall(function() while true do end end) end',
@@ -56,7 +56,7 @@ const exploding: Readonly<Record<string, string>> = {
   'a list of a billion': 'luaList.new():set(1e9, 1)',
 };
 
-/** The most a script may hold the process, in milliseconds of a processor, on a busy machine. */
+/** Maximum CPU time of a script on a busy machine, in milliseconds. */
 const HELD_MS = 450;
 
 describe('a hostile Lua script', () => {

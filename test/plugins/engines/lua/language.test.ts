@@ -1,7 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { run, value } from './fixture.ts';
 
-/** Expressions and what they print, as Lua 5.1 has it. */
+/** Expressions and their output, as in Lua 5.1. */
 const expressions: readonly (readonly [what: string, expression: string, printed: string])[] = [
   ['integers and floats as one type', '7 / 2, 3, 6 / 2, 2 ^ 53, 1e15', '3.5\t3\t3\t9007199254740992\t1000000000000000'],
   [
@@ -34,7 +34,7 @@ const expressions: readonly (readonly [what: string, expression: string, printed
   ],
 ];
 
-/** Searches and what they print. */
+/** Pattern matches and their output. */
 const patterns: readonly (readonly [expression: string, printed: string])[] = [
   ["('hello world'):find('o w')", '5\t7'],
   ["('hello'):find('l')", '3\t3'],

@@ -9,7 +9,7 @@ describe('the configuration of grpc/server', () => {
   const find = { name: 'Find', backend };
   const at = '/extra_config/grpc/server/services';
 
-  /** What is wrong, with its place; what is warned of where nothing is. */
+  /** Errors with their location, or warnings of a valid configuration. */
   const reported = async (services: readonly object[], more: object = {}): Promise<readonly (readonly string[])[]> => {
     const told = (errors: readonly ConfigError[]) =>
       errors.map(({ code, pointer, message }) => [code, pointer.replace(at, ''), message]);

@@ -12,14 +12,14 @@ import {
 
 type Options = Parameters<typeof startGateway>[1];
 
-/** A gateway that publishes methods of `shop.Shop`, with backends of HTTP and of gRPC, and stock clients of it. */
+/** A gateway that publishes methods of `shop.Shop` with HTTP and gRPC backends, and standard clients for it. */
 export class Stage {
   readonly sinks = rememberingSinks();
   backend!: TestBackend;
   upstream!: TestGrpcServer;
   gateway!: Operations;
   port = 0;
-  /** Answers of `/held`, which wait. */
+  /** Pending responses of `/held`. */
   readonly held: (() => void)[] = [];
   readonly #clients: Client[] = [];
 

@@ -48,7 +48,7 @@ describe('the gRPC server with misbehaving clients', () => {
     stream.on('error', () => {});
     return stream;
   };
-  /** What is answered: the status of HTTP, headers, trailers and the body. */
+  /** The response: HTTP status, headers, trailers and body. */
   const answerTo = async (stream: ReturnType<typeof begin>) => {
     let trailers: IncomingHttpHeaders = {};
     stream.on('trailers', (given) => {

@@ -8,7 +8,7 @@ import { find, Stage } from './fixture.ts';
 const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
 
 describe('gRPC services of a gateway with workers', function () {
-  // Processes take their time on a busy machine.
+  // Worker processes start slowly on a busy machine.
   this.timeout(120_000);
   const stage = new Stage();
   before(() => stage.open());

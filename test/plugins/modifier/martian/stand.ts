@@ -3,14 +3,14 @@ import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/modifier/martian/index.ts';
 import { pipeRequest, type Sent, textOf } from '../../backend/http-client.ts';
 
-/** What a backend answers. */
+/** Response of a backend. */
 export interface BackendReply {
   readonly status?: number;
   readonly headers?: string[];
   readonly body?: string;
 }
 
-/** One call through modifiers: what the backend saw, and what came back of its answer. */
+/** One call through modifiers: the backend's request and the client's response. */
 export interface Exchanged {
   readonly request: PipeRequest;
   readonly target: string;
@@ -40,7 +40,7 @@ export async function through(config: unknown, sent: Partial<Sent> = {}, given: 
   return { ...seen, reply, replied: reply.headers.list, text: await textOf(reply) };
 }
 
-/** The mistakes of a configuration, each as place and message. */
+/** Errors of a configuration, as pointer and message. */
 export async function issuesOf(config: unknown): Promise<string[]> {
   try {
     const gate = await openHarness(plugin, 'backend', config);
@@ -53,7 +53,7 @@ export async function issuesOf(config: unknown): Promise<string[]> {
   }
 }
 
-/** What `check` warns of. */
+/** Warnings of `check`. */
 export async function warningsOf(config: unknown): Promise<string[]> {
   const gate = await openHarness(plugin, 'backend', config);
   await gate.close();

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { issuesOf, through } from './stand.ts';
 
-/** Sets a header where a filter matches, and another one where it does not. */
+/** Sets a header if a filter matches, and another one otherwise. */
 const marked = {
   modifier: { 'header.Modifier': { name: 'X-Then', value: '1' } },
   else: { 'header.Modifier': { name: 'X-Else', value: '1' } },

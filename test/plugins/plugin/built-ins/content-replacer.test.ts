@@ -7,7 +7,7 @@ import { json, startBackend, startGateway, type TestBackend } from '../../../sup
 
 const replacing = (settings: object, name = ['content-replacer']) => ({ name, 'content-replacer': settings });
 
-/** What becomes of data. */
+/** Data after the replacement. */
 async function replaced(settings: object, data: DataObject, name?: string[]): Promise<unknown> {
   const gate = await openHarness(plugin, 'endpoint', replacing(settings, name), { next: () => Reply.data(data) });
   const reply = await gate.send('GET /');

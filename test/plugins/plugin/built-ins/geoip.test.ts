@@ -73,7 +73,7 @@ describe('the client location of the plugin "geoip"', () => {
   });
   afterEach(() => gateway?.close());
 
-  /** The header that is set for clients at these addresses. */
+  /** The header set for clients with these addresses. */
   async function headersFor(path: string, ...addresses: string[]): Promise<string[]> {
     const results: string[] = [];
     const next = (request: { client: { headers: HeaderBag } }) => {
@@ -120,7 +120,7 @@ describe('the client location of the plugin "geoip"', () => {
 
   it('is empty for an unreadable record, with an ERROR once a minute', async () => {
     const broken = makeDatabase([['2001:db8:0:0:0:0:0:0/32', london]]);
-    // The map of the city is of a type that there is not.
+    // The city record has an unknown data type.
     broken.set([1, 20], broken.indexOf('geoname_id') - 2);
     const path = write(broken, 'broken.mmdb');
     const lines: string[] = [];

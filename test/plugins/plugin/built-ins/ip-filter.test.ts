@@ -9,7 +9,7 @@ import { json, rememberingSinks, startBackend, startGateway, type TestBackend } 
 const CIDR = ['192.168.0.0/24', '172.17.2.56/32', '10.0.0.0/16', '127.0.0.1'];
 const filter = (settings: object) => ({ name: ['ip-filter'], 'ip-filter': settings });
 
-/** Statuses of requests from an address with headers. */
+/** Statuses of requests from an address with given headers. */
 async function statuses(settings: object, ...requests: [ip: string, ...headers: string[]][]): Promise<number[]> {
   const gate = await openHarness(server, 'service', filter(settings));
   const results: number[] = [];
@@ -179,7 +179,7 @@ describe('the plugin "ip-filter"', () => {
       await gate.send(makeRequest({ ip: '10.0.0.1' }));
     }
     deepEqual(lines, ['rejected 10.0.0.1', 'rejected 10.0.0.1']);
-    // Addresses that nobody has cannot fill the log.
+    // Invalid addresses cannot fill the log.
     now = 2000;
     for (let at = 0; at < 100; at++) await gate.send(makeRequest({ ip: `10.0.1.${at}` }));
     equal(lines.length, 2 + 20);

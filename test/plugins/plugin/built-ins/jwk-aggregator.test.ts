@@ -85,7 +85,7 @@ describe('the plugin "jwk-aggregator"', () => {
       equal((await gateway!.inject({ url: '/a', headers })).statusCode, 200);
     }
     await gateway!.close();
-    // Nobody listens there any more, and the address is still good for a gateway that has an aggregator of its own.
+    // No server listens there anymore, but validators in the gateway with the aggregator still use the URL.
     await open({}, { disable_jwk_security: false, jwk_url: `http://127.0.0.1:${port}/keys` });
     const headers = { authorization: `Bearer ${await issue(bob)}` };
     equal((await gateway!.inject({ url: '/a', headers })).statusCode, 200);

@@ -7,7 +7,7 @@ const breaker = { max_errors: 2, interval: 60, timeout: 600 };
 describe('a circuit breaker in a gateway', () => {
   let backend: TestBackend;
   let gateway: Gateway;
-  /** What the backend answers, one after another; the last one for ever. */
+  /** Responses of the backend in order; the last one repeats. */
   let statuses: number[];
 
   beforeEach(async () => {
@@ -28,7 +28,7 @@ describe('a circuit breaker in a gateway', () => {
       endpoints: [{ endpoint: '/a', ...endpoint, backend: [{ url_pattern: '/', extra_config: extra }, ...more] }],
     });
   };
-  /** @returns the status of each of so many calls. */
+  /** @returns the status of each call. */
   const call = async (times: number) => {
     const seen: number[] = [];
     for (let turn = 0; turn < times; turn++) seen.push((await gateway.inject('/a')).statusCode);

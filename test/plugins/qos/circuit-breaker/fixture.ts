@@ -15,7 +15,7 @@ function fakeClock() {
   return clock;
 }
 
-/** A backend that does what `answer` says and counts its calls. */
+/** A backend that responds with `answer` and counts its calls. */
 function backend(respond: Step<PipeRequest> = bad) {
   const made = {
     answer: respond,

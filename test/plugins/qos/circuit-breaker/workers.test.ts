@@ -11,7 +11,7 @@ const TOLERATED = 50;
 const openText = 'circuit breaker is open';
 
 describe('the circuit breakers of several workers', function () {
-  // They are processes, which take their time to start on a busy machine.
+  // Worker processes start slowly on a busy machine.
   this.timeout(60_000);
   let backend: TestBackend;
   let gateway: Operations;
@@ -46,7 +46,7 @@ describe('the circuit breakers of several workers', function () {
     await backend.close();
   });
 
-  /** A client whose requests go over one connection, to one worker. */
+  /** A client that sends its requests over one connection to one worker. */
   function client(): () => Promise<string> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     agents.push(agent);

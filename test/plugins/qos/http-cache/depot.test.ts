@@ -30,7 +30,7 @@ function entry(since = 0, more: Partial<Entry> = {}): Entry {
   };
 }
 
-/** The owner of a store, asked by workers named by letters. */
+/** The main process's store, used by workers named by letters. */
 class Stand {
   readonly depot = new Depot();
   readonly news: News[] = [];
@@ -71,7 +71,7 @@ describe('the response store that workers share', () => {
     deepEqual([stand.find('a'), stand.find('a'), stand.find('b')], ['fetch', 'fetch', 'wait']);
     stand.now += 5000;
     deepEqual([stand.find('b'), stand.find('c')], ['fetch', 'wait']);
-    // The first one has come back: it is another one's turn.
+    // The first worker has finished, so another one can fetch.
     stand.answer({ does: 'land', by: 'a', key: 'k', landing: 'failed' });
     equal(stand.find('c'), 'wait');
   });
@@ -180,7 +180,7 @@ describe('a worker without a main process', () => {
       asked.map(({ does }) => does),
       ['find'],
     );
-    // What others must not go on giving is told in any case.
+    // Invalidations are always sent to other workers.
     store.drop(['k']);
     equal(asked.length, 2);
   });

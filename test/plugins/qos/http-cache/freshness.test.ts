@@ -14,7 +14,7 @@ describe('freshness in qos/http-cache', () => {
     mock.timers.reset();
   });
 
-  /** @returns how often the backend was asked by one request now and one after so many seconds. */
+  /** @returns the number of backend calls for a request now and one after the given seconds. */
   async function callsOf(headers: string, seconds: number, asking = ''): Promise<number> {
     bench.given = { headers };
     await bench.ask();

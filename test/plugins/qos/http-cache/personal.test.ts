@@ -25,7 +25,7 @@ describe('qos/http-cache with headers that identify the user', () => {
     mock.timers.reset();
   });
 
-  /** How often the backend is asked by requests with these headers, one after another; each gets what was made for it. */
+  /** Number of backend calls for consecutive requests with these headers; each receives its own response. */
   async function callsOf(kept: string, ...asking: string[]): Promise<number> {
     bench.given = ({ headers: { list } }) => ({ headers: `Cache-Control: ${kept}`, body: list.join() });
     for (const each of asking) await bench.ask(each);
@@ -116,7 +116,7 @@ describe('components that run custom code', () => {
 describe('a store shared by several backends', () => {
   let answer: (seen: SeenRequest) => string;
 
-  /** What two endpoints answer, one after the other. */
+  /** Responses of two endpoints, in order. */
   async function ask(first: object, second: object, headers: Record<string, string> = {}): Promise<[string[], number]> {
     const backend = await startBackend((seen, response) => {
       const isToken = seen.target === '/token';
@@ -192,7 +192,7 @@ describe('a store shared by several backends', () => {
     equal(await close(), 2);
   });
 
-  /** A gateway whose backend answers with the user it is told, for a minute. */
+  /** A gateway whose backend responds with the given user, cacheable for a minute. */
   async function openGateway(endpoint: object) {
     const backend = await startBackend(({ headers }, response) => {
       response.writeHead(200, { 'Cache-Control': 'max-age=60' }).end(JSON.stringify(headers['x-user']));

@@ -2,10 +2,10 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { Bench, type Given, holdTime, pass } from './stand.ts';
 
-/** What a backend answers, when and with what the second request comes, and whether it gets what was kept for the first. */
+/** A backend response, the time and headers of the second request, and whether it receives the stored response. */
 interface Case {
   readonly status?: number;
-  /** Seconds between the two. */
+  /** Seconds between the two requests. */
   readonly after?: number;
   readonly first?: string;
   readonly later?: string;
@@ -13,7 +13,7 @@ interface Case {
 
 const day = 86_400;
 
-/** By what is tried: the headers of the answer, what else is particular, and what becomes of the second request. */
+/** Cases by topic: response headers, outcome of the second request, and special conditions. */
 const cases: Record<
   string,
   readonly (readonly [headers: string, outcome: 'hit' | 'miss' | 'revalidation', what?: Case])[]
@@ -28,14 +28,14 @@ const cases: Record<
     ['Cache-Control: max-age=10 / Expires: 0', 'hit'],
     ['Expires: Thu, 01 Jan 2026 00:01:00 GMT / Date: Thu, 01 Jan 2026 00:00:00 GMT', 'hit', { after: 59 }],
     ['Expires: Thu, 01 Jan 2026 00:01:00 GMT / Date: Thu, 01 Jan 2026 00:00:00 GMT', 'miss', { after: 60 }],
-    // The difference to Date counts, not the clock of the backend.
+    // The difference to Date counts, regardless of the backend's clock.
     ['Expires: Wed, 01 Jan 2025 00:01:00 GMT / Date: Wed, 01 Jan 2025 00:00:00 GMT', 'miss'],
     ['Expires: Thu, 01 Jan 2026 00:05:00 GMT / Date: Thu, 01 Jan 2026 00:06:40 GMT', 'miss'],
     ['Expires: Thu, 01 Jan 2026 00:00:20 GMT / Date: Thu, 01 Jan 2026 00:00:10 GMT', 'hit', { after: 9 }],
     ['Expires: Thu, 01 Jan 2026 00:00:20 GMT / Date: Thu, 01 Jan 2026 00:00:10 GMT', 'miss', { after: 10 }],
     ['Expires: Thu, 01 Jan 2026 00:00:20 GMT / Date: Thu, 01 Jan 2026 00:00:10 GMT / Age: 15', 'miss'],
     ['Expires: Thu, 01 Jan 2026 00:00:00 GMT', 'miss'],
-    // No life is guessed from when it was changed.
+    // No lifetime is derived from Last-Modified.
     ['Last-Modified: Wed, 01 Jan 2020 00:00:00 GMT', 'revalidation'],
     ['Cache-Control: public', 'miss'],
     ['Cache-Control: immutable', 'miss'],
@@ -163,7 +163,7 @@ const cases: Record<
     ['Cache-Control: max-age=10 / Content-Range: bytes 0-1/4', 'miss', { status: 206 }],
     ['Cache-Control: max-age=10, must-understand', 'hit', { status: 404 }],
     ['Cache-Control: max-age=10, must-understand', 'miss', { status: 499 }],
-    // Without a life there is nothing to confirm but a 200.
+    // Without a lifetime, only a 200 can be revalidated.
     ['ETag: "1"', 'miss', { status: 404 }],
   ],
 };

@@ -4,7 +4,7 @@ import { BackendError, ByteStream, Call, CancelledError, Reply } from '#contract
 import { until } from '../../../support/conditions.ts';
 import { Bench, holdTime, pass, replyWith } from './stand.ts';
 
-/** Answers one request after another when it is told to. */
+/** A backend that responds to one request at a time when the test allows it. */
 class Held {
   readonly waiting: ((reply: Reply) => void)[] = [];
 

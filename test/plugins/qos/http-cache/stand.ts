@@ -4,14 +4,14 @@ import { type Harness, type HarnessOptions, openHarness } from '../../../../kern
 import { plugin } from '../../../../plugins/qos/http-cache/index.ts';
 import { pipeRequest, type Sent, textOf } from '../../backend/http-client.ts';
 
-/** What a backend answers; headers as a text of lines. */
+/** A backend response, with its headers as lines of text. */
 export interface Given {
   readonly status?: number;
   readonly headers?: string;
   readonly body?: Reply['body'] | string;
 }
 
-/** A cache in front of a backend that a test answers for, on a day of its own. */
+/** A cache in front of a backend controlled by the test, with a fixed date. */
 export class Bench {
   readonly requests: PipeRequest[] = [];
   given: Given | ((request: PipeRequest, call: Call) => Given | Reply | Promise<Given | Reply>) = {};
@@ -26,12 +26,12 @@ export class Bench {
     return stand;
   }
 
-  /** From now on requests go through that stand, as it is now. */
+  /** Sends later requests through another testbed's current cache. */
   use(stand: Harness): void {
     this.#send = this.through(stand);
   }
 
-  /** The cache of a stand, in front of the backend. */
+  /** The cache, in front of the backend. */
   through(stand: Harness): Step<PipeRequest> {
     return stand.attached.transport!(async (request, call) => {
       this.requests.push(Object.assign(request.copy(), { headers: request.headers.copy() }));
@@ -41,7 +41,10 @@ export class Bench {
     });
   }
 
-  /** Asks for `/x`. @returns status, text and `Age` of the reply. */
+  /**
+   * Requests `/x`.
+   * @returns status, text and `Age` of the response.
+   */
   async ask(headers = '', sent: Partial<Sent> = {}, call = new Call()): Promise<Asked> {
     const reply = await this.send(headers, sent, call);
     const text = reply.failed ? reply.errors[0]!.code : await textOf(reply);
@@ -57,7 +60,7 @@ export class Bench {
     return this.requests.length;
   }
 
-  /** Header of the last request that the backend saw. */
+  /** A header of the last backend request. */
   saw(name: string): string | undefined {
     return this.requests.at(-1)!.headers.get(name);
   }
@@ -80,7 +83,7 @@ export function replyWith({ status = 200, headers = '', body = 'body' }: Given):
   return Reply.raw(status, new HeaderBag(lines(headers)), typeof body === 'string' ? Buffer.from(body) : body);
 }
 
-/** `A: 1 / B: 2` as a flat list. */
+/** `A: 1 / B: 2` as a flat header list. */
 function lines(text: string): string[] {
   if (text === '') return [];
   return text.split(' / ').flatMap((line) => {
@@ -89,7 +92,7 @@ function lines(text: string): string[] {
   });
 }
 
-/** Holds the time of day. */
+/** Mocks the time of day. */
 export function holdTime(): void {
   mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-01-01T00:00:00Z') });
 }
@@ -98,7 +101,7 @@ export function pass(seconds: number): void {
   mock.timers.setTime(Date.now() + seconds * 1000);
 }
 
-/** The time of day, so many seconds from now, as a header says it. */
+/** The current time plus the given seconds, as an HTTP date. */
 export function dateIn(seconds: number): string {
   return new Date(Date.now() + seconds * 1000).toUTCString();
 }

@@ -16,7 +16,7 @@ describe('response variants in qos/http-cache', () => {
     mock.timers.reset();
   });
 
-  /** How often the backend is asked by requests with these headers, one after another. */
+  /** Number of backend calls for consecutive requests with these headers. */
   async function callsOf(headers: string, ...asking: string[]): Promise<number> {
     bench.requests.length = 0;
     bench.given = ({ headers: { list } }) => ({ headers, body: list.join() });

@@ -15,12 +15,12 @@ interface Outcome {
 }
 
 describe('qos/http-cache with several workers', function () {
-  // They are processes, which take their time to start on a busy machine.
+  // Worker processes start slowly on a busy machine.
   this.timeout(180_000);
   let backend: TestBackend;
   let gateway: Operations;
   let base: string;
-  /** The first requests for what is held back; further ones are answered. */
+  /** The first requests for a delayed response; later ones are answered immediately. */
   const held: ServerResponse[] = [];
   const agents: Agent[] = [];
 
@@ -56,7 +56,7 @@ describe('qos/http-cache with several workers', function () {
     await backend.close();
   });
 
-  /** A client whose requests go over one connection, to one worker. */
+  /** A client that sends its requests over one connection to one worker. */
   function client(): (path: string) => Promise<Outcome> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     agents.push(agent);
@@ -76,9 +76,9 @@ describe('qos/http-cache with several workers', function () {
     backend.requests.filter((seen) => seen.method === 'GET' && seen.target === target).length;
   const inFlight = () => gateway.processes.countInFlight();
   let attempts = 0;
-  /** Tries with another path where the machine stood still: a worker waits for the others' no longer than 250 ms. */
+  /** Repeats with another path if the machine was too slow: a worker waits for others at most 250 ms. */
   const undisturbed = (attempt: (id: string) => Promise<boolean>) => until(() => attempt(`n${++attempts}`));
-  /** Twelve clients that ask, all of which wait or have their answer; the first one waits for its backend. */
+  /** Twelve clients whose requests wait or are answered; the first one waits for the backend. */
   const allAsking = async (path: string): Promise<readonly Promise<Outcome | null>[]> => {
     let answered = 0;
     const asking = clients(12).map((ask) =>
@@ -164,7 +164,7 @@ describe('qos/http-cache with several workers', function () {
   });
 });
 
-/** The process that has the other end of a connection from this port; null where the system does not say. */
+/** The process at the other end of a connection from this port; null if the system does not report it. */
 function ownerOf(port: number): number | null {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
   let inode: string | undefined;

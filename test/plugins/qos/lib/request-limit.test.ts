@@ -14,7 +14,7 @@ import { plugin } from '../../../../plugins/qos/ratelimit/router.ts';
 
 const byTenant = { client_max_rate: 2, client_capacity: 2, every: '10m', strategy: 'header', key: 'X-Tenant' };
 
-/** The one mistake for which a configuration is refused. */
+/** The single error of a rejected configuration. */
 async function issueOf(config: object, around: HarnessOptions = {}) {
   const error = await openHarness(plugin, 'endpoint', config, around).then(
     () => null,
@@ -27,7 +27,7 @@ async function issueOf(config: object, around: HarnessOptions = {}) {
 
 const warningsOf = ({ warnings }: Harness) => warnings.map(({ code, pointer, message }) => [code, pointer, message]);
 
-/** An endpoint in a process that asks another one for tokens; `wait` is what that one answers. */
+/** An endpoint in a worker that requests tokens from the main process; `wait` is the response of the main process. */
 async function askingProcess(config: object) {
   const asked: unknown[] = [];
   const responses = { wait: 0, asked };

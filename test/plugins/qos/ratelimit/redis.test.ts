@@ -177,7 +177,7 @@ describe('the configuration of a rate limit in Redis', () => {
       [200, 429, 429, 200, 503],
     );
     const total = [...(await calls())].reduce((sum, [, count]) => sum + Number(count), 0);
-    // Five requests, and once the script itself.
+    // Five commands, and once the script itself.
     ok(total === 5 || total === 6, String(total));
   });
 
@@ -331,7 +331,7 @@ describe('the configuration of a rate limit in Redis', () => {
       redis.pause();
       try {
         deepEqual(await Promise.all([ask(gateway), ask(gateway), ask(gateway)]), [500, 500, 500]);
-        // Three seconds for each of them are more than the test has.
+        // A wait of three seconds for each of them would exceed the test's timeout.
         for (let asked = 0; asked < 30; asked++) equal(await ask(gateway), 500);
       } finally {
         redis.resume();

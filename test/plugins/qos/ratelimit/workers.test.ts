@@ -23,7 +23,10 @@ describe('qos/ratelimit/router in several workers', () => {
 
   const passes = async (worker: Harness, ip = '127.0.0.1') => (await worker.send({ ip })).status === 200;
 
-  /** Requests that come in at every worker in turn, some faster than others. @returns how many passed. */
+  /**
+   * Requests that arrive at the workers in turn at different speeds.
+   * @returns the number of accepted requests.
+   */
   async function flood(workers: readonly Harness[], ms: number): Promise<number> {
     let passed = 0;
     for (let time = 0, turn = 0; time < ms; time++) {

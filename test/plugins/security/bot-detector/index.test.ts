@@ -15,7 +15,7 @@ const levels = ['service', 'endpoint'] as const;
 
 const by = (agent?: string): TestRequest => (agent === undefined ? {} : { headers: { 'User-Agent': agent } });
 
-/** A detector whose patterns find what is equal to them, and how often they were asked. */
+/** A detector whose patterns match equal strings, and the number of evaluations. */
 async function counted(rules: object) {
   const asked: string[] = [];
   const patterns = {

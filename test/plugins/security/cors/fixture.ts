@@ -1,6 +1,6 @@
 import type { Gateway } from '../../../../kernel/index.ts';
 
-/** The configuration of the cases. */
+/** The configuration of the test cases. */
 export const config = {
   allow_origins: ['*'],
   allow_methods: ['POST', 'GET'],
@@ -11,12 +11,12 @@ export const config = {
 
 export const origin = 'https://a.io';
 
-/** What a browser asks before it sends a request. */
+/** A preflight request. */
 export function preflight(method: string, headers: Record<string, string | string[]> = {}) {
   return { Origin: origin, 'Access-Control-Request-Method': method, ...headers };
 }
 
-/** Status of an answer, and of its headers what belongs to CORS, by their short names. */
+/** Status and CORS headers of a response, under short names. */
 export async function ask(
   gateway: Gateway,
   method: string,

@@ -8,7 +8,7 @@ import { ask, config, origin, preflight } from './fixture.ts';
 const asked = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
 const seen = { 'allow-origin': '*', 'expose-headers': 'Content-Length' };
 
-/** Refuses with the status it is given, as a validator or a limit does. */
+/** Rejects with the given status, like a validator or a rate limit. */
 const refusing = definePlugin({
   name: 'test/refuse',
   description: 'Refuses.',

@@ -4,7 +4,7 @@ import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/security/http/index.ts';
 import { bodyOf, to } from './fixture.ts';
 
-/** Sends one request through the service-level component over a connection that is encrypted or not. */
+/** Sends one request through the root-level component over an encrypted or plain connection. */
 async function serve(
   config: object,
   { secure = false, matched = null as object | null, method = 'GET' as 'GET' | 'POST' } = {},

@@ -14,7 +14,7 @@ function requestWith(headers: string[], more: { search?: string; params?: Record
   return new PipeRequest(client, more.params ?? {}, Query.parse(more.search ?? ''), client.headers, null);
 }
 
-/** What an expression comes to with claims and a request. */
+/** The result of an expression with claims and a request. */
 function verdict(source: string, claims: DataObject = {}, request: PipeRequest | null = null) {
   const expression = compileExpression(source, types, patterns, { macros: true });
   const variables = new Variables({ request, path: '', reply: null, raw: false, claims });

@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/security/policies/index.ts';
 
-/** Codes and places of what refuses a configuration. */
+/** Codes and pointers of the errors in a configuration. */
 async function faultsOf(config: object, place: 'endpoint' | 'backend' = 'endpoint', around = {}): Promise<string[]> {
   try {
     await (await openHarness(plugin, place, config, around)).close();

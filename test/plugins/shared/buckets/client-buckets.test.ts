@@ -60,7 +60,7 @@ describe('the token buckets of clients', () => {
 
   it('drop a few of the oldest clients when the maximum is reached', () => {
     const clients = new ClientBuckets(32);
-    // The same length and the same end: they are kept together.
+    // Identities with equal length and ending share a bucket group.
     const identities = Array.from({ length: 33 }, (_, client) => `${String(client).padStart(2, '0')} of them`);
     for (const identity of identities) clients.take(identity, limit, idleMs, 0);
     equal(clients.size, 31);

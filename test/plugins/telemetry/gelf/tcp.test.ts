@@ -7,7 +7,7 @@ import { openTcp } from '../../../../plugins/telemetry/gelf/tcp.ts';
 import { freePort, until } from '../../../support/conditions.ts';
 import { logsOf } from '../fixture.ts';
 
-/** A Graylog that remembers the messages it gets, each up to its NUL byte. */
+/** A Graylog server that records its messages, each terminated by a NUL byte. */
 class Receiver {
   readonly messages: { short_message: string }[] = [];
   readonly sockets = new Set<Socket>();

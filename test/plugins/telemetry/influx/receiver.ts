@@ -4,7 +4,7 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A point, as it was read from a line. */
+/** A point parsed from a line. */
 export interface Point {
   readonly measurement: string;
   readonly tags: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export interface Point {
   readonly seconds: number;
 }
 
-/** Reads line protocol: a backslash before a comma, an equals sign or a space takes its meaning away. Strict about the rest. */
+/** Parses line protocol strictly: a backslash escapes a comma, an equals sign or a space. */
 export function parseLines(body: string): Point[] {
   if (!body.endsWith('\n')) throw new Error('the last line does not end');
   return body.slice(0, -1).split('\n').map(parseLine);
@@ -71,8 +71,8 @@ interface Write {
 }
 
 /**
- * What stands for InfluxDB: it reads what is written, and responds as it is told.
- * @param tls in PEM, for HTTPS.
+ * A fake InfluxDB that parses writes and responds as configured.
+ * @param tls PEM files for HTTPS.
  */
 export async function startReceiver(tls?: { readonly cert: string; readonly key: string }) {
   const writes: Write[] = [];

@@ -13,7 +13,7 @@ describe('values of decoded responses in the backend log', () => {
   });
   after(() => backend.close());
 
-  /** The lines written for one request to an endpoint with this backend. */
+  /** The lines logged for one request to an endpoint with this backend. */
   async function linesOf(config: object, around: object = {}): Promise<string[]> {
     const sinks = rememberingSinks();
     const gateway = await startGateway(

@@ -53,7 +53,7 @@ describe('a syslog daemon with datagram sockets only', () => {
     await once(server, 'listening');
   }
 
-  /** What Linux would list. */
+  /** The list of sockets as Linux prints it. */
   const listing = (...sockets: readonly (readonly [kind: string, path: string])[]): string => {
     const file = join(folder, 'listing');
     const lines = sockets.map(

@@ -13,7 +13,7 @@ export interface MoesifEvent {
   readonly response: { readonly status: number; readonly [name: string]: unknown };
 }
 
-/** What Moesif takes events with: it remembers them, and answers with the status it is told. */
+/** A fake Moesif collector that records events and responds with the given status. */
 export async function startCollector() {
   const events: MoesifEvent[] = [];
   const pushes: { headers: IncomingHttpHeaders; url: string; count: number }[] = [];

@@ -6,7 +6,7 @@ import { type Scraped, scrape } from '../../../support/prometheus.ts';
 
 type Options = Parameters<typeof startGateway>[1];
 
-/** What tests of telemetry start, all of which ends with the test. */
+/** Servers and gateways of telemetry tests, all closed with the test. */
 export class Stage {
   readonly #open: { close(): Promise<unknown> }[] = [];
   backend!: TestBackend;
@@ -26,7 +26,7 @@ export class Stage {
     return this.#keep(await startGrpcReceiver(options));
   }
 
-  /** An endpoint `/u/{id}` over `/v1/users/{id}`, and what is given. */
+  /** An endpoint `/u/{id}` for `/v1/users/{id}` with additional fields. */
   endpoint(more: Record<string, unknown> = {}, backend: Record<string, unknown> = {}): object {
     return {
       endpoint: '/u/{id}',
@@ -35,7 +35,7 @@ export class Stage {
     };
   }
 
-  /** What is scraped, and the configuration around it. */
+  /** The scraped metrics, and the configuration of the gateway. */
   config(telemetry: Record<string, unknown> = {}, root: Record<string, unknown> = {}): Record<string, unknown> {
     const { extra_config, ...rest } = root;
     return {
@@ -47,7 +47,7 @@ export class Stage {
     };
   }
 
-  /** With a port to scrape unless exporters are given. */
+  /** A gateway with a Prometheus port unless exporters are given. */
   telemetry({ exporters, ...more }: Record<string, unknown>): object {
     const own = { prometheus: [{ name: 'local', port: this.scrapePort, listen_ip: '127.0.0.1' }] };
     return { exporters: { ...own, ...(exporters as object) }, ...more };

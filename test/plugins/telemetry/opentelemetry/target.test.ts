@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict';
 import { openExporters } from '../../../../plugins/telemetry/opentelemetry/exporters.ts';
 
 describe('an OTLP collector', () => {
-  /** What is kept tells where requests go. */
+  /** The connection key shows the request target. */
   const targetOf = (config: object): { host: string; port: number; secure: boolean; useHttp: boolean } => {
     let kept: never;
     const site = {

@@ -47,7 +47,7 @@ describe('the spans of components', () => {
   };
   const byStage = (name: string) => receiver.spans.find(({ attributes }) => attributes['krakend.stage'] === name)!;
 
-  /** A plugin that uses its tracer around the pipe of an endpoint, or around the endpoint itself. */
+  /** A plugin that uses its tracer around the proxy of an endpoint or around the endpoint. */
   const native = (
     use: (tracer: Tracer, call: Call) => ActiveSpan,
     phase: 'endpoint' | 'proxy' = 'proxy',

@@ -6,7 +6,7 @@ import { Stage } from './fixture.ts';
 const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
 
 describe('telemetry/opentelemetry in several workers', function () {
-  // They are processes, which take their time to start on a busy machine.
+  // Worker processes start slowly on a busy machine.
   this.timeout(180_000);
   const stage = new Stage();
   afterEach(() => stage.close());
