@@ -2,6 +2,7 @@ import { atBackend, atEndpoint, type DataObject, definePlugin, type Level, type 
 import { attachBackend } from './backend.ts';
 import { attachEndpoint } from './endpoint.ts';
 import { backendProxySchema, endpointProxySchema } from './schema.ts';
+import { convertStrategies } from './strategy.ts';
 
 /** Ways to combine responses in which equal keys are merged. */
 const joining: readonly unknown[] = ['deep', 'append'];
@@ -12,6 +13,7 @@ export const plugin = definePlugin({
     'Configures how backends are called and their responses merged: sequences, combiners, reshaping, static data, shadow traffic.',
   freeKeys: true,
   leaves: ['requests'],
+  convert: convertStrategies,
   meaning,
   places: [atEndpoint(endpointProxySchema, attachEndpoint), atBackend(backendProxySchema, attachBackend)],
 });

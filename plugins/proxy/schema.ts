@@ -84,8 +84,8 @@ export const endpointProxySchema = {
     strategy: {
       type: 'string',
       enum: ['parallel', 'sequential'],
-      description: 'Order of the backend calls.',
-      unused: { because: 'sequential decides' },
+      description:
+        'Order of the backend calls, as in version 4 of the format. It replaces `sequential`, over which it has precedence. Default: parallel.',
     },
   },
 } as const satisfies Schema;

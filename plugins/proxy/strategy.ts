@@ -1,0 +1,21 @@
+import { type Conversion, type DataObject, isObject, joinPointer } from '#contract';
+
+/** Values of `sequential`, by strategy. Other strategies are left to the schema, which rejects them. */
+const sequences: ReadonlyMap<unknown, boolean> = new Map([
+  ['sequential', true],
+  ['parallel', false],
+]);
+
+/** Converts `strategy`, the name of version 4 of the format, to `sequential`, over which it has precedence. */
+export function convertStrategies(document: DataObject, report: Conversion): void {
+  for (const { holder, pointer } of report.holders(document)) {
+    const components = holder['extra_config'];
+    const config = isObject(components) && Object.hasOwn(components, 'proxy') ? components['proxy'] : undefined;
+    if (!isObject(config) || !Object.hasOwn(config, 'strategy')) continue;
+    const isSequential = sequences.get(config['strategy']);
+    if (isSequential === undefined) continue;
+    delete config['strategy'];
+    config['sequential'] = isSequential;
+    report.moved(joinPointer(pointer, 'extra_config', 'proxy'), 'sequential', 'strategy');
+  }
+}
