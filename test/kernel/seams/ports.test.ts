@@ -125,7 +125,7 @@ describe('offers of one plugin to another', () => {
     deepEqual(seen, [undefined, []]);
   });
 
-  it('are not reported as missing if the offering plugin was not attached for want of a file', async () => {
+  it('are not reported as missing if the offering plugin could not be attached, or waits for a file', async () => {
     const file = definePlugin({
       name: 'test/file',
       description: 'Offers what a file holds.',
@@ -158,7 +158,8 @@ describe('offers of one plugin to another', () => {
       (await examine(document(components), {}, registry, reading)).errors.map(({ code }) => code);
     const components = { 'test/file': { allow: '/nonexistent' } };
     deepEqual(await codesOf(components, false), []);
-    deepEqual(await codesOf(components, true), ['FILE_UNREADABLE', 'NO_CHECK']);
+    deepEqual(await codesOf(components, true), ['FILE_UNREADABLE']);
+    deepEqual(await codesOf({ 'test/file': { allow: 5 } }, true), ['SCHEMA_TYPE']);
     deepEqual(await codesOf({}, false), ['NO_CHECK']);
     await registry.close();
   });
