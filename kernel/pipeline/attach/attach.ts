@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import {
   type AttachmentTraits,
   ConfigError,
@@ -50,10 +51,14 @@ export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data,
   }
   if (!completePipes(build, place, value, stance)) return undefined;
   const make = place.attach as (site: unknown) => A;
-  const made = collecting(build, stance.pointer, () =>
-    attachContained(build, plugin, stance.pointer, stance.endpoint ?? stance.agent, () =>
-      make(createSite(build, plugin, plugin.source ? deepFreeze(value) : Object.freeze(value), stance)),
-    ),
+  const made = collecting(
+    build,
+    stance.pointer,
+    () =>
+      attachContained(build, plugin, stance.pointer, stance.endpoint ?? stance.agent, () =>
+        make(createSite(build, plugin, plugin.source ? deepFreeze(value) : Object.freeze(value), stance)),
+      ),
+    raw,
   );
   if (!made) return undefined;
   for (const literal of markedLiterals(place.schema, raw, stance.pointer)) build.warnings.push(secretWarning(literal));
@@ -91,12 +96,15 @@ function refusedComponents(
   });
 }
 
-/** Returns what `make` returns, or undefined when it rejects the configuration: the error is collected. */
-export function collecting<A>(build: Build, pointer: string, make: () => A): A | undefined {
+/**
+ * Returns what `make` returns, or undefined when it rejects the configuration: the error is collected.
+ * @param config configuration at the pointer, which may name the file that cannot be read.
+ */
+export function collecting<A>(build: Build, pointer: string, make: () => A, config: Data = null): A | undefined {
   try {
     return make();
   } catch (error) {
-    build.errors.push(faultOf(error, pointer));
+    build.errors.push(faultOf(error, pointer, config));
     return undefined;
   }
 }
@@ -105,11 +113,23 @@ export function collecting<A>(build: Build, pointer: string, make: () => A): A |
  * Converts an attachment's exception to a configuration error: its own, or one for an unreadable file. @throws the
  * exception itself when it is neither.
  */
-function faultOf(error: unknown, pointer: string): ConfigError {
+function faultOf(error: unknown, pointer: string, config: Data): ConfigError {
   if (error instanceof ConfigError) return error;
   const { path } = error as Partial<NodeJS.ErrnoException>;
   if (typeof path !== 'string') throw error;
-  return new ConfigError('FILE_UNREADABLE', pointer, unreadableFile(path, error), { cause: error });
+  const at = pointer + (fieldNaming(resolve(path), config) ?? '');
+  return new ConfigError('FILE_UNREADABLE', at, unreadableFile(path, error), { cause: error });
+}
+
+/** Pointer to the first value that names a file. */
+function fieldNaming(file: string, value: Data): string | undefined {
+  if (typeof value === 'string') return resolve(value) === file ? '' : undefined;
+  if (value === null || typeof value !== 'object') return undefined;
+  for (const [key, item] of Object.entries(value)) {
+    const within = fieldNaming(file, item);
+    if (within !== undefined) return joinPointer('', key) + within;
+  }
+  return undefined;
 }
 
 /**

@@ -144,7 +144,13 @@ describe('a check that reads no files', () => {
     const { errors } = await examine(onEndpoint({ 'test/reader': { file: '/nowhere/rules.txt' } }), {}, registry, true);
     deepEqual(
       errors.map(({ code, pointer, message }) => [code, pointer, message]),
-      [['FILE_UNREADABLE', '/endpoints/0/extra_config/test~1reader', 'cannot read /nowhere/rules.txt: no such file']],
+      [
+        [
+          'FILE_UNREADABLE',
+          '/endpoints/0/extra_config/test~1reader/file',
+          'cannot read /nowhere/rules.txt: no such file',
+        ],
+      ],
     );
   });
   it('reports an error of a component at the root once, not again at each endpoint that depends on it', async () => {

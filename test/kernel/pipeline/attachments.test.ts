@@ -93,7 +93,7 @@ describe('a component that cannot be attached', () => {
           [error!.code, error!.pointer, error!.message],
           [
             'FILE_UNREADABLE',
-            '/endpoints/0/backend/0/extra_config/test~1protocol',
+            '/endpoints/0/backend/0/extra_config/test~1protocol/file',
             'cannot read /no/such/file: no such file',
           ],
         );

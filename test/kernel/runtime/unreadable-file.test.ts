@@ -9,11 +9,11 @@ describe('a file that a component cannot read', () => {
     ['a path that is too long', 'a'.repeat(5_000), /: the path is too long$/],
     ['a path with a file in its middle', 'package.json/a', /: a part of the path is not a directory$/],
   ] as const) {
-    it(`causes an error for ${what} at its pointer, with the reason`, () =>
+    it(`causes an error for ${what} at the field that names it, with the reason`, () =>
       rejects(openHarness(plugin, 'endpoint', { path }), ({ errors }) => {
         deepEqual(
           errors.map(({ code, pointer }: { code: string; pointer: string }) => [code, pointer]),
-          [['FILE_UNREADABLE', '']],
+          [['FILE_UNREADABLE', '/path']],
         );
         match(errors[0].message, reason);
         return true;

@@ -284,7 +284,7 @@ describe(namespace, () => {
     deepEqual(await codesOf({ template: encoded('{{ if }}') }), [['TEMPLATE_INVALID', '/template']]);
     deepEqual(await codesOf({ template: encoded('{{ nothing 1 }}') }), [['TEMPLATE_INVALID', '/template']]);
     deepEqual(await codesOf({ template: 'no base64!' }), [['TEMPLATE_BASE64', '/template']]);
-    deepEqual(await codesOf({ path: 'no-such-file.tmpl' }), [['FILE_UNREADABLE', '']]);
+    deepEqual(await codesOf({ path: 'no-such-file.tmpl' }), [['FILE_UNREADABLE', '/path']]);
     const [[, , message]] = (await faultsOf(plugin, 'endpoint', { template: encoded('a\n {{ nothing 1 }}') })) as [
       [string, string, string],
     ];

@@ -271,7 +271,7 @@ describe(namespace, () => {
       (await faultsOf(plugin, 'endpoint', config, around)).map(([code, at]) => [code, at]);
     deepEqual(await codesOf({ template: encoded('{{ if }}') }), [['TEMPLATE_INVALID', '/template']]);
     deepEqual(await codesOf({ template: '?' }), [['TEMPLATE_BASE64', '/template']]);
-    deepEqual(await codesOf({ path: 'no-such-file.tmpl' }), [['FILE_UNREADABLE', '']]);
+    deepEqual(await codesOf({ path: 'no-such-file.tmpl' }), [['FILE_UNREADABLE', '/path']]);
     deepEqual(await codesOf({ template: 'e30=' }, { endpoint: { output_encoding: 'streaming' } }), [
       ['TEMPLATE_STREAM', ''],
     ]);

@@ -141,7 +141,7 @@ describe('backend/graphql', () => {
     ['a missing document', { type: 'query' }, 'SCHEMA_EXACTLY_ONE', ''],
     ['two documents', { type: 'query', query, query_path: 'a' }, 'SCHEMA_EXACTLY_ONE', ''],
     ['an empty document', { type: 'query', query: '' }, 'SCHEMA_RANGE', '/query'],
-    ['a file that does not exist', { type: 'query', query_path: '/no/such/file' }, 'FILE_UNREADABLE', ''],
+    ['a file that does not exist', { type: 'query', query_path: '/no/such/file' }, 'FILE_UNREADABLE', '/query_path'],
     [
       'an empty file',
       { type: 'query', query_path: 'test/plugins/backend/graphql/empty.graphql' },
