@@ -18,6 +18,15 @@ const { slowest, record } = parseArgs({
 /** Processes for test files: two more than processors, because many tests wait most of their time. */
 const jobs = availableParallelism() + 2;
 
+/** Room for new objects, in MiB: with the default of 16, the tests spend a tenth of their processor time on copying them. */
+const NEW_SPACE_MIB = 64;
+
+/** Runs every test file in one of several processes. */
+function runTests(env: Readonly<Record<string, string>>): Promise<Result> {
+  const mocha = [`--max-semi-space-size=${NEW_SPACE_MIB}`, 'node_modules/mocha/bin/mocha.js'];
+  return run('tests', process.execPath, [...mocha, '--parallel', '--jobs', String(jobs), ...longestFirst()], true, env);
+}
+
 /** Runs the checks one after another while the tests run, which leave processors idle now and then. */
 async function runChecks(): Promise<readonly Result[]> {
   const { execPath } = process;
@@ -40,10 +49,7 @@ function countOf(kind: string, output: readonly string[]): number {
 }
 
 const measured = measureFiles();
-const [checks, tests] = await Promise.all([
-  runChecks(),
-  run('tests', 'mocha', ['--parallel', '--jobs', String(jobs), ...longestFirst()], true, measured.env),
-]);
+const [checks, tests] = await Promise.all([runChecks(), runTests(measured.env)]);
 
 const files = measured.end();
 if (record) recordLong(files);

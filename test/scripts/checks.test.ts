@@ -13,6 +13,7 @@ import { Registry } from '../../kernel/registry/registry.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { makeChecks } from '../../scripts/build/checks.ts';
 import { mutationsOf } from '../corpus/mutations.ts';
+import { budgetSeed, sampler } from '../support/budget.ts';
 
 const root = join(import.meta.dirname, '..');
 const good = [...globSync(join(root, 'corpus/good/*.json')), ...globSync(join(root, '../samples/*/gateway.json'))];
@@ -38,11 +39,13 @@ describe('the generated validators of the package', function () {
   const schemasOf = (name: string): readonly Schema[] =>
     registry.namespaces.includes(name) ? (registry.plugin(name)?.places ?? []).map(({ schema }) => schema) : [];
 
-  it('return the same errors as ajv, at the same places', () => {
+  it(`return the same errors as ajv, at the same places (SLUICE_TEST_SEED=${budgetSeed})`, () => {
+    /** One in four of the wrong configurations in `npm test`, all of them in `npm run test:long`. */
+    const isPicked = sampler(4);
     const seen = new Set<string>();
     let refusals = 0;
     for (const path of good) {
-      for (const { name, data } of mutationsOf(JSON.parse(readFileSync(path, 'utf8')))) {
+      for (const { name, data } of mutationsOf(JSON.parse(readFileSync(path, 'utf8'))).filter(isPicked)) {
         for (const { schema, value, id } of valuesIn(data, schemasOf)) {
           const key = `${id} ${JSON.stringify(value)}`;
           if (seen.has(key)) continue;
