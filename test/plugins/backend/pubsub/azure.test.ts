@@ -193,7 +193,8 @@ describe('backend/pubsub with Azure Service Bus', function () {
   it('fails immediately while the server is down, and recovers with it', async () => {
     const subscription = server.create('orders', 'gate');
     await server.stop();
-    await start(publish(), take());
+    // A request that comes before the end of the connection is noticed waits for a message.
+    await start(publish(), take({ timeout: '2s' }));
     equal((await send('x')).statusCode, 500);
     match((await receive()).body, /not connected/);
     await server.start();

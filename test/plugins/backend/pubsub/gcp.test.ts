@@ -214,7 +214,8 @@ describe('backend/pubsub with Google Cloud Pub/Sub', function () {
     const topic = name();
     const subscription = server.create('shop', topic);
     await server.stop();
-    await start(publish(`shop/${topic}`), take(`shop/${topic}`));
+    // A request that comes before the end of the connection is noticed waits for a message.
+    await start(publish(`shop/${topic}`), take(`shop/${topic}`, { timeout: '2s' }));
     equal((await send('x')).statusCode, 500);
     match((await receive()).body, /not connected/);
     await server.start();
