@@ -7,6 +7,7 @@ import { silentSinks } from '../../../kernel/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { withComponent } from '../../docs/examples.ts';
 import { applyChange, type Change, changes } from '../changes.ts';
+import { eventually } from '../eventually.ts';
 import { defineTarget } from '../target.ts';
 
 type Tree = Record<string, unknown>;
@@ -83,6 +84,8 @@ async function serve(config: Tree): Promise<number> {
   return openDescriptors() - before;
 }
 
+/** Maximum time to wait for a response, in milliseconds. */
+const ANSWER_MS = 25_000;
 /** Maximum time to wait for closed resources, in milliseconds. */
 const CLOSING_MS = 2_000;
 
@@ -95,7 +98,18 @@ function mustNamePlaces(error: unknown): void {
 
 async function askEach(gateway: Awaited<ReturnType<typeof createGateway>>): Promise<void> {
   for (const { method, endpoint } of gateway.config.endpoints.slice(0, 5)) {
-    const { statusCode } = await gateway.inject({ method: method as 'GET', url: endpoint.replace(/[{}*]/g, 'a') });
+    let isOver = false;
+    const answered = gateway.inject({ method: method as 'GET', url: endpoint.replace(/[{}*]/g, 'a') }).finally(() => {
+      isOver = true;
+    });
+    await eventually(
+      () => isOver || gateway.status.streams > 0,
+      () => `${endpoint} does not answer`,
+      ANSWER_MS,
+    );
+    // A stream ends with the gateway.
+    if (!isOver) continue;
+    const { statusCode } = await answered;
     if (statusCode < 200 || statusCode > 599) throw new Error(`answers ${statusCode}`);
   }
 }
