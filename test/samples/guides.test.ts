@@ -13,6 +13,7 @@ const guides = [
   'documents',
   'filters',
   'flexible-config',
+  'go-plugins',
   'graphql',
   'hosts',
   'identity',

@@ -74,7 +74,7 @@ describe('modules for the extension points of the compatible product', () => {
     it('with an error for middleware without names', async () => {
       deepEqual(
         (await refusals({ 'plugin/middleware': {} }, passing)).map(({ code }) => code),
-        ['SCHEMA_REQUIRED'],
+        ['SCHEMA_EXACTLY_ONE'],
       );
     });
 
