@@ -16,6 +16,7 @@ const plugins: Manifest = {
   'auth/aws-sigv4': () => import('./auth/aws-sigv4/index.ts'),
   'auth/basic': () => import('./auth/basic/index.ts'),
   'auth/client-credentials': () => import('./auth/client-credentials/index.ts'),
+  'auth/external': () => import('./auth/external/index.ts'),
   'auth/gcp': () => import('./auth/gcp/index.ts'),
   'auth/introspection': () => import('./auth/introspection/index.ts'),
   'auth/jose': () => import('./auth/jose.ts'),

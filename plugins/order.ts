@@ -52,6 +52,7 @@ export const order: Order = {
     'auth/basic',
     'auth/validator',
     'auth/introspection',
+    'auth/external',
     // Replaces the backend's response with tokens: outside scripts and limits.
     'auth/signer',
     'security/policies',
@@ -72,6 +73,7 @@ export const order: Order = {
     'telemetry/metrics',
     // Client information for backends is added before anything reads the request.
     'auth/api-keys',
+    'auth/external',
     'modifier/request-body-extractor',
     'modifier/lua-proxy',
     'security/policies',

@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -23,6 +23,7 @@ const cart = { items: 3, total: 59.97, currency: 'EUR' };
 interface Asked {
   readonly path: readonly string[];
   readonly body: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
 type Answering = (asked: Asked, response: ServerResponse) => void | Promise<void>;
@@ -46,6 +47,12 @@ const resources: Readonly<Record<string, Answering>> = {
     response.end(
       '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><m:CapitalCityResponse xmlns:m="http://www.oorsprong.org/websamples.countryinfo"><m:CapitalCityResult>Madrid</m:CapitalCityResult></m:CapitalCityResponse></soap:Body></soap:Envelope>',
     );
+  },
+  'GET verify': ({ headers }, response) => {
+    const token = headers.authorization?.replace('Bearer ', '') ?? '';
+    if (tokens[token]) response.setHeader('X-User', '1');
+    else response.setHeader('WWW-Authenticate', 'Bearer');
+    answer(response, {}, tokens[token] ? 200 : 401);
   },
   'POST introspect': ({ body }, response) =>
     answer(response, tokens[new URLSearchParams(body).get('token') ?? ''] ?? { active: false }),
@@ -78,7 +85,7 @@ export function createUpstream(): Server {
       return;
     }
     const resource = resources[`${request.method} ${path[0]}`];
-    if (resource) await resource({ path, body }, response);
+    if (resource) await resource({ path, body, headers: request.headers }, response);
     else answer(response, undefined);
   });
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
 import { redisComponents } from './counters.ts';
-import { introspection, introspectionUncached } from './decisions.ts';
+import { forwardAuth, forwardAuthCached, introspection, introspectionUncached } from './decisions.ts';
 import { emptyModule } from './modules.ts';
 import { small } from './payloads.ts';
 import type { Attached, Scenario } from './scenario.ts';
@@ -120,6 +120,8 @@ export const componentScenarios: readonly Scenario[] = [
     endpoint: { 'auth/basic': {} },
     headers: [{ authorization: `Basic ${btoa('ada:correct horse battery')}` }],
   })),
+  { ...scenario('forward-auth', forwardAuth), together: 50 },
+  scenario('forward-auth-cached', forwardAuthCached),
   scenario('introspection', introspection),
   { ...scenario('introspection-uncached', introspectionUncached), together: 50 },
   // Three fields of 1 KiB of data.

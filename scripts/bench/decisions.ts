@@ -35,6 +35,17 @@ function waitFor(at: number): void {
 
 const headers = Array.from({ length: 1000 }, (_, at) => ({ authorization: `Bearer of-the-benchmark-${at}` }));
 
+/** The server decides on each request. */
+export function forwardAuth(folder: string): Attached {
+  return { endpoint: { 'auth/external': { url: server(folder), response_headers: ['X-User'] } }, headers };
+}
+
+/** Decisions that are cached. */
+export function forwardAuthCached(folder: string): Attached {
+  const cached = { cache_ttl: '1h', cache_headers: ['Authorization'], response_headers: ['X-User'] };
+  return { endpoint: { 'auth/external': { url: server(folder), ...cached } }, headers };
+}
+
 /** Tokens that are cached. */
 export function introspection(folder: string): Attached {
   const client = { client_id: 'bench', client_secret: 'bench' };

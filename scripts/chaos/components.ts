@@ -91,6 +91,23 @@ export const componentRows: readonly ComponentRow[] = [
     meanwhile: all(serves),
     recovery: nextRequest,
   },
+  {
+    component: 'auth/external, over HTTP',
+    side: 'the authorization server',
+    // Any response with 2xx accepts the request.
+    meanwhile: {
+      ...all(undecided('at once')),
+      silent: undecided('timeout of the component (5 s)'),
+      nonsense: serves,
+    },
+    recovery: nextRequest,
+  },
+  {
+    component: 'auth/external, over gRPC',
+    side: 'the authorization server',
+    meanwhile: { ...all(undecided('at once')), silent: undecided('timeout of the component (5 s)') },
+    recovery: 'the pause of the channel (1 s at first)',
+  },
   { component: 'qos/ratelimit/router/redis', side: 'Redis', meanwhile: counted, recovery: reconnection },
   {
     component: 'qos/ratelimit/router/redis, on_failure_allow',

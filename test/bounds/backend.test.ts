@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { HeaderBag, Reply } from '#contract';
 import { DeniedAddresses } from '../../kernel/net/denied-addresses.ts';
 import { Clocks } from '../../plugins/auth/aws-sigv4/clocks.ts';
-import { Channels, MAX_ADDRESSES } from '../../plugins/backend/grpc/channels.ts';
+import { Channels, MAX_ADDRESSES } from '../../plugins/clients/grpc/channels.ts';
 import { dress } from '../../plugins/security/cors/dress.ts';
 import { entriesAdded } from '../support/added-entries.ts';
 import { until } from '../support/conditions.ts';

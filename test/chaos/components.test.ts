@@ -14,6 +14,7 @@ import { issue, makeSigner } from '../plugins/auth/fixture.ts';
 import { until } from '../support/conditions.ts';
 import { setEnvironment } from '../support/environment.ts';
 import { startGateway } from '../support/gateway.ts';
+import { type AuthorizationServer, startAuthorization } from '../support/grpc/authorization.ts';
 import { startGrpc, type TestGrpcServer } from '../support/grpc/server.ts';
 import { startNats, type TestNats, withoutNats } from '../support/nats.ts';
 import { startRedis, type TestRedis, withoutRedis } from '../support/redis.ts';
@@ -29,6 +30,7 @@ describe('the gateway while the server behind a component fails', function () {
   this.timeout(60_000);
   let http: Server;
   let grpc: TestGrpcServer;
+  let authorization: AuthorizationServer;
   let nats: TestNats | null = null;
   let redis: TestRedis | null = null;
   let token: string;
@@ -52,12 +54,14 @@ describe('the gateway while the server behind a component fails', function () {
       http.listen(0, '127.0.0.1', resolve);
     });
     grpc = await startGrpc({ Find: (_call, answer) => answer(null, { id: 'x' }) });
+    authorization = await startAuthorization((_call, answer) => answer(null, { status: { code: 0 } }));
     if (!withoutNats) nats = await startNats();
     if (!withoutRedis) redis = await startRedis();
   });
   after(async () => {
     restore();
     http.close().closeAllConnections();
+    authorization.close();
     await Promise.all([grpc.close(), nats?.close(), redis?.close()]);
   });
 
@@ -65,6 +69,7 @@ describe('the gateway while the server behind a component fails', function () {
     ({
       http: (http.address() as AddressInfo).port,
       grpc: Number(grpc.host.split(':')[1]),
+      authorization: Number(authorization.host.split(':')[1]),
       nats: nats?.port,
       redis: redis?.port,
     })[server];
@@ -111,7 +116,7 @@ describe('the gateway while the server behind a component fails', function () {
   for (const row of componentRows) {
     const { component, side, recovery } = row;
     const { server } = stages[component]!({ side: 1, backend: 1 }, '');
-    const missing = { redis: withoutRedis, nats: withoutNats, http: null, grpc: null }[server];
+    const missing = { redis: withoutRedis, nats: withoutNats, http: null, grpc: null, authorization: null }[server];
     (missing ? it.skip : it)(
       `${component} behaves as its table says, and recovers: ${side}${missing ? ` (${missing})` : ''}`,
       async () => {

@@ -10,7 +10,7 @@ export interface Ports {
 /** A gateway that has one component, and a request for it. */
 export interface Stage {
   /** Server behind the switch. */
-  readonly server: 'http' | 'grpc' | 'nats' | 'redis';
+  readonly server: 'http' | 'grpc' | 'authorization' | 'nats' | 'redis';
   readonly root?: object;
   readonly endpoint: object;
   readonly method?: string;
@@ -63,6 +63,13 @@ const introspected = ({ side, backend: port }: Ports, more: object = {}): Stage 
         ...{ timeout: '300ms', cache_ttl: '0s', ...more },
       },
     },
+    backend: plain({ side, backend: port }),
+  },
+});
+const decided = (scheme: 'http' | 'grpc', { side, backend: port }: Ports): Stage => ({
+  server: scheme === 'http' ? 'http' : 'authorization',
+  endpoint: {
+    extra_config: { 'auth/external': { url: `${scheme}://127.0.0.1:${side}`, timeout: '300ms' } },
     backend: plain({ side, backend: port }),
   },
 });
@@ -144,6 +151,8 @@ export const stages: Readonly<Record<string, (ports: Ports, token: string) => St
   'auth/introspection, token unknown': (ports) => introspected(ports),
   'auth/introspection, token unknown, on_failure_allow': (ports) => introspected(ports, { on_failure_allow: true }),
   'auth/introspection, token cached': (ports) => introspected(ports, { cache_ttl: '1h' }),
+  'auth/external, over HTTP': (ports) => decided('http', ports),
+  'auth/external, over gRPC': (ports) => decided('grpc', ports),
   'qos/ratelimit/router/redis': (ports) => limited(ports),
   'qos/ratelimit/router/redis, on_failure_allow': (ports) => limited(ports, { on_failure_allow: true }),
   'governance/quota': (ports) => ({

@@ -194,6 +194,13 @@ export function everything(
         extra_config: { 'auth/introspection': { scopes: ['read'], leeway: `${1 + (round % 5)}s` } },
         backend: [{ url_pattern: '/orders' }],
       },
+      {
+        endpoint: '/decided',
+        extra_config: {
+          'auth/external': { url: `${upstream}/verify`, timeout: `${10 + (round % 5)}s`, response_headers: ['X-User'] },
+        },
+        backend: [{ url_pattern: '/orders' }],
+      },
       { endpoint: '/__virtual/shop/orders', backend: [{ url_pattern: '/orders' }] },
       {
         endpoint: '/users/{id}',

@@ -1,31 +1,19 @@
 import { type BackendSite, joinPointer } from '#contract';
+import { addressOf, type Channels } from '../../clients/grpc/channels.ts';
+import { openChannels } from '../../clients/grpc/open-channels.ts';
 import { prepareTls, type TlsClient } from '../../clients/tls/client-tls.ts';
-import { addressOf, Channels } from './channels.ts';
 import type { Config } from './schema.ts';
 
-const DEFAULT_KEEP_ALIVE_MS = 15_000;
-const DEFAULT_FALLBACK_MS = 300;
-
 /**
- * Opens the channels of a backend. Backends with equal settings share them, also across reloads.
+ * Opens the channels of a backend.
  * @throws ConfigError `GRPC_HOST` and those of `prepareTls`. Warning `GRPC_PLAINTEXT`.
  */
-export function openChannels(site: BackendSite<Config>): Channels {
-  const { config, setting } = site;
+export function channelsOf(site: BackendSite<Config>): Channels {
+  const { config } = site;
   checkHosts(site);
   const tls = config.client_tls ? prepareTls(site, config.client_tls) : null;
   nameHosts(site, tls?.client ?? null);
-  const dial = {
-    timeoutMs: setting('dialer_timeout'),
-    keepAliveMs: setting('dialer_keep_alive') || DEFAULT_KEEP_ALIVE_MS,
-    fallbackDelayMs: setting('dialer_fallback_delay') || DEFAULT_FALLBACK_MS,
-  };
-  const settings = { ...dial, denied: site.use('denied'), tls: tls && (() => tls.client) };
-  return site.keep(
-    ['channels', JSON.stringify(dial), tls?.fingerprint ?? null],
-    () => new Channels(settings),
-    (kept) => kept.close(),
-  );
+  return openChannels(site, tls);
 }
 
 function nameHosts({ backend, connectsTo }: BackendSite<Config>, tls: TlsClient | null): void {

@@ -16,13 +16,13 @@ import {
   Reply,
   toCallError,
 } from '#contract';
+import { Caller } from '../../clients/grpc/caller.ts';
 import { type DescMethod, grpcCatalog, type Message } from '../../engines/grpc/catalog.ts';
 import { frameOf } from '../../engines/grpc/frames.ts';
 import { type PassThrough, passThroughSlot } from '../../engines/grpc/pass-through.ts';
 import { GrpcError, httpStatusOf, nameOf } from '../../engines/grpc/status.ts';
 import { DataWriter } from '../../engines/grpc/to-data.ts';
-import { Caller } from './caller.ts';
-import { openChannels } from './dial-settings.ts';
+import { channelsOf } from './dial-settings.ts';
 import { isKey, keyOf, metadataOf } from './metadata.ts';
 import { methodAt } from './method.ts';
 import { RequestMessages } from './request-message.ts';
@@ -69,7 +69,7 @@ function attach(site: BackendSite<Config>): AtBackend {
   });
   const caller = new Caller(
     {
-      channels: openChannels(site),
+      channels: channelsOf(site),
       path: backend.url_pattern,
       maxBytes: config.max_call_recv_msg_size || DEFAULT_MESSAGE_BYTES,
       idleMs: config.idle_conn_disconnect_time,

@@ -88,7 +88,7 @@ export const backendBounds: readonly Bound[] = [
   },
   {
     holds: 'gRPC addresses whose connections are kept (`backend/grpc`)',
-    from: 'plugins/backend/grpc/channels.ts',
+    from: 'plugins/clients/grpc/channels.ts',
     limit: '{MAX_ADDRESSES} addresses',
     beyond: 'The connections of the oldest address without a call are closed.',
     tests: ['bounds of data that backends fill close the connections of the oldest unused gRPC address beyond 256'],
@@ -147,6 +147,15 @@ export const backendBounds: readonly Bound[] = [
     beyond: 'The request is rejected with on_failure_status.',
     tests: [
       'auth/introspection a server that does not decide rejects requests when it responds with too much, and rejects them with on_failure_allow',
+    ],
+  },
+  {
+    holds: 'Body of a rejecting response (`auth/external`)',
+    from: 'plugins/auth/external/http.ts',
+    limit: '{MAX_BYTES:bytes}',
+    beyond: 'The request is rejected with on_failure_status.',
+    tests: [
+      'a gateway with forward authentication rejects requests while the server rejects with a long body, and rejects them with on_failure_allow',
     ],
   },
   {

@@ -30,6 +30,23 @@ export const clientBounds: readonly Bound[] = [
     ],
   },
   {
+    holds: 'Cached decisions (`auth/external`)',
+    from: 'plugins/auth/validator/token-cache.ts',
+    limit: '{MAX_TOKENS} decisions, {MAX_CHARACTERS:bytes} of headers',
+    beyond: 'The older half is dropped.',
+    tests: ['the cache of verified tokens is limited to 8 MiB of tokens, each counted once'],
+  },
+  {
+    holds: 'Request body that is sent to a server (`auth/external`)',
+    limit: 'max_body_size',
+    setting: 'endpoint: auth/external: max_body_size',
+    default: '64 KiB',
+    beyond: 'The request is rejected with 413.',
+    tests: [
+      'a gateway with forward authentication sends bodies up to max_body_size, which the backend receives as well',
+    ],
+  },
+  {
     holds: 'Bearer token of a request (`auth/validator`)',
     from: 'plugins/auth/validator/token.ts',
     limit: '{MAX_TOKEN:bytes}',

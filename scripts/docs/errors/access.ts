@@ -56,6 +56,18 @@ export const authErrors: Codes = {
     '`token_url` is not a valid URL, or contains credentials.',
     'Write the URL without credentials; use `client_id` and `client_secret`.',
   ],
+  EXTERNAL_CACHE: [
+    'Cached decisions could apply to other requests than they were made for.',
+    'Set `cache_headers` to the headers that identify a client; do not cache decisions on bodies.',
+  ],
+  EXTERNAL_FAILED: [
+    'The external server has not decided on a request. The client gets `on_failure_status`.',
+    'Check that the server is reachable, and responds with 2xx, a redirect or 4xx, or with a CheckResponse.',
+  ],
+  EXTERNAL_FIELD: ['A field has no effect with the other settings.', 'Remove it.'],
+  EXTERNAL_HEADER: ['A header name is not valid, or belongs to the gateway.', 'Correct the name.'],
+  EXTERNAL_INSECURE: ['Credentials of clients are sent without TLS.', 'Use `https://` or `grpcs://`.'],
+  EXTERNAL_URL: ['`url` is not a valid URL, or contains credentials.', 'Write an http, https, grpc or grpcs URL.'],
   GCP_CLAIM: ['A claim cannot be customized: the gateway sets it.', 'Remove the claim.'],
   GCP_CLAIMS: [
     '`custom_claims` has no effect when the machine issues the tokens.',

@@ -84,7 +84,7 @@ export const grpcBackend = defineTarget<Input>({
   name: 'grpc-backend',
   law: 'Calls end by their deadline whatever frames and messages a gRPC server sends, and the next call is served.',
   boundMs: 200,
-  rooms: ['plugins/backend/grpc/', 'plugins/engines/grpc/', 'plugins/clients/http2/'],
+  rooms: ['plugins/backend/grpc/', 'plugins/clients/grpc/', 'plugins/engines/grpc/', 'plugins/clients/http2/'],
   isGuided: true,
   inputs,
   open,

@@ -4,7 +4,7 @@ import { createServer } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Operations } from '#kernel';
 import { DeniedAddresses } from '../../../../kernel/net/denied-addresses.ts';
-import { Channels } from '../../../../plugins/backend/grpc/channels.ts';
+import { Channels } from '../../../../plugins/clients/grpc/channels.ts';
 import { type Certificates, type KeyPair, makeCertificates } from '../../../support/certificates.ts';
 import { freePort, until } from '../../../support/conditions.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';

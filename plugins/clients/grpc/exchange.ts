@@ -1,5 +1,4 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
-import type { Connection } from '../../clients/http2/connection.ts';
 import { FrameError, FrameReader } from '../../engines/grpc/frames.ts';
 import {
   CANCELLED,
@@ -15,6 +14,7 @@ import {
   UNIMPLEMENTED,
   UNKNOWN,
 } from '../../engines/grpc/status.ts';
+import type { Connection } from '../http2/connection.ts';
 import type { Channel } from './channels.ts';
 
 /** A request with a single message. */

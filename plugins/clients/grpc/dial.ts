@@ -1,8 +1,8 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type DeniedAddresses, openOwned, timerMs } from '#contract';
-import { Connection } from '../../clients/http2/connection.ts';
-import type { TlsClient } from '../../clients/tls/client-tls.ts';
+import { Connection } from '../http2/connection.ts';
+import type { TlsClient } from '../tls/client-tls.ts';
 
 /** Connection settings. Times in milliseconds. */
 export interface DialSettings {

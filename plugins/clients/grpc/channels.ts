@@ -1,5 +1,5 @@
 import { timerMs } from '#contract';
-import type { Connection } from '../../clients/http2/connection.ts';
+import type { Connection } from '../http2/connection.ts';
 import { type Address, connectTo, type DialSettings } from './dial.ts';
 
 /** Maximum number of connections to one address. More than one is opened only if needed. */

@@ -1,0 +1,36 @@
+import { type ClientRequest, HeaderBag, isHopByHop } from '#contract';
+
+/** Headers that describe the client or its request; those that a client sends could be forged. */
+const ours = new Set([
+  ...['forwarded', 'x-real-ip', 'x-original-method', 'x-original-uri', 'x-original-url'],
+  ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-method', 'x-forwarded-port', 'x-forwarded-prefix'],
+  ...['x-forwarded-proto', 'x-forwarded-server', 'x-forwarded-uri', 'host', 'content-length', 'expect'],
+]);
+
+/** Headers that describe a body, sent with it only. */
+const ofBody = new Set(['content-type', 'content-encoding']);
+
+/** Selects the client headers that a server receives. @param names header names, or `*`. */
+export function headerSelector(names: readonly string[], withBody: boolean): (request: ClientRequest) => HeaderBag {
+  const listed = names.includes('*') ? null : new Set(names.map((name) => name.toLowerCase()));
+  return ({ headers }) => {
+    const connection = headers.get('connection')?.toLowerCase() ?? '';
+    const kept = new HeaderBag();
+    const { list } = headers;
+    for (let at = 0; at < list.length; at += 2) {
+      const lower = list[at]!.toLowerCase();
+      if (listed && !listed.has(lower)) continue;
+      // Some servers treat `_` and `.` as `-`.
+      if (isHopByHop(lower) || ours.has(lower.replace(/[_.]/g, '-'))) continue;
+      if (!withBody && ofBody.has(lower)) continue;
+      if (connection.includes(lower) && connection.split(/[ \t]*,[ \t]*/).includes(lower)) continue;
+      kept.list.push(list[at]!, list[at + 1]!);
+    }
+    return kept;
+  };
+}
+
+/** The target of the request as the client has sent it. */
+export function targetOf({ path, search }: ClientRequest): string {
+  return search === '' ? path : `${path}?${search}`;
+}
