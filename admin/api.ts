@@ -21,7 +21,7 @@ export function adminOperations(run: RunOperation): readonly Operation[] {
 
 /** The admin API of one gateway. */
 export function createApi(means: Omit<Admin, 'describe'>, tokens: Tokens, log: Log): App {
-  const operations = adminOperations((...asked) => app.run(...asked));
+  const operations = adminOperations((...parameters) => app.run(...parameters));
   const admin: Admin = {
     gateway: means.gateway,
     describe: (origin) => describeAdmin(operations, origin),

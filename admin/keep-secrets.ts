@@ -101,9 +101,9 @@ export function guessesIn(ctx: Koa.Context, given: ConfigText | null, { componen
 
 /** Tells whether secrets are to be shown. @throws Problem insufficient-scope when the token may not see them. */
 export function isRevealing(ctx: Koa.Context): boolean {
-  const isAsked = queryFlag(ctx, 'reveal');
-  if (isAsked) demandScope(ctx, 'secrets');
-  return isAsked;
+  const reveals = queryFlag(ctx, 'reveal');
+  if (reveals) demandScope(ctx, 'secrets');
+  return reveals;
 }
 
 /**

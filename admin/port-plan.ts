@@ -17,7 +17,7 @@ export interface PortPlan {
   readonly address: AdminAddress;
   readonly settings: AdminSettings;
   /** True when this address was requested explicitly; otherwise the gateway starts without an admin port rather than fail. */
-  readonly isAsked: boolean;
+  readonly isExplicit: boolean;
 }
 
 /** Reason why the admin port cannot be opened as planned. */
@@ -40,5 +40,5 @@ export function planPort(
   if (address.kind === 'tcp' && !address.isLoopback && !settings.pem) {
     throw new PlanError(`refusing to expose the admin API on ${listen} without TLS: set tls, or listen on 127.0.0.1`);
   }
-  return { listen, address, settings, isAsked: given !== undefined || isConfigured };
+  return { listen, address, settings, isExplicit: given !== undefined || isConfigured };
 }

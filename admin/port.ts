@@ -95,7 +95,7 @@ export class AdminPort implements Participant {
   }
 
   /** @throws the system's error when a requested address cannot be opened. */
-  async #openFor({ address, listen, isAsked }: PortPlan): Promise<Opening> {
+  async #openFor({ address, listen, isExplicit: isAsked }: PortPlan): Promise<Opening> {
     if (address.kind === 'off') return { entrance: null, giveBack() {} };
     // An ephemeral port is kept when it is then requested by its number.
     if (this.#entrance && (listen === this.#listen || listen === this.#entrance.address))

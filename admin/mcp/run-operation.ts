@@ -4,7 +4,7 @@ import type Koa from 'koa';
 import type { Operation } from '../operation.ts';
 
 /** Input of an operation that runs within another request. */
-export interface Asked {
+export interface OperationCall {
   /** Path variables. */
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: URLSearchParams;
@@ -20,7 +20,7 @@ export interface Outcome {
 }
 
 /** Runs an operation on behalf of the sender of a request, with its token, scopes and log context. Never throws. */
-export type RunOperation = (outer: Koa.Context, operation: Operation, asked: Asked) => Promise<Outcome>;
+export type RunOperation = (outer: Koa.Context, operation: Operation, call: OperationCall) => Promise<Outcome>;
 
 /**
  * @param step middleware of an operation, as the router runs it.

@@ -46,19 +46,19 @@ export async function main(args: readonly string[], context: CommandContext): Pr
 async function runCommand([first = 'help', ...rest]: readonly string[], context: CommandContext): Promise<number> {
   const { stdout, stderr } = context;
   const isTopic = first === 'help' || first === '-h' || first === '--help';
-  const [asked, ...others] = isTopic ? rest : [first, ...rest];
-  if (asked === undefined) {
+  const [given, ...others] = isTopic ? rest : [first, ...rest];
+  if (given === undefined) {
     stdout.write(overview(await allCommands(context)));
     return 0;
   }
-  const word = Object.hasOwn(aliases, asked) ? aliases[asked]! : asked;
+  const word = Object.hasOwn(aliases, given) ? aliases[given]! : given;
   const brought = isOwn(word) ? {} : await loadBrought(context);
   const outer = await commandOf(word, brought);
   const inner = outer?.commands && Object.hasOwn(outer.commands, others[0] ?? '') ? outer.commands[others[0]!]! : null;
   const command = inner ?? outer;
   const [name, args] = inner ? [`${word} ${others[0]}`, others.slice(1)] : [word, others];
   if (!command) {
-    const { message } = unknownWord('command', asked, Object.keys({ ...commands, ...aliases, ...brought }));
+    const { message } = unknownWord('command', name, Object.keys({ ...commands, ...aliases, ...brought }));
     stderr.write(`${message}\n\nsluice help lists the commands.\n`);
     return USAGE;
   }

@@ -67,9 +67,9 @@ export function placeInSource(place: SourcePlace, source?: string): SourcePlace 
   const translated = source === undefined ? sources.get(place.file) : { source };
   if (!translated) return place;
   translated.map ??= mapOf(place.file, translated.source);
-  const found = translated.map.findEntry(place.line - 1, place.column - 1);
-  const isThere = 'originalLine' in found && found.originalLine === place.line - 1;
-  return { ...place, column: isThere ? found.originalColumn + 1 : 1 };
+  const entry = translated.map.findEntry(place.line - 1, place.column - 1);
+  const isThere = 'originalLine' in entry && entry.originalLine === place.line - 1;
+  return { ...place, column: isThere ? entry.originalColumn + 1 : 1 };
 }
 
 /** As in `/app/plugins/audit.ts:12:7`. */

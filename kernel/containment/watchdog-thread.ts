@@ -75,7 +75,7 @@ function look(): void {
   heldMs += passed;
   const isDue = now - locatedAt > LOCATE_PAUSE_MS || heldMs >= LOCATE_ENDLESS_MS;
   if (heldMs >= LOCATE_MS && !located && isDue) locate(now);
-  if (heldMs >= ENDLESS_MS && (reportedMs === 0 || heldMs - reportedMs >= REPEAT_MS)) tell();
+  if (heldMs >= ENDLESS_MS && (reportedMs === 0 || heldMs - reportedMs >= REPEAT_MS)) report();
 }
 
 function heldBy(label: HookLabel | undefined): Held {
@@ -93,7 +93,7 @@ function heldBy(label: HookLabel | undefined): Held {
 }
 
 /** Logs from this thread and reports to the parent process, because the loop may never turn again. */
-function tell(): void {
+function report(): void {
   const label = labels.get(seen.hook);
   if (!label && !located?.plugin) return;
   reportedMs = heldMs;

@@ -157,12 +157,12 @@ export interface Site<Config> {
    * @param use must be synchronous; runs with the settings of the active configuration of the owning process.
    * @param close as in `keep`, in the owning process.
    */
-  share<T, Asked extends Data | Uint8Array, Response extends Data | Uint8Array>(
+  share<T, Question extends Data | Uint8Array, Response extends Data | Uint8Array>(
     key: Data,
     open: () => T,
-    use: (value: T, asked: Asked) => Response,
+    use: (value: T, question: Question) => Response,
     close?: (value: T) => void | Promise<void>,
-  ): (asked: Asked) => Response | Promise<Response>;
+  ): (question: Question) => Response | Promise<Response>;
   /**
    * Tokens from a supply that all workers share: for limits that every request needs. A worker takes tokens in batches
    * and returns unused ones after 100 ms, or at the end of its configuration. The pool's limit is never exceeded; one

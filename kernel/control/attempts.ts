@@ -30,7 +30,7 @@ export interface Attempt {
 }
 
 /** Input for a new attempt. */
-interface Asked {
+interface AttemptInput {
   readonly trigger: Trigger;
   readonly actor?: string | null | undefined;
   readonly dryRun?: boolean | undefined;
@@ -48,7 +48,7 @@ export class Attempts {
     this.#limit = limit;
   }
 
-  begin({ trigger, actor = null, dryRun = false }: Asked, revision: number): Attempt {
+  begin({ trigger, actor = null, dryRun = false }: AttemptInput, revision: number): Attempt {
     const attempt: Attempt = {
       id: ++this.#last,
       trigger,

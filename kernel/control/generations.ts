@@ -3,7 +3,7 @@ import type { ConfigError } from '#contract';
 import { GatewayError } from '../contract/internal.ts';
 import type { ApplicationLog } from '../logging/index.ts';
 import { build } from '../runtime/build/build.ts';
-import type { Asked, BuildContext } from '../runtime/build/config-build.ts';
+import type { BuildContext, Question } from '../runtime/build/config-build.ts';
 import type { Phases } from '../runtime/build/phases.ts';
 import type { ReadConfig } from '../runtime/build/read-config.ts';
 import type { ReadFiles } from '../runtime/prints/read-files.ts';
@@ -135,7 +135,7 @@ export class Generations {
   }
 
   /** Rights of another process on a shared value: according to the configuration that it serves, or else to the current one. */
-  shared(revision: number, id: string): ((asked: Asked) => Asked) | undefined {
+  shared(revision: number, id: string): ((question: Question) => Question) | undefined {
     const serving = this.current.runtime;
     const runtimes = [serving, ...this.draining.map(({ runtime }) => runtime)];
     const asking = runtimes.find((runtime) => runtime.id === revision) ?? serving;

@@ -2,7 +2,7 @@ import { ConfigError, type Log, type ServiceConfig } from '#contract';
 import type { Normalized } from '../config/index.ts';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { type AskedAddress, type Listener, listen } from '../server/port/listener.ts';
+import { type Listener, listen, type RequestedAddress } from '../server/port/listener.ts';
 import type { Serving } from '../server/port/protocols.ts';
 
 export interface PublicPortOptions {
@@ -42,7 +42,7 @@ export interface ListenTarget {
 export class PublicPort {
   readonly #options: PublicPortOptions;
   #listener: Listener | null = null;
-  #asked: AskedAddress = { ip: '', port: 0 };
+  #requested: RequestedAddress = { ip: '', port: 0 };
   #chosen: ListenOptions = {};
   #closing = false;
 
@@ -66,13 +66,13 @@ export class PublicPort {
     if (this.#listener) this.#demandOpen(address);
     else {
       this.#chosen = address;
-      const asked = this.#addressOf(runtime.config);
-      const isFree = asked.port === 0 && known !== null;
+      const requested = this.#addressOf(runtime.config);
+      const isFree = requested.port === 0 && known !== null;
       // Workers share a port under the number they requested: if another one requested 0, 0 leads to the same port.
-      const listener = isFree ? await this.#listen(runtime, { ...asked, port: known }).catch(() => null) : null;
-      this.#listener = listener ?? (await this.#listen(runtime, asked));
+      const listener = isFree ? await this.#listen(runtime, { ...requested, port: known }).catch(() => null) : null;
+      this.#listener = listener ?? (await this.#listen(runtime, requested));
       this.#listener.setClosing(this.#closing);
-      this.#asked = asked;
+      this.#requested = requested;
     }
     return this.address!;
   }
@@ -95,7 +95,7 @@ export class PublicPort {
       return { commit: (waitMs) => this.#replace(listener, wanted, waitMs), abort: () => listener.close(0) };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      const at = wanted.port === this.#asked.port ? '/listen_ip' : '/port';
+      const at = wanted.port === this.#requested.port ? '/listen_ip' : '/port';
       throw new ConfigErrors([new ConfigError('LISTENER_BIND', origin(at), error.message, { cause: error })]);
     }
   }
@@ -111,29 +111,29 @@ export class PublicPort {
     this.#listener = null;
   }
 
-  #listen(runtime: Runtime, asked: AskedAddress): Promise<Listener> {
-    return listen(runtime, asked, this.#options.serving, this.#options.log);
+  #listen(runtime: Runtime, requested: RequestedAddress): Promise<Listener> {
+    return listen(runtime, requested, this.#options.serving, this.#options.log);
   }
 
-  #addressOf({ listen_ip: ip, port }: ServiceConfig): AskedAddress {
+  #addressOf({ listen_ip: ip, port }: ServiceConfig): RequestedAddress {
     return { ip: this.#chosen.host ?? ip, port: this.#chosen.port ?? port };
   }
 
-  #demandOpen({ host = this.#asked.ip, port = this.#asked.port }: ListenOptions): void {
+  #demandOpen({ host = this.#requested.ip, port = this.#requested.port }: ListenOptions): void {
     if (this.#isAt({ ip: host, port })) return;
     const address = `${this.#listener!.host}:${this.#listener!.port}`;
     throw new GatewayError('LISTENING', `the gateway already listens on ${address}`);
   }
 
   /** A free port is kept while any port will do, and when it is requested by its number. */
-  #isAt({ ip, port }: AskedAddress): boolean {
-    return ip === this.#asked.ip && (port === this.#asked.port || port === this.#listener!.port);
+  #isAt({ ip, port }: RequestedAddress): boolean {
+    return ip === this.#requested.ip && (port === this.#requested.port || port === this.#listener!.port);
   }
 
-  #replace(listener: Listener, asked: AskedAddress, waitMs: number): ReturnType<PortChange['commit']> {
+  #replace(listener: Listener, requested: RequestedAddress, waitMs: number): ReturnType<PortChange['commit']> {
     const old = this.#listener!;
     this.#listener = listener;
-    this.#asked = asked;
+    this.#requested = requested;
     listener.setClosing(this.#closing);
     return { rebound: [`${listener.host}:${listener.port}`], closed: old.close(waitMs) };
   }

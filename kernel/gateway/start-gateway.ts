@@ -213,8 +213,8 @@ export class RunningGateway implements Operations {
     if (errors.length === 0) return examined;
     const { isSecret } = this.components;
     const refusal = toRefusal(new ConfigErrors(errors), examined.phase, document, isSecret);
-    const told = [...(document?.warnings ?? []), ...warnings].slice(0, MAX_ISSUES);
-    refusal.warnings = toIssues(document, told, 'warning', isSecret);
+    const reported = [...(document?.warnings ?? []), ...warnings].slice(0, MAX_ISSUES);
+    refusal.warnings = toIssues(document, reported, 'warning', isSecret);
     throw refusal;
   }
 

@@ -86,9 +86,9 @@ export async function explainRequest(
 ): Promise<Explanation> {
   const { config, compiled } = served;
   const message = sampleMessage(sample, config.port);
-  const { host: asked, 'content-type': type, 'x-forwarded-prefix': prefix } = message.headers;
+  const { host: requestedHost, 'content-type': type, 'x-forwarded-prefix': prefix } = message.headers;
   const match = await findMatch(served, sample.method, sample.target, position, {
-    ...(asked !== undefined && { host: asked }),
+    ...(requestedHost !== undefined && { host: requestedHost }),
     ...(type !== undefined && { 'content-type': type }),
     ...(typeof prefix === 'string' && { 'x-forwarded-prefix': prefix }),
   });

@@ -36,8 +36,8 @@ export async function findOtherMatches(
   const able = compiled.routes.filter((route) => route !== winner && mayMatch(route.endpoint.endpoint, plain));
   const servesAll = ({ endpoint }: Route) => endpoint.endpoint === CATCH_ALL || endpoint.method === ANY;
   const byMethod = Map.groupBy(able, (route) => (servesAll(route) ? method : route.endpoint.method));
-  const reach = async (asked: string, routes: readonly Route[]) => {
-    const outcome = (await Router.build(config, routes)).find(asked, path);
+  const reach = async (requestMethod: string, routes: readonly Route[]) => {
+    const outcome = (await Router.build(config, routes)).find(requestMethod, path);
     return outcome.kind === 'route' ? outcome.route : null;
   };
   const rivals: OtherMatch[] = [];

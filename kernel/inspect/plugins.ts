@@ -47,7 +47,7 @@ export async function listPlugins(
   const views = [...named].map(([plugin, namespaces]): PluginView => {
     const { name, description } = plugin;
     const used = uses.get(plugin) ?? [];
-    const traffic = standingIn(used, compiled.routes).map((route) => route.traffic);
+    const traffic = routesOf(used, compiled.routes).map((route) => route.traffic);
     return {
       name,
       description,
@@ -157,7 +157,7 @@ function protocolOf({ stages }: Route, backend: number): Namespace[] {
 }
 
 /** Routes of the uses, without duplicates; all routes for a use in the service. */
-function standingIn(uses: readonly Use[], routes: readonly Route[]): readonly Route[] {
+function routesOf(uses: readonly Use[], routes: readonly Route[]): readonly Route[] {
   if (uses.some(({ route }) => route === null)) return routes;
   return [...new Set(uses.map(({ route }) => route!))];
 }

@@ -101,6 +101,6 @@ function namespacesOf(stages: readonly Stage[]): Namespace[] {
 function isWanted({ endpoint, stages }: Route, { method, prefix = '', namespace }: RouteFilter): boolean {
   if (method !== undefined && ![method, ANY].includes(endpoint.method)) return false;
   if (!endpoint.endpoint.startsWith(prefix)) return false;
-  const standing = [stages.around, ...stages.backends.map((backend) => backend.stages)].flat();
-  return namespace === undefined || standing.some((stage) => stage.namespace === namespace);
+  const all = [stages.around, ...stages.backends.map((backend) => backend.stages)].flat();
+  return namespace === undefined || all.some((stage) => stage.namespace === namespace);
 }

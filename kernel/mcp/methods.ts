@@ -31,10 +31,10 @@ export function introduce(
   server: McpServer<never>,
   message: McpRequestMessage,
 ): DataObject & { protocolVersion: string } {
-  const asked = getKey(paramsOf(message), 'protocolVersion');
-  if (typeof asked !== 'string') throw new McpError(mcpErrors.invalidParams, 'protocolVersion must be a text');
-  const isSpoken = handshakeVersions.includes(asked) || server.olderVersions?.includes(asked);
-  const protocolVersion = isSpoken ? asked : handshakeVersions.at(-1)!;
+  const requested = getKey(paramsOf(message), 'protocolVersion');
+  if (typeof requested !== 'string') throw new McpError(mcpErrors.invalidParams, 'protocolVersion must be a text');
+  const isSpoken = handshakeVersions.includes(requested) || server.olderVersions?.includes(requested);
+  const protocolVersion = isSpoken ? requested : handshakeVersions.at(-1)!;
   return { protocolVersion, capabilities: { ...capabilities }, serverInfo: infoOf(server), ...instructionsOf(server) };
 }
 

@@ -1,7 +1,7 @@
 import type { Namespace, Order, Phase, Plugin } from '#contract';
 
 /** An item in a phase. */
-interface Standing {
+interface Item {
   readonly plugin: Plugin;
   /** The service attaches it to each of its endpoints or backends. */
   readonly ofService?: true;
@@ -12,14 +12,14 @@ interface Standing {
  * next to the one named by its `outside` or `inside`, in the table or not, or else innermost. Items that the service
  * attaches may have a place of their own, as `service: NAME`.
  */
-export function sortByOrder<T extends Standing>(items: readonly T[], order: Order, phase: Phase): T[] {
+export function sortByOrder<T extends Item>(items: readonly T[], order: Order, phase: Phase): T[] {
   if (items.length < 2) return items.slice();
   const listed = order[phase];
   const others = new Map(items.map(({ plugin }) => [plugin.name, plugin]));
   return items
     .map((item, index) => {
       const own = item.ofService ? listed.indexOf(`service: ${item.plugin.name}`) : -1;
-      return { item, rank: own >= 0 ? own : standingOf(item.plugin, listed, others).rank, index };
+      return { item, rank: own >= 0 ? own : positionOf(item.plugin, listed, others).rank, index };
     })
     .sort((a, b) => a.rank - b.rank || a.index - b.index)
     .map(({ item }) => item);
@@ -32,7 +32,7 @@ interface Place {
 }
 
 /** @param asking plugins whose position depends on this one; a circular dependency is placed innermost. */
-function standingOf(
+function positionOf(
   plugin: Plugin,
   listed: readonly Namespace[],
   others: ReadonlyMap<Namespace, Plugin>,
@@ -42,13 +42,13 @@ function standingOf(
   if (at >= 0) return { rank: at, away: 0 };
   const innermost = { rank: listed.length, away: 0 };
   if (asking.includes(plugin)) return innermost;
-  const beside = (name: Namespace | undefined, direction: -1 | 1): Place | undefined => {
+  const nextTo = (name: Namespace | undefined, direction: -1 | 1): Place | undefined => {
     const place = name === undefined ? -1 : listed.indexOf(name);
     const other = name === undefined ? undefined : others.get(name);
     if (place < 0 && !other) return undefined;
     const { rank, away } =
-      place >= 0 ? { rank: place, away: 0 } : standingOf(other!, listed, others, [...asking, plugin]);
+      place >= 0 ? { rank: place, away: 0 } : positionOf(other!, listed, others, [...asking, plugin]);
     return { rank: rank + direction * 0.5 ** (away + 1), away: away + 1 };
   };
-  return beside(plugin.outside, -1) ?? beside(plugin.inside, 1) ?? innermost;
+  return nextTo(plugin.outside, -1) ?? nextTo(plugin.inside, 1) ?? innermost;
 }

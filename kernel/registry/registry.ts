@@ -68,7 +68,7 @@ export class Registry implements KnownPlugins {
    * that has loaded.
    * @returns false if the plugins differ.
    */
-  standsInFor(other: Registry): boolean {
+  replaces(other: Registry): boolean {
     if (this === other) return true;
     const isOwn = (plugin: Plugin, at: number) => plugin === other.#given[at];
     if (!this.isWhole || !other.isWhole || this.#given.length !== other.#given.length) return false;

@@ -16,7 +16,7 @@ import type { EndpointContext } from '../pipeline/attach/attachments.ts';
 import { Offers } from '../pipeline/attach/offers.ts';
 import type { Build } from '../pipeline/attach/site.ts';
 import { nesting } from '../pipeline/compile/nested.ts';
-import { type Asked, type BuildContext, ConfigBuild } from '../runtime/build/config-build.ts';
+import { type BuildContext, ConfigBuild, type Question } from '../runtime/build/config-build.ts';
 import { ScopedBuild } from '../runtime/build/scoped-build.ts';
 import type { Scope } from '../runtime/kept/scope.ts';
 import { ReadFiles } from '../runtime/prints/read-files.ts';
@@ -26,7 +26,7 @@ import { testAgent, testEndpoint, testService } from './test-config.ts';
 import { testContext } from './test-context.ts';
 
 /** The current plugin instance. */
-interface Standing {
+interface Attached {
   readonly attached: AtService & AtEndpoint & AtBackend;
   readonly scope: Scope;
   readonly warnings: readonly ConfigError[];
@@ -34,7 +34,7 @@ interface Standing {
   readonly ports: readonly number[];
   readonly health: ReadonlyMap<string, () => Data>;
   /** Operations for workers, by the name of the value. */
-  readonly shared: ReadonlyMap<string, (asked: Asked) => Asked>;
+  readonly shared: ReadonlyMap<string, (question: Question) => Question>;
 }
 
 /**
@@ -47,61 +47,61 @@ export async function openHarness(
   config: unknown,
   around: HarnessOptions = {},
 ): Promise<Harness> {
-  const context = testContext(plugin, around, async (owner, id, asked) => owned.get(owner)!(id, asked));
-  let standing = await standUp(plugin, place, config, around, context);
+  const context = testContext(plugin, around, async (owner, id, question) => owned.get(owner)!(id, question));
+  let attached = await attachOnce(plugin, place, config, around, context);
   const self: Harness = {
-    send: (request) => sendTo(standing.attached, standing.build.services.log, place, request, around),
+    send: (request) => sendTo(attached.attached, attached.build.services.log, place, request, around),
     async connect(request) {
-      const reply = await sendTo(standing.attached, standing.build.services.log, place, request, around);
+      const reply = await sendTo(attached.attached, attached.build.services.log, place, request, around);
       if (!reply.upgrade) return { reply, connection: null };
       const [connection, gatewayEnd] = duplexPair();
       reply.upgrade.take(gatewayEnd, Buffer.alloc(0));
       return { reply, connection };
     },
     async reload(next) {
-      const successor = await standUp(plugin, place, next, around, context);
-      await standing.scope.dispose(rethrow);
-      standing = successor;
+      const successor = await attachOnce(plugin, place, next, around, context);
+      await attached.scope.dispose(rethrow);
+      attached = successor;
     },
     get warnings() {
-      return standing.warnings;
+      return attached.warnings;
     },
     get attached() {
-      return standing.attached;
+      return attached.attached;
     },
     get ports() {
-      return standing.ports;
+      return attached.ports;
     },
     get reads() {
-      return standing.build.reads;
+      return attached.build.reads;
     },
     get health() {
-      return standing.health;
+      return attached.health;
     },
     async close() {
-      await standing.scope.dispose(rethrow);
+      await attached.scope.dispose(rethrow);
       await context.registry.close();
-      return { kept: context.cache.size, deferred: standing.scope.size };
+      return { kept: context.cache.size, deferred: attached.scope.size };
     },
   };
-  owned.set(self, (id, asked) => standing.shared.get(id)!(asked));
+  owned.set(self, (id, question) => attached.shared.get(id)!(question));
   return self;
 }
 
 /** Handles the requests of workers, by harness. */
-const owned = new WeakMap<Harness, (id: string, asked: Asked) => Asked>();
+const owned = new WeakMap<Harness, (id: string, question: Question) => Question>();
 
 function rethrow(error: unknown): never {
   throw error;
 }
 
-async function standUp(
+async function attachOnce(
   plugin: Plugin,
   level: Level,
   raw: unknown,
   around: HarnessOptions,
   context: BuildContext,
-): Promise<Standing> {
+): Promise<Attached> {
   const config = testService(around.service);
   const normalized: Normalized = { config, errors: [], warnings: [], origin: (pointer) => pointer };
   const whole = new ConfigBuild(normalized, new ReadFiles(), context, 0);

@@ -2,7 +2,7 @@ import type { Catalogue, Clock, Plugin, Services } from '#contract';
 import { DeniedAddresses, silentEvents, silentLog, silentSinks } from '../contract/internal.ts';
 import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';
-import type { Asked, BuildContext } from '../runtime/build/config-build.ts';
+import type { BuildContext, Question } from '../runtime/build/config-build.ts';
 import { Mirrors } from '../runtime/kept/mirrors.ts';
 import { RefCountedCache } from '../runtime/kept/ref-counted-cache.ts';
 import type { Harness, HarnessOptions } from './harness-options.ts';
@@ -15,7 +15,7 @@ const patterns = createPatterns();
 const systemClock: Clock = { now: () => performance.now() };
 
 /** Requests a shared value from another harness. */
-export type AskOwner = (owner: Harness, id: string, asked: Asked) => Promise<Asked>;
+export type AskOwner = (owner: Harness, id: string, question: Question) => Promise<Question>;
 
 /** Build context of the plugin's configuration, as long as the harness is open. */
 export function testContext(plugin: Plugin, around: HarnessOptions, ask: AskOwner): BuildContext {
@@ -44,6 +44,6 @@ export function testContext(plugin: Plugin, around: HarnessOptions, ask: AskOwne
     // The plugin's author must see the errors it throws.
     containment: null,
     role: role ?? (owner ? 'worker' : 'alone'),
-    ...(owner && { ask: (_revision, id, asked) => ask(owner, id, asked) }),
+    ...(owner && { ask: (_revision, id, question) => ask(owner, id, question) }),
   };
 }

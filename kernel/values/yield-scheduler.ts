@@ -22,9 +22,9 @@ const nextBegins = (): void => {
 let sliceMs = SLICE_MS.least;
 
 /** True if a request has arrived since the last yield. */
-let isAsked = false;
+let hasRequests = false;
 /** Time of the last yield before which a request had arrived. */
-let askedAt = Number.NEGATIVE_INFINITY;
+let requestsAt = Number.NEGATIVE_INFINITY;
 
 /**
  * Divides long work into short slices, so that requests continue to be served: under load they get most of the time.
@@ -46,9 +46,9 @@ export const scheduler = {
   async yield(): Promise<void> {
     const before = performance.now();
     await nextTurn();
-    if (isAsked) askedAt = performance.now();
-    isAsked = false;
-    if (performance.now() - askedAt < BUSY_MS) await delay(REST_MS);
+    if (hasRequests) requestsAt = performance.now();
+    hasRequests = false;
+    if (performance.now() - requestsAt < BUSY_MS) await delay(REST_MS);
     const othersMs = performance.now() - before;
     sliceMs = Math.min(Math.max(othersMs / REQUESTS_TIMES, SLICE_MS.least), SLICE_MS.most);
     began = null;
@@ -56,6 +56,6 @@ export const scheduler = {
 
   /** Records that a request has arrived. */
   noticeRequest(): void {
-    isAsked = true;
+    hasRequests = true;
   },
 };

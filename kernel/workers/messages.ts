@@ -3,7 +3,7 @@ import type { InternalErrorCounts } from '../containment/internal-errors.ts';
 import type { FaultDelta } from '../containment/plugin-record.ts';
 import type { GenerationInfo } from '../control/generations.ts';
 import type { EndpointDelta } from '../pipeline/traffic/endpoint-traffic.ts';
-import type { Asked } from '../runtime/build/config-build.ts';
+import type { Question } from '../runtime/build/config-build.ts';
 import type { MirrorChange } from '../runtime/kept/mirrors.ts';
 import type { FileContent } from '../runtime/prints/read-files.ts';
 
@@ -64,7 +64,7 @@ export interface SharedQuestion {
   /** Revision of the requesting configuration, which may differ from the serving one. */
   readonly revision: number;
   readonly id: string;
-  readonly asked: Asked;
+  readonly question: Question;
 }
 
 /** A change of a value that every process has a copy of. */

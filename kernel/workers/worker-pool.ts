@@ -8,7 +8,7 @@ import type { GenerationInfo, Generations } from '../control/generations.ts';
 import type { Next, Participant, Ready } from '../control/participant.ts';
 import type { ListenOptions, ListenTarget } from '../control/public-port.ts';
 import { reloadSettings } from '../control/reload-settings.ts';
-import type { Asked } from '../runtime/build/config-build.ts';
+import type { Question } from '../runtime/build/config-build.ts';
 import type { MirrorChange, Mirrors } from '../runtime/kept/mirrors.ts';
 import { endpointId } from '../runtime/prints/endpoint-prints.ts';
 import { untilAborted } from '../values/until-aborted.ts';
@@ -229,10 +229,10 @@ export class WorkerPool implements Participant, SlotOwner {
     return this.#mirrors.snapshot(id);
   }
 
-  useShared({ revision, id, asked }: SharedQuestion): Asked {
+  useShared({ revision, id, question }: SharedQuestion): Question {
     const use = this.#generations.shared(revision, id);
     if (!use) throw new GatewayError('SHARED_UNKNOWN', `no shared value ${id}`);
-    return use(asked);
+    return use(question);
   }
 
   /** Releases configurations that no worker serves, with the values that workers shared. */

@@ -3,7 +3,7 @@ import { type ListenAddress, type Log, type LogLevel, timerMs } from '#contract'
 import type { Held } from '../containment/watchdog.ts';
 import { connectionOwner, GatewayError, runOwned } from '../contract/internal.ts';
 import type { ListenTarget } from '../control/public-port.ts';
-import type { Asked } from '../runtime/build/config-build.ts';
+import type { Question } from '../runtime/build/config-build.ts';
 import type { MirrorChange } from '../runtime/kept/mirrors.ts';
 import { Channel } from './channel.ts';
 import type { Committed, Heartbeat, MirrorMessage, PrepareOrder, SharedQuestion, WorkerEvent } from './messages.ts';
@@ -22,7 +22,7 @@ export interface SlotOwner {
   readonly target: ListenTarget;
   /** Addresses that no connection of a worker may reach. */
   readonly denied: readonly ListenAddress[];
-  useShared(question: SharedQuestion): Asked;
+  useShared(question: SharedQuestion): Question;
   onMirror(message: MirrorMessage): void;
   /** Full state of a mirrored value; undefined for an unknown one. */
   mirrorSnapshot(id: string): MirrorChange | undefined;
@@ -218,8 +218,8 @@ export class WorkerSlot {
    */
   async commit(revision: number): Promise<Committed | null> {
     if (this.#state === 'up') {
-      const asked = this.#channel!.ask('commit', revision, PREPARE_MS) as Promise<Committed>;
-      const outcome = await asked.catch((error: Error) => error);
+      const committed = this.#channel!.ask('commit', revision, PREPARE_MS) as Promise<Committed>;
+      const outcome = await committed.catch((error: Error) => error);
       if (outcome instanceof Error) this.#bringUpAgain(outcome.message);
       else if (outcome.revision === revision) return outcome;
       else this.#bringUpAgain(`it serves revision ${outcome.revision}`);

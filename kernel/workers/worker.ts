@@ -6,7 +6,7 @@ import { type Engine, openEngine } from '../control/engine.ts';
 import type { Prepared } from '../control/generations.ts';
 import type { ListenTarget } from '../control/public-port.ts';
 import { joinSuspensions } from '../control/suspensions.ts';
-import type { Asked } from '../runtime/build/config-build.ts';
+import type { Question } from '../runtime/build/config-build.ts';
 import { Phases } from '../runtime/build/phases.ts';
 import { readConfig } from '../runtime/build/read-config.ts';
 import type { MirrorChange } from '../runtime/kept/mirrors.ts';
@@ -75,7 +75,7 @@ export class Worker {
       events: { emit: (type, data) => this.#channel.notify('event', { type, data }) },
       role: 'worker',
       reports: settings.reports,
-      ask: (revision, id, asked) => this.#askShared({ revision, id, asked }),
+      ask: (revision, id, question) => this.#askShared({ revision, id, question: question }),
     });
     const { internalErrors } = this.#engine;
     internalErrors.onError = () => this.#channel.notify('faulty');
@@ -162,8 +162,8 @@ export class Worker {
     await prepared?.abort();
   }
 
-  #askShared(question: SharedQuestion): Promise<Asked> {
-    return this.#channel.ask('shared', question) as Promise<Asked>;
+  #askShared(question: SharedQuestion): Promise<Question> {
+    return this.#channel.ask('shared', question) as Promise<Question>;
   }
 
   #beat(): void {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chart } from './chart.ts';
-import { type Absent, type ContestPlan, contest, DIRECT, type Standing } from './contest.ts';
+import { type Absent, type ContestPlan, type ContestResult, contest, DIRECT } from './contest.ts';
 import { type ContestOutcome, describeContest } from './contest-report.ts';
 import { type Peer, subjectOf } from './peers/peer.ts';
 import type { Program } from './programs.ts';
@@ -22,8 +22,8 @@ export async function runAgainstPeers(
     console.error(
       `${scenario.name}: ${plan.rounds} rounds of ${plan.seconds} s for ${subjects.map(({ name }) => name).join(', ')}`,
     );
-    const { standings, absent } = await contest(scenario, subjects, plan);
-    const outcome = { name: scenario.name, standings, absent: [...absent, ...unable, ...missing] };
+    const { results, absent } = await contest(scenario, subjects, plan);
+    const outcome = { name: scenario.name, results, absent: [...absent, ...unable, ...missing] };
     outcomes.push(outcome);
     console.log(`\n${describeContest(outcome)}`);
   }
@@ -58,11 +58,11 @@ export function fieldOf({ name }: Scenario, programs: ReadonlyMap<Peer, Program>
 /** Writes a chart of each scenario, `NAME.svg`. */
 export function writeCharts(outcomes: readonly ContestOutcome[], folder: string): void {
   mkdirSync(folder, { recursive: true });
-  for (const { name, standings } of outcomes) writeFileSync(join(folder, `${name}.svg`), chart(name, bars(standings)));
+  for (const { name, results } of outcomes) writeFileSync(join(folder, `${name}.svg`), chart(name, bars(results)));
 }
 
-function bars(standings: readonly Standing[]) {
-  return standings
+function bars(results: readonly ContestResult[]) {
+  return results
     .filter(({ name }) => name !== DIRECT)
     .map(({ name, full, ratio }) => ({
       name: name === floor.name ? 'bare Node' : name === gateway.name ? 'Sluice' : name,

@@ -1,22 +1,22 @@
-import { type Absent, DIRECT, type Standing } from './contest.ts';
+import { type Absent, type ContestResult, DIRECT } from './contest.ts';
 import type { Spread } from './spread.ts';
 import { table } from './table.ts';
 
 /** Results of one scenario's programs. */
 export interface ContestOutcome {
   readonly name: string;
-  readonly standings: readonly Standing[];
+  readonly results: readonly ContestResult[];
   readonly absent: readonly Absent[];
 }
 
 const HEAD = ['program', 'user µs', 'system µs', 'µs', 'ratio', 'r/s', 'p50/p99 ms', 'at half p50/p99 ms', 'MiB'];
 
 /** Formats the results as text: medians, and for CPU time and ratio the minimum and maximum in parentheses. */
-export function describeContest({ name, standings, absent }: ContestOutcome): string {
-  const lines = standings.map((standing) => {
-    const { full, ratio, half } = standing;
+export function describeContest({ name, results, absent }: ContestOutcome): string {
+  const lines = results.map((result) => {
+    const { full, ratio, half } = result;
     return [
-      standing.name === DIRECT ? 'direct (CPU of the backend)' : standing.name,
+      result.name === DIRECT ? 'direct (CPU of the backend)' : result.name,
       full.userMicros.median.toFixed(1),
       full.systemMicros.median.toFixed(1),
       bracketed(full.cpuMicros, 1),
@@ -27,11 +27,9 @@ export function describeContest({ name, standings, absent }: ContestOutcome): st
       full.residentMiB.median.toFixed(0),
     ];
   });
-  const voided = standings
-    .filter((standing) => standing.voided.length > 0)
-    .map(
-      (standing) => `void  ${standing.name}: ${standing.voided.length} rounds, the first for: ${standing.voided[0]}`,
-    );
+  const voided = results
+    .filter((result) => result.voided.length > 0)
+    .map((result) => `void  ${result.name}: ${result.voided.length} rounds, the first for: ${result.voided[0]}`);
   const missing = absent.map((one) => `none  ${one.name}: ${one.reason}`);
   return [name, table([HEAD, ...lines]), ...voided, ...missing].join('\n');
 }

@@ -10,7 +10,7 @@ import type { Subject } from './subject.ts';
 import { paths } from './work.ts';
 
 /** Result of one program in one scenario. */
-export interface Standing {
+export interface ContestResult {
   readonly name: string;
   readonly full: Side;
   /** CPU time relative to the first program, round by round; undefined for the backend itself, whose CPU is not measured. */
@@ -56,7 +56,7 @@ export async function contest(
   scenario: Scenario,
   subjects: readonly Subject[],
   plan: ContestPlan,
-): Promise<{ standings: readonly Standing[]; absent: readonly Absent[] }> {
+): Promise<{ results: readonly ContestResult[]; absent: readonly Absent[] }> {
   const absent: Absent[] = [];
   const runners: Runner[] = [];
   const stops: (() => Promise<void>)[] = [];
@@ -84,12 +84,12 @@ export async function contest(
     await Promise.all(stops.map((stop) => stop()));
   }
   const base = runners.find(({ lane }) => lane.name === subjects[0]!.name);
-  const standings: Standing[] = [];
+  const results: ContestResult[] = [];
   for (const runner of runners) {
-    if (roundsOf(runner.full).length > 0) standings.push(standingOf(runner, base?.full ?? []));
+    if (roundsOf(runner.full).length > 0) results.push(resultOf(runner, base?.full ?? []));
     else absent.push({ name: runner.lane.name, reason: runner.voided[0] ?? 'no round was measured' });
   }
-  return { standings, absent };
+  return { results: results, absent };
 }
 
 /** The backend itself, for the first resource that the scenario fetches. */
@@ -144,7 +144,7 @@ function roundsOf(rounds: readonly (Round | undefined)[]): Round[] {
   return rounds.filter((round) => round !== undefined);
 }
 
-function standingOf(runner: Runner, base: readonly (Round | undefined)[]): Standing {
+function resultOf(runner: Runner, base: readonly (Round | undefined)[]): ContestResult {
   const { lane, full, half, voided } = runner;
   const ratios = full.flatMap((round, index) => {
     const other = base[index];

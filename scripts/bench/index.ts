@@ -108,8 +108,8 @@ async function withPeers({ scenarios, charts }: Options, peers: readonly Peer[],
 
 /** A peer may lack results; the gateway and its reference may not. */
 function isFailed(outcome: Outcome | ContestOutcome): boolean {
-  if (!('standings' in outcome)) return 'failed' in outcome;
-  return [floor, gateway].some(({ name }) => !outcome.standings.some((standing) => standing.name === name));
+  if (!('results' in outcome)) return 'failed' in outcome;
+  return [floor, gateway].some(({ name }) => !outcome.results.some((result) => result.name === name));
 }
 
 /** The two programs compared in a scenario. */

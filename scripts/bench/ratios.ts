@@ -30,8 +30,8 @@ export function ratiosOf(run: unknown): ReadonlyMap<string, number> {
 
 function ratioOf(outcome: Outcome | ContestOutcome): number | undefined {
   if ('ratio' in outcome) return outcome.ratio.median;
-  if (!('standings' in outcome)) return undefined;
-  return outcome.standings.find(({ name }) => name === gateway.name)?.ratio?.median;
+  if (!('results' in outcome)) return undefined;
+  return outcome.results.find(({ name }) => name === gateway.name)?.ratio?.median;
 }
 
 /** A scenario without results fails; one that costs much less passes, and its line says that the file is out of date. */

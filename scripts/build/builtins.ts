@@ -28,7 +28,7 @@ export const builtins: Plugin = {
   load(id) {
     const path = id.replace(IMPORTED, '').replace(REQUIRED, '');
     if (path === id) return null;
-    if (onDemand.has(path)) return standIn(path);
+    if (onDemand.has(path)) return replacementOf(path);
     return id.startsWith(REQUIRED) ? `module.exports = ${moduleOf(path)};` : exportsOf(path);
   },
 };
@@ -53,7 +53,7 @@ function exportsOf(path: string): string {
 }
 
 /** Provides the exports of the module, and loads it when the first one is read. */
-function standIn(path: string): string {
+function replacementOf(path: string): string {
   const getters = namesIn(path).map((name) => `get ${name}() { return load().${name}; }`);
   return [
     'let loaded;',

@@ -36,12 +36,12 @@ export const packages: Plugin = {
     return ON_DEMAND + (await this.resolve(id, importer))!.id;
   },
   load(id) {
-    return id.startsWith(ON_DEMAND) ? standIn(id.slice(ON_DEMAND.length)) : null;
+    return id.startsWith(ON_DEMAND) ? replacementOf(id.slice(ON_DEMAND.length)) : null;
   },
 };
 
 /** A module with the exports of another one, which is loaded when a function is called or another export is read. */
-function standIn(file: string): string {
+function replacementOf(file: string): string {
   const members = Object.entries(require(file)).map(([name, value]) =>
     typeof value === 'function'
       ? `${name}: (...args) => load().${name}(...args)`

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 export const BIG_BYTES = 256 * 1024;
 
 /** Response of every other address. */
-export interface Told {
+export interface BackendReply {
   /** Revision in the address: that of the gateway's configuration. */
   readonly revision: number;
   /** Size of the request's body, in bytes. */
@@ -43,7 +43,7 @@ function report(request: IncomingMessage, response: ServerResponse, revision: nu
     received += chunk.length;
   });
   request.on('end', () => {
-    const body = JSON.stringify({ revision, received } satisfies Told);
+    const body = JSON.stringify({ revision, received } satisfies BackendReply);
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length }).end(body);
   });
 }

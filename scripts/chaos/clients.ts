@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { BIG_BYTES, type Told } from './backend.ts';
+import { type BackendReply, BIG_BYTES } from './backend.ts';
 import { Connection } from './connection.ts';
 
 /** Counters shared by all clients. */
@@ -26,10 +26,10 @@ function check(tally: Tally, kind: string, status: number, body: Buffer, receive
     tally.failures.push(`${kind}: status ${status} ${body}`);
     return;
   }
-  const { config, x, y, ...reported } = JSON.parse(String(body)) as Partial<Told> & {
+  const { config, x, y, ...reported } = JSON.parse(String(body)) as Partial<BackendReply> & {
     config: number;
-    x?: Told;
-    y?: Told;
+    x?: BackendReply;
+    y?: BackendReply;
   };
   const tellers = x && y ? [x, y] : [reported];
   const isWhole = tellers.every((teller) => teller.revision === config && teller.received === received);

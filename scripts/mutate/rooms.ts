@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
 /** Test files that belong to a folder, in addition to those of the same name. */
-const besides: Readonly<Record<string, readonly string[]>> = {
+const additional: Readonly<Record<string, readonly string[]>> = {
   'kernel/contract': ['test/kernel/pipeline/**/*.test.ts'],
   'kernel/control': ['test/kernel/runtime/{follow,reload}.test.ts', 'test/admin/{check,files}.test.ts'],
   'kernel/pipeline': [
@@ -40,7 +40,7 @@ export function passedTests(): string[] {
 
 /** Globs of the tests for a folder, or for one file of it. @throws Error for a folder without tests. */
 export function testsOf(path: string): string[] {
-  const rooms = roomsOf(path).map((room) => [`test/${room}`, besides[room] ?? []] as const);
+  const rooms = roomsOf(path).map((room) => [`test/${room}`, additional[room] ?? []] as const);
   const results = rooms.find(([folder]) => existsSync(folder));
   if (!results) throw new Error(`there are no tests in test/${path}`);
   const [folder, others] = results;

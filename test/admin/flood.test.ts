@@ -17,13 +17,13 @@ describe('a flood of wrong tokens from one address', function () {
     await one.close();
   });
 
-  interface Told {
+  interface Outcome {
     readonly status: number;
     readonly retryAfter: string | undefined;
   }
 
-  function call(port: number, path: string, token: string, more: RequestOptions = {}): Promise<Told> {
-    const { promise, resolve, reject } = Promise.withResolvers<Told>();
+  function call(port: number, path: string, token: string, more: RequestOptions = {}): Promise<Outcome> {
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     const headers = { authorization: `Bearer ${token}` };
     const sent = request({ host: '127.0.0.1', port, path, agent, headers, ...more }, (response) => {
       const { statusCode = 0, headers: responses } = response;

@@ -47,7 +47,7 @@ describe(`check -t, on good configurations with one injected error (SLUICE_TEST_
         for (const mutation of mutationsOf(document).filter(isPicked)) {
           const printed = print(mutation.data);
           const { stretch: range, exact } = mutation.place(printed);
-          const isReported = exact ? standsAt(printed, range) : standsIn(printed, range);
+          const isReported = exact ? beginsAt(printed, range) : isWithin(printed, range);
           await examine(`${name(path)}, ${format}: ${mutation.name}`, printed.text, printed.file, isReported);
         }
         equal(unfound.slice(before).filter(isNews).join('\n'), '');
@@ -97,12 +97,12 @@ function textMutations(path: string, document: unknown): TextMutation[] {
 }
 
 /** Told just there, or for what is wrong inside an object, at its beginning. */
-function standsAt({ text }: Printed, { start }: Range): (issue: Issue) => boolean {
+function beginsAt({ text }: Printed, { start }: Range): (issue: Issue) => boolean {
   const [line, column] = position(text, start);
   return (issue) => issue.line === line && issue.column === column;
 }
 
-function standsIn({ text }: Printed, { start, end }: Range): (issue: Issue) => boolean {
+function isWithin({ text }: Printed, { start, end }: Range): (issue: Issue) => boolean {
   const first = position(text, start);
   const last = position(text, end);
   return ({ line, column }) =>

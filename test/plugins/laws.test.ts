@@ -6,7 +6,7 @@ import { ConfigErrors } from '../../kernel/contract/internal.ts';
 import { openHarness } from '../../kernel/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { backends } from '../../scripts/docs/examples.ts';
-import { standDiscovery } from '../support/discovery.ts';
+import { openDiscovery } from '../support/discovery.ts';
 import { exampleOffers } from '../support/example-offers.ts';
 import { pipePlugins } from '../support/pipe-plugins.ts';
 import { underUnrelatedChanges } from '../support/unrelated-changes.ts';
@@ -73,7 +73,7 @@ describe('every plugin', () => {
 
       if (discoveries.length > 0) {
         it('discovers hosts for two configurations in turn, and releases all its resources', async () => {
-          const standing = await standDiscovery(plugin);
+          const standing = await openDiscovery(plugin);
           await standing.reload();
           deepEqual(await standing.close(), { kept: 0, deferred: 0 });
         });

@@ -84,8 +84,8 @@ describe('the guide for users of KrakenD', () => {
       const { code, out, err } = await sluice('check', 'refused.json');
       return [code, `${out}${err}`] as const;
     };
-    const [code, told] = await fails({ version: 5, endpoints: [] });
-    ok(code === 1 && told.includes('set "version": 4'), told);
+    const [code, message] = await fails({ version: 5, endpoints: [] });
+    ok(code === 1 && message.includes('set "version": 4'), message);
     const [unknown, reason] = await fails({ version: 3, endpoints: [], made_up: 1 });
     ok(unknown === 1 && reason.includes("unknown key 'made_up'"), reason);
     mkdirSync('compiled');

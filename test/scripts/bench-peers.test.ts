@@ -83,28 +83,28 @@ describe('the benchmark against other gateways', function () {
     'runs another gateway, the minimal server and the backend in turns, and checks each',
     async () => {
       const subjects = [floor, subjectOf(koaGot, await koaGot.install(stage.folder))];
-      const { standings, absent } = await run(subjects);
+      const { results, absent } = await run(subjects);
       deepEqual(absent, []);
       deepEqual(
-        standings.map(({ name, ratio }) => [name.split(' ', 1)[0], ratio !== undefined]),
+        results.map(({ name, ratio }) => [name.split(' ', 1)[0], ratio !== undefined]),
         [
           ['direct', false],
           ['floor', true],
           ['koa-got', true],
         ],
       );
-      for (const { full } of standings) {
+      for (const { full } of results) {
         const { cpuMicros, userMicros, systemMicros, residentMiB } = full;
         ok(Math.abs(cpuMicros.median - userMicros.median - systemMicros.median) < 1e-6 && residentMiB.median > 0);
       }
-      equal(standings[1]!.ratio!.median, 1);
+      equal(results[1]!.ratio!.median, 1);
     },
   );
 
   (isLinux ? it : it.skip)('continues without a program that does not start, and names it', async () => {
     const broken: Subject = { name: 'broken', script: () => ['-e', 'process.exit(3)'] };
-    const { standings, absent } = await run([floor, broken]);
-    ok(standings.some(({ name }) => name === 'floor'));
+    const { results, absent } = await run([floor, broken]);
+    ok(results.some(({ name }) => name === 'floor'));
     equal(absent.length, 1);
     match(absent[0]!.reason, /^broken did not start: ended with code 3/);
   });
@@ -307,7 +307,7 @@ describe('the benchmark against other gateways', function () {
     };
     const text = describeContest({
       name: 'json',
-      standings: [
+      results: [
         { name: 'direct', full, ratio: undefined, half: undefined, voided: [] },
         {
           name: 'gateway',
@@ -363,7 +363,7 @@ describe('the benchmark against other gateways', function () {
     const runOf = (noOp: number, merged: number) => ({
       scenarios: [
         { name: 'no-op', ratio: { median: noOp } },
-        { name: 'merge', standings: [{ name: 'gateway', ratio: { median: merged } }], absent: [] },
+        { name: 'merge', results: [{ name: 'gateway', ratio: { median: merged } }], absent: [] },
         { name: 'json', failed: 'wrong body' },
       ],
     });

@@ -21,7 +21,7 @@ import { Scope } from '../../kernel/runtime/kept/scope.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 
 /** A discovery standing alone, without a gateway around it. */
-export interface StandingDiscovery {
+export interface TestDiscovery {
   readonly list: HostList;
   readonly warnings: readonly ConfigError[];
   /** Does what is to be done before the configuration goes live. */
@@ -47,11 +47,11 @@ const backend: BackendConfig = {
 };
 
 /** Opens the discovery of a plugin for one backend. @throws ConfigError when the backend is refused. */
-export async function standDiscovery(
+export async function openDiscovery(
   plugin: Plugin,
   fields: Partial<BackendConfig> = {},
   log: Log = silentLog,
-): Promise<StandingDiscovery> {
+): Promise<TestDiscovery> {
   const cache = new RefCountedCache();
   const [discovery] = plugin.discoveries as readonly [Discovery];
   const open = () => {

@@ -30,7 +30,7 @@ export interface ModelFixture {
   /** `Hello` in two messages, with 7 tokens used. */
   readonly stream: {
     readonly target: string;
-    readonly asks: object;
+    readonly sends: object;
     readonly messages: readonly Message[];
     readonly broken?: Message;
     readonly code?: string;

@@ -32,7 +32,7 @@ export interface Watching {
   readonly warnings: readonly string[];
   readonly errors: readonly string[];
   /** What `onChange` was told, run by run. */
-  readonly told: readonly (readonly string[])[];
+  readonly reported: readonly (readonly string[])[];
   start(
     files: Iterable<string | FileRead>,
     options?: Omit<Partial<WatchOptions>, 'times'> & { readonly times?: Partial<WatchTimes> },
@@ -73,7 +73,7 @@ export async function openWatching(): Promise<Watching> {
     file,
     warnings,
     errors,
-    told: reported,
+    reported: reported,
     next,
     get watcher() {
       return watcher!;

@@ -23,14 +23,15 @@ export function requireFile(
   const [file, extra] = flag === undefined ? positionals : [flag, ...positionals];
   if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}": the configuration file is ${file}`);
   if (file !== undefined) return file;
-  const found = names.filter((name) => existsSync(name));
-  const [only, other] = found;
+  const existing = names.filter((name) => existsSync(name));
+  const [only, other] = existing;
   if (only === undefined) {
     throw new UsageError(
       `no configuration file: the working directory has no ${defaultNames}\nGive one with -c FILE, or create one with sluice init.`,
     );
   }
-  if (other !== undefined) throw new UsageError(`several configuration files found: choose one of ${found.join(', ')}`);
+  if (other !== undefined)
+    throw new UsageError(`several configuration files found: choose one of ${existing.join(', ')}`);
   stderr.write(`Using ${only}\n`);
   return only;
 }

@@ -21,9 +21,9 @@ export const text: Format = {
     if (errors.length + warnings.length === 0) return '';
     const paint: Paint = (style, words) => (isColoured ? styleText(style, words, { validateStream: false }) : words);
     const show = createShow(findings, createMasks(findings), paint);
-    const told = [...errors.slice(0, MAX_PARAGRAPHS), ...warnings.slice(0, MAX_PARAGRAPHS)];
-    const paragraphs = told.map((issue) => paragraph(issue, file, show, paint));
-    const left = errors.length + warnings.length - told.length;
+    const shown = [...errors.slice(0, MAX_PARAGRAPHS), ...warnings.slice(0, MAX_PARAGRAPHS)];
+    const paragraphs = shown.map((issue) => paragraph(issue, file, show, paint));
+    const left = errors.length + warnings.length - shown.length;
     if (left > 0) paragraphs.push(`and ${left} more: --format json lists all\n`);
     return `${paragraphs.join('\n')}\n${paint('bold', counts(errors.length, warnings.length))}\n`;
   },

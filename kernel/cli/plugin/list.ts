@@ -55,7 +55,7 @@ export const listPlugins: Command = {
   },
 };
 
-const heading = ['NAME', 'STANDS AT', 'FILE', 'HASH'];
+const heading = ['NAME', 'LEVELS', 'FILE', 'HASH'];
 
 interface View {
   readonly name: string;

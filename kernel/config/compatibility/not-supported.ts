@@ -23,16 +23,16 @@ export function notSupportedYet(
   const isThere = successor !== undefined && supported.includes(successor);
   const hint = isThere
     ? `it is an old component: "${successor}" took its place`
-    : supportedBeside(namespace, supported);
+    : supportedRelatives(namespace, supported);
   return new ConfigError('CONFIG_NOT_SUPPORTED', pointer, `'${namespace}' is not supported yet`, { hint });
 }
 
 /** Available namespaces that share the longest prefix with an unknown one: those of `qos/ratelimit` for `qos/ratelimit/tiered`. */
-export function supportedBeside(namespace: string, supported: readonly string[]): string | undefined {
+export function supportedRelatives(namespace: string, supported: readonly string[]): string | undefined {
   for (let end = namespace.lastIndexOf('/'); end > 0; end = namespace.lastIndexOf('/', end - 1)) {
     const family = namespace.slice(0, end);
-    const beside = supported.filter((name) => name === family || name.startsWith(`${family}/`));
-    if (beside.length > 0) return `supported in ${family}: ${beside.join(', ')}`;
+    const relatives = supported.filter((name) => name === family || name.startsWith(`${family}/`));
+    if (relatives.length > 0) return `supported in ${family}: ${relatives.join(', ')}`;
   }
   return undefined;
 }

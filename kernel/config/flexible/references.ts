@@ -39,17 +39,17 @@ export function includeFiles(
     count++;
     return included(path, result, pointer, chain);
   };
-  const included = (name: string, beside: DataObject, pointer: string, chain: readonly string[]): Data => {
+  const included = (name: string, siblings: DataObject, pointer: string, chain: readonly string[]): Data => {
     const path = find(name, chain.at(-1) ?? file);
     const way = [...chain, path];
     try {
       if (chain.includes(path)) throw new Error(`circular includes: ${way.join(' > ')}`);
       if (way.length > MAX_DEPTH) throw new Error(`files include each other more than ${MAX_DEPTH} deep`);
       const content = visit(read(path), pointer, way);
-      if (Object.keys(beside).length === 0) return content;
+      if (Object.keys(siblings).length === 0) return content;
       if (!isObject(content))
         throw new Error(`${path} does not contain an object: no other key can be used next to "${key}"`);
-      return mergeObjects(content, beside);
+      return mergeObjects(content, siblings);
     } catch (error) {
       if (error instanceof ConfigErrors) throw error;
       const at = chain.length === 0 ? joinPointer(pointer, key) : pointer;

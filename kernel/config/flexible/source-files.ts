@@ -29,11 +29,11 @@ export class SourceFiles {
 
   /** Resolves a path in a file: relative to that file's directory, otherwise to the working directory. */
   find(path: string, from: string): string {
-    const beside = isAbsolute(path) ? path : join(dirname(from), path);
+    const neighbor = isAbsolute(path) ? path : join(dirname(from), path);
     const here = normalize(path);
-    if (beside === here || existsSync(beside) || !existsSync(here)) return beside;
+    if (neighbor === here || existsSync(neighbor) || !existsSync(here)) return neighbor;
     // Watched, because it takes precedence as soon as it exists.
-    this.#onRead(beside, null);
+    this.#onRead(neighbor, null);
     return here;
   }
 

@@ -115,8 +115,8 @@ export function createHostCleaner(report: Report): HostCleaner {
 
 /** The catch-all endpoint always passes everything through, regardless of its settings. */
 function forceCatchall(endpoint: Draft<EndpointConfig>, pointer: string, report: Report): void {
-  const force = (field: string, wasAsked: boolean, value: string) => {
-    if (!wasAsked) return;
+  const force = (field: string, isConfigured: boolean, value: string) => {
+    if (!isConfigured) return;
     const message = `${routeName(endpoint)} always uses ${field} ${value}: the configured value is replaced`;
     report.warn('ROUTE_CATCHALL_FORCED', `${pointer}/${field}`, message);
   };

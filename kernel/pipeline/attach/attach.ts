@@ -178,9 +178,9 @@ export function onlyClaim<A, K extends keyof A>(
 
 /** Warns of wraps hidden by an outer wrap that may respond itself. */
 export function reportHidden(build: Build, outermostFirst: readonly Attached<AttachmentTraits>[]): void {
-  for (const [at, { plugin, at: stand, pointer }] of outermostFirst.entries()) {
+  for (const [at, { plugin, at: attachment, pointer }] of outermostFirst.entries()) {
     const hidden = outermostFirst.slice(at + 1).filter((inner) => inner.plugin !== plugin);
-    if (!stand.terminal || hidden.length === 0) continue;
+    if (!attachment.terminal || hidden.length === 0) continue;
     const names = hidden.map((inner) => `"${inner.plugin.name}"`).join(', ');
     build.warnings.push(
       new ConfigError('PLUGIN_HIDDEN', pointer, `"${plugin.name}" answers by itself, so ${names} may never run`, {

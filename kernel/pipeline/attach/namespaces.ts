@@ -86,11 +86,11 @@ function unknownNamespace(
   const plugin = registry.plugin(namespace);
   if (plugin) return placeless(plugin, pointer);
   const near = findNear(namespace, supported);
-  const beside = supportedBeside(namespace, supported);
+  const relatives = supportedBeside(namespace, supported);
   const meant = near ? [near.name] : supported.filter((candidate) => `/${candidate}/`.includes(`/${namespace}/`));
-  const isVague = meant.length === 0 || (beside !== undefined && !near?.isSure);
+  const isVague = meant.length === 0 || (relatives !== undefined && !near?.isSure);
   return new ConfigError('NAMESPACE_UNKNOWN', pointer, `unknown namespace "${namespace}"`, {
-    hint: isVague ? beside : `did you mean ${meant.map((name) => `"${name}"`).join(' or ')}?`,
+    hint: isVague ? relatives : `did you mean ${meant.map((name) => `"${name}"`).join(' or ')}?`,
     fix: near?.isSure && !Object.hasOwn(siblings, near.name) ? { key: near.name } : undefined,
   });
 }

@@ -41,7 +41,7 @@ import type { Reads } from './reads.ts';
 import { type NamedUpstream, nameUpstream } from './upstreams.ts';
 
 /** Messages between the processes that share a value. */
-type Asked = Data | Uint8Array;
+type Question = Data | Uint8Array;
 
 /** Resources and findings of one build of a configuration, collected while plugins attach. */
 export interface Build extends Contains {
@@ -63,11 +63,11 @@ export interface Build extends Contains {
     owner: string,
     key: Data,
     open: () => T,
-    use: (value: T, asked: Asked) => Asked,
+    use: (value: T, question: Question) => Question,
     close?: (value: T) => void | Promise<void>,
-  ): (asked: Asked) => Asked | Promise<Asked>;
+  ): (question: Question) => Question | Promise<Question>;
   lease<T>(owner: string, key: Data, pool: TokenPool<T>): TakeToken;
-  mirror<T, Change extends Asked>(owner: string, key: Data, options: MirrorOptions<T, Change>): Mirror<T, Change>;
+  mirror<T, Change extends Question>(owner: string, key: Data, options: MirrorOptions<T, Change>): Mirror<T, Change>;
   listen(owner: string, pointer: string, address: PortAddress, handler: PortHandler): OpenPort;
   start(run: Run, where: 'owner' | 'each', holdsPort: boolean): void;
   health(name: string, check: () => Data): void;
@@ -217,7 +217,7 @@ class PlaceSite implements Site<unknown> {
 
   get share(): Site<unknown>['share'] {
     return (key, open, use, close) =>
-      this.#build.share(ownerOf(this.#plugin), key, open, use as never, close) as (asked: Asked) => never;
+      this.#build.share(ownerOf(this.#plugin), key, open, use as never, close) as (question: Question) => never;
   }
 
   get lease(): Site<unknown>['lease'] {

@@ -1,6 +1,6 @@
 import type { AtBackend, AtEndpoint, Namespace, Plugin } from '#contract';
 
-interface Standing<A> {
+interface Attached<A> {
   readonly plugin: Plugin;
   readonly at: A;
 }
@@ -36,9 +36,9 @@ export interface PipeStages {
  * @param looks whether the output consists of messages that components can read.
  */
 export function stagesAround(
-  endpoint: readonly Standing<AtEndpoint>[],
-  proxy: readonly Standing<AtEndpoint>[],
-  attached: readonly Standing<AtEndpoint>[],
+  endpoint: readonly Attached<AtEndpoint>[],
+  proxy: readonly Attached<AtEndpoint>[],
+  attached: readonly Attached<AtEndpoint>[],
   merges: boolean,
   looks: boolean,
 ): Stage[] {
@@ -67,9 +67,9 @@ export function stagesAround(
  * `stagesAround`.
  */
 export function stagesOfBackend(
-  backend: readonly Standing<AtBackend>[],
-  transport: readonly Standing<AtBackend>[],
-  attached: readonly Standing<AtBackend>[],
+  backend: readonly Attached<AtBackend>[],
+  transport: readonly Attached<AtBackend>[],
+  attached: readonly Attached<AtBackend>[],
   protocol: Namespace,
   reads: boolean,
   looks: boolean,
@@ -103,8 +103,8 @@ function fitted(stages: readonly Stage[]): Stage[] {
   return stages.slice();
 }
 
-function all(as: Stage['as'], standing: readonly Standing<unknown>[]): Stage[] {
-  return standing.map(({ plugin }) => stage(as, plugin.name));
+function all(as: Stage['as'], attached: readonly Attached<unknown>[]): Stage[] {
+  return attached.map(({ plugin }) => stage(as, plugin.name));
 }
 
 const stages = new Map<string, Stage>();

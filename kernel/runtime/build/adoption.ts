@@ -62,8 +62,8 @@ export class Adoption {
   }
 
   #routeAt(routes: readonly Route[], index: number, endpoint: EndpointConfig): Route | null {
-    const stands = routes[index];
-    const route = stands?.endpoint === endpoint ? stands : this.#movedRoute(endpoint);
+    const samePosition = routes[index];
+    const route = samePosition?.endpoint === endpoint ? samePosition : this.#movedRoute(endpoint);
     return route && this.#isUntouched(route.reads) ? route : null;
   }
 

@@ -9,15 +9,15 @@ import type { NamedUpstream } from '../../pipeline/attach/upstreams.ts';
 import type { CallCounter } from '../../pipeline/traffic/in-flight.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { EndpointLease } from '../kept/endpoint-lease.ts';
-import { type Asked, Holding, joined, listed, type OwnedPort } from '../kept/holding.ts';
+import { Holding, joined, listed, type OwnedPort, type Question } from '../kept/holding.ts';
 import type { Mirrors } from '../kept/mirrors.ts';
 import type { RefCountedCache } from '../kept/ref-counted-cache.ts';
 import type { ReadFiles } from '../prints/read-files.ts';
 
-export type { Asked };
+export type { Question };
 
 /** Queries the process that owns a shared value. @param revision of the requesting configuration. @param id of the value. */
-export type Ask = (revision: number, id: string, asked: Asked) => Promise<Asked>;
+export type Ask = (revision: number, id: string, question: Question) => Promise<Question>;
 
 /** Context shared by all builds of a process. */
 export interface BuildContext {

@@ -77,7 +77,7 @@ export async function readConfig(
     config,
     errors,
     warnings: [...normalized.warnings, ...known.warnings],
-    registry: isGood && before.registry.standsInFor(known.registry) ? before.registry : known.registry,
+    registry: isGood && before.registry.replaces(known.registry) ? before.registry : known.registry,
     understood: errors.length === 0 ? { ...normalized, config, data: data as DataObject } : null,
   };
 }
@@ -95,7 +95,7 @@ async function readChanges(
   const changes = changedIn(data, understood);
   if (!changes) return null;
   const known = await registryFor(underEnvironment(changes.document, env), overrides.plugins, registry, files);
-  if (known.errors.length > 0 || !before.registry.standsInFor(known.registry)) return null;
+  if (known.errors.length > 0 || !before.registry.replaces(known.registry)) return null;
   const normalized = await renormalize(changes, understood, { ...overrides, env, known: before.registry });
   return (
     normalized && {

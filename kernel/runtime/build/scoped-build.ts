@@ -25,12 +25,12 @@ import { EndpointTraffic } from '../../pipeline/traffic/endpoint-traffic.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { EndpointLease } from '../kept/endpoint-lease.ts';
 import { Holding } from '../kept/holding.ts';
-import { type AskForTokens, Leases, serveLease } from '../kept/leases.ts';
+import { Leases, type RequestTokens, serveLease } from '../kept/leases.ts';
 import { bindErrorReason, PluginPort } from '../kept/plugin-port.ts';
 import { type CacheLease, keptId } from '../kept/ref-counted-cache.ts';
 import { endpointId } from '../prints/endpoint-prints.ts';
 import type { ReadFiles } from '../prints/read-files.ts';
-import type { Asked, ConfigBuild } from './config-build.ts';
+import type { ConfigBuild, Question } from './config-build.ts';
 
 /** Build context for the compiler: for the whole service, or for one endpoint with its own scope. There are many. */
 export class ScopedBuild implements Build {
@@ -140,22 +140,22 @@ export class ScopedBuild implements Build {
     owner: string,
     key: Data,
     open: () => T,
-    use: (value: T, asked: Asked) => Asked,
+    use: (value: T, question: Question) => Question,
     close?: (value: T) => void | Promise<void>,
-  ): (asked: Asked) => Asked | Promise<Asked> {
+  ): (question: Question) => Question | Promise<Question> {
     const id = keptId(owner, key);
     const { ask } = this.#whole.context;
-    if (ask) return (asked) => ask(this.#whole.revision, id, asked);
+    if (ask) return (question) => ask(this.#whole.revision, id, question);
     const value = this.keep(owner, key, open, close);
-    const run = (asked: Asked) => use(value, asked);
+    const run = (question: Question) => use(value, question);
     this.holding.names('shared').set(id, run);
     return run;
   }
 
   lease<T>(owner: string, key: Data, pool: TokenPool<T>): TakeToken {
     const close = pool.close && ((value: T) => pool.close!(value));
-    const respond = serveLease(pool) as unknown as (value: T, asked: Asked) => Asked;
-    const ask = this.share(owner, key, pool.open, respond, close) as unknown as AskForTokens;
+    const respond = serveLease(pool) as unknown as (value: T, question: Question) => Question;
+    const ask = this.share(owner, key, pool.open, respond, close) as unknown as RequestTokens;
     if (this.#whole.context.ask) {
       const leases = new Leases(ask, pool.batch, this.services.clock);
       this.defer(() => leases.close());
@@ -165,7 +165,7 @@ export class ScopedBuild implements Build {
     return (of = '') => pool.take(value, of);
   }
 
-  mirror<T, Change extends Asked>(owner: string, key: Data, options: MirrorOptions<T, Change>): Mirror<T, Change> {
+  mirror<T, Change extends Question>(owner: string, key: Data, options: MirrorOptions<T, Change>): Mirror<T, Change> {
     const id = keptId(owner, key);
     const { mirrors } = this.#whole.context;
     const value = this.keep(
@@ -185,17 +185,17 @@ export class ScopedBuild implements Build {
     }
   }
 
-  listen(owner: string, pointer: string, asked: PortAddress, handler: PortHandler): OpenPort {
-    const address = `${asked.host ?? '*'}:${asked.port}`;
+  listen(owner: string, pointer: string, question: PortAddress, handler: PortHandler): OpenPort {
+    const address = `${question.host ?? '*'}:${question.port}`;
     const other = this.#whole.ports.get(address);
-    if (other && asked.port !== 0) {
+    if (other && question.port !== 0) {
       throw new ConfigError('LISTENER_TAKEN', pointer, `"${other.owner}" listens on ${address} already`);
     }
     if (this.role === 'worker') return { port: 0 };
     const port = this.keep(
       'listen',
       address,
-      () => new PluginPort(asked),
+      () => new PluginPort(question),
       (opened) => opened.close(),
     );
     this.#whole.ports.set(address, { owner, port });

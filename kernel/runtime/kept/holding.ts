@@ -7,7 +7,7 @@ import type { PluginPort } from './plugin-port.ts';
 import { Scope } from './scope.ts';
 
 /** Data that processes exchange about a shared value. */
-export type Asked = Data | Uint8Array;
+export type Question = Data | Uint8Array;
 
 /** The builder that acquires resources. */
 export interface Builder {
@@ -39,7 +39,7 @@ export interface Registered {
   /** Functions that empty the caches, by name. */
   readonly caches: (readonly [name: string, empty: () => void])[];
   /** Operations of other processes on the values that it shares, by their ids. */
-  readonly shared: Map<string, (asked: Asked) => Asked>;
+  readonly shared: Map<string, (question: Question) => Question>;
   /** Ports by address. */
   readonly ports: Map<string, OwnedPort>;
   readonly handlerUses: HandlerUse[];

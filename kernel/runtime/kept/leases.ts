@@ -10,7 +10,7 @@ export type LeaseQuestion = [of: string, tokens: number];
 export type LeaseReply = [tokens: number, waitMs: number];
 
 /** Sends a request to the owner of the pool. */
-export type AskForTokens = (question: LeaseQuestion) => Promise<LeaseReply>;
+export type RequestTokens = (question: LeaseQuestion) => Promise<LeaseReply>;
 
 interface Waiting {
   resolve(waitMs: number): void;
@@ -29,14 +29,14 @@ interface Lease {
 
 /** A worker's tokens of one pool. Requests several at once from the owner, and releases unused ones. */
 export class Leases {
-  readonly #ask: AskForTokens;
+  readonly #ask: RequestTokens;
   readonly #batch: number;
   readonly #clock: Clock;
   readonly #leases = new Map<string, Lease>();
   #sweeper: NodeJS.Timeout | null = null;
   #isClosed = false;
 
-  constructor(ask: AskForTokens, batch: number, clock: Clock) {
+  constructor(ask: RequestTokens, batch: number, clock: Clock) {
     this.#ask = ask;
     this.#batch = batch;
     this.#clock = clock;

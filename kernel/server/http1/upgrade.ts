@@ -9,7 +9,7 @@ import { endPolitely } from '../response/refusal.ts';
  * Whether a request without a body asks to switch to another protocol. Without a body, bytes sent after the request
  * cannot be misread.
  */
-export function asksToSwitch({ headers, httpVersion }: IncomingMessage): boolean {
+export function requestsSwitch({ headers, httpVersion }: IncomingMessage): boolean {
   if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false;
   const named = headers.connection?.toLowerCase().split(/\s*,\s*/) ?? [];
   return httpVersion === '1.1' && headers.upgrade !== undefined && named.includes('upgrade');
@@ -17,9 +17,9 @@ export function asksToSwitch({ headers, httpVersion }: IncomingMessage): boolean
 
 /** Returns the first requested protocol that is accepted, in lowercase; null for none. */
 export function protocolOf(message: IncomingMessage, accepted: ReadonlySet<string>): string | null {
-  if (accepted.size === 0 || message.method === 'HEAD' || !asksToSwitch(message)) return null;
-  const asked = message.headers.upgrade!.toLowerCase().split(/\s*,\s*/);
-  return asked.find((protocol) => accepted.has(protocol)) ?? null;
+  if (accepted.size === 0 || message.method === 'HEAD' || !requestsSwitch(message)) return null;
+  const protocols = message.headers.upgrade!.toLowerCase().split(/\s*,\s*/);
+  return protocols.find((protocol) => accepted.has(protocol)) ?? null;
 }
 
 /** Headers that control the connection, or describe a body. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { asksToSwitch } from '../http1/upgrade.ts';
+import { requestsSwitch } from '../http1/upgrade.ts';
 import { readFirst } from '../port/first-bytes.ts';
 import { type FirstRequest, firstSettings, PREFACE, requestFrames } from './h2c-frames.ts';
 
@@ -20,10 +20,10 @@ export function detectProtocol(socket: Duplex, waitMs: number, reported: (isHttp
 }
 
 /** Whether a request without a body requests an upgrade to HTTP/2 (RFC 7540, section 3.2). */
-export function asksForHttp2(message: IncomingMessage): boolean {
+export function requestsHttp2(message: IncomingMessage): boolean {
   const { headers, url } = message;
   if (headers.upgrade?.toLowerCase() !== 'h2c' || typeof headers['http2-settings'] !== 'string') return false;
-  if (!asksToSwitch(message) || !headers.host || !url?.startsWith('/')) return false;
+  if (!requestsSwitch(message) || !headers.host || !url?.startsWith('/')) return false;
   return headers
     .connection!.toLowerCase()
     .split(/\s*,\s*/)

@@ -23,7 +23,7 @@ export interface Listener {
 }
 
 /** A requested address: an empty `ip` for all addresses of the machine, port 0 for any free port. */
-export interface AskedAddress {
+export interface RequestedAddress {
   readonly ip: string;
   readonly port: number;
 }
@@ -34,13 +34,13 @@ export interface AskedAddress {
  */
 export async function listen(
   settings: PortSettings,
-  asked: AskedAddress,
+  requested: RequestedAddress,
   serving: Serving,
   log: Log,
 ): Promise<Listener> {
   const protocols = createProtocols(settings, serving, log);
   const { listener: server } = protocols;
-  await bind(server, asked);
+  await bind(server, requested);
   const address = server.address() as AddressInfo;
   return {
     host: address.address,
@@ -59,7 +59,7 @@ export async function listen(
   };
 }
 
-function bind(server: Server, { ip, port }: AskedAddress): Promise<void> {
+function bind(server: Server, { ip, port }: RequestedAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
       const address = `${ip || '*'}:${port}`;

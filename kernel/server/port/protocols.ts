@@ -7,7 +7,7 @@ import { beginOwned } from '../../contract/internal.ts';
 import type { ServerTls } from '../../runtime/tls.ts';
 import { createHttp1, type Http1 } from '../http1/server.ts';
 import { protocolOf, SwitchingResponse } from '../http1/upgrade.ts';
-import { asksForHttp2, detectProtocol, upgrade } from '../http2/h2c.ts';
+import { detectProtocol, requestsHttp2, upgrade } from '../http2/h2c.ts';
 import type { createHttp2, Http2 } from '../http2/server.ts';
 import { afterArrivals } from './after-arrivals.ts';
 import { limitConnections } from './connection-limit.ts';
@@ -162,7 +162,7 @@ class Dispatch implements Protocols {
   }
 
   #switchesToHttp2(message: IncomingMessage): boolean {
-    return this.#config.use_h2c && !this.#handshakes && asksForHttp2(message);
+    return this.#config.use_h2c && !this.#handshakes && requestsHttp2(message);
   }
 
   /** Tracks a connection until its protocol is known. */

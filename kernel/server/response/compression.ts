@@ -47,13 +47,13 @@ function lengthOf(body: string | Uint8Array | ByteStream, headers: readonly stri
 
 /** Coding to compress a response with; null if the client accepts none, or if the response is not compressible. */
 export function codingOf(response: ServerResponse, { status, headers, body }: RenderedReply): Coding | null {
-  const { headers: asked, method } = response.req;
+  const { headers: requestHeaders, method } = response.req;
   const isPossible =
-    asked['accept-encoding'] !== undefined &&
+    requestHeaders['accept-encoding'] !== undefined &&
     method !== 'HEAD' &&
     isCompressible(status, headers, body) &&
     !response.hasHeader('content-encoding');
-  return isPossible ? acceptedCoding(String(asked['accept-encoding'])) : null;
+  return isPossible ? acceptedCoding(String(requestHeaders['accept-encoding'])) : null;
 }
 
 /** Returns the response with a compressed body. The response must be compressible. */

@@ -126,20 +126,20 @@ class VirtualRouters {
 /**
  * Builds the destinations of a compiled configuration, and the router of its endpoints for all hosts.
  * @param before destinations of the previous configuration; routers with the same routes are reused.
- * @param isAsked false for processes that may never route a request; the routing trees are then built on first use, to
+ * @param routesRequests false for processes that may never route a request; the routing trees are then built on first use, to
  * save memory.
  */
 export async function destinationsOf(
   config: ServiceConfig,
   { own, routes, service }: Compiled,
   before: Destinations | null = null,
-  isAsked = true,
+  routesRequests = true,
 ): Promise<{ readonly router: Router; readonly destinations: Destinations }> {
   const { router: options } = config;
   const hasVirtual = routes.some(({ endpoint }) => endpoint.endpoint.startsWith(VIRTUAL));
   const groups = hasVirtual ? Map.groupBy(routes, ({ endpoint }) => virtualName(endpoint.endpoint)) : noGroups;
   const plain = hasVirtual ? (groups.get(undefined) ?? []) : routes;
-  const build = isAsked ? Router.build : Router.later;
+  const build = routesRequests ? Router.build : Router.later;
   const router = await build(config, plain, '', before?.router);
   const routers = new Map<string, Router>();
   for (const [name, group] of groups) {
@@ -205,6 +205,6 @@ export class OwnRoutes {
   }
 }
 
-function takes({ method }: OwnRoute, asked: string): boolean {
-  return method === undefined || method === asked;
+function takes({ method }: OwnRoute, requestMethod: string): boolean {
+  return method === undefined || method === requestMethod;
 }

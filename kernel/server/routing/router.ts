@@ -112,9 +112,9 @@ export class Router {
   }
 
   /** @param path as sent. It is decoded once; an encoded slash is a separator like a plain one. */
-  find(asked: string, path: string): Outcome {
+  find(requestMethod: string, path: string): Outcome {
     if (this.#tree === null) this.#grown();
-    const method = this.#named === null || this.#named.has(asked) ? asked : OTHER_METHODS;
+    const method = this.#named === null || this.#named.has(requestMethod) ? requestMethod : OTHER_METHODS;
     const hasEscapes = path.includes('%');
     let plain = path;
     if (hasEscapes) {

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { type Ask, config, type TestAdmin } from '../support.ts';
-import type { StandName } from './stands.ts';
+import type { SetupName } from './setups.ts';
 
 /** A call that leads to a status. */
 export interface Call {
   readonly path: string;
   readonly ask?: Ask;
   /** Where it is made; a fresh gateway unless it says another. */
-  readonly at?: StandName;
+  readonly at?: SetupName;
   /** What is to be done before. */
   readonly first?: (one: TestAdmin) => unknown;
 }

@@ -9,7 +9,7 @@ import { openStream } from '../../support/stream-client.ts';
 import { type Answered, type Ask, TOKEN } from '../support.ts';
 import { type Call, calls } from './calls.ts';
 import { readDescription } from './description.ts';
-import { type Stand, type StandName, stands } from './stands.ts';
+import { type Setup, type SetupName, setups } from './setups.ts';
 
 const document = describeAdmin([...changing, ...reading], 'http://127.0.0.1:9180');
 const description = readDescription(document);
@@ -43,7 +43,7 @@ describe('the OpenAPI document of the admin API', () => {
 });
 
 /** What the caller of a stand sends where an operation is refused before it is begun. */
-const refusals: Readonly<Record<number, { readonly at?: StandName; change(ask: Ask): Ask }>> = {
+const refusals: Readonly<Record<number, { readonly at?: SetupName; change(ask: Ask): Ask }>> = {
   400: { change: (ask) => ({ ...ask, headers: { ...ask.headers, connection: 'upgrade', upgrade: 'other' } }) },
   401: { change: (ask) => ({ ...ask, token: null }) },
   403: { change: (ask) => ({ ...ask, headers: { ...ask.headers, origin: 'http://evil.test' } }) },
@@ -72,18 +72,18 @@ const unreachable: Readonly<Record<string, readonly number[]>> = {
 
 describe('the responses of the admin API', function () {
   this.timeout(180_000);
-  const shared = new Map<StandName, Promise<Stand>>();
+  const shared = new Map<SetupName, Promise<Setup>>();
   const given = new Map<string, Set<number>>();
 
   after(async () => {
-    for (const stand of shared.values()) await (await stand).close();
+    for (const setup of shared.values()) await (await setup).close();
   });
 
   /** A gateway that refuses: what it is asked changes nothing there. */
-  const refuser = async (name: StandName) => {
-    const stand = shared.get(name) ?? stands[name]();
-    shared.set(name, stand);
-    return (await stand).one;
+  const refuser = async (name: SetupName) => {
+    const setup = shared.get(name) ?? setups[name]();
+    shared.set(name, setup);
+    return (await setup).one;
   };
 
   const note = (name: string, response: Pick<Answered, 'status' | 'headers' | 'text'>, wanted: number): void => {
@@ -104,7 +104,7 @@ describe('the responses of the admin API', function () {
   };
 
   const make = async (name: string, { path, ask, at = 'plain', first }: Call, wanted: number): Promise<void> => {
-    const { one, close } = await stands[at]();
+    const { one, close } = await setups[at]();
     try {
       await first?.(one);
       note(name, await one.ask(path, ask), wanted);
@@ -131,7 +131,7 @@ describe('the responses of the admin API', function () {
 
   it('to GET /v1/events match the document', async () => {
     const name = 'GET /v1/events';
-    const { one, close } = await stands.plain();
+    const { one, close } = await setups.plain();
     const port = Number(one.admin.address!.split(':')[1]);
     const stream = await openStream(port, '/v1/events', { authorization: `Bearer ${TOKEN}` });
     await stream.until(':');

@@ -250,7 +250,7 @@ describe('sluice plugin', () => {
     it('prints the places and sources of plugins, as text and as JSON', async () => {
       folder.write('plugins/header.ts', headerSource('a'));
       const { out } = await sluice('plugin', 'list', '--plugins', at);
-      match(out, /^NAME +STANDS AT +FILE +HASH\nacme\/header +endpoint +\S*header\.ts +[0-9a-f]{12}\n$/);
+      match(out, /^NAME +LEVELS +FILE +HASH\nacme\/header +endpoint +\S*header\.ts +[0-9a-f]{12}\n$/);
       const listed = JSON.parse((await sluice('plugin', 'list', '--plugins', at, '--format', 'json')).out);
       deepEqual(
         listed.plugins.map(({ name, kinds }: Record<string, unknown>) => [name, kinds]),

@@ -108,7 +108,7 @@ describe('an environment variable with the name of a field', () => {
   it('replaces neither lists nor objects', () => {
     deepEqual(over({ host: ['a'] }, { KRAKEND_HOST: 'b' }).config.host, ['http://a']);
   });
-  for (const [variable, value, told] of [
+  for (const [variable, value, message] of [
     [
       'GATEWAY_TIMEOUT',
       '5s',
@@ -120,7 +120,7 @@ describe('an environment variable with the name of a field', () => {
   ] as const) {
     it(`causes a warning if it is ignored, unless Kubernetes has set it: ${variable}=${value}`, () => {
       const { errors, warnings } = over({}, { [variable]: value });
-      deepEqual([errors, warnings.map(({ message }) => message)], [[], told]);
+      deepEqual([errors, warnings.map(({ message }) => message)], [[], message]);
     });
   }
   it('counts as unset if it is empty', () => equal(over({ port: 8081 }, { KRAKEND_PORT: '' }).config.port, 8081));

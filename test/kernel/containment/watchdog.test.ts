@@ -63,11 +63,11 @@ describe('a blocked event loop in a process with plugins from files', function (
   afterEach(() => gateway.close());
 
   const blocking = () => gateway.containment.records[0]!.blocking;
-  const told = (): string[] => lines.filter((line) => line.includes('blocked the event loop'));
+  const reports = (): string[] => lines.filter((line) => line.includes('blocked the event loop'));
 
   it('is reported with the hook that blocks it for more than 50 ms', async () => {
     match(
-      told()[0]!,
+      reports()[0]!,
       /WARNING: \[PLUGIN: test\/misbehaving\] hook "endpoint" of GET \/a blocked the event loop for \d+ ms/,
     );
   });
@@ -77,7 +77,7 @@ describe('a blocked event loop in a process with plugins from files', function (
     await until(async () => {
       await gateway.inject('/a?act=block&ms=600');
       return (
-        told().some((line) =>
+        reports().some((line) =>
           /hook "endpoint" of GET \/a blocked the event loop for \d{3,} ms at .*misbehaving\.ts:\d+:\d+/.test(line),
         ) &&
         blocking()
@@ -94,7 +94,7 @@ describe('a blocked event loop in a process with plugins from files', function (
         await gateway.inject('/a?act=block&ms=600');
         return blocking().longestMs >= 500;
       });
-      ok(!told().some((line) => line.includes('misbehaving.ts')));
+      ok(!reports().some((line) => line.includes('misbehaving.ts')));
     } finally {
       leaveDebugger();
     }
@@ -103,7 +103,7 @@ describe('a blocked event loop in a process with plugins from files', function (
   it('is reported even if the plugin had waited before', async () => {
     await until(async () => {
       await gateway.inject('/a?act=await&ms=2000');
-      return told().some((line) =>
+      return reports().some((line) =>
         /\[PLUGIN: test\/misbehaving\] blocked the event loop for \d{4} ms at .*misbehaving\.ts:\d+:\d+/.test(line),
       );
     });

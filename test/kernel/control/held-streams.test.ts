@@ -20,11 +20,11 @@ describe('streams of replaced configurations', () => {
   });
 
   /** The streams of one endpoint, and what has been asked of them. */
-  function lease(count = 1): StreamLease & { streams: number; readonly told: string[] } {
+  function lease(count = 1): StreamLease & { streams: number; readonly notices: string[] } {
     const reported: string[] = [];
     return {
       streams: count,
-      told: reported,
+      notices: reported,
       enter() {},
       leave() {},
       end: () => void reported.push('end'),
@@ -41,7 +41,7 @@ describe('streams of replaced configurations', () => {
     const hold = lease();
     streams.follow([route('/a', hold)], [route('/a', lease(0))], DRAIN_MS);
     mock.timers.tick(10 * DRAIN_MS);
-    deepEqual([hold.told, streams.size], [[], 1]);
+    deepEqual([hold.notices, streams.size], [[], 1]);
   });
 
   for (const [what, serving] of [
@@ -53,9 +53,9 @@ describe('streams of replaced configurations', () => {
       const hold = lease();
       streams.follow([route('/a', hold)], serving, DRAIN_MS);
       mock.timers.tick(DRAIN_MS - 1);
-      deepEqual(hold.told, []);
+      deepEqual(hold.notices, []);
       mock.timers.tick(1);
-      deepEqual(hold.told, ['end']);
+      deepEqual(hold.notices, ['end']);
     });
   }
 
@@ -65,7 +65,7 @@ describe('streams of replaced configurations', () => {
     mock.timers.tick(DRAIN_MS - 1);
     streams.follow([], [], DRAIN_MS);
     mock.timers.tick(1);
-    deepEqual(hold.told, ['end']);
+    deepEqual(hold.notices, ['end']);
   });
 
   it('continue if their endpoint is restored, and survive another change of it', () => {
@@ -73,10 +73,10 @@ describe('streams of replaced configurations', () => {
     streams.follow([route('/a', hold)], [], DRAIN_MS);
     streams.follow([], [route('/a', lease(0))], DRAIN_MS);
     mock.timers.tick(DRAIN_MS);
-    deepEqual(hold.told, []);
+    deepEqual(hold.notices, []);
     streams.follow([], [], DRAIN_MS);
     mock.timers.tick(DRAIN_MS);
-    deepEqual(hold.told, ['end']);
+    deepEqual(hold.notices, ['end']);
   });
 
   it('are assigned to the endpoint on which they began, over several replacements', () => {
@@ -84,7 +84,7 @@ describe('streams of replaced configurations', () => {
     streams.follow([route('/a', hold)], [route('/a', lease(0))], DRAIN_MS);
     streams.follow([route('/a', hold, 2)], [route('/a', lease(0), 2)], DRAIN_MS);
     mock.timers.tick(DRAIN_MS);
-    deepEqual(hold.told, ['end']);
+    deepEqual(hold.notices, ['end']);
   });
 
   it('are forgotten when they have ended', () => {
@@ -94,7 +94,7 @@ describe('streams of replaced configurations', () => {
     streams.follow([], [], DRAIN_MS);
     streams.endLasting();
     mock.timers.tick(DRAIN_MS);
-    deepEqual([hold.told, streams.size], [[], 0]);
+    deepEqual([hold.notices, streams.size], [[], 0]);
   });
 
   it('are not tracked for an endpoint without streams', () => {
@@ -102,7 +102,7 @@ describe('streams of replaced configurations', () => {
     streams.follow([route('/a', hold)], [], DRAIN_MS);
     streams.endLasting();
     mock.timers.tick(DRAIN_MS);
-    deepEqual([hold.told, streams.size], [[], 0]);
+    deepEqual([hold.notices, streams.size], [[], 0]);
   });
 
   it('are counted in total', () => {
@@ -124,7 +124,7 @@ describe('streams of replaced configurations', () => {
     const [one, two] = [lease(), lease()];
     streams.follow([route('/a', one), route('/b', two)], [route('/a', lease(0))], DRAIN_MS);
     streams.endLasting();
-    deepEqual([one.told, two.told], [['endLasting'], ['endLasting']]);
+    deepEqual([one.notices, two.notices], [['endLasting'], ['endLasting']]);
   });
 
   it('are not ended again after it has closed', () => {
@@ -132,6 +132,6 @@ describe('streams of replaced configurations', () => {
     streams.follow([route('/a', hold)], [], DRAIN_MS);
     streams.close();
     mock.timers.tick(DRAIN_MS);
-    deepEqual([hold.told, streams.size], [[], 0]);
+    deepEqual([hold.notices, streams.size], [[], 0]);
   });
 });

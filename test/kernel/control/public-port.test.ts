@@ -159,7 +159,7 @@ describe('the public port of a process', () => {
       (await prepare(0)).commit(FOREVER);
       const { port: second } = port.address!;
       notEqual(second, first);
-      // Asked for by 0 now, it stays.
+      // Question for by 0 now, it stays.
       deepEqual((await prepare(0)).commit(FOREVER).rebound, []);
       equal(port.address!.port, second);
     });

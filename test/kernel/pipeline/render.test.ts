@@ -10,7 +10,7 @@ const names = {
   agent: 'Sluice Version 1',
 };
 const rendering = { names, errorMessages: false };
-const telling = { ...rendering, errorMessages: true };
+const withMessages = { ...rendering, errorMessages: true };
 
 const text: Encoding = {
   name: 'text',
@@ -163,7 +163,7 @@ describe('the response to a failed request', () => {
   });
 
   it('contains the error messages under return_error_msg', () => {
-    deepEqual(written(failure(broken, new CallError('TEST', 'twice')), { told: telling }), [
+    deepEqual(written(failure(broken, new CallError('TEST', 'twice')), { told: withMessages }), [
       500,
       'Content-Type: text/plain; charset=utf-8',
       'X-Gateway: Version 1',
@@ -175,14 +175,14 @@ describe('the response to a failed request', () => {
   it('has the text and the type of its only error', () => {
     const view = { status: 422, body: '{}', contentType: 'application/json' };
     const own = new CallError('TEST', 'it broke', { view });
-    deepEqual(written(failure(own), { told: telling }).slice(0, 2), [422, 'Content-Type: application/json']);
-    equal(written(failure(own), { told: telling }).at(-1), '{}');
-    equal(written(failure(own, broken), { told: telling }).at(-1), 'it broke\nit broke');
+    deepEqual(written(failure(own), { told: withMessages }).slice(0, 2), [422, 'Content-Type: application/json']);
+    equal(written(failure(own), { told: withMessages }).at(-1), '{}');
+    equal(written(failure(own, broken), { told: withMessages }).at(-1), 'it broke\nit broke');
   });
 
   it('has no body and no type if the text of the error is empty', () => {
     const silent = new CallError('TEST', 'it broke', { view: { status: 429, body: '' } });
-    deepEqual(written(failure(silent), { told: telling }), [
+    deepEqual(written(failure(silent), { told: withMessages }), [
       429,
       'X-Gateway: Version 1',
       'X-Gateway-Completed: false',
@@ -223,7 +223,7 @@ describe('a response without an endpoint', () => {
 
   it('has no body if it failed without data', () => {
     deepEqual(plain(failure(broken)), [500, 'X-Gateway: Version 1', 'X-Gateway-Completed: false', null]);
-    equal(shown(renderPlain(failure(broken), telling)).at(-1), 'it broke');
+    equal(shown(renderPlain(failure(broken), withMessages)).at(-1), 'it broke');
   });
 });
 

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import type { AtBackend, AtEndpoint, Plugin } from '#contract';
 import { type Stage, stagesAround, stagesOfBackend } from '../../../kernel/pipeline/steps/stages.ts';
 
-const standing = <A>(name: string, at: A) => ({ plugin: { name } as Plugin, at });
+const item = <A>(name: string, at: A) => ({ plugin: { name } as Plugin, at });
 const shown = (stages: readonly Stage[]): string[] => stages.map(({ as, namespace }) => `${as} ${namespace}`);
 
 /** A part of an attachment; which one does not matter here. */
@@ -10,16 +10,16 @@ const section = {} as never;
 
 describe('the stages of an endpoint, in order', () => {
   const attached = [
-    standing<AtEndpoint>('a', { payload: section, message: section, shape: section, combine: section }),
-    standing<AtEndpoint>('b', { shape: section, combine: section, message: section }),
-    standing<AtEndpoint>('c', { payload: section }),
+    item<AtEndpoint>('a', { payload: section, message: section, shape: section, combine: section }),
+    item<AtEndpoint>('b', { shape: section, combine: section, message: section }),
+    item<AtEndpoint>('c', { payload: section }),
   ];
-  const endpoint = [standing<AtEndpoint>('e', {})];
-  const proxy = [standing<AtEndpoint>('p', {})];
+  const endpoint = [item<AtEndpoint>('e', {})];
+  const proxy = [item<AtEndpoint>('p', {})];
   const gathering = [
     ...attached,
-    standing<AtEndpoint>('g', { gather: section }),
-    standing<AtEndpoint>('h', { gather: section }),
+    item<AtEndpoint>('g', { gather: section }),
+    item<AtEndpoint>('h', { gather: section }),
   ];
 
   it('begin with stages for the request, followed by wraps', () => {
@@ -46,11 +46,11 @@ describe('the stages of an endpoint, in order', () => {
 
 describe('the stages of a backend', () => {
   const attached = [
-    standing<AtBackend>('a', { shadow: section, message: section, shape: section }),
-    standing<AtBackend>('b', { shape: section }),
+    item<AtBackend>('a', { shadow: section, message: section, shape: section }),
+    item<AtBackend>('b', { shape: section }),
   ];
   const stagesOf = (reads: boolean, looks: boolean) =>
-    stagesOfBackend([standing('w', {})], [standing('t', {})], attached, 'http', reads, looks);
+    stagesOfBackend([item('w', {})], [item('t', {})], attached, 'http', reads, looks);
 
   it('end with the protocol', () => {
     deepEqual(shown(stagesOf(false, false)), ['shadow a', 'backend w', 'transport t', 'protocol http']);

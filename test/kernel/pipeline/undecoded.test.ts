@@ -72,7 +72,7 @@ describe('responses that pass undecoded', () => {
     await backend.close();
   });
 
-  const told = async (path: string) => {
+  const replyOf = async (path: string) => {
     const { status, headers, text } = await ask(port, `GET ${path}`);
     const { 'content-type': type, 'x-gateway-completed': completed } = headers;
     return { status, type, completed, data: text === '' ? null : JSON.parse(text) };
@@ -80,7 +80,7 @@ describe('responses that pass undecoded', () => {
 
   for (const [index, backends] of cases.entries()) {
     it(`equal decoded ones: ${JSON.stringify(backends)}`, async () => {
-      deepEqual(await told(`/passed/${index}`), await told(`/decoded/${index}`));
+      deepEqual(await replyOf(`/passed/${index}`), await replyOf(`/decoded/${index}`));
     });
   }
 

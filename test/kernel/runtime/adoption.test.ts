@@ -14,7 +14,7 @@ const texts = definePort<string[]>('texts of a test');
 
 describe('an unchanged endpoint over a reload', () => {
   let gateway: Operations;
-  let told: string[];
+  let steps: string[];
   let folder: PluginFolder;
 
   /** Tells what becomes of it. */
@@ -34,18 +34,18 @@ describe('an unchanged endpoint over a reload', () => {
         },
         ({ config, endpoint, read, setting, take, start, defer, fault, warm, health }) => {
           const name = endpoint.endpoint;
-          told.push(`attach ${name}`);
+          steps.push(`attach ${name}`);
           const text = config.file === '' ? '' : Buffer.from(read(config.file)).toString();
           if (config.asks !== '') setting(config.asks as 'name');
           take(texts)?.push(name);
           if (config.refuses) throw fault('TEST_REFUSED', '', 'no');
-          warm(async () => void told.push(`warm ${name}`));
+          warm(async () => void steps.push(`warm ${name}`));
           health(`watched ${name}`, () => 'well');
           start((signal) => {
-            told.push(`start ${name}`);
-            signal.addEventListener('abort', () => told.push(`stop ${name}`));
+            steps.push(`start ${name}`);
+            signal.addEventListener('abort', () => steps.push(`stop ${name}`));
           });
-          defer(() => void told.push(`end ${name}`));
+          defer(() => void steps.push(`end ${name}`));
           return { endpoint: before(() => refuse(418, { headers: new HeaderBag(['X-Text', text]) })) };
         },
       ),
@@ -59,7 +59,7 @@ describe('an unchanged endpoint over a reload', () => {
       ...(independent && { independent }),
       places: [
         atService({ type: 'object' }, ({ serving }) => {
-          told.push('attach the service');
+          steps.push('attach the service');
           const paths = () => serving().endpoints.map((each) => each.endpoint);
           const handle = () => Reply.raw(200, new HeaderBag(), Buffer.from(paths().join()));
           return {
@@ -80,12 +80,12 @@ describe('an unchanged endpoint over a reload', () => {
   const config = (endpoints: readonly object[], more: object = {}) => ({ version: 3 as const, endpoints, ...more });
   const start = async (document: object, independent = true) => {
     gateway = await startWith([watched, offering(independent)], document);
-    told.length = 0;
+    steps.length = 0;
   };
   const settled = () => until(() => gateway.status.draining === 0);
 
   beforeEach(() => {
-    told = [];
+    steps = [];
     folder = new PluginFolder();
   });
   afterEach(async () => {
@@ -97,7 +97,7 @@ describe('an unchanged endpoint over a reload', () => {
     await start(config([endpoint('/a'), endpoint('/b')]));
     await gateway.reload(config([endpoint('/a'), endpoint('/b', {}, { timeout: '7s' })]));
     await settled();
-    deepEqual(told, ['attach /b', 'warm /b', 'start /b', 'stop /b', 'end /b']);
+    deepEqual(steps, ['attach /b', 'warm /b', 'start /b', 'stop /b', 'end /b']);
     equal((await gateway.inject('/a')).statusCode, 418);
     const health = JSON.parse((await gateway.inject('/__health')).body);
     deepEqual(health.agents, { 'watched /a': 'well', 'watched /b': 'well' });
@@ -111,10 +111,10 @@ describe('an unchanged endpoint over a reload', () => {
       const source = (document: object) => new ConfigText(print(document), format);
       await start(config([endpoint('/a')]));
       await gateway.reload(source(config([endpoint('/a'), endpoint('/b')])));
-      told.length = 0;
+      steps.length = 0;
       await gateway.reload(source(config([endpoint('/a'), endpoint('/b', {}, { timeout: '7s' }), endpoint('/c')])));
       await settled();
-      deepEqual(told.filter((line) => line.startsWith('attach')).sort(), ['attach /b', 'attach /c']);
+      deepEqual(steps.filter((line) => line.startsWith('attach')).sort(), ['attach /b', 'attach /c']);
     });
   }
 
@@ -125,13 +125,13 @@ describe('an unchanged endpoint over a reload', () => {
     }
     await settled();
     deepEqual(
-      told.filter((line) => line.endsWith('/a')),
+      steps.filter((line) => line.endsWith('/a')),
       [],
     );
     await gateway.reload(config([endpoint('/b', {}, { timeout: '5s' })]));
     await settled();
     deepEqual(
-      told.filter((line) => line.endsWith('/a')),
+      steps.filter((line) => line.endsWith('/a')),
       ['stop /a', 'end /a'],
     );
   });
@@ -141,7 +141,7 @@ describe('an unchanged endpoint over a reload', () => {
     await gateway.reload(config([endpoint('/a')]));
     await gateway.close();
     deepEqual(
-      told.filter((line) => line.endsWith('/a')),
+      steps.filter((line) => line.endsWith('/a')),
       ['stop /a', 'end /a'],
     );
   });
@@ -150,7 +150,7 @@ describe('an unchanged endpoint over a reload', () => {
     await start(config([endpoint('/a'), endpoint('/b')]));
     await gateway.reload(config([endpoint('/c'), endpoint('/b'), endpoint('/a')]));
     await settled();
-    deepEqual(told, ['attach /c', 'warm /c', 'start /c']);
+    deepEqual(steps, ['attach /c', 'warm /c', 'start /c']);
   });
 
   it('is not affected by a rejected reload or a dry run', async () => {
@@ -159,14 +159,14 @@ describe('an unchanged endpoint over a reload', () => {
     await rejects(gateway.reload(config([endpoint('/a'), endpoint('/b', { refuses: true })])), /TEST_REFUSED/);
     await gateway.apply({ trigger: 'api', source: config([endpoint('/a'), endpoint('/c')]), dryRun: true });
     deepEqual(
-      told.filter((line) => /^(?:start|stop)|end \/b/.test(line)),
+      steps.filter((line) => /^(?:start|stop)|end \/b/.test(line)),
       [],
     );
     equal(partsOf(gateway).generations.current.runtime.compiled.routes, routes);
-    told.length = 0;
+    steps.length = 0;
     await gateway.reload(config([endpoint('/b')]));
     await settled();
-    deepEqual(told, ['stop /a', 'end /a']);
+    deepEqual(steps, ['stop /a', 'end /a']);
   });
 
   it('is rebuilt if a file that it read has changed', async () => {
@@ -175,12 +175,12 @@ describe('an unchanged endpoint over a reload', () => {
     const document = config([endpoint('/a', { file }), endpoint('/b')]);
     await start(document);
     await gateway.reload(document);
-    deepEqual([...told], []);
+    deepEqual([...steps], []);
     writeFileSync(file, 'two');
     await gateway.reload(document);
     await settled();
     deepEqual(
-      told.filter((line) => line.startsWith('attach')),
+      steps.filter((line) => line.startsWith('attach')),
       ['attach /a'],
     );
     equal((await gateway.inject('/a')).headers['x-text'], 'two');
@@ -190,39 +190,39 @@ describe('an unchanged endpoint over a reload', () => {
     const endpoints = [endpoint('/a')];
     await start(config(endpoints));
     await gateway.reload(config(endpoints, { name: 'another' }));
-    deepEqual(told.slice(0, 1), ['attach /a']);
+    deepEqual(steps.slice(0, 1), ['attach /a']);
   });
 
   it('is rebuilt if it has read the list of all endpoints', async () => {
     await start(config([endpoint('/a', { asks: 'endpoints' }), endpoint('/b')]));
     await gateway.reload(config([endpoint('/a', { asks: 'endpoints' }), endpoint('/b'), endpoint('/c')]));
-    deepEqual(told.slice(0, 2), ['attach /a', 'attach /c']);
+    deepEqual(steps.slice(0, 2), ['attach /a', 'attach /c']);
   });
 
   it('is rebuilt on request', async () => {
     await start(config([endpoint('/a')]));
     await gateway.apply({ trigger: 'api', source: config([endpoint('/a')]), force: true });
-    deepEqual(told.slice(0, 1), ['attach /a']);
+    deepEqual(steps.slice(0, 1), ['attach /a']);
   });
 
   it('uses the same offers of the service if these do not depend on endpoints', async () => {
     const service = { extra_config: { 'test/offering': {} } };
     await start(config([endpoint('/a')], service));
     await gateway.reload(config([endpoint('/a'), endpoint('/b')], service));
-    deepEqual(told, ['attach /b', 'warm /b', 'start /b']);
+    deepEqual(steps, ['attach /b', 'warm /b', 'start /b']);
   });
 
   it('is rebuilt together with offers of the service that depend on endpoints', async () => {
     const service = { extra_config: { 'test/offering': {} } };
     await start(config([endpoint('/a')], service), false);
     await gateway.reload(config([endpoint('/a'), endpoint('/b')], service));
-    deepEqual(told.slice(0, 3), ['attach the service', 'attach /a', 'attach /b']);
+    deepEqual(steps.slice(0, 3), ['attach the service', 'attach /a', 'attach /b']);
   });
 
   it('is rebuilt with the service if an endpoint that the service depends on is added, changed or removed', async () => {
     const service = { extra_config: { 'test/offering': {} } };
     const learnt = endpoint('/learnt');
-    const steps: readonly (readonly [what: string, endpoints: readonly object[], isWhole: boolean])[] = [
+    const changes: readonly (readonly [what: string, endpoints: readonly object[], isWhole: boolean])[] = [
       ['another one comes', [endpoint('/a'), endpoint('/b')], false],
       ['one comes', [endpoint('/a'), endpoint('/b'), learnt], true],
       ['another one changes', [endpoint('/a', {}, { timeout: '5s' }), endpoint('/b'), learnt], false],
@@ -231,10 +231,10 @@ describe('an unchanged endpoint over a reload', () => {
       ['it goes', [endpoint('/b')], true],
     ];
     await start(config([endpoint('/a')], service));
-    for (const [what, endpoints, isWhole] of steps) {
-      told.length = 0;
+    for (const [what, endpoints, isWhole] of changes) {
+      steps.length = 0;
       await gateway.reload(config(endpoints, service));
-      equal(told.includes('attach the service'), isWhole, what);
+      equal(steps.includes('attach the service'), isWhole, what);
     }
   });
 
@@ -243,7 +243,7 @@ describe('an unchanged endpoint over a reload', () => {
     await start(config([endpoint('/a')], service));
     await gateway.reload(config([endpoint('/a'), endpoint('/b')], service));
     equal((await gateway.inject('/served')).body, '/a,/b');
-    equal(told.includes('attach the service'), false);
+    equal(steps.includes('attach the service'), false);
     await gateway.apply({ trigger: 'api', source: config([endpoint('/c')], service), dryRun: true });
     await rejects(gateway.reload(config([endpoint('/d', { refuses: true })], service)), /TEST_REFUSED/);
     equal((await gateway.inject('/served')).body, '/a,/b');

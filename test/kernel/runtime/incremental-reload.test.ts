@@ -189,8 +189,8 @@ describe('a configuration that reuses its unchanged parts', function () {
     [5, documented],
   ] as const;
   for (const [seed, components] of sets) {
-    const beside = Object.keys(components).join(', ');
-    it(`responds like one that is built completely, for any change (${seed}) ${beside}`, async () => {
+    const others = Object.keys(components).join(', ');
+    it(`responds like one that is built completely, for any change (${seed}) ${others}`, async () => {
       const random = generator(seed);
       withPlugins = seed === 1;
       always = components;

@@ -95,7 +95,7 @@ describe('a file watcher', () => {
     const reported = new Set<string>();
     while (reported.size < 2) for (const path of await at.next()) reported.add(path);
     equal(most, 1);
-    equal(at.told.length <= 3, true);
+    equal(at.reported.length <= 3, true);
   });
 
   describe('receives the files of a reload attempt', () => {

@@ -38,7 +38,7 @@ describe('watching the targets of directories and links', () => {
       await project(version, { 'gateway.json': `{"a": "${version}"}` });
       deepEqual(await at.next(), [visible]);
     }
-    equal(at.told.length, 4);
+    equal(at.reported.length, 4);
   });
 
   it('reports all files of one swap together', async () => {

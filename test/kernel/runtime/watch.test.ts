@@ -36,7 +36,7 @@ describe('watching configuration files', () => {
         await unlink(`${file}~`);
         deepEqual(await at.next(), [file]);
       }
-      equal(at.told.length, 3);
+      equal(at.reported.length, 3);
     });
 
     it('by sed -i', async () => {
@@ -53,7 +53,7 @@ describe('watching configuration files', () => {
         await rename(`${file}.new`, file);
         deepEqual(await at.next(), [file]);
       }
-      equal(at.told.length, 3);
+      equal(at.reported.length, 3);
     });
 
     it('by deleting and creating it', async () => {
@@ -61,7 +61,7 @@ describe('watching configuration files', () => {
       await unlink(file);
       await writeFile(file, '{"a": 2}');
       deepEqual(await at.next(), [file]);
-      equal(at.told.length, 1);
+      equal(at.reported.length, 1);
     });
 
     it('by renaming a file with the same size and time over it', async () => {
@@ -165,7 +165,7 @@ describe('watching configuration files', () => {
       await unfinished;
       await appendFile(file, '1, 2]}');
       deepEqual(await at.next(), [file]);
-      equal(at.told.length, 1);
+      equal(at.reported.length, 1);
     });
 
     it('of a file that is truncated, then filled', async () => {
@@ -174,7 +174,7 @@ describe('watching configuration files', () => {
       await unfinished;
       await writeFile(file, '{"a": 2}');
       deepEqual(await at.next(), [file]);
-      equal(at.told.length, 1);
+      equal(at.reported.length, 1);
     });
 
     it('but reports a file that stays unfinished, and its completion', async () => {
@@ -198,7 +198,7 @@ describe('watching configuration files', () => {
       for (let number = 0; number < 200; number++) await writeFile(file, `{"a": ${number}}`);
       await saw.promise;
       equal(last, end);
-      equal(at.told.length < 50, true, `${at.told.length} runs`);
+      equal(at.reported.length < 50, true, `${at.reported.length} runs`);
     });
   });
 });

@@ -29,7 +29,7 @@ describe("the client's view of a failed call", () => {
     gateway = undefined;
   });
 
-  const told = async (view: ClientView, returnsMessages: boolean) => {
+  const shown = async (view: ClientView, returnsMessages: boolean) => {
     gateway = await startWith([refusing(view)], {
       extra_config: { router: { return_error_msg: returnsMessages } },
       endpoints: [
@@ -50,17 +50,17 @@ describe("the client's view of a failed call", () => {
   it('has the body of the component with "always", regardless of return_error_msg', async () => {
     const always = { ...view, always: true } as const;
     const expected = [422, 'application/json', view.body];
-    deepEqual(await told(always, false), expected);
-    deepEqual(await told(always, true), expected);
+    deepEqual(await shown(always, false), expected);
+    deepEqual(await shown(always, true), expected);
   });
 
   it('has an empty body otherwise, unless return_error_msg is set', async () => {
-    deepEqual((await told(view, false)).slice(0, 3), [422, undefined, '']);
-    deepEqual(await told(view, true), [422, 'application/json', view.body]);
+    deepEqual((await shown(view, false)).slice(0, 3), [422, undefined, '']);
+    deepEqual(await shown(view, true), [422, 'application/json', view.body]);
   });
 
   it('never contains the log message without return_error_msg', async () => {
-    equal((await told({ status: 500, always: true }, false))[2], '');
-    equal((await told({ status: 500 }, true))[2], 'for the log');
+    equal((await shown({ status: 500, always: true }, false))[2], '');
+    equal((await shown({ status: 500 }, true))[2], 'for the log');
   });
 });

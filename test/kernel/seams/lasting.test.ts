@@ -31,7 +31,7 @@ describe('a long-lived response', () => {
     );
     const { port } = await gateway.listen();
     const client = await openStream(port, '/lasts');
-    // Asked later with the same timeout: when it is over, so is that of the first.
+    // Question later with the same timeout: when it is over, so is that of the first.
     equal((await gateway.inject({ url: '/hangs' })).statusCode, 500);
     body.write(Buffer.from('still here'));
     await client.until('still here');

@@ -7,7 +7,7 @@ import { examine } from '../../../kernel/runtime/build/build.ts';
 import { catalogue } from '../../../plugins/index.ts';
 
 const order = { middleware: [], request: [], endpoint: [], proxy: ['a', 'b'], backend: [], transport: [] };
-const named = (name: string, beside: Partial<Plugin> = {}) => definePlugin({ name, description: 'Stands.', ...beside });
+const named = (name: string, more: Partial<Plugin> = {}) => definePlugin({ name, description: 'Stands.', ...more });
 
 describe('plugins that the order table does not list', () => {
   const sorted = (...plugins: Plugin[]) =>
@@ -47,7 +47,7 @@ describe('plugins that the order table does not list', () => {
 
 describe('a component at the root that attaches to every endpoint', () => {
   const table = { ...order, endpoint: ['service: limit', 'keys', 'limit'] };
-  const standing = (...items: { name: string; ofService?: true }[]) =>
+  const sortedNames = (...items: { name: string; ofService?: true }[]) =>
     sortByOrder(
       items.map(({ name, ...rest }) => ({ plugin: named(name), ...rest })),
       table,
@@ -55,14 +55,14 @@ describe('a component at the root that attaches to every endpoint', () => {
     ).map(({ plugin, ofService }) => `${plugin.name}${ofService ? ' of the service' : ''}`);
 
   it('has its own position if the table has one', () => {
-    deepEqual(standing({ name: 'limit' }, { name: 'keys' }, { name: 'limit', ofService: true }), [
+    deepEqual(sortedNames({ name: 'limit' }, { name: 'keys' }, { name: 'limit', ofService: true }), [
       'limit of the service',
       'keys',
       'limit',
     ]);
   });
   it("has the position of the endpoint's component otherwise", () => {
-    deepEqual(standing({ name: 'limit' }, { name: 'keys', ofService: true }), ['keys of the service', 'limit']);
+    deepEqual(sortedNames({ name: 'limit' }, { name: 'keys', ofService: true }), ['keys of the service', 'limit']);
   });
 });
 

@@ -47,17 +47,17 @@ const quota = definePlugin({
 });
 
 describe('tokens of a rate limit that workers take in batches', () => {
-  const stands: Harness[] = [];
+  const harnesses: Harness[] = [];
   const clock = { time: 0, now: () => clock.time };
 
   async function open(config: object, workers: number): Promise<Harness[]> {
     const services = { clock };
     const owner = await openHarness(quota, 'endpoint', config, { role: 'owner', services });
-    stands.push(owner);
+    harnesses.push(owner);
     const made: Harness[] = [];
     for (let each = 0; each < workers; each++)
       made.push(await openHarness(quota, 'endpoint', config, { owner, services }));
-    stands.push(...made);
+    harnesses.push(...made);
     return made;
   }
 
@@ -81,7 +81,7 @@ describe('tokens of a rate limit that workers take in batches', () => {
     mock.timers.enable({ apis: ['setInterval'] });
   });
   afterEach(async () => {
-    for (const one of stands.splice(0).reverse()) deepEqual(await one.close(), { kept: 0, deferred: 0 });
+    for (const one of harnesses.splice(0).reverse()) deepEqual(await one.close(), { kept: 0, deferred: 0 });
     mock.timers.reset();
   });
 

@@ -117,12 +117,12 @@ describe('commands and audit rules of a plugin', () => {
       const [stdout, stderr, signals] = [new PassThrough(), new PassThrough(), new EventEmitter()];
       const context = { stdout, stderr, env: {}, signals, exit() {}, program: '', catalogue: plugged };
       const ended = main(['open', '/door'], context);
-      let told = '';
+      let printed = '';
       for await (const chunk of stderr) {
-        told += chunk;
-        if (/ on port \d+/.test(told)) break;
+        printed += chunk;
+        if (/ on port \d+/.test(printed)) break;
       }
-      const url = `http://127.0.0.1:${/ on port (\d+)/.exec(told)![1]}`;
+      const url = `http://127.0.0.1:${/ on port (\d+)/.exec(printed)![1]}`;
       equal((await fetch(`${url}/door`)).status, 500);
       equal((await fetch(`${url}/wall`)).status, 404);
       signals.emit('SIGTERM', 'SIGTERM');

@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-export interface Asked {
+export interface Question {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
@@ -13,7 +13,7 @@ export function ask(
   port: number,
   line: string,
   options: { headers?: Record<string, string | string[]>; body?: string | Buffer } = {},
-): Promise<Asked> {
+): Promise<Question> {
   const [method, path] = line.split(' ') as [string, string];
   return new Promise((resolve, reject) => {
     const asking = request({ port, host: '127.0.0.1', method, path, headers: options.headers ?? {}, agent: false });

@@ -9,7 +9,7 @@ import { ask } from './ask.ts';
 const made = /^[\da-f]{12}-[\da-z]+$/;
 
 describe('request ids', () => {
-  async function stand(router: object, extra: DataObject = {}) {
+  async function start(router: object, extra: DataObject = {}) {
     const backend = await startBackend((seen, response) => {
       if (seen.target === '/fails') return void response.writeHead(500).end();
       response.setHeader('X-Request-Id', 'of-the-backend');
@@ -40,7 +40,7 @@ describe('request ids', () => {
   }
 
   it('are generated, the same for backend, client and access log', async () => {
-    const { backend, port, lines, close } = await stand({ request_id: 'X-Request-Id' });
+    const { backend, port, lines, close } = await start({ request_id: 'X-Request-Id' });
     try {
       for (const path of ['/x', '/all', '/raw']) {
         const { headers } = await ask(port, `GET ${path}`, { headers: { X_Request_Id: 'twin' } });
@@ -59,7 +59,7 @@ describe('request ids', () => {
   });
 
   it('are replaced unless the client is a trusted proxy', async () => {
-    const { backend, port, close } = await stand({ request_id: 'X-Request-Id', trusted_proxies: ['10.0.0.0/8'] });
+    const { backend, port, close } = await start({ request_id: 'X-Request-Id', trusted_proxies: ['10.0.0.0/8'] });
     try {
       const { headers } = await ask(port, 'GET /all', { headers: { 'x-request-id': 'spoofed' } });
       match(String(headers['x-request-id']), made);
@@ -70,7 +70,7 @@ describe('request ids', () => {
   });
 
   it('are kept from trusted proxies, unless they are malformed, too long or repeated', async () => {
-    const { backend, port, lines, close } = await stand({
+    const { backend, port, lines, close } = await start({
       request_id: 'X-Request-Id',
       trusted_proxies: ['127.0.0.1'],
       return_error_msg: true,
@@ -93,7 +93,7 @@ describe('request ids', () => {
 
   it('are in every error response, regardless of its origin', async () => {
     const settings = { request_id: 'X-Request-Id', path_parameters: 'refuse', max_payload: 3, return_error_msg: true };
-    const { port, close } = await stand(settings, { 'security/bot-detector': { deny: ['bad'] } });
+    const { port, close } = await start(settings, { 'security/bot-detector': { deny: ['bad'] } });
     try {
       const cases: [request: string, status: number, headers?: Record<string, string>, body?: string][] = [
         ['GET /none', 404],
@@ -114,7 +114,7 @@ describe('request ids', () => {
   });
 
   it('work over HTTP/2 and with another header name', async () => {
-    const { backend, port, close } = await stand({ request_id: 'X-Correlation-Id', trusted_proxies: ['127.0.0.1'] });
+    const { backend, port, close } = await start({ request_id: 'X-Correlation-Id', trusted_proxies: ['127.0.0.1'] });
     const session = connect(`http://127.0.0.1:${port}`);
     try {
       const ids = [];
@@ -139,7 +139,7 @@ describe('request ids', () => {
 
   it('are part of the JSON access log', async () => {
     const logging = { level: 'INFO', stdout: true, access_log_format: 'json' };
-    const { port, lines, close } = await stand({ request_id: 'X-Request-Id' }, { 'telemetry/logging': logging });
+    const { port, lines, close } = await start({ request_id: 'X-Request-Id' }, { 'telemetry/logging': logging });
     try {
       const trace = '0af7651916cd43dd8448eb211c80319c';
       const parent = `00-${trace}-b7ad6b7169203331-01`;
@@ -154,7 +154,7 @@ describe('request ids', () => {
   });
 
   it('are disabled by default', async () => {
-    const { backend, port, close } = await stand({});
+    const { backend, port, close } = await start({});
     try {
       const { headers } = await ask(port, 'GET /x', { headers: { 'x-request-id': 'mine' } });
       equal(headers['x-request-id'], undefined);

@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
-import { asksToSwitch, protocolOf } from '../../../kernel/server/http1/upgrade.ts';
-import { asksForHttp2 } from '../../../kernel/server/http2/h2c.ts';
+import { protocolOf, requestsSwitch } from '../../../kernel/server/http1/upgrade.ts';
+import { requestsHttp2 } from '../../../kernel/server/http2/h2c.ts';
 
 const message = (headers: object, more: object = {}): IncomingMessage =>
   ({ headers, httpVersion: '1.1', url: '/a', ...more }) as IncomingMessage;
@@ -17,7 +17,7 @@ describe('a request to switch to another protocol', () => {
     ['has no chunks', message({ ...asking, 'transfer-encoding': 'chunked' }), false],
     ['is no older one', message(asking, { httpVersion: '1.0' }), false],
   ];
-  for (const [name, asked, asks] of cases) it(name, () => equal(asksToSwitch(asked), asks));
+  for (const [name, request, isRecognized] of cases) it(name, () => equal(requestsSwitch(request), isRecognized));
 
   it('receives the first of its protocols that is supported', () => {
     equal(protocolOf(message(asking), new Set(['shout'])), 'shout');
@@ -50,6 +50,6 @@ describe('a request to switch to HTTP/2', () => {
     ['without a target', message(asking, { url: undefined }), false],
   ];
   for (const [name, request, isRecognized] of cases) {
-    it(`is ${isRecognized ? 'recognized' : 'ignored'} ${name}`, () => equal(asksForHttp2(request), isRecognized));
+    it(`is ${isRecognized ? 'recognized' : 'ignored'} ${name}`, () => equal(requestsHttp2(request), isRecognized));
   }
 });

@@ -8,19 +8,19 @@ import { TestProcess, turnsUntil } from './lines.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** A configuration as it travels. */
+/** A configuration as it is sent to a worker. */
 export function order(revision: number): PrepareOrder {
   return { revision, file: 'gateway.json', text: '{}', files: [] };
 }
 
-/** A slot whose processes, timers and owner are a test's. */
-export class SeatStand {
+/** A worker slot with processes, timers and an owner of the test. */
+export class SlotHarness {
   readonly processes: TestProcess[] = [];
-  /** What the log has been told. */
+  /** Lines of the log. */
   readonly lines: string[] = [];
-  /** What the owner has been told. */
-  readonly told: (readonly unknown[])[] = [];
-  /** What the next process is asked is answered by these. */
+  /** Notifications to the owner, by name. */
+  readonly reports: (readonly unknown[])[] = [];
+  /** Responses of the next process, by the name of the request. */
   answers: Handlers = {
     commit: (revision: number) => ({ revision, rebound: [], port: null }),
     stop: () => this.last.end(0, null),
@@ -40,14 +40,14 @@ export class SeatStand {
       this.processes.push(new TestProcess(this.pid, this.answers));
       return this.last as unknown as Worker;
     });
-    const report = (name: string) => (payload: unknown) => void this.told.push([name, payload]);
+    const report = (name: string) => (payload: unknown) => void this.reports.push([name, payload]);
     this.owner = {
       log: { error: (line: string) => void this.lines.push(line) } as Log,
       committed: null,
       listens: false,
       target: { known: null },
       denied: [{ address: '127.0.0.1', port: 1 }],
-      useShared: ({ asked }) => `answer to ${asked}`,
+      useShared: ({ question }) => `answer to ${question}`,
       mirrorSnapshot: (id) => `all of ${id}`,
       onMirror: report('mirror'),
       onHeartbeat: report('heartbeat'),
@@ -64,7 +64,7 @@ export class SeatStand {
     return this.processes.at(-1)!;
   }
 
-  /** What it has been asked and told. */
+  /** Names of the requests and notifications that the process has received. */
   get asked(): string[] {
     return this.last.orders.map(([name]) => name);
   }

@@ -300,9 +300,9 @@ describe('the pool of workers', () => {
   it('answers requests of its workers for shared values', async () => {
     const [one] = processes;
     const [id] = [...gateway.generations.current.runtime.shared.keys()].filter((name) => name.includes('count'));
-    equal(await one!.channel.ask('shared', { revision: 1, id, asked: 3 }), 3);
-    equal(await processes[1]!.channel.ask('shared', { revision: 1, id, asked: 3 }), 6);
-    await rejects(one!.channel.ask('shared', { revision: 1, id: 'x', asked: 3 }), {
+    equal(await one!.channel.ask('shared', { revision: 1, id, question: 3 }), 3);
+    equal(await processes[1]!.channel.ask('shared', { revision: 1, id, question: 3 }), 6);
+    await rejects(one!.channel.ask('shared', { revision: 1, id: 'x', question: 3 }), {
       code: 'SHARED_UNKNOWN',
       message: 'no shared value x',
     });

@@ -2,80 +2,80 @@ import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { GatewayError } from '../../../kernel/contract/internal.ts';
 import { arrival, turnsUntil } from './lines.ts';
-import { order, SeatStand } from './slots.ts';
+import { order, SlotHarness } from './slots.ts';
 
 describe('a worker slot during a change', () => {
-  let stand: SeatStand;
+  let harness: SlotHarness;
 
   beforeEach(() => {
-    stand = new SeatStand();
+    harness = new SlotHarness();
   });
-  afterEach(() => stand.close());
+  afterEach(() => harness.close());
 
   describe('on prepare', () => {
     it('waits up to 30 seconds for its worker to start', async () => {
-      stand.slot.start();
-      const late = rejects(stand.slot.prepare(order(2)), {
+      harness.slot.start();
+      const late = rejects(harness.slot.prepare(order(2)), {
         code: 'PREPARE_TIMEOUT',
         message: 'worker 7 is not ready: not started within 30000 ms',
       });
       mock.timers.tick(30_000);
       await late;
-      const prepared = stand.slot.prepare(order(2));
-      stand.last.channel.notify('ready');
+      const prepared = harness.slot.prepare(order(2));
+      harness.last.channel.notify('ready');
       await prepared;
-      deepEqual(stand.last.orders.at(-1), ['prepare', order(2)]);
+      deepEqual(harness.last.orders.at(-1), ['prepare', order(2)]);
     });
 
     it("rejects the configuration with the worker's errors", async () => {
-      await stand.up();
+      await harness.up();
       const refusal = new GatewayError('LISTENER_BIND', 'taken');
-      stand.answer({ prepare: () => Promise.reject(refusal) });
-      await rejects(stand.slot.prepare(order(2)), { code: 'LISTENER_BIND', message: 'taken' });
-      stand.answer({ prepare: () => Promise.reject(new Error('a bug')) });
-      await rejects(stand.slot.prepare(order(2)), /a bug/);
+      harness.answer({ prepare: () => Promise.reject(refusal) });
+      await rejects(harness.slot.prepare(order(2)), { code: 'LISTENER_BIND', message: 'taken' });
+      harness.answer({ prepare: () => Promise.reject(new Error('a bug')) });
+      await rejects(harness.slot.prepare(order(2)), /a bug/);
     });
 
     it('rejects the configuration if the worker dies or takes more than 30 seconds', async () => {
-      await stand.up();
-      stand.answer({ prepare: () => new Promise(() => {}) });
-      const late = rejects(stand.slot.prepare(order(2)), {
+      await harness.up();
+      harness.answer({ prepare: () => new Promise(() => {}) });
+      const late = rejects(harness.slot.prepare(order(2)), {
         code: 'PREPARE_TIMEOUT',
         message: 'worker 7 is not ready: no response within 30000 ms',
       });
-      await turnsUntil(() => stand.asked.includes('prepare'));
+      await turnsUntil(() => harness.asked.includes('prepare'));
       mock.timers.tick(30_000);
       await late;
-      const dead = rejects(stand.slot.prepare(order(2)), {
+      const dead = rejects(harness.slot.prepare(order(2)), {
         code: 'PREPARE_TIMEOUT',
         message: 'worker 7 is not ready: the process has ended',
       });
       await arrival();
-      stand.last.end(1, null);
+      harness.last.end(1, null);
       await dead;
     });
 
     it('aborts the configuration in the worker, unless that is still starting', async () => {
-      await stand.up();
-      await stand.slot.abort();
-      deepEqual(stand.last.orders.at(-1), ['abort', null]);
-      stand.answer({ abort: () => Promise.reject(new Error('a bug')) });
-      await stand.slot.abort();
-      stand.last.end(1, null);
+      await harness.up();
+      await harness.slot.abort();
+      deepEqual(harness.last.orders.at(-1), ['abort', null]);
+      harness.answer({ abort: () => Promise.reject(new Error('a bug')) });
+      await harness.slot.abort();
+      harness.last.end(1, null);
       mock.timers.tick(100);
-      await stand.slot.abort();
+      await harness.slot.abort();
       await arrival();
-      deepEqual(stand.last.orders, []);
+      deepEqual(harness.last.orders, []);
     });
   });
 
   describe('on commit', () => {
     it('logs messages of the worker', async () => {
-      await stand.up();
-      stand.answer({ commit: () => ({ revision: 2, rebound: ['a'], port: 1 }) });
-      deepEqual(await stand.slot.commit(2), { revision: 2, rebound: ['a'], port: 1 });
-      deepEqual(stand.last.orders.at(-1), ['commit', 2]);
-      deepEqual(stand.lines, []);
+      await harness.up();
+      harness.answer({ commit: () => ({ revision: 2, rebound: ['a'], port: 1 }) });
+      deepEqual(await harness.slot.commit(2), { revision: 2, rebound: ['a'], port: 1 });
+      deepEqual(harness.last.orders.at(-1), ['commit', 2]);
+      deepEqual(harness.lines, []);
     });
 
     for (const [what, first, why] of [
@@ -83,65 +83,65 @@ describe('a worker slot during a change', () => {
       ['serves another revision', () => ({ revision: 1, rebound: [], port: null }), 'it serves revision 1'],
     ] as const) {
       it(`updates a worker that ${what}`, async () => {
-        await stand.up();
-        stand.owner.committed = order(2);
-        const { commit } = stand.answers;
-        stand.answer({
+        await harness.up();
+        harness.owner.committed = order(2);
+        const { commit } = harness.answers;
+        harness.answer({
           commit: () => {
-            stand.answer({ commit: commit! });
+            harness.answer({ commit: commit! });
             return first();
           },
         });
-        const committed = stand.slot.commit(2);
-        await turnsUntil(() => stand.slot.state === 'starting');
+        const committed = harness.slot.commit(2);
+        await turnsUntil(() => harness.slot.state === 'starting');
         equal(await committed, null);
-        equal(stand.slot.state, 'up');
-        deepEqual(stand.asked, ['deny', 'commit', 'deny', 'prepare', 'commit']);
-        deepEqual(stand.lines, [`worker 7 did not switch to the new revision (${why}); retrying`]);
-        equal(stand.processes.length, 1);
+        equal(harness.slot.state, 'up');
+        deepEqual(harness.asked, ['deny', 'commit', 'deny', 'prepare', 'commit']);
+        deepEqual(harness.lines, [`worker 7 did not switch to the new revision (${why}); retrying`]);
+        equal(harness.processes.length, 1);
       });
     }
 
     it('waits for the replacement of a worker that dies', async () => {
-      await stand.up();
-      stand.owner.committed = order(2);
-      const { commit } = stand.answers;
-      stand.answer({
+      await harness.up();
+      harness.owner.committed = order(2);
+      const { commit } = harness.answers;
+      harness.answer({
         commit: () => {
-          stand.answer({ commit: commit! });
-          stand.last.end(null, 'SIGKILL');
+          harness.answer({ commit: commit! });
+          harness.last.end(null, 'SIGKILL');
         },
       });
-      const committed = stand.slot.commit(2);
-      await turnsUntil(() => stand.slot.state === 'down');
+      const committed = harness.slot.commit(2);
+      await turnsUntil(() => harness.slot.state === 'down');
       mock.timers.tick(100);
-      stand.last.channel.notify('ready');
+      harness.last.channel.notify('ready');
       equal(await committed, null);
-      deepEqual([stand.slot.state, stand.processes.length, stand.lines], ['up', 2, []]);
+      deepEqual([harness.slot.state, harness.processes.length, harness.lines], ['up', 2, []]);
     });
 
     it('logs an error if no worker serves the configuration within 30 seconds', async () => {
-      stand.slot.start();
-      const committed = stand.slot.commit(2);
+      harness.slot.start();
+      const committed = harness.slot.commit(2);
       await arrival();
       mock.timers.tick(30_000);
       equal(await committed, null);
-      match(stand.lines[0]!, /^worker 7 does not serve revision 2 yet: not started within 30000 ms$/);
-      equal(stand.asked.length, 0);
+      match(harness.lines[0]!, /^worker 7 does not serve revision 2 yet: not started within 30000 ms$/);
+      equal(harness.asked.length, 0);
     });
   });
 
   it('forwards notifications and requests to its worker', async () => {
-    await stand.up();
-    stand.answer({ listen: () => ({ host: '::', port: 9 }), inFlight: () => 4 });
-    deepEqual(await stand.slot.listen({ known: null }), { host: '::', port: 9 });
-    equal(await stand.slot.countInFlight(), 4);
-    await stand.slot.deny([]);
-    stand.slot.setClosing(true);
-    stand.slot.setLogLevel('DEBUG');
-    stand.slot.mirror({ id: 'a', change: 1 });
+    await harness.up();
+    harness.answer({ listen: () => ({ host: '::', port: 9 }), inFlight: () => 4 });
+    deepEqual(await harness.slot.listen({ known: null }), { host: '::', port: 9 });
+    equal(await harness.slot.countInFlight(), 4);
+    await harness.slot.deny([]);
+    harness.slot.setClosing(true);
+    harness.slot.setLogLevel('DEBUG');
+    harness.slot.mirror({ id: 'a', change: 1 });
     await arrival();
-    deepEqual(stand.last.orders.slice(1), [
+    deepEqual(harness.last.orders.slice(1), [
       ['listen', { known: null }],
       ['inFlight', null],
       ['deny', []],
@@ -152,26 +152,26 @@ describe('a worker slot during a change', () => {
   });
 
   it('forwards nothing without a worker', async () => {
-    stand.slot.setClosing(true);
-    stand.slot.setLogLevel('DEBUG');
-    stand.slot.mirror({ id: 'a', change: 1 });
-    await stand.slot.deny([]);
-    equal(await stand.slot.countInFlight(), 0);
+    harness.slot.setClosing(true);
+    harness.slot.setLogLevel('DEBUG');
+    harness.slot.mirror({ id: 'a', change: 1 });
+    await harness.slot.deny([]);
+    equal(await harness.slot.countInFlight(), 0);
   });
 
   it("uses the worker's last report if it does not respond within half a second", async () => {
-    await stand.up();
-    stand.answer({ inFlight: () => new Promise(() => {}), deny: () => new Promise(() => {}) });
+    await harness.up();
+    harness.answer({ inFlight: () => new Promise(() => {}), deny: () => new Promise(() => {}) });
     const counted = async () => {
-      const count = stand.slot.countInFlight();
+      const count = harness.slot.countInFlight();
       mock.timers.tick(500);
       return count;
     };
     equal(await counted(), 0);
-    stand.last.channel.notify('heartbeat', { calls: 2, streams: 3 });
-    await turnsUntil(() => stand.slot.heartbeat !== null);
+    harness.last.channel.notify('heartbeat', { calls: 2, streams: 3 });
+    await turnsUntil(() => harness.slot.heartbeat !== null);
     equal(await counted(), 5);
-    const denied = stand.slot.deny([]);
+    const denied = harness.slot.deny([]);
     mock.timers.tick(500);
     await denied;
   });

@@ -85,7 +85,7 @@ describe('the program of a worker process', () => {
       event: heard('event'),
       heartbeat: heard('heartbeat'),
       mirror: heard('mirror'),
-      shared: heard('shared', ({ asked }: { asked: number }) => asked * 10),
+      shared: heard('shared', ({ question }: { question: number }) => question * 10),
       snapshot: heard('snapshot', (id: string) => (id.includes('list') ? 'old' : undefined)),
     });
     const sinks = rememberingSinks();

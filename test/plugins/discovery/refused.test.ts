@@ -4,7 +4,7 @@ import { ConfigErrors, silentLog } from '../../../kernel/contract/internal.ts';
 import { plugin as dns } from '../../../plugins/discovery/dns.ts';
 import { plugin as shared } from '../../../plugins/discovery/dns-shared.ts';
 import { plugin as fixed } from '../../../plugins/discovery/static.ts';
-import { standDiscovery } from '../../support/discovery.ts';
+import { openDiscovery } from '../../support/discovery.ts';
 import { startNameServer, type TestNameServer } from '../../support/dns.ts';
 import { startGateway } from '../../support/gateway.ts';
 
@@ -91,7 +91,7 @@ describe('a DNS lookup', () => {
 
   it('adds sd_scheme to its hosts', async () => {
     for (const fields of [{ sd_scheme: 'https' }, { sd_scheme: 'https', host: ['https://_http._tcp.api.test'] }]) {
-      const standing = await standDiscovery(dns, fields);
+      const standing = await openDiscovery(dns, fields);
       await standing.warm();
       deepEqual(standing.list.current, ['https://h.test:8443']);
       await standing.close();
@@ -99,7 +99,7 @@ describe('a DNS lookup', () => {
   });
 
   it('returns the same array while nothing changes', async () => {
-    const standing = await standDiscovery(dns);
+    const standing = await openDiscovery(dns);
     await standing.warm();
     const before = standing.list.current;
     await standing.warm();
@@ -110,7 +110,7 @@ describe('a DNS lookup', () => {
   it('waits for a silent name server no longer than its timeout', async () => {
     names.zone.set('_http._tcp.api.test', 'silent');
     const lines: string[] = [];
-    const standing = await standDiscovery(shared, {}, remembering(lines));
+    const standing = await openDiscovery(shared, {}, remembering(lines));
     const stop = new AbortController();
     const warmed = standing.warm(stop.signal);
     stop.abort();
@@ -123,7 +123,7 @@ describe('a DNS lookup', () => {
   it('logs nothing if it is cancelled', async () => {
     names.zone.set('_http._tcp.api.test', 'silent');
     const lines: string[] = [];
-    const standing = await standDiscovery(dns, {}, remembering(lines));
+    const standing = await openDiscovery(dns, {}, remembering(lines));
     const warmed = standing.warm();
     while (names.asked.length === 0) await new Promise(setImmediate);
     await standing.close();
@@ -133,7 +133,7 @@ describe('a DNS lookup', () => {
 
   it('causes a warning about hosts that are not looked up and an unused sd_scheme', async () => {
     const warned = async (plugin: typeof dns, fields: Partial<BackendConfig>): Promise<string[]> => {
-      const standing = await standDiscovery(plugin, fields);
+      const standing = await openDiscovery(plugin, fields);
       const codes = standing.warnings.map(({ code, pointer }: ConfigError) => `${code} ${pointer}`);
       await standing.close();
       return codes;

@@ -74,7 +74,7 @@ function planted(handler: Handler, site: string): Handler {
 /** Handlers that stand here for another one already. */
 const known = new WeakSet<Handler>();
 
-function standIn(handler: Handler, how: string): Handler {
+function wrapped(handler: Handler, how: string): Handler {
   if (typeof handler !== 'function' || known.has(handler)) return handler;
   const site = siteOf(how);
   if (site === null) return handler;
@@ -93,14 +93,14 @@ const emitters = EventEmitter.prototype as unknown as Record<
 const { on, prependListener } = emitters;
 
 emitters.on = function (name, handler) {
-  return on.call(this, name, standIn(handler, `on ${String(name)}`));
+  return on.call(this, name, wrapped(handler, `on ${String(name)}`));
 };
 emitters.addListener = emitters.on;
 emitters.prependListener = function (name, handler) {
-  return prependListener.call(this, name, standIn(handler, `on ${String(name)}`));
+  return prependListener.call(this, name, wrapped(handler, `on ${String(name)}`));
 };
 emitters.once = function (name, handler) {
-  const inner = standIn(handler, `once ${String(name)}`);
+  const inner = wrapped(handler, `once ${String(name)}`);
   const once: Handler & { listener?: Handler } = function (this: unknown, ...args) {
     (this as EventEmitter).off(name, once);
     return inner.apply(this, args);
@@ -115,13 +115,13 @@ const ports = MessagePort.prototype as unknown as Record<'on' | 'once', Register
 for (const method of ['on', 'once'] as const) {
   const before = ports[method];
   ports[method] = function (name, handler) {
-    return before.call(this, name, standIn(handler, `${method} ${String(name)}`));
+    return before.call(this, name, wrapped(handler, `${method} ${String(name)}`));
   };
 }
 
 const timers = globalThis as unknown as Record<string, (...args: unknown[]) => unknown>;
 for (const name of ['setTimeout', 'setInterval', 'setImmediate']) {
   const before = timers[name]!;
-  const own = (handler: unknown, ...more: unknown[]) => before(standIn(handler as Handler, name), ...more);
+  const own = (handler: unknown, ...more: unknown[]) => before(wrapped(handler as Handler, name), ...more);
   timers[name] = Object.defineProperties(own, Object.getOwnPropertyDescriptors(before)) as typeof own;
 }

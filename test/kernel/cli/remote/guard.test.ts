@@ -33,18 +33,18 @@ describe('reload --guard', function () {
       ...args,
     );
 
-  const telling = (...events: string[]) => {
+  const sending = (...events: string[]) => {
     server.on('GET /v1/events', (_, response) => void beginEvents(response).write(guarded + events.join('')));
   };
 
   it('sends its thresholds to the gateway', async () => {
-    telling(passed);
+    sending(passed);
     await reload('--guard-errors', '2.5', '--guard-p99', '3');
     equal(server.calls[0]!.line, 'POST /v1/reload?guard=60s&guard_errors=2.5&guard_p99=3');
   });
 
   it('exits 0 when the change has passed', async () => {
-    telling(passed);
+    sending(passed);
     const { code, out, err } = await reload();
     equal(code, 0);
     match(out, /^now serving revision 8 /);
@@ -52,14 +52,14 @@ describe('reload --guard', function () {
   });
 
   it('receives a verdict from before it subscribed', async () => {
-    telling(passed);
+    sending(passed);
     await reload();
     equal(server.calls[1]!.headers['last-event-id'], '0');
   });
 
   it('exits 0 with a note if too few requests were made for a verdict', async () => {
     const reason = '3 calls, fewer than 20 at every endpoint';
-    telling(eventText(2, 'guard.undecided', { ...watching, state: 'undecided', reason }));
+    sending(eventText(2, 'guard.undecided', { ...watching, state: 'undecided', reason }));
     const { code, err } = await reload();
     equal(code, 0);
     match(err, /\nthe guard cannot evaluate revision 8: 3 calls, fewer than 20 .*\n$/);
@@ -67,7 +67,7 @@ describe('reload --guard', function () {
 
   it('exits 1 with the reason if the change was rolled back', async () => {
     const back = { state: 'rolled-back', reason: 'GET /a: errors rose', rolledBackTo: 9 };
-    telling(eventText(2, 'guard.failed', { ...watching, ...back }));
+    sending(eventText(2, 'guard.failed', { ...watching, ...back }));
     const { code, err } = await reload();
     equal(code, 1);
     match(err, /ERROR revision 8 was rolled back: GET \/a: errors rose; now serving revision 9\n$/);
@@ -75,14 +75,14 @@ describe('reload --guard', function () {
 
   it('exits 1 if another change replaced this one', async () => {
     const superseded = { state: 'superseded', reason: 'revision 9 took its place' };
-    telling(eventText(2, 'guard.superseded', { ...watching, ...superseded }));
+    sending(eventText(2, 'guard.superseded', { ...watching, ...superseded }));
     const { code, err } = await reload();
     equal(code, 1);
     match(err, /ERROR the guard over revision 8 ended early: revision 9 took its place\n$/);
   });
 
   it('ignores the verdict on another change', async () => {
-    telling(
+    sending(
       eventText(2, 'guard.passed', { ...watching, state: 'passed', revision: 7, attempt: 3 }),
       eventText(3, 'guard.failed', { ...watching, state: 'rolled-back', reason: 'slow', rolledBackTo: 9 }),
     );
@@ -91,7 +91,7 @@ describe('reload --guard', function () {
 
   it('waits for the verdict even if the configuration was active already', async () => {
     server.on('POST /v1/reload', [200, { ...applied, result: 'unchanged', guard: watching }]);
-    telling(passed);
+    sending(passed);
     const { code, err } = await reload();
     equal(code, 0);
     match(err, /^the guard is watching revision 8 until 2026-11-21T20:06:00.000Z\nrevision 8 has passed its guard\n$/);
@@ -105,7 +105,7 @@ describe('reload --guard', function () {
   });
 
   it('prints only the response to standard output with --json', async () => {
-    telling(passed);
+    sending(passed);
     equal((await reload('--json')).out, `${JSON.stringify({ ...applied, guard: watching })}\n`);
   });
 });

@@ -14,14 +14,14 @@ describe('the first start with a plugin whose file', function () {
     ],
     ['calls process.exit', 'process.exit(0);\n', /a\.ts:2:9: error: the plugin ended the process while it was loading/],
   ];
-  for (const [what, source, told] of cases) {
+  for (const [what, source, message] of cases) {
     it(`${what} ends with an error at that line`, async () => {
       const folder = new PluginFolder();
       try {
         folder.write('a.ts', `// first\n${source}${headerSource('x')}`);
         const file = folder.write('gateway.json', `{"version":3,"plugin":{"folder":"${folder.path}"},"endpoints":[]}`);
         const { code, out, err } = await sluiceProcess({}, 'run', '-c', file);
-        match(out + err, told);
+        match(out + err, message);
         deepEqual([code, (out + err).includes('node:internal')], [1, false]);
       } finally {
         folder.remove();

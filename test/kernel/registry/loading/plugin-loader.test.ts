@@ -33,7 +33,7 @@ describe('plugins from a folder', () => {
   const load = (settings: object = {}, isTaken = (_name: string) => false): Promise<LoadedPlugins> =>
     loader.load({ folder: folder.path, ...settings }, undefined, new ReadFiles(), isTaken);
   const names = ({ plugins }: LoadedPlugins) => plugins.map(({ name }) => name);
-  const told = ({ errors }: LoadedPlugins) => errors.map(({ code, message }) => `${code} ${message}`);
+  const messagesOf = ({ errors }: LoadedPlugins) => errors.map(({ code, message }) => `${code} ${message}`);
   const only = (errors: readonly ConfigError[]): ConfigError => {
     equal(errors.length, 1, errors.map(({ message }) => message).join('\n'));
     return errors[0]!;
@@ -45,7 +45,7 @@ describe('plugins from a folder', () => {
     }
     for (const name of ['a.test.ts', 'a.spec.ts', 'a.d.ts', 'readme.md', 'deeper/e.ts']) folder.write(name, 'broken (');
     const loaded = await load();
-    deepEqual(told(loaded), []);
+    deepEqual(messagesOf(loaded), []);
     deepEqual(names(loaded), ['acme/a.mts', 'acme/b.ts', 'acme/c.mjs', 'acme/d.js']);
   });
 
@@ -102,7 +102,7 @@ describe('plugins from a folder', () => {
       ].join('\n'),
     );
     const loaded = await load();
-    deepEqual(told(loaded), []);
+    deepEqual(messagesOf(loaded), []);
     equal(loaded.plugins[0]!.description, 'main import a import require');
   });
 
@@ -118,7 +118,7 @@ describe('plugins from a folder', () => {
       ),
     );
     const loaded = await load();
-    deepEqual(told(loaded), []);
+    deepEqual(messagesOf(loaded), []);
     const directory = folder.path.slice(0, -1);
     equal(loaded.plugins[0]!.description, `${directory}/a.ts import.meta import.meta ${directory} /import.meta/`);
   });
@@ -382,7 +382,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     const evaluations: unknown[] = [];
     for (const text of ['one', 'one', 'two']) {
       helper(text);
-      refusals.push(told(await load())[0]);
+      refusals.push(messagesOf(await load())[0]);
       evaluations.push(counted.evaluations);
     }
     delete counted.evaluations;
@@ -400,7 +400,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       loader = new PluginLoader(undefined, 1000, retryMs);
       counted.evaluations = 0;
       for (const count of counts) {
-        match(told(await load())[0]!, /a\.ts:2:7: not yet$/);
+        match(messagesOf(await load())[0]!, /a\.ts:2:7: not yet$/);
         equal(counted.evaluations, count);
       }
     }
@@ -412,7 +412,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
   it('with a missing import are loaded again once it exists', async () => {
     loader = new PluginLoader(undefined, 1000, 60_000);
     folder.write('a.ts', `import './lib.js';\n${headerSource('x')}`);
-    match(told(await load())[0]!, /cannot read .*lib\.js/);
+    match(messagesOf(await load())[0]!, /cannot read .*lib\.js/);
     folder.write('lib.ts', '');
     deepEqual(names(await load()), ['acme/header']);
   });
@@ -422,16 +422,16 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     const marked = globalThis as { evaluatedByTest?: string };
     const source = (text: string) => `globalThis.evaluatedByTest = '${text}';\n${headerSource(text)}`;
     folder.write('a.ts', source('first'));
-    deepEqual(told(await load()), []);
+    deepEqual(messagesOf(await load()), []);
     folder.write('a.ts', `globalThis.evaluatedByTest = 'loop';\nfor (;;) {}`);
     match(
-      told(await load())[0]!,
+      messagesOf(await load())[0]!,
       /PLUGIN_LOAD .*a\.ts.*: the plugin did not finish loading: it runs in an endless loop/,
     );
     equal(marked.evaluatedByTest, 'first');
     folder.write('a.ts', source('second'));
     const loaded = await load();
-    deepEqual([told(loaded), names(loaded), marked.evaluatedByTest], [[], ['acme/header'], 'second']);
+    deepEqual([messagesOf(loaded), names(loaded), marked.evaluatedByTest], [[], ['acme/header'], 'second']);
     delete marked.evaluatedByTest;
   });
 
@@ -443,19 +443,19 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     deepEqual([error.file, error.position?.line], [file, 4]);
     match(error.hint!, /site\.warm/);
     folder.write('a.ts', 'await 1;\nawait new Promise(() => {});');
-    match(told(await load())[0]!, /at one of the lines 1, 2$/);
+    match(messagesOf(await load())[0]!, /at one of the lines 1, 2$/);
   });
 
   it('with the same name are rejected with both files', async () => {
     const one = folder.write('a.ts', headerSource('x'));
     const two = folder.write('b.ts', headerSource('y'));
-    deepEqual(told(await load()), [`PLUGIN_DUPLICATE ${two}: plugin "acme/header" is also in ${one}`]);
+    deepEqual(messagesOf(await load()), [`PLUGIN_DUPLICATE ${two}: plugin "acme/header" is also in ${one}`]);
   });
 
   it('with the name of a plugin of the release are rejected', async () => {
     const file = folder.write('a.ts', headerSource('x', 'security/cors'));
     const loaded = await load({}, (name) => name === 'security/cors');
-    deepEqual(told(loaded), [`PLUGIN_NAME ${file}: the gateway has a plugin named "security/cors" already`]);
+    deepEqual(messagesOf(loaded), [`PLUGIN_NAME ${file}: the gateway has a plugin named "security/cors" already`]);
   });
 
   it('are not required in imported files; other files without a plugin cause a warning', async () => {
@@ -513,7 +513,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       install('@acme/one', { exports: { '.': { types: './x.d.ts', import: './dist/one.js' } } }, 'dist/one.js');
       install('@acme/two', { main: './dist/two.js' }, 'dist/two.js');
       const loaded = await loadPackages('@acme/one', '@acme/two');
-      deepEqual(told(loaded), []);
+      deepEqual(messagesOf(loaded), []);
       deepEqual(names(loaded), ['acme/one', 'acme/two']);
     });
 

@@ -42,7 +42,7 @@ describe('ai/chat-completions with the official OpenAI client', () => {
         };
         deepEqual(await read({}), ['Hello', 'stop', undefined, vendor]);
         equal(suite.stand.backend.requests.at(-1)!.target, fixture.stream.target);
-        deepEqual(suite.stand.received(), { ...fixture.payload, ...fixture.stream.asks });
+        deepEqual(suite.stand.received(), { ...fixture.payload, ...fixture.stream.sends });
         deepEqual(await read({ stream_options: { include_usage: true } }), ['Hello', 'stop', 7, vendor]);
       });
 

@@ -60,7 +60,7 @@ describe('ai/llm with streams', () => {
         const { target, body } = stand.backend.requests.at(-1)!;
         deepEqual(
           [target, JSON.parse(String(body))],
-          [fixture.stream.target, { ...fixture.payload, ...fixture.stream.asks }],
+          [fixture.stream.target, { ...fixture.payload, ...fixture.stream.sends }],
         );
         equal(
           headers['content-type'],

@@ -20,7 +20,7 @@ import { holding, PROTOTYPE_NAMES } from '../../../support/prototype-names.ts';
 import { findingsOf } from '../fixture.ts';
 
 /** A request to the authorization server. */
-interface Asked {
+interface Question {
   readonly headers: HeaderBag;
   readonly form: URLSearchParams;
 }
@@ -29,9 +29,9 @@ describe('auth/introspection', () => {
   const clock = { time: 1_000_000, now: () => clock.time };
   const url = 'https://id.test/introspect';
   const harnesses: Harness[] = [];
-  let asked: Asked[];
+  let asked: Question[];
   let passed: ClientRequest[];
-  let answer: (asked: Asked, call: Call) => Reply | Promise<Reply>;
+  let answer: (asked: Question, call: Call) => Reply | Promise<Reply>;
 
   beforeEach(() => {
     asked = [];

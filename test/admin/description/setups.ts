@@ -7,15 +7,15 @@ import { until } from '../../support/conditions.ts';
 import { config, openAdmin, type TestAdmin, type TestAdminOptions } from '../support.ts';
 
 /** A gateway in some state. */
-export interface Stand {
+export interface Setup {
   readonly one: TestAdmin;
   close(): Promise<void>;
 }
 
-export type StandName = keyof typeof stands;
+export type SetupName = keyof typeof setups;
 
 /** A gateway in each state that leads to other answers. */
-export const stands = {
+export const setups = {
   plain: () => open(),
   /** Serves a configuration with something of everything, from a file. */
   sample: () => open(fileURLToPath(new URL('sample.json', import.meta.url))),
@@ -37,36 +37,36 @@ export const stands = {
     };
     const hooks = { endpoint: { endpoint: () => fail } };
     const failing = containedConfig('http://127.0.0.1:9', hooks, { policy: { suspend_after: 1 } });
-    const stand = await open(failing, { gateway: { plugins: [filePlugin(import.meta.url, hooks)] } });
-    await stand.one.gateway.inject('/a');
-    return stand;
+    const setup = await open(failing, { gateway: { plugins: [filePlugin(import.meta.url, hooks)] } });
+    await setup.one.gateway.inject('/a');
+    return setup;
   },
   small: () => open(withSettings({ max_body: 4 })),
   careful: () => open(withSettings({ require_if_match: true })),
   /** Has heard too many wrong tokens. */
   async flooded() {
-    const stand = await open();
-    for (let failure = 0; failure < 10; failure++) await stand.one.ask('/v1/status', { token: 'wrong' });
-    return stand;
+    const setup = await open();
+    for (let failure = 0; failure < 10; failure++) await setup.one.ask('/v1/status', { token: 'wrong' });
+    return setup;
   },
   /** Its first revision is gone. */
   async forgetful() {
-    const stand = await open(withSettings({ revisions: 1 }));
+    const setup = await open(withSettings({ revisions: 1 }));
     for (const path of ['/b', '/c']) {
-      await stand.one.ask('/v1/config', { method: 'PUT', body: withSettings({ revisions: 1 }, path) });
+      await setup.one.ask('/v1/config', { method: 'PUT', body: withSettings({ revisions: 1 }, path) });
     }
-    return stand;
+    return setup;
   },
   async ending() {
-    const stand = await open();
-    await stand.one.gateway.close();
-    return stand;
+    const setup = await open();
+    await setup.one.gateway.close();
+    return setup;
   },
   /** Applies a change, for as long as it is open. */
   async busy() {
     const { promise, resolve: release } = Promise.withResolvers<void>();
-    const stand = await open();
-    const { one } = stand;
+    const setup = await open();
+    const { one } = setup;
     join(one, () => promise);
     const changed = one.ask('/v1/config', { method: 'PUT', body: config('/z') });
     await until(() => one.gateway.attempts.list[0]!.result === 'running');
@@ -75,16 +75,16 @@ export const stands = {
       async close() {
         release();
         await changed;
-        await stand.close();
+        await setup.close();
       },
     };
   },
   refusing: () => thwarted(new Refusal('validation', 'prepare', [new ConfigError('A_RULE', '/port', 'no')], null)),
   lacking: () => thwarted(new Refusal('warmup', 'prepare', [new ConfigError('LISTENER_BIND', '/port', 'no')], null)),
   late: () => thwarted(new GatewayError('PREPARE_TIMEOUT', 'a worker is late')),
-} satisfies Record<string, () => Promise<Stand>>;
+} satisfies Record<string, () => Promise<Setup>>;
 
-async function open(source: string | object = config(), options: TestAdminOptions = {}): Promise<Stand> {
+async function open(source: string | object = config(), options: TestAdminOptions = {}): Promise<Setup> {
   const one = await openAdmin(source, options);
   // The first revision is on its way into the history.
   await until(() => one.gateway.revisions.list().length > 0);
@@ -96,10 +96,10 @@ function withSettings(settings: object, ...paths: string[]): object {
 }
 
 /** A gateway where every change fails at last. */
-async function thwarted(error: Error): Promise<Stand> {
-  const stand = await open();
-  join(stand.one, () => Promise.reject(error));
-  return stand;
+async function thwarted(error: Error): Promise<Setup> {
+  const setup = await open();
+  join(setup.one, () => Promise.reject(error));
+  return setup;
 }
 
 /** @param prepared settles when the gateway may go on. */
