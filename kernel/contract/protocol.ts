@@ -27,7 +27,10 @@ export interface Protocol {
    * none is known. For protocols that connect on their own. Called once, when the pipe is compiled.
    */
   readonly addresses?: (next: () => string | undefined) => void;
-  /** The backend contains its own address: `host` is neither required nor used. Default: false. */
+  /**
+   * The backend contains its own address: `host` is neither required nor used. A plugin whose protocols all do declares
+   * `hostless` as well, so that `check` reports nothing about these hosts. Default: false.
+   */
   readonly hostless?: true;
   /**
    * Depends only on the hosts of its backend and keeps no state for them: attached without its own configuration, it
