@@ -47,7 +47,8 @@ test('${word} is read', () => {
 export const plugin = definePlugin({
   name: '${name}',
   contract: 1,
-  description: 'Answers with the path it was asked for, in place of a server.',
+  description: 'Answers with the path of the request, instead of a server.',
+  hostless: true,
   places: [
     atBackend({ type: 'object', examples: [{}], properties: {} }, () => ({
       protocol: {
