@@ -9,7 +9,7 @@ import { measureFiles } from './check/times.ts';
  * Runs everything that `npm test` and continuous integration check: types, lint, the table of the specification and
  * every test, all of them even when an early one fails. Ends with the line `N passed, N failed`, to which `, N skipped`
  * is added when tests were skipped. `--slowest N` prints the N files that took longest, with their processor time, and
- * `--record` writes the order of the files for the next runs.
+ * `--record` writes the order of the files for the next runs if every test passes.
  */
 const { slowest, record } = parseArgs({
   options: { slowest: { type: 'string', default: '0' }, record: { type: 'boolean', default: false } },
@@ -52,7 +52,8 @@ const measured = measureFiles();
 const [checks, tests] = await Promise.all([runChecks(), runTests(measured.env)]);
 
 const files = measured.end();
-if (record) recordLong(files);
+// A file that did not run to its end has no time, and would lose its place.
+if (record && tests.ok) recordLong(files);
 if (Number(slowest) > 0) console.log(measured.table(files.slice(0, Number(slowest))));
 const unsuccessful = checks.filter(({ ok }) => !ok);
 if (unsuccessful.length > 0) console.log(`FAILED  ${unsuccessful.map(({ name }) => name).join(', ')}, printed above`);
