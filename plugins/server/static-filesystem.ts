@@ -70,7 +70,7 @@ export const plugin = definePlugin({
         const search = request.search === '' ? '' : `?${request.search}`;
         const sent = await serveFile(config.path, config.directory_listing, {
           ...path,
-          asked: request.headers,
+          requested: request.headers,
           isHead: request.method === 'HEAD',
           location: asDirectory(request.path) + search,
         });

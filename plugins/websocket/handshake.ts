@@ -16,8 +16,8 @@ const tokenPattern = /^[\w!#$%&'*+.^`|~-]+$/;
  */
 export function refuseHandshake({ upgrade, headers }: ClientRequest): Reply | undefined {
   if (upgrade !== 'websocket') {
-    const isAsked = /(?:^|,)\s*websocket\s*(?:,|$)/i.test(headers.getAll('upgrade').join());
-    if (isAsked) return badRequest('the request cannot be upgraded');
+    const isRequested = /(?:^|,)\s*websocket\s*(?:,|$)/i.test(headers.getAll('upgrade').join());
+    if (isRequested) return badRequest('the request cannot be upgraded');
     return Reply.raw(426, new HeaderBag(['Upgrade', 'websocket', 'Connection', 'Upgrade']), null);
   }
   const versions = headers.getAll('sec-websocket-version');

@@ -116,11 +116,11 @@ export function sharedProtocol(site: Attaching): Protocol {
     schemes: ['ws', 'wss'],
     keepsQuery: true,
     addresses,
-    async call({ client: { path: url, headers: asked, params } }, call) {
-      const subprotocol = subprotocolsOf(asked).find((name) => config.subprotocols.includes(name)) ?? '';
+    async call({ client: { path: url, headers: requested, params } }, call) {
+      const subprotocol = subprotocolsOf(requested).find((name) => config.subprotocols.includes(name)) ?? '';
       const own = names.map((name) => [name, params[name] ?? ''] as const);
       const member = await inTime(hub.admit(url, own, subprotocol), call.remainingMs * ANSWER_SHARE);
-      if (member) return Reply.upgraded(member, acceptance(asked, subprotocol));
+      if (member) return Reply.upgraded(member, acceptance(requested, subprotocol));
       const error = 'the connection to the backend of the WebSocket was abandoned';
       return Reply.failed(new BackendError('WEBSOCKET_DOWN', error, { view: { status: 502 } }));
     },

@@ -55,7 +55,7 @@ describe('a PATCH of the active configuration', () => {
     const first = patch(merge, { name: 'new' }, { 'if-match': '*' });
     await held.reached;
     const second = patch(merge, { timeout: '3s' }, { 'if-match': '*' });
-    await held.asked(2);
+    await held.requested(2);
     held.release();
     deepEqual([(await first).status, (await second).status], [200, 200]);
     deepEqual((await one.ask('/v1/config?form=source')).body, { ...config(), name: 'new', timeout: '3s' });

@@ -7,7 +7,7 @@ import { startNats, type TestNats, withoutNats } from '../support/nats.ts';
 import { modelBackend, modelOf } from './ai/llm/fixture.ts';
 import { issue, makeSigner } from './auth/fixture.ts';
 import { publish, take } from './backend/pubsub/nats-endpoints.ts';
-import { type Case, DisconnectStand } from './disconnects/stand.ts';
+import { type Case, DisconnectTestbed } from './disconnects/testbed.ts';
 
 /** Opens at the first failure. */
 const breaker = { 'qos/circuit-breaker': { interval: 60, timeout: 60, max_errors: 1 } };
@@ -18,7 +18,7 @@ describe('a client that disconnects during a call', function () {
   let url: string;
   let grpc: TestGrpcServer;
   let nats: TestNats | null = null;
-  const stand = new DisconnectStand();
+  const testbed = new DisconnectTestbed();
   let restore = (): void => {};
   /** The path or method that receives no response for now. */
   let held: string | null;
@@ -64,7 +64,7 @@ describe('a client that disconnects during a call', function () {
     waiting = [];
   });
   afterEach(async () => {
-    await stand.close();
+    await testbed.close();
     restore();
     restore = () => {};
   });
@@ -164,12 +164,12 @@ describe('a client that disconnects during a call', function () {
     it(`does not count as a failure of ${what}, and the next client is served`, async () => {
       const given = await give();
       held = path;
-      await stand.start(given);
-      for (let client = 0; client < 3; client++) await stand.disconnect(given, () => waiting.length > 0);
+      await testbed.start(given);
+      for (let client = 0; client < 3; client++) await testbed.disconnect(given, () => waiting.length > 0);
       release();
-      stand.blamesNobody();
-      equal(await stand.ask(given), 200);
-      stand.blamesNobody();
+      testbed.blamesNobody();
+      equal(await testbed.ask(given), 200);
+      testbed.blamesNobody();
     });
   }
 
@@ -186,13 +186,13 @@ describe('a client that disconnects during a call', function () {
         method: 'POST',
         payload: '{}',
       };
-      await stand.start(given);
-      equal(await stand.ask(given), 200);
+      await testbed.start(given);
+      equal(await testbed.ask(given), 200);
       nats!.pause();
-      for (let client = 0; client < 3; client++) await stand.disconnect(given);
+      for (let client = 0; client < 3; client++) await testbed.disconnect(given);
       nats!.resume();
-      stand.blamesNobody();
-      equal(await stand.ask(given), 200);
+      testbed.blamesNobody();
+      equal(await testbed.ask(given), 200);
     });
 
     it('does not count as a failed subscription', async () => {
@@ -203,13 +203,13 @@ describe('a client that disconnects during a call', function () {
           backend: [broker({ 'backend/pubsub/subscriber': { subscription_url: 'events' } })],
         }),
       };
-      await stand.start(given);
-      for (let client = 0; client < 3; client++) await stand.disconnect(given);
-      stand.blamesNobody();
+      await testbed.start(given);
+      for (let client = 0; client < 3; client++) await testbed.disconnect(given);
+      testbed.blamesNobody();
       const client = await nats!.connect();
       const publishing = setInterval(() => client.publish('events', '{"a":1}'), 20);
       try {
-        equal(await stand.ask(given), 200);
+        equal(await testbed.ask(given), 200);
       } finally {
         clearInterval(publishing);
       }

@@ -73,9 +73,9 @@ describe('every plugin', () => {
 
       if (discoveries.length > 0) {
         it('discovers hosts for two configurations in turn, and releases all its resources', async () => {
-          const standing = await openDiscovery(plugin);
-          await standing.reload();
-          deepEqual(await standing.close(), { kept: 0, deferred: 0 });
+          const harness = await openDiscovery(plugin);
+          await harness.reload();
+          deepEqual(await harness.close(), { kept: 0, deferred: 0 });
         });
       }
 
@@ -103,18 +103,18 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
 
   for (const [index, example] of examplesOf(schema).entries()) {
     it(`accepts example ${index + 1} twice, is listed in its phases' order, and releases all its resources`, async () => {
-      const standing = await openHarness(plugin, at, example, {
+      const harness = await openHarness(plugin, at, example, {
         endpoint: { method: 'POST' },
         offers: await exampleOffers(plugin),
         plugins: pipePlugins(plugin, at),
         ...(backends[name] && { backend: backends[name] }),
       });
-      deepEqual(standing.warnings, []);
-      const unordered = phases.filter((phase) => phase in standing.attached && !catalogue.order[phase].includes(name));
+      deepEqual(harness.warnings, []);
+      const unordered = phases.filter((phase) => phase in harness.attached && !catalogue.order[phase].includes(name));
       deepEqual(unordered, []);
-      if (at === 'backend') equal(standing.attached.protocol?.hostless ?? false, plugin.hostless ?? false);
-      await standing.reload(example);
-      deepEqual(await standing.close(), { kept: 0, deferred: 0 });
+      if (at === 'backend') equal(harness.attached.protocol?.hostless ?? false, plugin.hostless ?? false);
+      await harness.reload(example);
+      deepEqual(await harness.close(), { kept: 0, deferred: 0 });
     });
 
     it(`gives the same result with example ${index + 1} after changes to anything that it has not read`, async () => {

@@ -57,7 +57,7 @@ describe('workflow', () => {
     const json = String(headers['content-type']).includes('json') ? JSON.parse(body) : body;
     return { status: statusCode, json, completed: headers['x-gateway-completed'], headers };
   };
-  const asked = (path: string) => backend.requests.filter(({ target }) => target === path).length;
+  const requested = (path: string) => backend.requests.filter(({ target }) => target === path).length;
   const sequential = { extra_config: { proxy: { sequential: true } } };
 
   it("merges its backend responses into the endpoint's response", async () => {
@@ -91,10 +91,10 @@ describe('workflow', () => {
   });
 
   it('stops at the first failed backend and returns an incomplete response', async () => {
-    const before = asked('/after1');
+    const before = requested('/after1');
     await start([to('/x'), workflow({ ...sequential, backend: [to('/fail/y'), to('/after1')] })]);
     const { status, json, completed } = await get();
-    deepEqual([status, json, completed, asked('/after1')], [200, { name: 'x' }, 'false', before]);
+    deepEqual([status, json, completed, requested('/after1')], [200, { name: 'x' }, 'false', before]);
   });
 
   it('returns the data from before a failure', async () => {
@@ -158,11 +158,11 @@ describe('workflow', () => {
 
   it('is skipped as a whole by components of its outer backend', async () => {
     const limited = { extra_config: { 'qos/ratelimit/proxy': { max_rate: 1, capacity: 1, every: '10m' } } };
-    const before = asked('/counted');
+    const before = requested('/counted');
     await start([to('/x'), workflow({ backend: [to('/counted'), group('z')] }, limited)]);
     equal((await get()).completed, 'true');
     const { json, completed } = await get();
-    deepEqual([json, completed, asked('/counted')], [{ name: 'x' }, 'false', before + 1]);
+    deepEqual([json, completed, requested('/counted')], [{ name: 'x' }, 'false', before + 1]);
   });
 
   it('runs its own components around its backends', async () => {

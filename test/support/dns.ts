@@ -9,7 +9,7 @@ export interface TestNameServer {
   /** Names in lower case; others do not exist. Tests may change it at any time. */
   readonly zone: Zone;
   /** Names asked for so far, oldest first. */
-  readonly asked: readonly string[];
+  readonly requested: readonly string[];
   /** Gives the process its own name servers back. */
   close(): Promise<void>;
 }
@@ -21,12 +21,12 @@ const NO_SUCH_NAME = 3;
 export async function startNameServer(): Promise<TestNameServer> {
   const socket = createSocket('udp4');
   const zone: Zone = new Map();
-  const asked: string[] = [];
+  const requested: string[] = [];
   socket.on('message', (query: Buffer, from: RemoteInfo) => {
     const { name, end } = questionOf(query);
     const send = (response: Buffer) => socket.send(response, from.port, from.address);
     const results = zone.get(name.toLowerCase());
-    asked.push(name.toLowerCase());
+    requested.push(name.toLowerCase());
     if (results === 'silent') return;
     if (results === 'fails') send(reply(query, end, SERVER_FAILURE, []));
     else send(reply(query, end, results ? 0 : NO_SUCH_NAME, results ?? []));
@@ -38,7 +38,7 @@ export async function startNameServer(): Promise<TestNameServer> {
   dns.setServers([`127.0.0.1:${socket.address().port}`]);
   return {
     zone,
-    asked,
+    requested,
     close: () =>
       new Promise((resolve) => {
         dns.setServers(before);

@@ -6,7 +6,7 @@ export interface HeldChange {
   /** Waits until the next change is built and about to serve, where it stays until it is released. */
   readonly reached: Promise<void>;
   /** Waits until so many changes have been asked for since, the held one included. */
-  asked(count: number): Promise<void>;
+  requested(count: number): Promise<void>;
   release(): void;
 }
 
@@ -14,10 +14,10 @@ export interface HeldChange {
 export function holdChange(control: Control): HeldChange {
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
-  const asked: Change[] = [];
+  const requested: Change[] = [];
   const { apply } = control;
   control.apply = (change) => {
-    asked.push(change);
+    requested.push(change);
     return apply.call(control, change);
   };
   control.participants.push({
@@ -29,7 +29,7 @@ export function holdChange(control: Control): HeldChange {
   });
   return {
     reached: reached.promise,
-    asked: (count) => until(() => asked.length >= count),
+    requested: (count) => until(() => requested.length >= count),
     release: released.resolve,
   };
 }

@@ -5,7 +5,7 @@ import { promptOf } from './messages.ts';
 import { toolsOf } from './tools.ts';
 
 /** A parsed request and its raw bytes. */
-export interface Asked {
+export interface Requested {
   readonly chat: ChatCompletion;
   readonly bytes: Uint8Array;
 }
@@ -33,7 +33,7 @@ const neutral: ReadonlyMap<string, readonly Data[]> = new Map<string, readonly D
 ]);
 
 /** @throws RequestError. */
-export async function readRequest({ body }: ClientRequest): Promise<Asked> {
+export async function readRequest({ body }: ClientRequest): Promise<Requested> {
   const bytes = body ? await body.bytesToParse() : new Uint8Array();
   const data = parse(bytes);
   return { bytes, chat: chatOf(data) };

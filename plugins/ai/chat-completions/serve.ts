@@ -17,7 +17,7 @@ import { chatSlot } from '../lib/chat.ts';
 import { type Failure, RequestError, refusal } from './failure.ts';
 import { unknownModel } from './listing.ts';
 import type { Models } from './models.ts';
-import { type Asked, readRequest } from './request.ts';
+import { type Requested, readRequest } from './request.ts';
 
 /** Maximum size of a vendor's error body, in bytes. */
 const MAX_ERROR_BYTES = 1024 * 1024;
@@ -36,10 +36,10 @@ export function serveCompletions(models: Models): Step<ClientRequest> {
 }
 
 async function complete(models: Models, request: ClientRequest, call: Call): Promise<Reply> {
-  const asked = await readRequest(request);
-  const model = models.get(asked.chat.model);
-  if (!model) return refusal(call, unknownModel(asked.chat.model));
-  const reply = await model.call(pipeRequest(request, asked), call.with(chatSlot, asked.chat));
+  const requested = await readRequest(request);
+  const model = models.get(requested.chat.model);
+  if (!model) return refusal(call, unknownModel(requested.chat.model));
+  const reply = await model.call(pipeRequest(request, requested), call.with(chatSlot, requested.chat));
   const [error] = reply.errors;
   if (error) return refusal(call, { ...failureOf(error), headers: retryAfter(reply) });
   if (reply.status !== 200) return refusal(call, await vendorFailure(reply));
@@ -47,7 +47,7 @@ async function complete(models: Models, request: ClientRequest, call: Call): Pro
   return reply;
 }
 
-function pipeRequest(client: ClientRequest, { bytes }: Asked): PipeRequest {
+function pipeRequest(client: ClientRequest, { bytes }: Requested): PipeRequest {
   const headers = new HeaderBag(['Content-Type', 'application/json']);
   const request = new PipeRequest(client, { ...client.params }, new Query(), headers, RequestBody.of(bytes));
   request.method = 'POST';

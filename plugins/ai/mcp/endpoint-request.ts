@@ -89,7 +89,7 @@ export function compileEndpointRequest(
     const { ip, host, secure, certificate } = client;
     return makeRequest(
       { method, path, search: query.toString(), headers, body, ip, host, secure, certificate },
-      (...asked) => client.with({ method: asked[0], path: asked[1], host: asked[2] }).match(),
+      (...target) => client.with({ method: target[0], path: target[1], host: target[2] }).match(),
     );
   };
 }

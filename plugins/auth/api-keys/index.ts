@@ -52,8 +52,8 @@ export const plugin = definePlugin({
       checkService(site);
       const catalogue = openCatalogue(site);
       const { parameters } = catalogue;
-      const request = before<ClientRequest>((asked, call) => {
-        if (parameters.size > 0 && asked.search !== '') hideParameters(asked, call, parameters);
+      const request = before<ClientRequest>((requested, call) => {
+        if (parameters.size > 0 && requested.search !== '') hideParameters(requested, call, parameters);
       });
       const learnsFrom = (endpoint: ServedEndpoint): boolean => addsParameter(site.config, endpoint);
       const readsQueries = site.config.strategy === 'query_string' || site.serving().endpoints.some(learnsFrom);
@@ -79,7 +79,7 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
   const warn = limitedWarning(log, site.use('clock'));
   const readKey = keyReader(strategy, identifier);
   if (strategy === 'query_string') catalogue.parameters.add(identifier);
-  const isAsked = new Set(roles);
+  const isRequested = new Set(roles);
   const admit = rate ? keyRate(site, rate) : null;
   const header = catalogue.propagateRole;
   const lowerHeader = header.toLowerCase();
@@ -94,7 +94,7 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
       warn(() => `refused: ${key === '' ? 'no key' : 'unknown API key'}`);
       return unauthorized();
     }
-    const role = isAsked.size === 0 ? ANY : entry.roles.find((one) => isAsked.has(one));
+    const role = isRequested.size === 0 ? ANY : entry.roles.find((one) => isRequested.has(one));
     if (role === undefined) {
       warn(() => `refused: the key ${hash('sha256', key).slice(0, 8)} has none of the roles`);
       return refuse(403);

@@ -84,7 +84,7 @@ export class Authority {
     const known = this.#users.get(name);
     let pending = this.#pending.get(fingerprint);
     if (!pending) {
-      const comparing = this.#comparisons.compare(password, known ?? this.#standIn(name), client);
+      const comparing = this.#comparisons.compare(password, known ?? this.#decoyHash(name), client);
       if (!comparing) return busy;
       pending = { ...comparing, waiting: 0 };
       this.#pending.set(fingerprint, pending);
@@ -105,7 +105,7 @@ export class Authority {
    * Returns the hash of an existing user to compare an unknown user's password with. Always the same hash for a name,
    * so that timing does not reveal which users exist.
    */
-  #standIn(name: string): string {
+  #decoyHash(name: string): string {
     const at = Number.parseInt(hash('sha256', this.#secret + name).slice(0, 8), 16);
     return this.#hashes[at % this.#hashes.length]!;
   }

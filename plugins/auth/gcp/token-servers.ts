@@ -63,8 +63,8 @@ function server(
     reserveMs: RESERVE_MS,
     issue: (signal) =>
       underOwnCall(site.log, ISSUE_MS, signal, async (call) => {
-        const [asked, tokenOf] = question();
-        return issued(tokenOf(await ask(asked, (request) => send(request, call), call)));
+        const [requested, tokenOf] = question();
+        return issued(tokenOf(await ask(requested, (request) => send(request, call), call)));
       }),
   };
 }

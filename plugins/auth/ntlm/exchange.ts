@@ -59,12 +59,12 @@ async function answerChallenge(
   call: Call,
 ): Promise<Reply> {
   const asking = attempt(to, new Uint8Array(), `${scheme} ${negotiateMessage().toString('base64')}`);
-  const asked = await lane.stay(asking, call);
-  if (asked.errors.length > 0) return asked;
-  const challenge = asked.status === 401 ? challengeIn(asked, scheme) : null;
-  discard(asked.body);
+  const negotiation = await lane.stay(asking, call);
+  if (negotiation.errors.length > 0) return negotiation;
+  const challenge = negotiation.status === 401 ? challengeIn(negotiation, scheme) : null;
+  discard(negotiation.body);
   if (!challenge) return Reply.failed(broken);
-  if (/\bclose\b/i.test(asked.headers.get('connection') ?? '')) return Reply.failed(lost);
+  if (/\bclose\b/i.test(negotiation.headers.get('connection') ?? '')) return Reply.failed(lost);
   const message = authenticateMessage(account, challenge).toString('base64');
   return lane.stay(attempt(to, body, `${scheme} ${message}`), call);
 }

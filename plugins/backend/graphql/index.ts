@@ -203,9 +203,9 @@ function failed(error: unknown): Reply {
 
 function asBody(request: PipeRequest, operation: Operation, variables: DataObject): void {
   prepare(request, 'POST');
-  const asked: DataObject = { ...operation };
-  if (Object.keys(variables).length > 0) asked['variables'] = variables;
-  request.body = RequestBody.of(printJson(asked));
+  const payload: DataObject = { ...operation };
+  if (Object.keys(variables).length > 0) payload['variables'] = variables;
+  request.body = RequestBody.of(printJson(payload));
 }
 
 function asParameters(request: PipeRequest, { query, operationName }: Operation, variables: DataObject): void {

@@ -15,7 +15,7 @@ const FETCH_MS = 2_000;
 const MAX_BYTES = 64 * 1024;
 
 /** A request to a credential service. */
-export interface Asked {
+export interface Requested {
   readonly method: 'GET' | 'PUT' | 'POST';
   readonly url: string;
   /** Alternating names and values. */
@@ -26,8 +26,8 @@ export interface Asked {
 }
 
 /** Fetches the body of a response with status 200. @throws BackendError AWS_CREDENTIALS for any other status, with the AWS error code. */
-export async function fetchText(send: Step<PipeRequest>, asked: Asked): Promise<string> {
-  const { method, url, headers = [], body, timeoutMs = FETCH_MS } = asked;
+export async function fetchText(send: Step<PipeRequest>, requested: Requested): Promise<string> {
+  const { method, url, headers = [], body, timeoutMs = FETCH_MS } = requested;
   const { origin, pathname, search } = new URL(url);
   const payload = body === undefined ? null : RequestBody.of(body);
   const request = new PipeRequest(makeRequest({}), {}, new Query(), new HeaderBag(headers), payload);

@@ -67,7 +67,7 @@ export class Connection {
   #isSuspect = false;
   #limit = DEFAULT_STREAMS;
   #lastStream = Number.POSITIVE_INFINITY;
-  #asked = Number.NEGATIVE_INFINITY;
+  #requested = Number.NEGATIVE_INFINITY;
   /** Ends a connection whose server sends no settings in time. */
   readonly #dialing: NodeJS.Timeout;
   /** Ends a connection whose server does not respond to a PING. */
@@ -162,8 +162,8 @@ export class Connection {
    */
   suspect(): void {
     const now = performance.now();
-    if (this.#isSuspect || this.#isLeaving || !this.#isConnected || now - this.#asked < PING_PAUSE_MS) return;
-    this.#asked = now;
+    if (this.#isSuspect || this.#isLeaving || !this.#isConnected || now - this.#requested < PING_PAUSE_MS) return;
+    this.#requested = now;
     this.#isSuspect = true;
     this.#pinging = setTimeout(() => this.destroy(new Error('the server does not respond')), PING_MS);
     this.#session.ping((error) => {

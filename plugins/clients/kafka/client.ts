@@ -59,13 +59,13 @@ export class KafkaProblems {
    * @param askedBytes limit of record bytes requested in one response. @param lost called when the client might wait
    * for a response that never arrives.
    */
-  follow(pool: ConnectionPool, askedBytes: number, lost: (error: Error) => void): void {
+  follow(pool: ConnectionPool, requestedBytes: number, lost: (error: Error) => void): void {
     this.#authenticating = 0;
     this.#refused = null;
     pool.on('connecting', ({ connection }) => {
       connection.on('error', () => {});
       readFetches(connection);
-      guard(connection, askedBytes, (error) => {
+      guard(connection, requestedBytes, (error) => {
         this.#refused = error;
         lost(error);
       });

@@ -16,7 +16,7 @@ const SHORTEST_SESSION_MS = 1000;
  * @param askedBytes limit of record bytes requested in one response. @param refuse called once the connection is
  * unusable.
  */
-export function guard(connection: Connection, askedBytes: number, refuse: (error: Error) => void): void {
+export function guard(connection: Connection, requestedBytes: number, refuse: (error: Error) => void): void {
   let renewedAt = performance.now();
   const { reauthenticate } = connection;
   connection.reauthenticate = () => {
@@ -30,7 +30,7 @@ export function guard(connection: Connection, askedBytes: number, refuse: (error
     queueMicrotask(() => {
       const { socket } = connection;
       const isOpen = socket instanceof TLSSocket ? 'secureConnect' : 'connect';
-      socket.once(isOpen, () => guardSocket(socket, LONGEST_BYTES + askedBytes, refuse));
+      socket.once(isOpen, () => guardSocket(socket, LONGEST_BYTES + requestedBytes, refuse));
     });
   });
 }

@@ -72,7 +72,7 @@ export function readFetches(connection: Connection): void {
     const parseMended: typeof parse = (...args) => {
       reading = new Reading(version);
       try {
-        return reading.tell(parse(...args) as Fetched);
+        return reading.describe(parse(...args) as Fetched);
       } finally {
         reading = null;
       }
@@ -124,11 +124,12 @@ class Reading {
   }
 
   /** Describes batches that could not be read, and hides aborted transactions. */
-  tell<T extends Fetched>(response: T): T {
+  describe<T extends Fetched>(response: T): T {
     for (const { partitions } of response.responses) {
       for (const partition of partitions) {
         for (const batch of partition.records ?? []) {
-          if (batch.magic === UNREADABLE) tellOf(batch, this.#unreadable[batch.crc]!, partition.highWatermark);
+          if (batch.magic === UNREADABLE)
+            describeUnreadable(batch, this.#unreadable[batch.crc]!, partition.highWatermark);
         }
         hideAborted(partition);
       }
@@ -195,7 +196,7 @@ function headOf(batch: Buffer, recordsLength: number, without: number): Buffer {
 }
 
 /** Sets the position of the next read: after the batch or, if its end is not credible, at the high watermark. */
-function tellOf(batch: FetchedBatch, unreadable: Unreadable, highWatermark: bigint): void {
+function describeUnreadable(batch: FetchedBatch, unreadable: Unreadable, highWatermark: bigint): void {
   const { firstOffset } = batch;
   const isKnown = batch.lastOffsetDelta >= 0 && firstOffset + BigInt(batch.lastOffsetDelta) < highWatermark;
   if (!isKnown) batch.lastOffsetDelta = Math.max(Number(highWatermark - 1n - firstOffset), 0);

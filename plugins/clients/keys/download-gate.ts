@@ -4,7 +4,7 @@ import { DOWNLOAD_MS } from './key-server.ts';
 const INTERVAL_MS = 5000;
 
 /** Reason for a download, or its outcome. */
-export type Asked = 'stale' | 'unknown' | 'done' | 'failed';
+export type Requested = 'stale' | 'unknown' | 'done' | 'failed';
 
 /** Another worker is already downloading. */
 export const BUSY = -1;
@@ -16,17 +16,17 @@ export class DownloadGate {
   #busyUntil = Number.NEGATIVE_INFINITY;
 
   /** @returns 0 for permission to download, `BUSY`, or the milliseconds until the next attempt makes sense. */
-  ask(asked: Asked, now: number): number {
-    if (asked === 'done' || asked === 'failed') {
+  ask(requested: Requested, now: number): number {
+    if (requested === 'done' || requested === 'failed') {
       this.#busyUntil = Number.NEGATIVE_INFINITY;
-      if (asked === 'failed') this.#failedAt = now;
+      if (requested === 'failed') this.#failedAt = now;
       return 0;
     }
     if (now < this.#busyUntil) return BUSY;
-    const last = asked === 'unknown' ? Math.max(this.#unknownAt, this.#failedAt) : this.#failedAt;
+    const last = requested === 'unknown' ? Math.max(this.#unknownAt, this.#failedAt) : this.#failedAt;
     const wait = last + INTERVAL_MS - now;
     if (wait > 0) return wait;
-    if (asked === 'unknown') this.#unknownAt = now;
+    if (requested === 'unknown') this.#unknownAt = now;
     // The worker that has permission may die before it reports.
     this.#busyUntil = now + 2 * DOWNLOAD_MS;
     return 0;

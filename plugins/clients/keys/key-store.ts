@@ -1,6 +1,6 @@
 import type { Mirror, Site } from '#contract';
 import { News } from '../../shared/calls/news.ts';
-import { type Asked, BUSY, DownloadGate } from './download-gate.ts';
+import { BUSY, DownloadGate, type Requested } from './download-gate.ts';
 import { DOWNLOAD_MS, type KeyServer } from './key-server.ts';
 import { KeySet } from './key-set.ts';
 
@@ -40,7 +40,7 @@ class Copy {
 export class KeyStore {
   readonly #copy: Copy;
   readonly #mirror: Mirror<Copy, Change>;
-  readonly #ask: (asked: Asked) => number | Promise<number>;
+  readonly #ask: (requested: Requested) => number | Promise<number>;
   readonly #server: KeyServer;
   readonly #now: () => number;
   readonly #end = new AbortController();
@@ -55,10 +55,10 @@ export class KeyStore {
       snapshot: ({ text, at }) => ({ text, age: text === '' ? 0 : clock.now() - at }),
     });
     this.#copy = this.#mirror.value;
-    this.#ask = site.share<DownloadGate, Asked, number>(
+    this.#ask = site.share<DownloadGate, Requested, number>(
       ['downloads', server.identity],
       () => new DownloadGate(),
-      (gate, asked) => gate.ask(asked, clock.now()),
+      (gate, requested) => gate.ask(requested, clock.now()),
     );
     site.defer(() => this.#end.abort());
   }
@@ -107,7 +107,7 @@ export class KeyStore {
       return false;
     }
     const reported = news.next(DOWNLOAD_MS, signal);
-    let result: Asked = 'done';
+    let result: Requested = 'done';
     try {
       const { text } = await this.#server.fetch(signal);
       KeySet.parse(text);

@@ -66,7 +66,9 @@ function cached(site: Site<unknown>, server: KeyServer, strategy: IdentifyStrate
       const key = set?.find(strategy, id);
       if (key) return key;
       const refreshing = store.refresh(set ? 'unknown' : 'stale');
-      return refreshing?.then((wasAsked) => store.fresh(maxAgeMs)?.find(strategy, id) ?? (wasAsked ? null : undefined));
+      return refreshing?.then(
+        (wasRequested) => store.fresh(maxAgeMs)?.find(strategy, id) ?? (wasRequested ? null : undefined),
+      );
     },
   };
 }

@@ -104,8 +104,8 @@ async function askSentinel(settings: RedisSettings, sentinel: RedisAddress): Pro
   const { name, user } = settings.master!;
   const link = await openServer({ ...settings, database: 0 }, sentinel, user, () => {});
   try {
-    const asked = link.send('', ['SENTINEL', 'get-master-addr-by-name', name]);
-    const address = (await within(settings.connectMs, asked, link.close)) as [string, string] | null;
+    const requested = link.send('', ['SENTINEL', 'get-master-addr-by-name', name]);
+    const address = (await within(settings.connectMs, requested, link.close)) as [string, string] | null;
     if (!address) throw new Error(`the sentinel does not know "${name}"`);
     return { host: address[0], port: Number(address[1]) };
   } finally {

@@ -36,10 +36,10 @@ class IssueGate {
   busyUntil = Number.NEGATIVE_INFINITY;
 
   /** @returns 1 for permission to request, 0 if another process is requesting. */
-  ask(asked: 'begin' | 'end', now: number): number {
-    if (asked === 'begin' && now < this.busyUntil) return 0;
+  ask(requested: 'begin' | 'end', now: number): number {
+    if (requested === 'begin' && now < this.busyUntil) return 0;
     // The process that has permission may die before it reports.
-    this.busyUntil = asked === 'begin' ? now + ISSUE_MS : Number.NEGATIVE_INFINITY;
+    this.busyUntil = requested === 'begin' ? now + ISSUE_MS : Number.NEGATIVE_INFINITY;
     return 1;
   }
 }
@@ -51,7 +51,7 @@ class Abandoned extends Error {}
 export class TokenStore {
   readonly #held: Held;
   readonly #mirror: Mirror<Held, Change>;
-  readonly #ask: (asked: 'begin' | 'end') => number | Promise<number>;
+  readonly #ask: (requested: 'begin' | 'end') => number | Promise<number>;
   readonly #server: TokenServer;
   readonly #now: () => number;
   readonly #end = new AbortController();
@@ -69,7 +69,7 @@ export class TokenStore {
     this.#ask = site.share<IssueGate, 'begin' | 'end', number>(
       ['issue', key],
       () => new IssueGate(),
-      (gate, asked) => gate.ask(asked, clock.now()),
+      (gate, requested) => gate.ask(requested, clock.now()),
     );
     site.defer(() => this.#end.abort());
   }

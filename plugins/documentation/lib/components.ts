@@ -44,9 +44,9 @@ function tokenSettings(own: Components): DataObject | undefined {
 }
 
 function keyOf(own: Components, around: Components): Credential[] {
-  const asked = componentOf(own, 'auth/api-keys');
-  if (!asked) return [];
-  const { strategy, identifier } = { ...componentOf(around, 'auth/api-keys'), ...asked };
+  const settings = componentOf(own, 'auth/api-keys');
+  if (!settings) return [];
+  const { strategy, identifier } = { ...componentOf(around, 'auth/api-keys'), ...settings };
   const kind = strategy === 'query_string' ? 'query' : 'header';
   const usual = kind === 'query' ? 'key' : 'Authorization';
   return [{ kind, of: 'key', name: typeof identifier === 'string' && identifier !== '' ? identifier : usual }];

@@ -22,7 +22,7 @@ import { refuseUnknownParam } from '../../shared/parameters/declared.ts';
 import { quotas, type Verdict } from '../../shared/ports/quotas.ts';
 import { reportsUsage } from '../../shared/ports/usage.ts';
 import { type Metering, meteringOf } from './metering.ts';
-import { isMade, quotaUse, tell, type Use, usedUp } from './quota-use.ts';
+import { isMade, quotaUse, type Use, usedUp, writeAllowances } from './quota-use.ts';
 import { type QuotaUseConfig, schema, serviceSchema } from './schema.ts';
 import { weightReader } from './weight.ts';
 
@@ -93,8 +93,8 @@ function counting<R extends ClientRequest | PipeRequest>(
   const { quota, useOf } = quotaUse(site);
   const { disable_quota_headers: isSilent } = site.config;
   const weightOf = weightReader(site.config, limitedWarning(site.log, site.use('clock')));
-  const told = (reply: Reply, verdict: Verdict): Reply => {
-    if (!isSilent) tell(reply.headers, verdict);
+  const withAllowances = (reply: Reply, verdict: Verdict): Reply => {
+    if (!isSilent) writeAllowances(reply.headers, verdict);
     return reply;
   };
 
@@ -103,7 +103,7 @@ function counting<R extends ClientRequest | PipeRequest>(
    * the call's deadline, the client still receives the response.
    */
   const weigh = async ({ rule, caller }: Use, reply: Reply, before: Verdict, call: Call): Promise<Reply> => {
-    if (!isMade(reply)) return told(reply, before);
+    if (!isMade(reply)) return withAllowances(reply, before);
     const counted = rule.add(caller, weightOf(reply), new Call(site.log)).catch((error: Error) => {
       site.log.error(`[Quota] a response is not counted: ${error.message}`);
       return before;
@@ -113,7 +113,7 @@ function counting<R extends ClientRequest | PipeRequest>(
     const cancellation = call.onCancel(() => cancelled.resolve(before));
     const verdict = await Promise.race([counted, cancelled.promise]);
     cancellation.off();
-    return told(reply, verdict);
+    return withAllowances(reply, verdict);
   };
 
   const ask = async (use: Use, next: Step<R>, request: R, call: Call): Promise<Reply> => {
@@ -125,15 +125,15 @@ function counting<R extends ClientRequest | PipeRequest>(
       return reply ? refused(error as CallError) : next(request, call);
     }
     if (verdict.retrySeconds !== null) {
-      return refused(usedUp, isSilent ? undefined : tell(new HeaderBag(), verdict));
+      return refused(usedUp, isSilent ? undefined : writeAllowances(new HeaderBag(), verdict));
     }
     if (metering) {
       const { call: metered, opened } = metering.begin(use, call);
       const reply = await next(request, metered);
-      return opened(reply) ? told(reply, verdict) : weigh(use, reply, verdict, call);
+      return opened(reply) ? withAllowances(reply, verdict) : weigh(use, reply, verdict, call);
     }
     const reply = await next(request, call);
-    return weightKey === null ? told(reply, verdict) : weigh(use, reply, verdict, call);
+    return weightKey === null ? withAllowances(reply, verdict) : weigh(use, reply, verdict, call);
   };
 
   return (next) => (request, call) => {

@@ -79,7 +79,7 @@ function named<T>(
 }
 
 /** Sets the response headers that report the quota, as `"day";n=3, "month";n=100`. */
-export function tell(headers: HeaderBag, { retrySeconds, allowances }: Verdict): HeaderBag {
+export function writeAllowances(headers: HeaderBag, { retrySeconds, allowances }: Verdict): HeaderBag {
   headers.set('X-Quota-Limit', allowances.map(({ unit, amount }) => `"${unit}";n=${amount}`).join(', '));
   headers.set('X-Quota-Remaining', allowances.map(({ unit, remaining }) => `"${unit}";n=${remaining}`).join(', '));
   if (retrySeconds !== null) headers.set('Retry-After', String(retrySeconds));

@@ -64,7 +64,7 @@ export type RunResult = { readonly state: SentState } & (
 const goOn = new Reply(200);
 
 /** A body that is requested from the gateway on first read. */
-class AskedBody extends ByteStream {
+class RequestedBody extends ByteStream {
   #open: (() => Readable) | null;
 
   constructor(open: () => Readable) {
@@ -214,7 +214,7 @@ class Run {
     reply.skipped = sent.skipped;
     reply.errors = sent.errors.map((message) => new CallError('PLUGIN_NEXT', message));
     if (sent.upgrade) reply.upgrade = { take() {} };
-    if (sent.body === SAME) reply.body = new AskedBody(() => this.#bytes(sent.ref));
+    if (sent.body === SAME) reply.body = new RequestedBody(() => this.#bytes(sent.ref));
     this.#replies.set(reply, { ref: sent.ref!, body: reply.body });
     return reply;
   }

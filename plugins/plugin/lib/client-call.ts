@@ -42,7 +42,7 @@ class ClientCall {
   readonly #request: PipeRequest;
   readonly #call: Call;
   readonly #responses = new Responses();
-  #asked: Request | null = null;
+  #requested: Request | null = null;
   #isOver = false;
 
   constructor(next: Step<PipeRequest>, request: PipeRequest, call: Call) {
@@ -53,10 +53,10 @@ class ClientCall {
 
   async run({ name, handle }: Made<ClientHandler>, time: SyncTime): Promise<Reply> {
     try {
-      const asked = this.#makeRequest();
-      this.#asked = asked;
+      const requested = this.#makeRequest();
+      this.#requested = requested;
       const context = new ContextView(this.#call, this.#request.client);
-      const given = await calls.run(this, () => time.run(() => handle(asked, context)));
+      const given = await calls.run(this, () => time.run(() => handle(requested, context)));
       return this.#end(this.#responses.take(given));
     } catch (error) {
       if (error instanceof CallError) return this.#end(failedBy(error, name));
@@ -72,14 +72,14 @@ class ClientCall {
     const given = input instanceof Request && !init ? input : new Request(input, init);
     const request = this.#request.copy();
     request.method = given.method;
-    if (given.url !== this.#asked!.url) {
+    if (given.url !== this.#requested!.url) {
       const { protocol, host, pathname, search } = new URL(given.url);
       request.origin = `${protocol}//${host}`;
       request.target = pathname + search;
     }
-    if (!(given === this.#asked && hasUnseenHeaders(given))) takeHeaders(request.headers, given.headers);
+    if (!(given === this.#requested && hasUnseenHeaders(given))) takeHeaders(request.headers, given.headers);
     // An untouched body is forwarded as it came, with its length.
-    if (given.body !== this.#asked!.body || given.bodyUsed) request.body = bodyOfMessage(given, this.#call);
+    if (given.body !== this.#requested!.body || given.bodyUsed) request.body = bodyOfMessage(given, this.#call);
     const reply = await elsewhere(() => this.#next(request, this.#call));
     if (isFailure(reply)) throw new NextFailed(reply);
     if (this.#isOver) discard(reply.body);

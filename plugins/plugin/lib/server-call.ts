@@ -67,7 +67,7 @@ class ServerCall {
   readonly #next: Step<ClientRequest>;
   readonly #call: Call;
   readonly #responses = new Responses();
-  #asked: ServerRequest | null = null;
+  #requested: ServerRequest | null = null;
   #wentOn = false;
   /** The gateway's last response. */
   #inner: Reply | null = null;
@@ -80,13 +80,13 @@ class ServerCall {
   }
 
   async run(): Promise<Reply> {
-    const asked = this.#makeRequest();
+    const requested = this.#makeRequest();
     // No endpoint accepts a method that `fetch` requests cannot have.
-    if (!asked) return refuse(405);
-    this.#asked = asked;
+    if (!requested) return refuse(405);
+    this.#requested = requested;
     const { made, time } = this.#stance;
     try {
-      const response = await calls.run(this, () => time.run(() => made.handle(asked, this.#goOn)));
+      const response = await calls.run(this, () => time.run(() => made.handle(requested, this.#goOn)));
       if (!this.#wentOn) this.#call.set(servedSlot, { ...this.#call.get(servedSlot), handledBy: made.name });
       const reply = this.#responses.take(response);
       this.#drop();
@@ -106,7 +106,7 @@ class ServerCall {
   }
 
   /** Passes the request on to the gateway. */
-  readonly #goOn: ServerNext = (given = this.#asked!) => {
+  readonly #goOn: ServerNext = (given = this.#requested!) => {
     this.#wentOn = true;
     return elsewhere(() => this.#send(given));
   };
@@ -126,20 +126,20 @@ class ServerCall {
   /** Converts the request that a handler passes on to a gateway request. */
   #changed(given: Request): ClientRequest {
     const { client } = this;
-    const asked = this.#asked!;
+    const requested = this.#requested!;
     const headers = client.headers.copy();
-    if (!(given === asked && hasUnseenHeaders(given))) takeHeaders(headers, given.headers);
+    if (!(given === requested && hasUnseenHeaders(given))) takeHeaders(headers, given.headers);
     const changes: { -readonly [K in keyof RequestChanges]: RequestChanges[K] } = { headers };
-    if (given !== asked) {
-      if (given.method !== asked.method) changes.method = given.method;
-      if (given.url !== asked.url) {
+    if (given !== requested) {
+      if (given.method !== requested.method) changes.method = given.method;
+      if (given.url !== requested.url) {
         const { host, pathname, search } = new URL(given.url);
         changes.path = pathname;
         changes.search = search.slice(1);
-        if (host !== new URL(asked.url).host) changes.host = host;
+        if (host !== new URL(requested.url).host) changes.host = host;
         this.#call.set(servedSlot, { path: pathname, search: changes.search });
       }
-      if (given.body !== asked.body || given.bodyUsed) changes.body = bodyOfMessage(given, this.#call);
+      if (given.body !== requested.body || given.bodyUsed) changes.body = bodyOfMessage(given, this.#call);
     }
     return client.with(changes);
   }

@@ -11,11 +11,11 @@ export function serviceFetch(site: Site<unknown>): Fetch {
   const send = site.http({ ofService: true });
   const agent = `Sluice Version ${site.use('version')}`;
   return async (input, init) => {
-    const asked = new Request(input, init);
-    const url = new URL(asked.url);
-    const headers = bagOf(asked.headers);
+    const requested = new Request(input, init);
+    const url = new URL(requested.url);
+    const headers = bagOf(requested.headers);
     if (!headers.has('user-agent')) headers.set('User-Agent', agent);
-    const { signal } = asked;
+    const { signal } = requested;
     const isBounded = !(input instanceof Request) && !init?.signal;
     const call = new Call(site.log, isBounded ? TIMEOUT_MS : Number.POSITIVE_INFINITY);
     const abort = (): void => call.cancel();
@@ -25,7 +25,7 @@ export function serviceFetch(site: Site<unknown>): Fetch {
       signal.removeEventListener('abort', abort);
       call.finish();
     };
-    const client = makeRequest({ method: asked.method, body: bodyOfMessage(asked, call) });
+    const client = makeRequest({ method: requested.method, body: bodyOfMessage(requested, call) });
     const request = new PipeRequest(client, {}, new Query(), headers, client.body);
     request.origin = url.origin;
     request.target = url.pathname + url.search;

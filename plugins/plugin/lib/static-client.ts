@@ -44,10 +44,10 @@ export function staticClient(site: NamingSite & BackendSite<unknown>): Wrap<Pipe
   });
   const files = backendFiles(settings, site);
   return (next) => (request, call) => {
-    const asked = decodePath(request.target.split('?', 1)[0]!);
-    if (asked === null) return files(null, request);
-    const rest = belowPrefix(asked, settings.prefix);
-    const isSkipped = settings.skip.some((skipped) => belowPrefix(asked, skipped) !== undefined);
+    const requested = decodePath(request.target.split('?', 1)[0]!);
+    if (requested === null) return files(null, request);
+    const rest = belowPrefix(requested, settings.prefix);
+    const isSkipped = settings.skip.some((skipped) => belowPrefix(requested, skipped) !== undefined);
     return rest === undefined || isSkipped ? next(request, call) : files(rest, request);
   };
 }

@@ -12,17 +12,17 @@ export function cached(caching: Caching, next: Step<PipeRequest>): Step<PipeRequ
     if (!isForStore(request)) return passBy(caching, next, request, call);
     const { method, headers, origin, target } = request;
     const key = keyOf(method, origin, target);
-    const asking: Asking = { request, headers, key, asker: identify(request), asked: readDirectives(headers) };
+    const asking: Asking = { request, headers, key, asker: identify(request), requested: readDirectives(headers) };
     const now = Date.now();
     const entry = store.find(key, asking);
-    const verdict = entry && judge(entry, asking.asked, now);
+    const verdict = entry && judge(entry, asking.requested, now);
     if (verdict === 'fresh') {
       counted('hit');
       return give(caching, entry!, asking, now);
     }
     // Only complete responses are stored: a partial response to a range request is not.
     if (method === 'GET' && headers.has('range')) return passBy(caching, next, request, call);
-    if (asking.asked.has('only-if-cached')) {
+    if (asking.requested.has('only-if-cached')) {
       counted('miss');
       return new Reply(504);
     }

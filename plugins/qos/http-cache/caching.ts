@@ -39,7 +39,7 @@ export interface Caching {
 export interface Asking extends StoreAsking {
   readonly request: PipeRequest;
   readonly key: string;
-  readonly asked: Directives;
+  readonly requested: Directives;
 }
 
 /** Store key of an address; a long target is replaced by its digest. */

@@ -19,7 +19,7 @@ const MAX_CLAIMS = 10_000;
 type Find = Extract<Question, { does: 'find' }>;
 type Put = Extract<Question, { does: 'put' }>;
 type Land = Extract<Question, { does: 'land' }>;
-type Tell = (news: News) => void;
+type Notify = (news: News) => void;
 
 const done: Response = { does: 'done', entry: null };
 
@@ -30,23 +30,23 @@ export class Depot {
   readonly #claims = new Map<string, Claim>();
 
   /** @param tell notifies all workers. @param now milliseconds since 1970. */
-  answer(question: Question, limits: Limits, tell: Tell, now: number): Response {
+  answer(question: Question, limits: Limits, notify: Notify, now: number): Response {
     switch (question.does) {
       case 'find':
         return this.#find(question, now);
       case 'put':
-        this.#put(question, limits, tell, now);
+        this.#put(question, limits, notify, now);
         break;
       case 'land':
-        this.#end(question, tell, now);
+        this.#end(question, notify, now);
         break;
       case 'drop':
         for (const key of question.keys) this.#store.changed(key);
-        tell(question);
+        notify(question);
         break;
       case 'clear':
         this.#store.clear();
-        tell(question);
+        notify(question);
     }
     return done;
   }
@@ -79,21 +79,21 @@ export class Depot {
     }
   }
 
-  #put({ by, entry, asker, headers, askedAt }: Put, limits: Limits, tell: Tell, now: number): void {
+  #put({ by, entry, asker, headers, requestedAt }: Put, limits: Limits, notify: Notify, now: number): void {
     const { key } = entry;
     const asking = { asker, headers: new HeaderBag(headers as string[]) };
     const isFirst = this.#store.find(key, asking) === undefined;
-    const isKept = this.#store.isUnchanged(key, askedAt) && this.#store.put(entry, limits, asking);
+    const isKept = this.#store.isUnchanged(key, requestedAt) && this.#store.put(entry, limits, asking);
     // The copies that other workers have of the address are older.
-    if (!isFirst) tell({ does: 'renew', by, keys: [key] });
-    this.#end({ by, key, landing: isKept ? 'kept' : 'not kept' }, tell, now);
+    if (!isFirst) notify({ does: 'renew', by, keys: [key] });
+    this.#end({ by, key, landing: isKept ? 'kept' : 'not kept' }, notify, now);
   }
 
-  #end({ by, key, landing }: Pick<Land, 'by' | 'key' | 'landing'>, tell: Tell, now: number): void {
+  #end({ by, key, landing }: Pick<Land, 'by' | 'key' | 'landing'>, notify: Notify, now: number): void {
     const claim = this.#claims.get(key);
     if (claim?.by !== by) return;
     this.#claims.delete(key);
     this.#unkept.note(key, landing, now);
-    if (claim.isAwaited) tell({ does: 'land', by, key, landing });
+    if (claim.isAwaited) notify({ does: 'land', by, key, landing });
   }
 }

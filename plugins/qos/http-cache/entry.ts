@@ -48,7 +48,7 @@ const MAX_VARIES = 16;
 export interface Received {
   readonly reply: Reply;
   readonly request: PipeRequest;
-  readonly askedAt: number;
+  readonly requestedAt: number;
   readonly cameAt: number;
   /** Headers that determine how long it may be stored. */
   readonly ruling: HeaderBag;
@@ -59,11 +59,11 @@ export interface Received {
  * @returns null for a response that must not be stored, or is not worth storing because it is never fresh and cannot be
  * validated.
  */
-export function entryOf(received: Received, asked: Directives, key: string, asker: Asker): Entry | null {
+export function entryOf(received: Received, requested: Directives, key: string, asker: Asker): Entry | null {
   const { reply, request, ruling } = received;
   const { status, headers } = reply;
   const directives = readDirectives(ruling);
-  if (!mayBeKept(received, asked, directives) || headers.has('set-cookie')) return null;
+  if (!mayBeKept(received, requested, directives) || headers.has('set-cookie')) return null;
   if (status === 206 || status === 304) return null;
   if (directives.has('must-understand') && !understood.has(status)) return null;
   const varies = variesOf(headers, ruling, request.headers, directives);
@@ -84,8 +84,8 @@ export function entryOf(received: Received, asked: Directives, key: string, aske
 }
 
 /** @param directives effective directives of the response. */
-function mayBeKept({ reply, request }: Received, asked: Directives, directives: Directives): boolean {
-  if (asked.has('no-store') || directives.has('no-store') || readDirectives(reply.headers).has('no-store'))
+function mayBeKept({ reply, request }: Received, requested: Directives, directives: Directives): boolean {
+  if (requested.has('no-store') || directives.has('no-store') || readDirectives(reply.headers).has('no-store'))
     return false;
   if (directives.has('private')) return false;
   return !request.headers.has('authorization') || isForAll(directives) || directives.has('must-revalidate');
@@ -98,7 +98,7 @@ function mayBeKept({ reply, request }: Received, asked: Directives, directives: 
 export function confirmed(
   entry: Entry,
   received: Received,
-  asked: Directives,
+  requested: Directives,
   asker: Asker,
 ): { readonly entry: Entry; readonly isKept: boolean } {
   const headers = new HeaderBag(entry.headers.slice());
@@ -121,7 +121,7 @@ export function confirmed(
     initialAge: initialAge(news, received),
     policy: policyOf(ruling, directives, received.cameAt),
   };
-  return { entry: next, isKept: mayBeKept(received, asked, directives) };
+  return { entry: next, isKept: mayBeKept(received, requested, directives) };
 }
 
 const describesBody = new Set(['content-length', 'content-encoding', 'content-type', 'content-range', 'vary']);
@@ -171,10 +171,10 @@ function madeAt(headers: HeaderBag, cameAt: number): number {
   return Number.isNaN(date) ? cameAt : Math.min(date, cameAt);
 }
 
-function initialAge(headers: HeaderBag, { askedAt, cameAt }: Received): number {
+function initialAge(headers: HeaderBag, { requestedAt, cameAt }: Received): number {
   // The first of several ages counts; an invalid one is ignored.
   const [, age = 0] = /^\s*(\d+)\s*(?:,|$)/.exec(headers.get('age') ?? '') ?? [];
-  const reported = Number(age) + (cameAt - askedAt) / 1000;
+  const reported = Number(age) + (cameAt - requestedAt) / 1000;
   return Math.max((cameAt - madeAt(headers, cameAt)) / 1000, reported, 0);
 }
 

@@ -18,8 +18,8 @@ export async function fetchOrWait(
   call: Call,
 ): Promise<Reply> {
   const { store, flights } = caching;
-  const { key, asked } = asking;
-  const mayWait = !asked.has('no-cache') && !asked.has('no-store');
+  const { key, requested } = asking;
+  const mayWait = !requested.has('no-cache') && !requested.has('no-store');
   for (let waits = 0; mayWait && waits < MAX_WAITS; waits++) {
     // Recomputed after each fetch: the response shows what the responses of its address vary by.
     const name = store.variantName(key, asking);
@@ -44,7 +44,7 @@ export async function fetchOrWait(
 function giveFresh(caching: Caching, asking: Asking): Reply | null {
   const now = Date.now();
   const entry = caching.store.find(asking.key, asking);
-  if (!entry || judge(entry, asking.asked, now) !== 'fresh') return null;
+  if (!entry || judge(entry, asking.requested, now) !== 'fresh') return null;
   caching.counted('hit');
   return give(caching, entry, asking, now);
 }
@@ -67,7 +67,7 @@ function readAway({ body }: Reply): Promise<void> | void {
 /** Leads the requests of this process: a response that another worker has or is fetching is used instead of calling the backend. */
 async function lead(caching: Caching, next: Step<PipeRequest>, asking: Asking, call: Call, land: Land): Promise<Reply> {
   const { gateway, flights, store, counted } = caching;
-  const { key, asked } = asking;
+  const { key, requested } = asking;
   let mayBeClaimed = false;
   const find = async (): Promise<{ reply: Reply | null; isElsewhere: boolean }> => {
     const response = await gateway!.find(key, asking, store.find(key, asking));
@@ -75,7 +75,7 @@ async function lead(caching: Caching, next: Step<PipeRequest>, asking: Asking, c
     const entry = response?.entry ?? null;
     const now = Date.now();
     if (entry !== null) store.put(entry, caching.limits, asking);
-    const verdict = entry && judge(entry, asked, now);
+    const verdict = entry && judge(entry, requested, now);
     const isElsewhere = response?.does === 'wait';
     if (verdict !== 'fresh' && !(verdict === 'stale' && isElsewhere)) return { reply: null, isElsewhere };
     land?.('kept', now);
@@ -106,7 +106,7 @@ async function lead(caching: Caching, next: Step<PipeRequest>, asking: Asking, c
 function ending({ gateway }: Caching, asking: Asking, land: Land, mayBeClaimed: boolean): Ending {
   return (landing, kept) => {
     land?.(landing, Date.now());
-    if (kept !== null) gateway?.put(kept.entry, asking, kept.askedAt);
+    if (kept !== null) gateway?.put(kept.entry, asking, kept.requestedAt);
     else if (mayBeClaimed) gateway?.land(asking.key, landing);
   };
 }

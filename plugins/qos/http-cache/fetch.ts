@@ -10,7 +10,7 @@ import { helpsOnError } from './use.ts';
 export interface Kept {
   readonly entry: Entry;
   /** Time of the request: see `moment`. */
-  readonly askedAt: number;
+  readonly requestedAt: number;
 }
 
 /** Called once when a fetch ends; `kept` is null unless the landing is `kept`. */
@@ -25,10 +25,10 @@ export async function fetch(
   end: Ending,
 ): Promise<Reply> {
   const { store, counted } = caching;
-  const { request, key, asked, asker } = asking;
+  const { request, key, requested, asker } = asking;
   const stale = store.find(key, asking);
   const since = moment();
-  const askedAt = Date.now();
+  const requestedAt = Date.now();
   const own = request.headers;
   const isConfirming = stale !== undefined && confirmable(stale);
   if (isConfirming) request.headers = confirming(own, stale);
@@ -41,16 +41,22 @@ export async function fetch(
   } finally {
     request.headers = own;
   }
-  const received: Received = { reply, request, askedAt, cameAt: Date.now(), ruling: rulingOf(caching, reply, request) };
+  const received: Received = {
+    reply,
+    request,
+    requestedAt,
+    cameAt: Date.now(),
+    ruling: rulingOf(caching, reply, request),
+  };
   const keep = (entry: Entry): void => {
     const isKept = store.isUnchanged(key, since);
     if (isKept) store.put(entry, caching.limits, asking);
-    end(isKept ? 'kept' : 'not kept', isKept ? { entry, askedAt: since } : null);
+    end(isKept ? 'kept' : 'not kept', isKept ? { entry, requestedAt: since } : null);
   };
   if (isConfirming && reply.status === 304 && reply.errors.length === 0) {
     counted('confirmed');
     discard(reply.body);
-    const { entry, isKept } = confirmed(stale, received, asked, asker);
+    const { entry, isKept } = confirmed(stale, received, requested, asker);
     if (isKept) keep(entry);
     else {
       store.drop(stale);
@@ -60,7 +66,7 @@ export async function fetch(
   }
   if (reply.errors.length > 0 || reply.status >= 500) {
     const isCancelled = reply.errors.some((error) => error instanceof CancelledError);
-    if (stale && !isCancelled && helpsOnError(stale, asked, received.cameAt)) {
+    if (stale && !isCancelled && helpsOnError(stale, requested, received.cameAt)) {
       counted('stale');
       discard(reply.body);
       end('failed', null);
@@ -72,7 +78,7 @@ export async function fetch(
     }
   }
   counted('miss');
-  const entry = reply.data === null && !reply.skipped ? entryOf(received, asked, key, asker) : null;
+  const entry = reply.data === null && !reply.skipped ? entryOf(received, requested, key, asker) : null;
   if (stale) store.drop(stale);
   if (entry === null) {
     end('not kept', null);

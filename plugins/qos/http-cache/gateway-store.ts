@@ -49,7 +49,7 @@ export class GatewayStore {
   }
 
   /** Sends the result of a fetch to the store. @param askedAt see `moment`. */
-  put(entry: Entry, { asker, headers }: Asking, askedAt: number): void {
+  put(entry: Entry, { asker, headers }: Asking, requestedAt: number): void {
     const length = entry.body?.length ?? 0;
     if (length > MAX_BODY_BYTES || this.#sentBytes + length > MAX_SENT_BYTES || this.#isSilent) {
       this.land(entry.key, 'not kept');
@@ -59,7 +59,7 @@ export class GatewayStore {
     const arrived = () => {
       this.#sentBytes -= length;
     };
-    this.#send({ does: 'put', by: this.#by, entry, asker, headers: headers.list, askedAt }).then(arrived, arrived);
+    this.#send({ does: 'put', by: this.#by, entry, asker, headers: headers.list, requestedAt }).then(arrived, arrived);
   }
 
   /** Reports a fetch whose response is not stored. */

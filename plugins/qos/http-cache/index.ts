@@ -134,11 +134,11 @@ function openDepot(
   limits: Limits,
   shelf: Mirror<Shelf, Uint8Array>,
 ): (question: Uint8Array) => Promise<Uint8Array> {
-  const tell = (news: News) => shelf.change(pack(news));
+  const notify = (news: News) => shelf.change(pack(news));
   const answer = site.share<Depot, Uint8Array, Uint8Array>(
     { depot: key },
     () => new Depot(),
-    (depot, bytes) => pack(depot.answer(unpack<Question>(bytes), limits, tell, Date.now())),
+    (depot, bytes) => pack(depot.answer(unpack<Question>(bytes), limits, notify, Date.now())),
   );
   return async (question) => answer(question);
 }

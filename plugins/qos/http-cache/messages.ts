@@ -22,7 +22,7 @@ export type Question =
       readonly asker: Asker;
       readonly headers: readonly string[];
       /** Time of the request: see `moment`. */
-      readonly askedAt: number;
+      readonly requestedAt: number;
     }
   | { readonly does: 'land'; readonly by: string; readonly key: string; readonly landing: Landing }
   | { readonly does: 'drop'; readonly by: string; readonly keys: readonly string[] }

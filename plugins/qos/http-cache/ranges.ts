@@ -8,11 +8,11 @@ import { httpDate } from '../../shared/http-headers/date.ts';
  * that does not match.
  * @param whole with its headers, and its body if it is completely available.
  */
-export function partOf(whole: Reply, asked: HeaderBag): Reply {
+export function partOf(whole: Reply, requested: HeaderBag): Reply {
   const { headers, body } = whole;
-  const range = asked.get('range');
+  const range = requested.get('range');
   if (range === undefined || whole.status !== 200 || !(body instanceof Uint8Array)) return whole;
-  const condition = asked.get('if-range');
+  const condition = requested.get('if-range');
   if (condition !== undefined && !holds(condition, headers)) return whole;
   const span = spanOf(range, body.length);
   if (span === 'whole') return whole;

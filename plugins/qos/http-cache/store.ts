@@ -122,8 +122,8 @@ export class Store {
   }
 
   /** True when an address has not changed since a response was requested. @param askedAt see `moment`. */
-  isUnchanged(key: string, askedAt: number): boolean {
-    return askedAt > this.#changedBefore && askedAt > (this.#changes.get(key) ?? 0);
+  isUnchanged(key: string, requestedAt: number): boolean {
+    return requestedAt > this.#changedBefore && requestedAt > (this.#changes.get(key) ?? 0);
   }
 
   clear(): void {

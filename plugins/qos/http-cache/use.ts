@@ -7,23 +7,23 @@ import { ageOf, type Entry } from './entry.ts';
 export type Verdict = 'fresh' | 'stale' | 'unusable';
 
 /** @param now milliseconds since 1970. */
-export function judge(entry: Entry, asked: Directives, now: number): Verdict {
+export function judge(entry: Entry, requested: Directives, now: number): Verdict {
   const { policy } = entry;
-  if (policy.noCache || asked.has('no-cache')) return 'unusable';
+  if (policy.noCache || requested.has('no-cache')) return 'unusable';
   const age = ageOf(entry, now);
-  const isYoungEnough = age <= (secondsOf(asked, 'max-age') ?? Number.POSITIVE_INFINITY);
-  const left = policy.lifetime - age - (secondsOf(asked, 'min-fresh') ?? 0);
+  const isYoungEnough = age <= (secondsOf(requested, 'max-age') ?? Number.POSITIVE_INFINITY);
+  const left = policy.lifetime - age - (secondsOf(requested, 'min-fresh') ?? 0);
   if (left > 0 && isYoungEnough) return 'fresh';
   if (policy.mustRevalidate || !isYoungEnough) return 'unusable';
   const overdue = age - policy.lifetime;
-  if (asked.has('max-stale') && overdue <= patienceOf(asked, 'max-stale')) return 'fresh';
-  return overdue < policy.staleWhileRevalidate && !asked.has('min-fresh') ? 'stale' : 'unusable';
+  if (requested.has('max-stale') && overdue <= patienceOf(requested, 'max-stale')) return 'fresh';
+  return overdue < policy.staleWhileRevalidate && !requested.has('min-fresh') ? 'stale' : 'unusable';
 }
 
 /** True for a response that may be served in place of an error. */
-export function helpsOnError(entry: Entry, asked: Directives, now: number): boolean {
+export function helpsOnError(entry: Entry, requested: Directives, now: number): boolean {
   if (entry.policy.mustRevalidate || entry.policy.noCache) return false;
-  return ageOf(entry, now) < Math.max(entry.policy.staleIfError, patienceOf(asked, 'stale-if-error'));
+  return ageOf(entry, now) < Math.max(entry.policy.staleIfError, patienceOf(requested, 'stale-if-error'));
 }
 
 /** True when the client already has the response. */

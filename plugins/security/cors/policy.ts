@@ -64,8 +64,8 @@ export function compilePolicy(config: CorsConfig, note: Note | null): Policy {
       const method = headers.get('access-control-request-method')!;
       const refused = refusal(origin, method);
       if (refused !== null) return refused;
-      const asked = headers.getAll('access-control-request-headers').join(', ');
-      const names = namesIn(asked);
+      const requested = headers.getAll('access-control-request-headers').join(', ');
+      const names = namesIn(requested);
       if (!areHeadersAllowed(names)) return wrongHeader;
       const isPrivate =
         config.allow_private_network && headers.get('access-control-request-private-network') === 'true';
@@ -74,7 +74,7 @@ export function compilePolicy(config: CorsConfig, note: Note | null): Policy {
         isAllowed ? origin! : '*',
         'Access-Control-Allow-Methods',
         method,
-        ...(names.length === 0 ? [] : ['Access-Control-Allow-Headers', asked]),
+        ...(names.length === 0 ? [] : ['Access-Control-Allow-Headers', requested]),
         ...credentials,
         ...(isPrivate ? ['Access-Control-Allow-Private-Network', 'true'] : []),
         ...remembered,

@@ -36,12 +36,12 @@ export function backendFiles(directory: Directory, site: EndpointSite<unknown>):
   return (path, { method, headers, client }) => {
     const isHead = method === 'HEAD';
     if (method !== 'GET' && !isHead) return passes ? empty(405, ['Allow', 'GET, HEAD']) : wrongMethod(method);
-    const asked = path === null ? null : readFilePath(path);
-    if (!asked) return empty(404);
+    const requested = path === null ? null : readFilePath(path);
+    if (!requested) return empty(404);
     const search = client.search === '' ? '' : `?${client.search}`;
     const sent = serveFile(directory.path, directory.directory_listing, {
-      ...asked,
-      asked: passes ? headers : new HeaderBag(),
+      ...requested,
+      requested: passes ? headers : new HeaderBag(),
       isHead,
       location: redirects ? asDirectory(client.path) + search : null,
       ...(!passes && { maxBytes: DECODED_BYTES }),

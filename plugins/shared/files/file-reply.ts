@@ -11,16 +11,16 @@ import { readBytes } from './read-file.ts';
  * @param asked the conditional and range headers of the request.
  * @param isHead omits the body.
  */
-export async function replyWithFile(file: OpenFile, asked: HeaderBag, isHead: boolean): Promise<Reply> {
+export async function replyWithFile(file: OpenFile, requested: HeaderBag, isHead: boolean): Promise<Reply> {
   const headers = describe(file);
-  if (isUnchanged(file, headers, asked)) {
+  if (isUnchanged(file, headers, requested)) {
     closeFile(file.fd);
     return Reply.raw(304, headers, null);
   }
   headers.append('Accept-Ranges', 'bytes');
   headers.append('Content-Type', mediaType(file.name));
-  const range = asked.get('range');
-  const span = range === undefined || !mayBePartial(file, asked) ? 'whole' : spanOf(range, file.size);
+  const range = requested.get('range');
+  const span = range === undefined || !mayBePartial(file, requested) ? 'whole' : spanOf(range, file.size);
   if (span === 'none') {
     closeFile(file.fd);
     return Reply.raw(416, new HeaderBag(['Content-Range', `bytes */${file.size}`]), null);
@@ -41,14 +41,14 @@ function describe({ size, modifiedMs }: OpenFile): HeaderBag {
 }
 
 /** The modification time is compared only if the request has no ETag condition. */
-function isUnchanged({ modifiedMs }: OpenFile, headers: HeaderBag, asked: HeaderBag): boolean {
-  const tags = asked.getAll('if-none-match');
+function isUnchanged({ modifiedMs }: OpenFile, headers: HeaderBag, requested: HeaderBag): boolean {
+  const tags = requested.getAll('if-none-match');
   if (tags.length > 0) {
     const own = opaque(headers.get('etag')!);
     const listed = tags.join().split(',');
     return listed.some((tag) => tag.trim() === '*' || opaque(tag) === own);
   }
-  return Math.trunc(modifiedMs / 1000) * 1000 <= httpDate(asked.get('if-modified-since'));
+  return Math.trunc(modifiedMs / 1000) * 1000 <= httpDate(requested.get('if-modified-since'));
 }
 
 function opaque(tag: string): string {
@@ -56,8 +56,8 @@ function opaque(tag: string): string {
 }
 
 /** A weak ETag guarantees nothing about individual bytes; neither does a time within the second in which the file may change again. */
-function mayBePartial({ modifiedMs }: OpenFile, asked: HeaderBag): boolean {
-  const condition = asked.get('if-range');
+function mayBePartial({ modifiedMs }: OpenFile, requested: HeaderBag): boolean {
+  const condition = requested.get('if-range');
   if (condition === undefined) return true;
   const second = Math.trunc(modifiedMs / 1000) * 1000;
   return httpDate(condition) === second && second + 1000 <= Date.now();

@@ -7,7 +7,7 @@ import { closeFile, type Opened, openBelow } from './open-file.ts';
 /** A request for a path below a directory. */
 export interface FileRequest extends FilePath {
   /** Conditional and range headers of the request. */
-  readonly asked: HeaderBag;
+  readonly requested: HeaderBag;
   readonly isHead: boolean;
   /** Redirect target for a directory whose path lacks the trailing slash; null to serve the directory directly. */
   readonly location: string | null;
@@ -61,10 +61,10 @@ function refusalOf(opened: Opened): Refusal {
   return opened.kind === 'unreadable' ? { status: 403, error: opened.error } : notFound;
 }
 
-function replyWith(opened: Opened, { asked, isHead, maxBytes }: FileRequest): Promise<Reply> | Refusal {
+function replyWith(opened: Opened, { requested, isHead, maxBytes }: FileRequest): Promise<Reply> | Refusal {
   if (opened.kind !== 'file') return refusalOf(opened);
   const { file } = opened;
-  if (maxBytes === undefined || file.size <= maxBytes) return replyWithFile(file, asked, isHead);
+  if (maxBytes === undefined || file.size <= maxBytes) return replyWithFile(file, requested, isHead);
   closeFile(file.fd);
   return { status: 413, error: new Error(`${file.name} has ${file.size} bytes: at most ${maxBytes} are decoded`) };
 }

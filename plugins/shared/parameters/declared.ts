@@ -1,13 +1,13 @@
 import { type EndpointSite, findNear, paramKey } from '#contract';
 
 /** The part of a limit that defines how clients are distinguished. */
-interface Telling {
+interface Identification {
   readonly strategy?: string;
   readonly key: string;
 }
 
 /** Whether clients are distinguished by a path variable that the path does not contain. */
-export function lacksParam(path: string, { strategy, key }: Telling): boolean {
+export function lacksParam(path: string, { strategy, key }: Identification): boolean {
   if (strategy?.toLowerCase() !== 'param' || key === '') return false;
   return !path.includes(`{${key}}`) && !(path.endsWith('/*') && paramKey(key) === 'Wildcard');
 }
@@ -19,7 +19,7 @@ export function lacksParam(path: string, { strategy, key }: Telling): boolean {
  */
 export function refuseUnknownParam(
   site: EndpointSite<unknown>,
-  limit: Telling,
+  limit: Identification,
   pointer = '',
   code = 'RATELIMIT_KEY',
 ): void {

@@ -176,7 +176,7 @@ describe('a guarded change', () => {
     const mended = apply(config(good, { name: 'mended' }), guarded);
     await held.reached;
     timers.advance(1_000);
-    await held.asked(2);
+    await held.requested(2);
     held.release();
     const { attempt, revision: third } = await mended;
     equal(third, 3);
@@ -195,7 +195,7 @@ describe('a guarded change', () => {
     const refused = rejects(apply(config(good), { participant: { prepare: () => Promise.reject(new Error('no')) } }));
     await held.reached;
     timers.advance(1_000);
-    await held.asked(2);
+    await held.requested(2);
     held.release();
     await refused;
     equal((await ended).state, 'rolled-back');

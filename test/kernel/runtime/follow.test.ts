@@ -110,7 +110,7 @@ describe('a gateway that watches its file', () => {
     await held.reached;
     writeFileSync(one.privateKey, two.privateKeyPem);
     writeFileSync(one.certificate, two.certificatePem);
-    await held.asked(2);
+    await held.requested(2);
     held.release();
     await applied;
     await until(() => gateway!.status.revision === 3);

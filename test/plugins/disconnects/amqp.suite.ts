@@ -1,12 +1,12 @@
 import { equal } from 'node:assert/strict';
 import type { Channel, ChannelModel } from 'amqplib';
 import type { Broker } from '../clients/amqp/broker.test.ts';
-import { type Case, DisconnectStand } from './stand.ts';
+import { type Case, DisconnectTestbed } from './testbed.ts';
 
 /** `backend/amqp/*` with clients that disconnect. */
 export function disconnectSuite(broker: () => Broker): void {
   describe('a client that disconnects during a call to RabbitMQ', () => {
-    const stand = new DisconnectStand();
+    const testbed = new DisconnectTestbed();
     let own: ChannelModel;
     let admin: Channel;
 
@@ -15,7 +15,7 @@ export function disconnectSuite(broker: () => Broker): void {
       admin = await own.createChannel();
     });
     afterEach(async () => {
-      await stand.close();
+      await testbed.close();
       await own.close();
     });
 
@@ -34,29 +34,29 @@ export function disconnectSuite(broker: () => Broker): void {
         method: 'POST',
         payload: '{"a":1}',
       };
-      await stand.start(given);
-      equal(await stand.ask(given), 200);
+      await testbed.start(given);
+      equal(await testbed.ask(given), 200);
       broker().rabbit.pause();
       try {
-        for (let client = 0; client < 3; client++) await stand.disconnect(given);
+        for (let client = 0; client < 3; client++) await testbed.disconnect(given);
       } finally {
         broker().rabbit.resume();
       }
-      stand.blamesNobody();
-      equal(await stand.ask(given), 200);
-      stand.blamesNobody();
+      testbed.blamesNobody();
+      equal(await testbed.ask(given), 200);
+      testbed.blamesNobody();
     });
 
     it('does not count as a failed consume, and loses no message', async () => {
       const consumer = { name: 'left-queue', exchange: 'left-messages', routing_key: ['#'] };
       const given: Case = { endpoint: { backend: [backend('backend/amqp/consumer', consumer)] } };
-      await stand.start(given);
-      for (let client = 0; client < 3; client++) await stand.disconnect(given);
-      stand.blamesNobody();
+      await testbed.start(given);
+      for (let client = 0; client < 3; client++) await testbed.disconnect(given);
+      testbed.blamesNobody();
       await admin.checkQueue('left-queue');
       admin.publish('left-messages', 'a', Buffer.from('{"a":1}'));
-      equal(await stand.ask(given), 200);
-      stand.blamesNobody();
+      equal(await testbed.ask(given), 200);
+      testbed.blamesNobody();
     });
   });
 }

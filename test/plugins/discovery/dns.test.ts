@@ -22,7 +22,7 @@ describe('service discovery with "sd": "dns"', () => {
   beforeEach(() => {
     mock.timers.enable({ apis: ['setInterval'] });
     names.zone.set(NAME, [record(a, 1)]);
-    (names.asked as string[]).length = 0;
+    (names.requested as string[]).length = 0;
   });
   afterEach(async () => {
     await gateway?.close();
@@ -74,7 +74,7 @@ describe('service discovery with "sd": "dns"', () => {
   it('calls the target of the SRV record of the first host', async () => {
     await start();
     equal(await ask(), 'a');
-    deepEqual(names.asked, [NAME]);
+    deepEqual(names.requested, [NAME]);
   });
 
   it('looks up the host even with host sanitization enabled', async () => {
@@ -99,12 +99,12 @@ describe('service discovery with "sd": "dns"', () => {
   it('selects a host for each of the concurrent calls separately', async () => {
     // Each server responds when both have received the request: an earlier response would cancel the other call.
     const waiting: ServerResponse[] = [];
-    const asked = (response: ServerResponse) => {
+    const requested = (response: ServerResponse) => {
       if (waiting.push(response) === 2) for (const one of waiting) one.end('{}');
     };
     const [one, other] = [
-      await startBackend((_seen, response) => asked(response)),
-      await startBackend((_seen, response) => asked(response)),
+      await startBackend((_seen, response) => requested(response)),
+      await startBackend((_seen, response) => requested(response)),
     ];
     names.zone.set(NAME, [record(one, 1), record(other, 1)]);
     gateway = await startGateway({
@@ -159,22 +159,22 @@ describe('service discovery with "sd": "dns"', () => {
       names.zone.set(NAME, [record(next, 1)]);
       mock.timers.tick(4999);
       await settle();
-      equal(names.asked.length, round + 1);
+      equal(names.requested.length, round + 1);
       mock.timers.tick(1);
-      while (names.asked.length < round + 2) await turn();
+      while (names.requested.length < round + 2) await turn();
       await until(next === a ? 'a' : 'b');
     }
   });
 
   it('repeats the lookup every 30 seconds by default, and for a dns_cache_ttl of 0', async () => {
     for (const service of [{}, { dns_cache_ttl: '0s' }]) {
-      const before = names.asked.length;
+      const before = names.requested.length;
       await start([{}], service);
       mock.timers.tick(29_999);
       await settle();
-      equal(names.asked.length, before + 1);
+      equal(names.requested.length, before + 1);
       mock.timers.tick(1);
-      while (names.asked.length < before + 2) await turn();
+      while (names.requested.length < before + 2) await turn();
       await gateway!.close();
     }
     gateway = null;
@@ -205,24 +205,24 @@ describe('service discovery with "sd": "dns"', () => {
     await start();
     names.zone.set(NAME, 'silent');
     mock.timers.tick(30_000);
-    while (names.asked.length < 2) await turn();
+    while (names.requested.length < 2) await turn();
     mock.timers.tick(90_000);
     await settle();
-    equal(names.asked.length, 2);
+    equal(names.requested.length, 2);
     equal(await ask(), 'a');
   });
 
   it('looks up once for each backend with "dns", and once for all backends with "dns_shared"', async () => {
     await start([{}, {}, {}]);
-    equal(names.asked.length, 3);
+    equal(names.requested.length, 3);
     await gateway!.close();
     const shared = { sd: 'dns-shared' };
     await start([shared, shared, { ...shared, host: ['_HTTP._tcp.api.test.'] }]);
-    equal(names.asked.length, 4);
+    equal(names.requested.length, 4);
     names.zone.set(NAME, [record(b, 1)]);
     mock.timers.tick(30_000);
     await Promise.all(['/x0', '/x1', '/x2'].map((path) => until('b', path)));
-    equal(names.asked.length, 5);
+    equal(names.requested.length, 5);
   });
 
   it('keeps its hosts across a reload even if lookups fail', async () => {
@@ -230,7 +230,7 @@ describe('service discovery with "sd": "dns"', () => {
     names.zone.set(NAME, 'fails');
     await gateway!.reload(config([{}, { sd: 'dns-shared' }], { dns_cache_ttl: '10s' }));
     deepEqual([await ask('/x0'), await ask('/x1')], ['a', 'a']);
-    equal(names.asked.length, 2);
+    equal(names.requested.length, 2);
   });
 
   it('applies a changed dns_cache_ttl and drops the old one', async () => {
@@ -239,9 +239,9 @@ describe('service discovery with "sd": "dns"', () => {
     while (gateway!.status.draining > 0) await turn();
     mock.timers.tick(59_999);
     await settle();
-    equal(names.asked.length, 1);
+    equal(names.requested.length, 1);
     mock.timers.tick(1);
-    while (names.asked.length < 2) await turn();
+    while (names.requested.length < 2) await turn();
   });
 
   it('does not restart its interval on a reload without changes', async () => {
@@ -250,7 +250,7 @@ describe('service discovery with "sd": "dns"', () => {
     await gateway!.reload(config([{}], { name: 'other' }));
     while (gateway!.status.draining > 0) await turn();
     mock.timers.tick(10_000);
-    while (names.asked.length < 2) await turn();
+    while (names.requested.length < 2) await turn();
   });
 
   it('looks up a new name of a reloaded configuration before activation', async () => {
@@ -266,7 +266,7 @@ describe('service discovery with "sd": "dns"', () => {
     gateway = null;
     mock.timers.tick(300_000);
     await settle();
-    equal(names.asked.length, 1);
+    equal(names.requested.length, 1);
   });
 });
 

@@ -91,51 +91,51 @@ describe('a DNS lookup', () => {
 
   it('adds sd_scheme to its hosts', async () => {
     for (const fields of [{ sd_scheme: 'https' }, { sd_scheme: 'https', host: ['https://_http._tcp.api.test'] }]) {
-      const standing = await openDiscovery(dns, fields);
-      await standing.warm();
-      deepEqual(standing.list.current, ['https://h.test:8443']);
-      await standing.close();
+      const harness = await openDiscovery(dns, fields);
+      await harness.warm();
+      deepEqual(harness.list.current, ['https://h.test:8443']);
+      await harness.close();
     }
   });
 
   it('returns the same array while nothing changes', async () => {
-    const standing = await openDiscovery(dns);
-    await standing.warm();
-    const before = standing.list.current;
-    await standing.warm();
-    equal(standing.list.current, before);
-    await standing.close();
+    const harness = await openDiscovery(dns);
+    await harness.warm();
+    const before = harness.list.current;
+    await harness.warm();
+    equal(harness.list.current, before);
+    await harness.close();
   });
 
   it('waits for a silent name server no longer than its timeout', async () => {
     names.zone.set('_http._tcp.api.test', 'silent');
     const lines: string[] = [];
-    const standing = await openDiscovery(shared, {}, remembering(lines));
+    const harness = await openDiscovery(shared, {}, remembering(lines));
     const stop = new AbortController();
-    const warmed = standing.warm(stop.signal);
+    const warmed = harness.warm(stop.signal);
     stop.abort();
     await warmed;
-    deepEqual(standing.list.current, []);
+    deepEqual(harness.list.current, []);
     deepEqual(lines, ['SRV lookup of _http._tcp.api.test is slow: no hosts are available until it completes']);
-    deepEqual(await standing.close(), { kept: 0, deferred: 0 });
+    deepEqual(await harness.close(), { kept: 0, deferred: 0 });
   });
 
   it('logs nothing if it is cancelled', async () => {
     names.zone.set('_http._tcp.api.test', 'silent');
     const lines: string[] = [];
-    const standing = await openDiscovery(dns, {}, remembering(lines));
-    const warmed = standing.warm();
-    while (names.asked.length === 0) await new Promise(setImmediate);
-    await standing.close();
+    const harness = await openDiscovery(dns, {}, remembering(lines));
+    const warmed = harness.warm();
+    while (names.requested.length === 0) await new Promise(setImmediate);
+    await harness.close();
     await warmed;
     deepEqual(lines, []);
   });
 
   it('causes a warning about hosts that are not looked up and an unused sd_scheme', async () => {
     const warned = async (plugin: typeof dns, fields: Partial<BackendConfig>): Promise<string[]> => {
-      const standing = await openDiscovery(plugin, fields);
-      const codes = standing.warnings.map(({ code, pointer }: ConfigError) => `${code} ${pointer}`);
-      await standing.close();
+      const harness = await openDiscovery(plugin, fields);
+      const codes = harness.warnings.map(({ code, pointer }: ConfigError) => `${code} ${pointer}`);
+      await harness.close();
       return codes;
     };
     deepEqual(await warned(dns, { host: ['a.test', 'b.test'] }), ['SD_HOSTS /host']);

@@ -119,9 +119,9 @@ const NOON = Date.UTC(2026, 5, 17, 12);
   });
 
   it('rejects callers without a tier with 400, or accepts them uncounted', async () => {
-    const asked = backend.requests.length;
+    const requested = backend.requests.length;
     const refusing = await atA();
-    deepEqual([await statuses(1, refusing, 'x'), backend.requests.length], [[400], asked]);
+    deepEqual([await statuses(1, refusing, 'x'), backend.requests.length], [[400], requested]);
     const allowing = await atA({ on_unmatched_tier_allow: true });
     const { statusCode, headers: seen } = await ask(allowing, 'x');
     deepEqual([statusCode, seen['x-quota-limit'], await redis.command('DBSIZE')], [200, undefined, 0]);
@@ -173,9 +173,9 @@ const NOON = Date.UTC(2026, 5, 17, 12);
   it('while Redis is down: rejects with 500, or accepts', async () => {
     const server = { address: `127.0.0.1:${await freePort()}` };
     const sinks = rememberingSinks();
-    const asked = backend.requests.length;
+    const requested = backend.requests.length;
     const refusing = await atA({}, {}, server, { sinks });
-    deepEqual([await statuses(2, refusing), backend.requests.length], [[500, 500], asked]);
+    deepEqual([await statuses(2, refusing), backend.requests.length], [[500, 500], requested]);
     ok(sinks.lines.some((line) => /ERROR .*\[Quota: api\].*a request is refused: redis c: not connected/.test(line)));
     const allowing = await atA({}, { on_failure_allow: true }, server);
     const { statusCode, headers: seen } = await ask(allowing);

@@ -65,7 +65,7 @@ describe('middleware modules', () => {
   };
   const shown = { extra_config: { router: { return_error_msg: true } } };
   const last = () => backend.requests.at(-1)!;
-  const asked = () => backend.requests.length;
+  const requested = () => backend.requests.length;
 
   const appending =
     (sign: string): Handler =>
@@ -84,11 +84,11 @@ describe('middleware modules', () => {
   });
 
   it('respond instead of the backends', async () => {
-    const before = asked();
+    const before = requested();
     await start(to(named('own')), { own: async () => ({ data: { ok: true }, isComplete: true }) });
     const { status, body, completed } = await ask();
     deepEqual([status, body, completed], [200, '{"ok":true}', 'true']);
-    equal(asked(), before);
+    equal(requested(), before);
   });
 
   it('reject with the status they throw, and the message if return_error_msg is set', async () => {
@@ -327,7 +327,7 @@ describe('middleware modules', () => {
   });
 
   it('call the next step again with the original request', async () => {
-    const before = asked();
+    const before = requested();
     await start(to(named('twice')), {
       twice: async (_ctx, request, next) => {
         await next(request);
@@ -335,7 +335,7 @@ describe('middleware modules', () => {
       },
     });
     equal((await ask()).status, 200);
-    equal(asked(), before + 2);
+    equal(requested(), before + 2);
   });
 
   it('cannot send a streamed body twice, but can repeat one that they read', async () => {
@@ -360,7 +360,7 @@ describe('middleware modules', () => {
     });
     equal((await ask('/a', { method: 'POST', payload: 'once' })).status, 200);
     match(String(thrown), /already sent/);
-    const before = asked();
+    const before = requested();
     equal((await ask('/r', { method: 'POST', payload: 'again' })).status, 200);
     deepEqual(
       backend.requests.slice(before).map(({ body }) => body.toString()),
@@ -463,12 +463,12 @@ describe('middleware modules', () => {
     ['an invalid body', { body: 7 }],
   ] as const) {
     it(`must not send ${what}`, async () => {
-      const before = asked();
+      const before = requested();
       await start(to({}, { backend: [{ url_pattern: '/b', extra_config: named('odd') }] }), {
         odd: (_ctx, request, next) => next(Object.assign(request, change)),
       });
       equal((await ask()).status, 500);
-      equal(asked(), before);
+      equal(requested(), before);
     });
   }
 

@@ -33,9 +33,9 @@ export function responses(json: string): Step<PipeRequest> {
 }
 
 /** Pointer and code of every error in a configuration. */
-export async function refusal(standing: Promise<unknown>): Promise<string[]> {
+export async function refusal(harness: Promise<unknown>): Promise<string[]> {
   try {
-    await standing;
+    await harness;
   } catch (error) {
     return (error as { errors: { pointer: string; code: string }[] }).errors.map(
       ({ pointer, code }) => `${pointer} ${code}`,

@@ -3,13 +3,13 @@ import { plugin } from '../../../plugins/proxy/index.ts';
 import { openHarness } from '../../support/harness.ts';
 import { backendConfig, operations, over, refusal, responses } from './around.ts';
 
-const standing = (...lines: readonly string[]) => openHarness(plugin, 'backend', { flatmap_filter: operations(lines) });
+const harness = (...lines: readonly string[]) => openHarness(plugin, 'backend', { flatmap_filter: operations(lines) });
 
 describe('the configuration of flatmap_filter', () => {
   it('rejects a wrong number of paths', async () => {
-    deepEqual(await refusal(standing('del a', 'move a')), ['/flatmap_filter/1/args PROXY_FLATMAP_ARGS']);
-    deepEqual(await refusal(standing('append a b c')), ['/flatmap_filter/0/args PROXY_FLATMAP_ARGS']);
-    deepEqual(await refusal(standing('del')), ['/flatmap_filter/0/args PROXY_FLATMAP_ARGS']);
+    deepEqual(await refusal(harness('del a', 'move a')), ['/flatmap_filter/1/args PROXY_FLATMAP_ARGS']);
+    deepEqual(await refusal(harness('append a b c')), ['/flatmap_filter/0/args PROXY_FLATMAP_ARGS']);
+    deepEqual(await refusal(harness('del')), ['/flatmap_filter/0/args PROXY_FLATMAP_ARGS']);
   });
 
   it('ignores operations of unknown types, with a warning', async () => {

@@ -4,11 +4,11 @@ import { plugin } from '../../../plugins/proxy/index.ts';
 import { openHarness } from '../../support/harness.ts';
 import { operations } from './around.ts';
 
-const standing = (...lines: readonly string[]) => openHarness(plugin, 'backend', { flatmap_filter: operations(lines) });
+const harness = (...lines: readonly string[]) => openHarness(plugin, 'backend', { flatmap_filter: operations(lines) });
 
 /** The JSON text after the operations. */
 async function apply(json: string, ...lines: readonly string[]): Promise<string> {
-  const gate = await standing(...lines);
+  const gate = await harness(...lines);
   return printJson(gate.attached.shape!(parseExact(json) as DataObject));
 }
 
@@ -220,7 +220,7 @@ describe('the flatmap_filter setting of proxy', () => {
   });
 
   it('never modifies its input', async () => {
-    const gate = await standing('del a.b', 'move l.*.x l.*.y.z', 'append k s');
+    const gate = await harness('del a.b', 'move l.*.x l.*.y.z', 'append k s');
     const data = parseExact('{"a":{"b":1},"l":[{"x":1}],"k":[1],"s":[2]}') as DataObject;
     const before = structuredClone(data);
     gate.attached.shape!(data);

@@ -8,7 +8,7 @@ import { backendConfig, messages, noting, over, refusal, responses, skipped } fr
 
 type Backend = Step<PipeRequest>;
 
-const standing = (backends: readonly Backend[], propagated: readonly string[] = [], raw: readonly number[] = []) =>
+const harness = (backends: readonly Backend[], propagated: readonly string[] = [], raw: readonly number[] = []) =>
   openHarness(
     plugin,
     'endpoint',
@@ -23,7 +23,7 @@ describe('the sequential_propagated_params setting of proxy', () => {
   it('provides values to every later backend, with the first letter capitalized', async () => {
     const seen: PipeRequest[] = [];
     const backends = [responses('{"user":{"id":7}}'), responses('{"t":"x"}'), responses('{}')];
-    const gate = await standing(
+    const gate = await harness(
       backends.map((backend) => noting(seen, backend)),
       ['resp0_user.id', 'resp1_t'],
     );
@@ -38,7 +38,7 @@ describe('the sequential_propagated_params setting of proxy', () => {
     const seen: PipeRequest[] = [];
     const first = '{"s":"a/b","n":12345678901234567890,"b":true,"l":[1,"x"],"e":[],"z":null,"o":{"k":[1]}}';
     const names = ['s', 'n', 'b', 'l', 'e', 'z', 'o'].map((field) => `resp0_${field}`);
-    await (await standing([responses(first), noting(seen, responses('{}'))], names)).send('GET /');
+    await (await harness([responses(first), noting(seen, responses('{}'))], names)).send('GET /');
     deepEqual(seen[0]!.params, {
       Resp0_s: 'a/b',
       Resp0_n: '12345678901234567890',
@@ -52,9 +52,7 @@ describe('the sequential_propagated_params setting of proxy', () => {
 
   it('does not descend into arrays', async () => {
     const seen: PipeRequest[] = [];
-    await (await standing([responses('{"l":[{"a":1}]}'), noting(seen, responses('{}'))], ['resp0_l.0.a'])).send(
-      'GET /',
-    );
+    await (await harness([responses('{"l":[{"a":1}]}'), noting(seen, responses('{}'))], ['resp0_l.0.a'])).send('GET /');
     deepEqual(seen[0]!.params, { 'Resp0_l.0.a': '' });
   });
 
@@ -86,13 +84,13 @@ describe('the sequential_propagated_params setting of proxy', () => {
   it('treats keys such as __proto__ as plain data', async () => {
     const seen: PipeRequest[] = [];
     const backends = [responses('{"__proto__":{"x":1}}'), noting(seen, responses('{}'))];
-    await (await standing(backends, ['resp0_constructor', 'resp0___proto__.x'])).send('GET /');
+    await (await harness(backends, ['resp0_constructor', 'resp0___proto__.x'])).send('GET /');
     deepEqual(seen[0]!.params, { Resp0_constructor: '', 'Resp0___proto__.x': '1' });
   });
 
   it("does not add the values to the client's request", async () => {
     const params = {};
-    await (await standing([responses('{"a":1}'), responses('{}')], ['resp0_a'])).send({ params });
+    await (await harness([responses('{"a":1}'), responses('{}')], ['resp0_a'])).send({ params });
     deepEqual(params, {});
   });
 
@@ -108,7 +106,7 @@ describe('the sequential_propagated_params setting of proxy', () => {
     it('provides the whole body as a string', async () => {
       const seen: PipeRequest[] = [];
       const backends = [raw(Buffer.from('whole é')), noting(seen, responses('{"b":1}'))];
-      const reply = await (await standing(backends, ['resp0'], [0])).send('GET /');
+      const reply = await (await harness(backends, ['resp0'], [0])).send('GET /');
       deepEqual(seen[0]!.params, { Resp0: 'whole é' });
       deepEqual(reply.data, { b: 1 });
       equal(reply.complete, true);
@@ -122,33 +120,33 @@ describe('the sequential_propagated_params setting of proxy', () => {
         stream.write(Buffer.from('pieces'));
         stream.end();
       });
-      await (await standing([raw(stream), noting(seen, responses('{}'))], ['resp0'], [0])).send('GET /');
+      await (await harness([raw(stream), noting(seen, responses('{}'))], ['resp0'], [0])).send('GET /');
       deepEqual(seen[0]!.params, { Resp0: 'in pieces' });
     });
 
     it('decompresses a gzip body', async () => {
       const seen: PipeRequest[] = [];
       const zipped = raw(gzipSync('text'), 200, new HeaderBag(['Content-Encoding', 'gzip']));
-      await (await standing([zipped, noting(seen, responses('{}'))], ['resp0'], [0])).send('GET /');
+      await (await harness([zipped, noting(seen, responses('{}'))], ['resp0'], [0])).send('GET /');
       deepEqual(seen[0]!.params, { Resp0: 'text' });
     });
 
     it('fails for a body that is declared as gzip but is not', async () => {
       const broken = raw(Buffer.from('plain'), 200, new HeaderBag(['Content-Encoding', 'gzip']));
-      const reply = await (await standing([broken, responses('{}')], ['resp0'], [0])).send('GET /');
+      const reply = await (await harness([broken, responses('{}')], ['resp0'], [0])).send('GET /');
       equal(reply.errors[0]!.code, 'BACKEND_GZIP');
     });
 
     it('fails for an incomplete body', async () => {
       const stream = new ByteStream();
       setImmediate(() => stream.fail(new BackendError('BACKEND_RESET', 'reset')));
-      const reply = await (await standing([raw(stream), responses('{}')], ['resp0'], [0])).send('GET /');
+      const reply = await (await harness([raw(stream), responses('{}')], ['resp0'], [0])).send('GET /');
       deepEqual(messages(reply), ['reset']);
     });
 
     it('continues with any status, with or without a body', async () => {
       for (const first of [raw(Buffer.from('nope'), 404), raw(null, 204)]) {
-        const reply = await (await standing([first, responses('{"b":1}')], [], [0])).send('GET /');
+        const reply = await (await harness([first, responses('{"b":1}')], [], [0])).send('GET /');
         deepEqual(reply.data, { b: 1 });
       }
     });
@@ -160,7 +158,7 @@ describe('the sequential_propagated_params setting of proxy', () => {
           gone = true;
         },
       });
-      const reply = await (await standing([raw(stream), responses('{"b":1}')], [], [0])).send('GET /');
+      const reply = await (await harness([raw(stream), responses('{"b":1}')], [], [0])).send('GET /');
       deepEqual(reply.data, { b: 1 });
       stream.write(new Uint8Array(1024 * 1024));
       equal(gone, true);

@@ -52,8 +52,8 @@ describe('the namespace proxy', () => {
   });
 
   it('rejects a shadow with the no-op encoding', async () => {
-    const standing = openHarness(plugin, 'backend', { shadow: true }, { endpoint: { output_encoding: 'no-op' } });
-    deepEqual(await refusal(standing), ['/shadow PROXY_SHADOW_RAW']);
+    const harness = openHarness(plugin, 'backend', { shadow: true }, { endpoint: { output_encoding: 'no-op' } });
+    deepEqual(await refusal(harness), ['/shadow PROXY_SHADOW_RAW']);
   });
 
   it('warns about options without effect', async () => {

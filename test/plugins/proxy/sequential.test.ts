@@ -7,10 +7,9 @@ import { backendConfig, messages, noting, over, responses, skipped } from './aro
 type Backend = Step<PipeRequest>;
 
 const down: Backend = () => Reply.failed(new BackendError('BACKEND_STATUS', 'invalid status code 404'));
-const standing = (backends: readonly Backend[]) =>
-  openHarness(plugin, 'endpoint', { sequential: true }, over(backends));
+const harness = (backends: readonly Backend[]) => openHarness(plugin, 'endpoint', { sequential: true }, over(backends));
 
-const send = async (backends: readonly Backend[]) => (await standing(backends)).send('GET /');
+const send = async (backends: readonly Backend[]) => (await harness(backends)).send('GET /');
 
 describe('the sequential setting of proxy', () => {
   it('calls backends in order, each after the response of the previous one', async () => {
@@ -28,7 +27,7 @@ describe('the sequential setting of proxy', () => {
   });
 
   it('declares that later backends can use earlier responses', async () => {
-    equal((await standing([down, down])).attached.gather!.sequential, true);
+    equal((await harness([down, down])).attached.gather!.sequential, true);
   });
 
   it('provides earlier responses to every backend', async () => {
@@ -69,7 +68,7 @@ describe('the sequential setting of proxy', () => {
       request.params['A'] = '1';
       return Reply.data({});
     };
-    const gate = await standing([spoiling, noting(seen, responses('{}'))]);
+    const gate = await harness([spoiling, noting(seen, responses('{}'))]);
     await gate.send({ params: { Id: '7' } });
     equal(seen[0]!.headers.get('x-a'), undefined);
     equal(seen[0]!.query.get('a'), undefined);
@@ -82,7 +81,7 @@ describe('the sequential setting of proxy', () => {
       bodies.push(Buffer.from(await request.body!.bytes()).toString());
       return Reply.data({});
     };
-    await (await standing([reading, reading])).send({ method: 'POST', body: 'hello' });
+    await (await harness([reading, reading])).send({ method: 'POST', body: 'hello' });
     deepEqual(bodies, ['hello', 'hello']);
   });
 

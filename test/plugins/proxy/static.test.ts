@@ -18,11 +18,11 @@ const partial: Make = () => {
   return reply;
 };
 
-const standing = (strategy: string, data: unknown = { a: 9 }, next: Make = whole) =>
+const harness = (strategy: string, data: unknown = { a: 9 }, next: Make = whole) =>
   openHarness(plugin, 'endpoint', { static: { data, strategy } }, { next });
 
 const send = async (strategy: string, next: Make, data?: unknown) =>
-  (await standing(strategy, data, next)).send('GET /');
+  (await harness(strategy, data, next)).send('GET /');
 
 describe('the static setting of proxy', () => {
   it('replaces equal keys and keeps the others', async () => {
@@ -90,7 +90,7 @@ describe('the static setting of proxy', () => {
 
   it('is the same for every request, even if a component modifies a response', async () => {
     for (const next of [empty, down]) {
-      const gate = await standing('always', { o: { list: [1] }, n: 1 }, next);
+      const gate = await harness('always', { o: { list: [1] }, n: 1 }, next);
       const first = await gate.send('GET /');
       const data = first.data as DataObject & { o: { list: number[] } };
       data['n'] = 2;
@@ -106,7 +106,7 @@ describe('the static setting of proxy', () => {
   });
 
   it('reads data', async () => {
-    equal((await standing('always')).attached.readsData, true);
+    equal((await harness('always')).attached.readsData, true);
   });
 
   it('is rejected with the no-op encoding', async () => {
@@ -128,7 +128,7 @@ describe('the static setting of proxy', () => {
   });
 
   it('never shares its configuration', async () => {
-    const gate = await standing('always', { o: {} }, empty);
+    const gate = await harness('always', { o: {} }, empty);
     const { data } = await gate.send('GET /');
     equal(Object.isFrozen(data!['o']), false);
   });

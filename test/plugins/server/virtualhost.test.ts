@@ -48,10 +48,10 @@ describe('server/virtualhost', () => {
     gateway = await startGateway(config(...given), { sinks });
     port = (await gateway.listen()).port;
   };
-  const asked = (host: string, line: string) =>
+  const requested = (host: string, line: string) =>
     ask(port, line.includes(' ') ? line : `GET ${line}`, { headers: { host } });
   const from = async (host: string, line: string) => {
-    const { status, text } = await asked(host, line);
+    const { status, text } = await requested(host, line);
     return status === 200 ? JSON.parse(text).from : status;
   };
 
@@ -84,7 +84,7 @@ describe('server/virtualhost', () => {
       to('/foo', '/put', { method: 'PUT' }),
       to('/__virtual/shop/foo', '/del', { method: 'DELETE' }),
     ]);
-    const { status, headers } = await asked('s.x.io', 'POST /foo');
+    const { status, headers } = await requested('s.x.io', 'POST /foo');
     deepEqual([status, headers['allow']], [405, 'DELETE, GET, HEAD, PUT']);
     equal(await from('s.x.io', 'PUT /foo'), '/put');
   });
@@ -104,9 +104,9 @@ describe('server/virtualhost', () => {
 
   it("redirects to the client's path", async () => {
     await start(aliases, [to('/__virtual/shop/foo', '/B')]);
-    const { status, headers } = await asked('s.x.io', '/foo/?a=1');
+    const { status, headers } = await requested('s.x.io', '/foo/?a=1');
     deepEqual([status, headers['location']], [301, '/foo?a=1']);
-    equal((await asked('s.x.io', '/FOO')).headers['location'], '/foo');
+    equal((await requested('s.x.io', '/FOO')).headers['location'], '/foo');
   });
 
   it('accepts hosts with ports and placeholders', async () => {
@@ -127,13 +127,13 @@ describe('server/virtualhost', () => {
 
   it("does not affect the gateway's own paths", async () => {
     await start(aliases);
-    equal((await asked('s.x.io', '/__health')).status, 200);
+    equal((await requested('s.x.io', '/__health')).status, 200);
   });
 
   it("is logged in the access log with the client's path", async () => {
     sinks.lines.length = 0;
     await start(aliases);
-    await asked('s.x.io', '/foo?logged=1');
+    await requested('s.x.io', '/foo?logged=1');
     await until(() => sinks.lines.some((line) => line.includes('/foo')));
     match(sinks.lines.find((line) => line.includes('/foo'))!, /"?\/foo/);
   });
@@ -169,8 +169,8 @@ describe('server/virtualhost', () => {
     await start(aliases, endpoints, {
       'server/static-filesystem': { path: folder.path(''), prefix: '/', skip: ['/only'] },
     });
-    equal((await asked('s.x.io', '/foo')).text, 'a file');
-    equal((await asked('s.x.io', '/only')).status, 200);
+    equal((await requested('s.x.io', '/foo')).text, 'a file');
+    equal((await requested('s.x.io', '/only')).status, 200);
     equal(await from('s.x.io', '/only'), '/D');
     folder.remove();
   });

@@ -138,12 +138,12 @@ describe('validation/response-json-schema', () => {
   it('validates no-op and compressed bodies without changing them', async () => {
     const raw = { output_encoding: 'no-op', input_headers: ['Accept-Encoding'] };
     await start(['/gzip', '/gzip-x', '/gzip-none', '/br'].map((path) => to(path, { schema: needsId }, raw)));
-    const asked = (url: string) => gateway.inject({ url, headers: { 'accept-encoding': 'gzip, br' } });
-    const { statusCode, rawPayload, headers } = await asked('/e/gzip');
+    const requested = (url: string) => gateway.inject({ url, headers: { 'accept-encoding': 'gzip, br' } });
+    const { statusCode, rawPayload, headers } = await requested('/e/gzip');
     deepEqual([statusCode, headers['content-encoding'], gunzipSync(rawPayload).toString()], [200, 'gzip', '{"id":1}']);
-    equal((await asked('/e/gzip-x')).body, '- (root): id is required');
-    equal((await asked('/e/gzip-none')).statusCode, 500);
-    deepEqual(await asked('/e/br').then(({ statusCode: status, body }) => [status, body]), [
+    equal((await requested('/e/gzip-x')).body, '- (root): id is required');
+    equal((await requested('/e/gzip-none')).statusCode, 500);
+    deepEqual(await requested('/e/br').then(({ statusCode: status, body }) => [status, body]), [
       500,
       '- (root): the response is compressed as br, which is not read',
     ]);

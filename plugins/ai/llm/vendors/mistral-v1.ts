@@ -80,11 +80,11 @@ export const mistralV1: Vendor = {
 
 function messagesOf({ role, texts, calls, results }: Turn): object[] {
   const content = texts.length === 1 ? texts[0] : texts.map((text) => ({ type: 'text', text }));
-  const asked = calls.map(({ id, ...called }) => ({ id, type: 'function', function: called }));
+  const toolCalls = calls.map(({ id, ...called }) => ({ id, type: 'function', function: called }));
   return [
     ...results.map(({ id, name, text }) => ({ role: 'tool', tool_call_id: id, name, content: text })),
     ...(texts.length + calls.length > 0
-      ? [{ role, content: texts.length > 0 ? content : '', ...(calls.length > 0 && { tool_calls: asked }) }]
+      ? [{ role, content: texts.length > 0 ? content : '', ...(calls.length > 0 && { tool_calls: toolCalls }) }]
       : []),
   ];
 }

@@ -62,9 +62,9 @@ export const plugin = definePlugin({
       const revoke = async (elements: readonly string[]): Promise<Reply> => {
         revocations.add(elements.map(indicesOf), clock.now());
         instances.forgetSilent(pushing.patienceMs, clock.now(), log);
-        const told = await instances.push(Buffer.from(JSON.stringify({ elems: elements })), pushing, end.signal);
-        if (told.failed > 0) log.warning(`${told.failed} of ${told.instances} gateways could not be notified`);
-        return json(200, { ...told });
+        const outcome = await instances.push(Buffer.from(JSON.stringify({ elems: elements })), pushing, end.signal);
+        if (outcome.failed > 0) log.warning(`${outcome.failed} of ${outcome.instances} gateways could not be notified`);
+        return json(200, { ...outcome });
       };
       const register = async (request: ClientRequest): Promise<Reply> => {
         const body = await readJson(request);

@@ -17,7 +17,7 @@ interface Instance {
 }
 
 /** Number of gateways notified, and how many of them failed. */
-export interface Told {
+export interface PushOutcome {
   readonly instances: number;
   readonly failed: number;
 }
@@ -85,19 +85,19 @@ export class Instances {
     const { ask, retries } = pushing;
     // Elements revoked from now on are also sent separately. If that fails, the gateway is marked as behind again.
     instance.isBehind = false;
-    const problem = await tell(ask, new URL('/union', instance.origin), await pack(), retries, signal);
+    const problem = await deliver(ask, new URL('/union', instance.origin), await pack(), retries, signal);
     if (problem !== null) instance.isBehind = true;
     return problem;
   }
 
   /** Sends an update to all gateways, several at a time. */
-  async push(body: Uint8Array, { ask, workers, retries }: Pushing, signal: AbortSignal): Promise<Told> {
+  async push(body: Uint8Array, { ask, workers, retries }: Pushing, signal: AbortSignal): Promise<PushOutcome> {
     const waiting = [...this.#known.values()];
     const instances = waiting.length;
     let failed = 0;
     const work = async () => {
       for (let one = waiting.pop(); one; one = waiting.pop()) {
-        if ((await tell(ask, new URL('/add', one.origin), body, retries, signal)) === null) continue;
+        if ((await deliver(ask, new URL('/add', one.origin), body, retries, signal)) === null) continue;
         one.isBehind = true;
         failed++;
       }
@@ -108,7 +108,7 @@ export class Instances {
 }
 
 /** Sends a request, with retries. @returns the reason if it failed; null if it succeeded. */
-async function tell(
+async function deliver(
   ask: Ask,
   url: URL,
   body: Uint8Array,

@@ -21,16 +21,16 @@ export class Observation {
     this.#since = now;
     const reused = lane.proxied ? undefined : lane.fresh === null;
     const connection: BackendConnection = { origin, waitMs, reused, opened: lane.fresh };
-    this.#tell((observer) => observer.connected(connection, this.#request, this.#call));
+    this.#notify((observer) => observer.connected(connection, this.#request, this.#call));
   }
 
   /** Reports that the response has started. */
   answered(): void {
     const ms = performance.now() - this.#since;
-    this.#tell((observer) => observer.responded?.(ms, this.#request, this.#call));
+    this.#notify((observer) => observer.responded?.(ms, this.#request, this.#call));
   }
 
-  #tell(report: (observer: ConnectionObserver) => void): void {
+  #notify(report: (observer: ConnectionObserver) => void): void {
     for (const observer of this.#observers) {
       try {
         report(observer);

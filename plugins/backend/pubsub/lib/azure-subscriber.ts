@@ -111,13 +111,13 @@ export class AzureSubscriber implements Subscriber {
   }
 
   /** Settles a message in the background, without delaying the request. If that fails, the message is redelivered once its lock has expired. */
-  #settle(telling: Promise<void>): void {
-    const told = telling
+  #settle(settlement: Promise<void>): void {
+    const settled = settlement
       .catch((error) => {
         this.#log?.warning(`a message could not be settled and will be redelivered: ${reasonOf(error)}`);
       })
-      .finally(() => this.#settling.delete(told));
-    this.#settling.add(told);
+      .finally(() => this.#settling.delete(settled));
+    this.#settling.add(settled);
   }
 
   #renew(): void {

@@ -70,7 +70,7 @@ function toOperation(operation: DataObject, known: DataObject, warn: Warn): Data
   if (Array.isArray(security) && requirements.every((each) => Object.keys(each).length === 0)) {
     warn(`Swagger 2.0 cannot express the security requirements of ${operationId}`);
   }
-  const asked = requirements.filter((each) => Object.keys(each).length > 0);
+  const applied = requirements.filter((each) => Object.keys(each).length > 0);
   return {
     ...(tags !== undefined && { tags }),
     ...(summary !== undefined && { summary }),
@@ -80,7 +80,7 @@ function toOperation(operation: DataObject, known: DataObject, warn: Warn): Data
     ...(types(answered).length > 0 && { produces: types(answered) }),
     ...(all.length > 0 && { parameters: all }),
     responses: eachValue(objectOf(responses), (response) => toResponse(objectOf(response))),
-    ...(asked.length > 0 && { security: asked }),
+    ...(applied.length > 0 && { security: applied }),
   };
 }
 

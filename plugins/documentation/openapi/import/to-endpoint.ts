@@ -72,10 +72,10 @@ function headersOf(operation: SpecOperation, { schemes, report }: ImportContext)
     if (where === 'cookie')
       report(pointer, `the cookie '${name}' is not passed on: "Cookie" in input_headers would be`);
   }
-  const asked = security.flatMap((name) => headerOf(Object.hasOwn(schemes, name) ? schemes[name] : undefined));
+  const requested = security.flatMap((name) => headerOf(Object.hasOwn(schemes, name) ? schemes[name] : undefined));
   const usual = body.length > 0 || takesBody(method) ? ['Content-Type'] : [];
   const spelled = new Map<string, string>();
-  for (const name of [...named, ...asked, ...usual]) {
+  for (const name of [...named, ...requested, ...usual]) {
     if (!isHeaderName(name)) report(pointer, `'${name}' is not a valid header name`);
     else if (!spelled.has(name.toLowerCase())) spelled.set(name.toLowerCase(), name);
   }

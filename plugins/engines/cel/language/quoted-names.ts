@@ -27,11 +27,11 @@ export function unquote(source: string): Unquoted {
   const text = source.replace(token, (whole: string, ...groups) => {
     const { dot, name } = groups.at(-1) as { readonly dot?: string; readonly name?: string };
     if (dot === undefined || name === undefined) return whole;
-    let stand: string;
-    do stand = `_${(made++).toString(36)}`.padEnd(name.length + 2, '_');
-    while (source.includes(stand));
-    names.set(stand, name);
-    return dot + stand;
+    let substitute: string;
+    do substitute = `_${(made++).toString(36)}`.padEnd(name.length + 2, '_');
+    while (source.includes(substitute));
+    names.set(substitute, name);
+    return dot + substitute;
   });
   return { text, names };
 }

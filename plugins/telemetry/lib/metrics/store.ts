@@ -144,7 +144,7 @@ export class MetricStore implements Meter {
   #observe(): void {
     for (const observe of this.#observers) observe();
     const oldest = performance.now() - GONE_MS;
-    for (const [from, { reportedAt: toldAt }] of this.#others) if (toldAt < oldest) this.#others.delete(from);
+    for (const [from, { reportedAt }] of this.#others) if (reportedAt < oldest) this.#others.delete(from);
     for (const { instrument, combination, read } of this.#observations) {
       let value = read();
       for (const { values } of this.#others.values()) {

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import type OpenAI from 'openai';
 import { json } from '../../../support/gateway.ts';
 import { beginStream, models, wholeStream } from '../../../support/models.ts';
-import { useChatStand } from './setup.ts';
+import { useChatTestbed } from './setup.ts';
 
 const messages = [
   { role: 'system', content: 'be brief' },
@@ -10,15 +10,15 @@ const messages = [
 ] satisfies OpenAI.ChatCompletionMessageParam[];
 
 describe('ai/chat-completions with the official OpenAI client', () => {
-  const suite = useChatStand();
+  const suite = useChatTestbed();
 
   for (const [vendor, , fixture] of models) {
     describe(`and a model from ${vendor}`, () => {
       it('returns one completion object for a request without "stream"', async () => {
         suite.respond = json(fixture.answer);
         const completion = await suite.client.chat.completions.create({ model: vendor, messages });
-        deepEqual(suite.stand.received(), fixture.payload);
-        equal(suite.stand.backend.requests.at(-1)!.target, fixture.url_pattern);
+        deepEqual(suite.testbed.received(), fixture.payload);
+        equal(suite.testbed.backend.requests.at(-1)!.target, fixture.url_pattern);
         equal(completion.object, 'chat.completion');
         equal(completion.model, vendor);
         const { message, finish_reason: reason, index } = completion.choices[0]!;
@@ -41,15 +41,15 @@ describe('ai/chat-completions with the official OpenAI client', () => {
           return [text, reason, chunks.find(({ usage }) => usage)?.usage?.total_tokens, chunks[0]!.model];
         };
         deepEqual(await read({}), ['Hello', 'stop', undefined, vendor]);
-        equal(suite.stand.backend.requests.at(-1)!.target, fixture.stream.target);
-        deepEqual(suite.stand.received(), { ...fixture.payload, ...fixture.stream.sends });
+        equal(suite.testbed.backend.requests.at(-1)!.target, fixture.stream.target);
+        deepEqual(suite.testbed.received(), { ...fixture.payload, ...fixture.stream.sends });
         deepEqual(await read({ stream_options: { include_usage: true } }), ['Hello', 'stop', 7, vendor]);
       });
 
       it("sends the gateway's credentials to the vendor, not the client's", async () => {
         suite.respond = json(fixture.answer);
         await suite.client.chat.completions.create({ model: vendor, messages });
-        const { headers } = suite.stand.backend.requests.at(-1)!;
+        const { headers } = suite.testbed.backend.requests.at(-1)!;
         for (const [name, value] of Object.entries(fixture.headers)) equal(headers[name], value);
         ok(!JSON.stringify(headers).includes('of-the-client'));
       });
@@ -64,7 +64,7 @@ describe('ai/chat-completions with the official OpenAI client', () => {
           top_p: 0.5,
           stop: ['END'],
         });
-        const sent = JSON.stringify(suite.stand.received());
+        const sent = JSON.stringify(suite.testbed.received());
         for (const part of [':33', ':0.25', ':0.5']) ok(sent.includes(part), sent);
         equal(sent.includes('["END"]'), vendor !== 'openai', sent);
       });
@@ -85,7 +85,7 @@ describe('ai/chat-completions with the official OpenAI client', () => {
     suite.respond = json({ output: [{ type: 'message', content: [{ type: 'output_text', text: 'one END two' }] }] });
     const whole = await suite.client.chat.completions.create({ model: 'openai', messages, stop: ['two', ' END'] });
     equal(whole.choices[0]!.message.content, 'one');
-    ok(!('stop' in suite.stand.received()));
+    ok(!('stop' in suite.testbed.received()));
   });
 
   it('lists the models and describes a single model', async () => {

@@ -1,21 +1,21 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { ConfigErrors } from '../../../../kernel/contract/internal.ts';
 import { modelBackend } from '../llm/fixture.ts';
-import { ChatStand, type Written } from './setup.ts';
+import { ChatTestbed, type Written } from './setup.ts';
 
 const messages = [{ role: 'user', content: 'hi' } as const];
 
 describe('the configuration of ai/chat-completions', () => {
-  let stand: ChatStand;
+  let testbed: ChatTestbed;
 
   before(async () => {
-    stand = await ChatStand.open((_seen, response) => response.end());
+    testbed = await ChatTestbed.open((_seen, response) => response.end());
   });
-  after(() => stand.close());
+  after(() => testbed.close());
 
   const issues = async (written: Written): Promise<readonly string[]> => {
     try {
-      await stand.serve(written);
+      await testbed.serve(written);
     } catch (error) {
       if (!(error instanceof ConfigErrors)) throw error;
       return error.errors.map(({ code, pointer }) => `${code} ${pointer.replace(/^.*ai~1chat-completions/, '')}`);
@@ -27,15 +27,15 @@ describe('the configuration of ai/chat-completions', () => {
     deepEqual(await issues({}), []);
     deepEqual(await issues({ endpoint: { backend: [{ url_pattern: '/never' }] } }), []);
     deepEqual(
-      stand.gateway.status.warnings.filter(({ code }) => code !== 'SECRET_LITERAL'),
+      testbed.gateway.status.warnings.filter(({ code }) => code !== 'SECRET_LITERAL'),
       [],
     );
   });
 
   it('rejects two models with the same name, and a model whose backend is not a language model', async () => {
-    const backend = [modelBackend(stand.backend.url, 'openai')];
+    const backend = [modelBackend(testbed.backend.url, 'openai')];
     deepEqual(await issues({ models: [{ name: 'openai', backend }] }), ['CHAT_MODEL /models/5/name']);
-    const plain = [{ host: [stand.backend.url], url_pattern: '/' }];
+    const plain = [{ host: [testbed.backend.url], url_pattern: '/' }];
     deepEqual(await issues({ models: [{ name: 'other', backend: plain }] }), ['CHAT_BACKEND /models/5/backend/0']);
   });
 
@@ -45,17 +45,17 @@ describe('the configuration of ai/chat-completions', () => {
     deepEqual(await issues(offering('opanai')), ['CHAT_MODEL /models/0']);
     deepEqual(await issues(offering('openai')), []);
     const payload = { model: 'mistral', messages };
-    const { statusCode } = await stand.gateway.inject({ method: 'POST', url: '/v1/chat/completions', payload });
+    const { statusCode } = await testbed.gateway.inject({ method: 'POST', url: '/v1/chat/completions', payload });
     equal(statusCode, 404);
   });
 
   it('runs after authentication on its endpoint', async () => {
-    const asked = stand.backend.requests.length;
-    await stand.serve({
+    const requested = testbed.backend.requests.length;
+    await testbed.serve({
       endpoint: { extra_config: { 'auth/api-keys': { roles: ['user'] } } },
       root: { extra_config: { 'auth/api-keys': { keys: [{ key: 'another', roles: ['user'] }] } } },
     });
-    const failure = await stand.client.chat.completions.create({ model: 'openai', messages }).catch((error) => error);
-    deepEqual([failure.status, stand.backend.requests.length], [401, asked]);
+    const failure = await testbed.client.chat.completions.create({ model: 'openai', messages }).catch((error) => error);
+    deepEqual([failure.status, testbed.backend.requests.length], [401, requested]);
   });
 });

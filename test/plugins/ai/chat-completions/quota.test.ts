@@ -2,21 +2,21 @@ import { deepEqual } from 'node:assert/strict';
 import { type Answering, json } from '../../../support/gateway.ts';
 import { beginStream, models, wholeStream } from '../../../support/models.ts';
 import { startRedis, type TestRedis, withoutRedis } from '../../../support/redis.ts';
-import { ChatStand } from './setup.ts';
+import { ChatTestbed } from './setup.ts';
 
 const messages = [{ role: 'user', content: 'hi' } as const];
 
 (withoutRedis ? describe.skip : describe)(`ai/chat-completions and quotas ${withoutRedis ?? ''}`.trim(), () => {
-  let stand: ChatStand;
+  let testbed: ChatTestbed;
   let redis: TestRedis;
   let respond: Answering;
 
   before(async () => {
     redis = await startRedis();
-    stand = await ChatStand.open((seen, response) => respond(seen, response));
+    testbed = await ChatTestbed.open((seen, response) => respond(seen, response));
   });
   after(async () => {
-    await stand.close();
+    await testbed.close();
     await redis.close();
   });
 
@@ -27,7 +27,7 @@ const messages = [{ role: 'user', content: 'hi' } as const];
         ? (_seen, response) => beginStream(vendor, response).end(wholeStream(vendor, fixture))
         : json(fixture.answer);
       const rules = [{ name: 'small', limits: [{ amount: 10, unit: 'year' }] }];
-      await stand.serve({
+      await testbed.serve({
         root: {
           extra_config: {
             redis: { connection_pools: [{ name: 'c', address: redis.address, command_timeout: '20s' }] },
@@ -48,8 +48,8 @@ const messages = [{ role: 'user', content: 'hi' } as const];
       const headers = { 'X-Plan': 'a', 'X-User': 'ada' };
       const status = async (): Promise<number> => {
         const body = { model: vendor, messages, stream };
-        const asked = stand.client.chat.completions.create(body, { headers }).asResponse();
-        const response = (await asked.catch((error: unknown) => error)) as Response;
+        const requested = testbed.client.chat.completions.create(body, { headers }).asResponse();
+        const response = (await requested.catch((error: unknown) => error)) as Response;
         if (response.body) await response.text();
         return response.status;
       };

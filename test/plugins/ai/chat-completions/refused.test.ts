@@ -3,12 +3,12 @@ import type OpenAI from 'openai';
 import { APIError } from 'openai';
 import { json } from '../../../support/gateway.ts';
 import { beginStream, models, streamed } from '../../../support/models.ts';
-import { useChatStand } from './setup.ts';
+import { useChatTestbed } from './setup.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];
 
 describe('ai/chat-completions reports errors in the OpenAI format:', () => {
-  const suite = useChatStand();
+  const suite = useChatTestbed();
 
   const failed = async (body: object): Promise<APIError> => {
     try {
@@ -21,7 +21,7 @@ describe('ai/chat-completions reports errors in the OpenAI format:', () => {
   };
 
   it('invalid requests are rejected without calling a vendor', async () => {
-    const asked = suite.stand.backend.requests.length;
+    const requested = suite.testbed.backend.requests.length;
     const cases: [body: object, status: number, param: string | null, code: string | null][] = [
       [{ model: 'nobody', messages }, 404, 'model', 'model_not_found'],
       [{ messages }, 400, 'model', 'missing_required_parameter'],
@@ -47,12 +47,12 @@ describe('ai/chat-completions reports errors in the OpenAI format:', () => {
       deepEqual([error.status, error.param, error.code, error.type], [status, param, code, 'invalid_request_error']);
       ok(error.message.length > 5);
     }
-    equal(suite.stand.backend.requests.length, asked);
+    equal(suite.testbed.backend.requests.length, requested);
   });
 
   it('a body that is not valid JSON is rejected', async () => {
     for (const payload of ['', 'no JSON', '[]']) {
-      const { statusCode, body, headers } = await suite.stand.gateway.inject({
+      const { statusCode, body, headers } = await suite.testbed.gateway.inject({
         method: 'POST',
         url: '/v1/chat/completions',
         payload,
@@ -77,7 +77,7 @@ describe('ai/chat-completions reports errors in the OpenAI format:', () => {
       temperature: null,
       metadata: { a: 'b' },
     });
-    deepEqual(suite.stand.received(), fixture.payload);
+    deepEqual(suite.testbed.received(), fixture.payload);
   });
 
   for (const [vendor, , { failure }] of models) {
@@ -111,16 +111,16 @@ describe('ai/chat-completions reports errors in the OpenAI format:', () => {
   });
 
   it('a model that does not respond within the timeout becomes 504', async () => {
-    await suite.stand.serve({ endpoint: { timeout: '50ms' } });
+    await suite.testbed.serve({ endpoint: { timeout: '50ms' } });
     suite.respond = () => {};
     equal((await failed({ model: 'openai', messages })).status, 504);
-    await suite.stand.serve();
+    await suite.testbed.serve();
   });
 
   it('errors and failed streams contain the request ID', async () => {
-    await suite.stand.serve({ root: { extra_config: { router: { request_id: 'X-Request-Id' } } } });
+    await suite.testbed.serve({ root: { extra_config: { router: { request_id: 'X-Request-Id' } } } });
     const ask = async (body: object) => {
-      const response = await fetch(`http://127.0.0.1:${suite.stand.port}/v1/chat/completions`, {
+      const response = await fetch(`http://127.0.0.1:${suite.testbed.port}/v1/chat/completions`, {
         method: 'POST',
         body: JSON.stringify(body),
       });
@@ -132,7 +132,7 @@ describe('ai/chat-completions reports errors in the OpenAI format:', () => {
     suite.respond = (_seen, response) => beginStream('anthropic', response).end();
     const [streamId, stream] = await ask({ model: 'anthropic', messages, stream: true });
     ok(streamId && stream.includes(`"request_id":"${streamId}"`), stream);
-    await suite.stand.serve();
+    await suite.testbed.serve();
     equal((await ask({ model: 'nobody', messages }))[1].includes('request_id'), false);
   });
 

@@ -46,7 +46,7 @@ export function configOf(host: string, { settings, endpoint, models: more = [], 
 }
 
 /** A gateway in front of one fake vendor, and the official client pointed at it. */
-export class ChatStand {
+export class ChatTestbed {
   readonly backend: TestBackend;
   gateway!: Operations;
   client!: OpenAI;
@@ -57,8 +57,8 @@ export class ChatStand {
     this.backend = backend;
   }
 
-  static async open(respond: Answering): Promise<ChatStand> {
-    return new ChatStand(await startBackend(respond));
+  static async open(respond: Answering): Promise<ChatTestbed> {
+    return new ChatTestbed(await startBackend(respond));
   }
 
   async serve(written: Written = {}): Promise<OpenAI> {
@@ -88,28 +88,28 @@ export class ChatStand {
 
 /** Fixtures shared by the tests of a suite. */
 export interface ChatSuite {
-  readonly stand: ChatStand;
+  readonly testbed: ChatTestbed;
   readonly client: OpenAI;
   /** Response of the fake vendor. */
   respond: Answering;
 }
 
 /** Opens a testbed with its default configuration for the calling suite, and closes it afterwards. */
-export function useChatStand(): ChatSuite {
-  let stand: ChatStand;
+export function useChatTestbed(): ChatSuite {
+  let testbed: ChatTestbed;
   const suite = {
     respond: (() => {}) as Answering,
-    get stand() {
-      return stand;
+    get testbed() {
+      return testbed;
     },
     get client() {
-      return stand.client;
+      return testbed.client;
     },
   };
   before(async () => {
-    stand = await ChatStand.open((seen, response) => suite.respond(seen, response));
-    await stand.serve();
+    testbed = await ChatTestbed.open((seen, response) => suite.respond(seen, response));
+    await testbed.serve();
   });
-  after(() => stand.close());
+  after(() => testbed.close());
   return suite;
 }

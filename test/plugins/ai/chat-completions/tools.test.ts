@@ -3,7 +3,7 @@ import type OpenAI from 'openai';
 import { APIError } from 'openai';
 import { json } from '../../../support/gateway.ts';
 import { beginStream, streamed } from '../../../support/models.ts';
-import { useChatStand } from './setup.ts';
+import { useChatTestbed } from './setup.ts';
 
 const schema = { type: 'object', properties: { city: { type: 'string' } } };
 const tool = { type: 'function', function: { name: 'weather', description: 'The weather.', parameters: schema } };
@@ -157,7 +157,7 @@ const cases: Readonly<Record<string, Case>> = {
 };
 
 describe('ai/chat-completions with tools', () => {
-  const suite = useChatStand();
+  const suite = useChatTestbed();
 
   for (const [vendor, { sent, answer, messages }] of Object.entries(cases)) {
     const body = { model: vendor, ...request } as OpenAI.ChatCompletionCreateParamsNonStreaming;
@@ -165,7 +165,7 @@ describe('ai/chat-completions with tools', () => {
     it(`converts tools, calls and results to the format of ${vendor}, and returns its tool calls`, async () => {
       suite.respond = json(answer);
       const { choices } = await suite.client.chat.completions.create(body);
-      const payload = suite.stand.received();
+      const payload = suite.testbed.received();
       deepEqual(Object.fromEntries(Object.keys(sent).map((key) => [key, payload[key]])), sent);
       const [call] = choices[0]!.message.tool_calls as OpenAI.ChatCompletionMessageFunctionToolCall[];
       deepEqual([call!.function, choices[0]!.finish_reason], [called.function, 'tool_calls']);

@@ -4,25 +4,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Answering, json } from '../../../support/gateway.ts';
 import { models } from '../../../support/models.ts';
-import { ask, ModelStand, modelBackend, modelOf } from './fixture.ts';
+import { ask, ModelTestbed, modelBackend, modelOf } from './fixture.ts';
 
 describe('ai/llm', () => {
-  let stand: ModelStand;
+  let testbed: ModelTestbed;
   let respond: Answering;
   let folder: string;
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'sluice-llm-'));
-    stand = await ModelStand.open((seen, response) => respond(seen, response));
+    testbed = await ModelTestbed.open((seen, response) => respond(seen, response));
   });
-  afterEach(() => stand.closeGateways());
+  afterEach(() => testbed.closeGateways());
   after(async () => {
-    await stand.close();
+    await testbed.close();
     rmSync(folder, { recursive: true });
   });
 
-  const received = () => JSON.parse(String(stand.backend.requests.at(-1)!.body));
-  const lastHeaders = () => stand.backend.requests.at(-1)!.headers;
+  const received = () => JSON.parse(String(testbed.backend.requests.at(-1)!.body));
+  const lastHeaders = () => testbed.backend.requests.at(-1)!.headers;
   const fileOf = (text: string): string => {
     const path = join(folder, `${Math.random()}.tmpl`);
     writeFileSync(path, text);
@@ -33,16 +33,16 @@ describe('ai/llm', () => {
     describe(`with ${vendor}`, () => {
       it("sends the vendor's payload with the gateway's credentials", async () => {
         respond = json(fixture.answer);
-        await ask(await stand.serve(vendor), { contents: 'hi', instructions: 'be brief' });
+        await ask(await testbed.serve(vendor), { contents: 'hi', instructions: 'be brief' });
         deepEqual(received(), fixture.payload);
         for (const [name, value] of Object.entries(fixture.headers)) equal(lastHeaders()[name], value);
         equal(lastHeaders()['content-type'], 'application/json');
-        equal(stand.backend.requests.at(-1)!.target, fixture.url_pattern);
+        equal(testbed.backend.requests.at(-1)!.target, fixture.url_pattern);
       });
 
       it("does not forward the client's address headers to the vendor", async () => {
         respond = json(fixture.answer);
-        const gateway = await stand.serve(
+        const gateway = await testbed.serve(
           vendor,
           {},
           { input_headers: ['X-Real-IP', 'Forwarded', 'X-Forwarded-Proto'] },
@@ -57,39 +57,39 @@ describe('ai/llm', () => {
 
       it("converts the vendor's response to the common format", async () => {
         respond = json(fixture.answer);
-        const { statusCode, body } = await ask(await stand.serve(vendor));
+        const { statusCode, body } = await ask(await testbed.serve(vendor));
         deepEqual([statusCode, JSON.parse(body)], [200, fixture.unified]);
       });
 
       it('converts a conversation and joins consecutive texts of one role into one turn', async () => {
         respond = json(fixture.answer);
         const contents = ['one', { role: 'user', text: 'two' }, { role: 'assistant', text: 'three' }, 'four'];
-        await ask(await stand.serve(vendor), { contents });
+        await ask(await testbed.serve(vendor), { contents });
         deepEqual(received()[fixture.conversationAt], fixture.conversation);
       });
 
       it('appends system messages to the instructions', async () => {
         respond = json(fixture.answer);
         const contents = [{ role: 'system', text: 'brief' }, 'hi'];
-        await ask(await stand.serve(vendor), { contents, instructions: 'be' });
+        await ask(await testbed.serve(vendor), { contents, instructions: 'be' });
         const text = JSON.stringify(received());
         ok(text.includes('be\\nbrief') && !text.includes('"system","content":"brief"'), text);
       });
 
       it('returns no contents if the model refuses to answer, and logs the reason', async () => {
         respond = json(fixture.refused);
-        const { statusCode, body } = await ask(await stand.serve(vendor));
+        const { statusCode, body } = await ask(await testbed.serve(vendor));
         deepEqual([statusCode, JSON.parse(body).usage], [200, 7]);
         deepEqual(JSON.parse(body).ai_gateway_response, [{ contents: [] }]);
-        ok(stand.lines.some((line) => line.includes('no text in the response')));
+        ok(testbed.lines.some((line) => line.includes('no text in the response')));
       });
 
       it('logs the status and error code of a failed call, but no part of the prompt', async () => {
         const { status, headers, body, code } = fixture.failure;
         respond = (_seen, response) => response.writeHead(status, headers).end(JSON.stringify(body));
-        const { statusCode } = await ask(await stand.serve(vendor));
+        const { statusCode } = await ask(await testbed.serve(vendor));
         equal(statusCode, 500);
-        const line = stand.lines.find((each) => each.includes('[LLM]'))!;
+        const line = testbed.lines.find((each) => each.includes('[LLM]'))!;
         match(line, new RegExp(`WARNING.*${vendor}/v1.*: status ${status}, code ${code}`));
         doesNotMatch(line, /hi\b/);
       });
@@ -101,7 +101,7 @@ describe('ai/llm', () => {
       output: [{ type: 'reasoning' }, { type: 'message', content: [{ type: 'output_text', text: 'yo' }] }],
       usage: { total_tokens: 7 },
     });
-    const gateway = await stand.serve('openai', { variables: { model: 'm' } });
+    const gateway = await testbed.serve('openai', { variables: { model: 'm' } });
     const { body } = await ask(gateway);
     deepEqual(received(), { model: 'm', input: 'hi' });
     equal(lastHeaders().authorization, 'Bearer k');
@@ -111,7 +111,7 @@ describe('ai/llm', () => {
   it('requests 1024 output tokens from Anthropic by default', async () => {
     const { fixture } = modelOf('anthropic');
     respond = json(fixture.answer);
-    const gateway = await stand.serve('anthropic', { variables: { model: 'm' } });
+    const gateway = await testbed.serve('anthropic', { variables: { model: 'm' } });
     const { body } = await ask(gateway, { contents: 'hi', instructions: 'be kind' });
     deepEqual(received(), {
       model: 'm',
@@ -124,30 +124,30 @@ describe('ai/llm', () => {
 
   it('omits unset variables and empty objects from the payload', async () => {
     respond = json({});
-    await ask(await stand.serve('gemini', { variables: {} }));
+    await ask(await testbed.serve('gemini', { variables: {} }));
     deepEqual(received(), { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] });
-    await ask(await stand.serve('bedrock', { variables: {} }));
+    await ask(await testbed.serve('bedrock', { variables: {} }));
     deepEqual(received(), { messages: [{ role: 'user', content: [{ text: 'hi' }] }] });
-    await ask(await stand.serve('openai', { variables: { model: 'm', max_output_tokens: 0 } }));
+    await ask(await testbed.serve('openai', { variables: { model: 'm', max_output_tokens: 0 } }));
     deepEqual(received(), { model: 'm', input: 'hi' });
   });
 
   it('reports a usage of 0 for a response without usage data', async () => {
     respond = json({ content: [{ type: 'text', text: 'a' }] });
-    const { body } = await ask(await stand.serve('anthropic'));
+    const { body } = await ask(await testbed.serve('anthropic'));
     deepEqual(JSON.parse(body), { ai_gateway_response: [{ contents: ['a'] }], usage: 0 });
   });
 
   it('treats malformed vendor responses as responses without text', async () => {
     for (const answer of [{ output: 'no' }, { output: [null, 1, { type: 'message', content: {} }] }, { usage: [] }]) {
       respond = json(answer);
-      const { statusCode, body } = await ask(await stand.serve('openai'));
+      const { statusCode, body } = await ask(await testbed.serve('openai'));
       deepEqual([statusCode, JSON.parse(body)], [200, { ai_gateway_response: [{ contents: [] }], usage: 0 }]);
     }
   });
 
   it('explains an invalid request to the client, even if backend errors are hidden', async () => {
-    const gateway = await stand.serve('openai');
+    const gateway = await testbed.serve('openai');
     for (const [body, reason] of [
       [{}, 'contents is required'],
       [{ contents: 'hi', instructions: 1 }, 'instructions must be a string'],
@@ -160,8 +160,8 @@ describe('ai/llm', () => {
 
   it('rejects a request without a prompt without calling the vendor', async () => {
     respond = json({});
-    const gateway = await stand.serve('openai', {}, {}, {}, { extra_config: { router: { return_error_msg: true } } });
-    const asked = stand.backend.requests.length;
+    const gateway = await testbed.serve('openai', {}, {}, {}, { extra_config: { router: { return_error_msg: true } } });
+    const requested = testbed.backend.requests.length;
     const refused = async (body: unknown) => {
       const response = await ask(gateway, body);
       return [response.statusCode, response.body];
@@ -190,7 +190,7 @@ describe('ai/llm', () => {
     deepEqual(await refused({ contents: [{ role: 'user' }] }), [400, 'contents[0] must have a text']);
     deepEqual(await refused({ contents: 'a', instructions: {} }), [400, 'instructions must be a string']);
     deepEqual(await refused('{"__proto__":{"contents":"a"}}'), [400, 'contents is required']);
-    equal(stand.backend.requests.length, asked);
+    equal(testbed.backend.requests.length, requested);
   });
 
   it("builds the payload from a template with the variables and the client's request body", async () => {
@@ -198,7 +198,7 @@ describe('ai/llm', () => {
     const input_template = fileOf(
       '{"mode":{{ toJson .variables.extra_payload.mode }},"foo":{{ toJson .variables.foo }},"text":{{ toJson .req_body.text }}}',
     );
-    const gateway = await stand.serve('openai', {
+    const gateway = await testbed.serve('openai', {
       input_template,
       variables: { model: 'm', foo: 1, extra_payload: { mode: 'fast' } },
     });
@@ -211,22 +211,22 @@ describe('ai/llm', () => {
     const output_template = fileOf(
       '{"id":{{ toJson .resp_body.id }},"model":{{ toJson .variables.model }},"done":{{ .resp_completed }}}',
     );
-    const { body } = await ask(await stand.serve('openai', { output_template }));
+    const { body } = await ask(await testbed.serve('openai', { output_template }));
     deepEqual(JSON.parse(body), {
       id: 'resp_67ccd2bed1ec8190b14f964abc0542670bb6a6b452d3795b',
       model: 'gpt-x',
       done: true,
     });
-    const broken = await ask(await stand.serve('openai', { output_template: fileOf('no JSON') }));
+    const broken = await ask(await testbed.serve('openai', { output_template: fileOf('no JSON') }));
     equal(broken.statusCode, 500);
   });
 
   it("forwards a vendor's error status and Retry-After if the vendor is the only backend", async () => {
     respond = (_seen, response) =>
       response.writeHead(429, { 'Retry-After': '3' }).end('{"error":{"code":"rate_limit_exceeded"}}');
-    const one = await ask(await stand.serve('openai'));
+    const one = await ask(await testbed.serve('openai'));
     deepEqual([one.statusCode, one.headers['retry-after']], [429, '3']);
-    const withCode = await stand.serve(
+    const withCode = await testbed.serve(
       'openai',
       {},
       {},
@@ -234,9 +234,9 @@ describe('ai/llm', () => {
     );
     const passed = await ask(withCode);
     deepEqual([passed.statusCode, passed.headers['retry-after']], [429, '3']);
-    const { url } = stand.backend;
+    const { url } = testbed.backend;
     const two = await ask(
-      await stand.serve([
+      await testbed.serve([
         modelBackend(url, 'openai', {}, { group: 'a' }),
         modelBackend(url, 'mistral', {}, { group: 'b' }),
       ]),
@@ -248,27 +248,27 @@ describe('ai/llm', () => {
     const credentials = 'SECRET-KEY"';
     respond = (_seen, response) => response.writeHead(401).end(JSON.stringify({ error: { message: credentials } }));
     const more = { extra_config: { 'backend/http': { return_error_details: 'model' } } };
-    const whole = await ask(await stand.serve('openai', { credentials }, {}, more));
+    const whole = await ask(await testbed.serve('openai', { credentials }, {}, more));
     deepEqual(JSON.parse(whole.body).error_model, { http_status_code: 401, http_body: '{"error":{"message":"***"}}' });
-    const streamed = await ask(await stand.serve('openai', { credentials }, { output_encoding: 'streaming' }));
+    const streamed = await ask(await testbed.serve('openai', { credentials }, { output_encoding: 'streaming' }));
     deepEqual([streamed.statusCode, streamed.body], [401, '{"error":{"message":"***"}}']);
   });
 
   it("returns 500 if a vendor's error body exceeds 1 MiB or never ends", async () => {
     respond = (_seen, response) => response.writeHead(400).end('x'.repeat(1024 * 1024 + 1));
-    const { statusCode } = await ask(await stand.serve('openai', { variables: { model: 'm' } }));
+    const { statusCode } = await ask(await testbed.serve('openai', { variables: { model: 'm' } }));
     equal(statusCode, 500);
     respond = (_seen, response) => void response.writeHead(400).write('{');
-    equal((await ask(await stand.serve('openai', {}, { timeout: '50ms' }))).statusCode, 500);
+    equal((await ask(await testbed.serve('openai', {}, { timeout: '50ms' }))).statusCode, 500);
   });
 
   it("rejects a prompt larger than the endpoint's max_payload", async () => {
     respond = json(modelOf('openai').fixture.answer);
     const limited = { extra_config: { proxy: { max_payload: 100 } } };
-    const gateway = await stand.serve('openai', {}, limited);
-    const asked = stand.backend.requests.length;
+    const gateway = await testbed.serve('openai', {}, limited);
+    const requested = testbed.backend.requests.length;
     equal((await ask(gateway, { contents: 'x'.repeat(100) })).statusCode, 413);
-    equal(stand.backend.requests.length, asked);
+    equal(testbed.backend.requests.length, requested);
     equal((await ask(gateway)).statusCode, 200);
   });
 
@@ -280,18 +280,18 @@ describe('ai/llm', () => {
       const push = (left: number): void => void (left > 0 && response.write(rest, () => push(left - 1)));
       push(66);
     };
-    const { statusCode } = await ask(await stand.serve('openai', {}, { timeout: '20s' }));
+    const { statusCode } = await ask(await testbed.serve('openai', {}, { timeout: '20s' }));
     equal(statusCode, 500);
     ok(
-      stand.lines.some((line) => line.includes('body larger than 67108864 bytes')),
-      stand.lines.join(''),
+      testbed.lines.some((line) => line.includes('body larger than 67108864 bytes')),
+      testbed.lines.join(''),
     );
   });
 
   it('leaves error handling to backend/http if return_error_details is set', async () => {
     respond = (_seen, response) => response.writeHead(503).end('{"error":{"code":"down"}}');
     const more = { extra_config: { 'backend/http': { return_error_details: 'model' } } };
-    const { statusCode, body } = await ask(await stand.serve('openai', {}, {}, more));
+    const { statusCode, body } = await ask(await testbed.serve('openai', {}, {}, more));
     equal(statusCode, 200);
     deepEqual(JSON.parse(body), { error_model: { http_status_code: 503, http_body: '{"error":{"code":"down"}}' } });
   });
@@ -299,7 +299,7 @@ describe('ai/llm', () => {
   it("never forwards the client's credentials, cookies or identity headers to a vendor", async () => {
     for (const [vendor, , fixture] of models) {
       respond = json(fixture.answer);
-      const gateway = await stand.serve(vendor, {}, { input_headers: ['*'] });
+      const gateway = await testbed.serve(vendor, {}, { input_headers: ['*'] });
       await ask(
         gateway,
         { contents: 'hi' },
@@ -312,16 +312,16 @@ describe('ai/llm', () => {
         },
       );
       const seen = lastHeaders();
-      ok(!JSON.stringify(stand.backend.requests.at(-1)!.rawHeaders).includes('client'), vendor);
+      ok(!JSON.stringify(testbed.backend.requests.at(-1)!.rawHeaders).includes('client'), vendor);
       deepEqual([seen.cookie, seen['x-other']], [undefined, 'o']);
       for (const [name, value] of Object.entries(fixture.headers)) equal(seen[name], value);
     }
   });
 
   it('sends its credentials only to the vendor, even after a redirect', async () => {
-    const other = await ModelStand.open(json({}));
+    const other = await ModelTestbed.open(json({}));
     respond = (_seen, response) => response.writeHead(302, { Location: other.backend.url }).end();
-    await ask(await stand.serve('anthropic'));
+    await ask(await testbed.serve('anthropic'));
     const { requests } = other.backend;
     await other.close();
     deepEqual([requests.length, requests[0]?.headers['x-api-key']], [1, undefined]);
@@ -329,21 +329,21 @@ describe('ai/llm', () => {
 
   it('logs the payload and the response if configured, but never the credentials', async () => {
     respond = json({ output: [{ type: 'message', content: [{ type: 'output_text', text: 'you said SECRET-KEY"' }] }] });
-    const gateway = await stand.serve('openai', { debug: true, credentials: 'SECRET-KEY"' });
+    const gateway = await testbed.serve('openai', { debug: true, credentials: 'SECRET-KEY"' });
     await ask(gateway, { contents: 'my prompt SECRET-KEY"' });
-    const text = stand.lines.join('\n');
+    const text = testbed.lines.join('\n');
     ok(text.includes('payload: {"model":"gpt-x","input":"my prompt ***"'), text);
     ok(text.includes('answer: '));
     ok(!text.includes('SECRET-KEY'));
-    await ask(await stand.serve('openai'), { contents: 'my prompt' });
-    ok(!stand.lines.join('\n').includes('my prompt'));
+    await ask(await testbed.serve('openai'), { contents: 'my prompt' });
+    ok(!testbed.lines.join('\n').includes('my prompt'));
   });
 
   it('calls several vendors in parallel, each response in its own group', async () => {
     respond = ({ target }, response) =>
       json(models.find(([, , { url_pattern }]) => url_pattern === target)![2].answer)({} as never, response);
-    const { url } = stand.backend;
-    const gateway = await stand.serve(models.map(([vendor]) => modelBackend(url, vendor, {}, { group: vendor })));
+    const { url } = testbed.backend;
+    const gateway = await testbed.serve(models.map(([vendor]) => modelBackend(url, vendor, {}, { group: vendor })));
     const { body } = await ask(gateway);
     deepEqual(JSON.parse(body), Object.fromEntries(models.map(([vendor, , { unified }]) => [vendor, unified])));
   });
@@ -351,17 +351,17 @@ describe('ai/llm', () => {
   it("exposes the vendor's raw response to the access log of the backend", async () => {
     respond = json(modelOf('gemini').fixture.answer);
     const log = { 'telemetry/logging': { custom_format: 'used %{resp.usageMetadata.totalTokenCount}\n' } };
-    const { body } = await ask(await stand.serve('gemini', {}, {}, { extra_config: log }));
+    const { body } = await ask(await testbed.serve('gemini', {}, {}, { extra_config: log }));
     equal(JSON.parse(body).usageMetadata, undefined);
     ok(
-      stand.lines.some((line) => line.trim() === 'used 7'),
-      stand.lines.join(''),
+      testbed.lines.some((line) => line.trim() === 'used 7'),
+      testbed.lines.join(''),
     );
   });
 
   it('cancels the call when the endpoint times out', async () => {
     respond = () => {};
-    const { statusCode } = await ask(await stand.serve('openai', {}, { timeout: '50ms' }));
+    const { statusCode } = await ask(await testbed.serve('openai', {}, { timeout: '50ms' }));
     equal(statusCode, 500);
   });
 
@@ -373,7 +373,7 @@ describe('ai/llm', () => {
       'modifier/request-body-generator': { template },
       'modifier/response-body-generator': { template: after },
     };
-    const { body } = await ask(await stand.serve('openai', {}, {}, { extra_config: components }), 'anything');
+    const { body } = await ask(await testbed.serve('openai', {}, {}, { extra_config: components }), 'anything');
     equal(received().input, 'made');
     deepEqual(JSON.parse(body), { text: [{ contents: ['Hello', ' you'] }] });
   });

@@ -33,7 +33,7 @@ export function modelBackend(host: string, vendor: string, settings: object = {}
 }
 
 /** Gateways in front of one vendor. */
-export class ModelStand {
+export class ModelTestbed {
   readonly backend: TestBackend;
   #gateways: Operations[] = [];
   lines: readonly string[] = [];
@@ -42,8 +42,8 @@ export class ModelStand {
     this.backend = backend;
   }
 
-  static async open(respond: Answering): Promise<ModelStand> {
-    return new ModelStand(await startBackend(respond));
+  static async open(respond: Answering): Promise<ModelTestbed> {
+    return new ModelTestbed(await startBackend(respond));
   }
 
   /** @param vendor name of the vendor, or the backends themselves. */
@@ -71,7 +71,7 @@ export class ModelStand {
   }
 
   /** Errors of a configuration: code and pointer below the component. */
-  async issues(...given: Parameters<ModelStand['serve']>): Promise<readonly string[]> {
+  async issues(...given: Parameters<ModelTestbed['serve']>): Promise<readonly string[]> {
     try {
       await this.serve(...given);
     } catch (error) {

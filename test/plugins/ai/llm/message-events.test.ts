@@ -5,7 +5,7 @@ import type { Progress } from '../../../../plugins/ai/llm/vendor.ts';
 import type { Answering } from '../../../support/gateway.ts';
 import { beginStream, models, wholeStream } from '../../../support/models.ts';
 import { openStream, type StreamedResponse } from '../../../support/stream-client.ts';
-import { ModelStand, modelBackend } from './fixture.ts';
+import { ModelTestbed, modelBackend } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: events of another API
 type Event = any;
@@ -27,17 +27,17 @@ const typesOf = (events: readonly Event[]) => events.map(({ type }) => type).fil
 const textOf = (events: readonly Event[]) => events.map(({ delta }) => delta?.text ?? '').join('');
 
 describe('ai/llm with the format anthropic', () => {
-  let stand: ModelStand;
+  let testbed: ModelTestbed;
   let respond: Answering;
 
   before(async () => {
-    stand = await ModelStand.open((seen, response) => respond(seen, response));
+    testbed = await ModelTestbed.open((seen, response) => respond(seen, response));
   });
-  afterEach(() => stand.closeGateways());
-  after(() => stand.close());
+  afterEach(() => testbed.closeGateways());
+  after(() => testbed.close());
 
-  const whole = async (...given: Parameters<ModelStand['serve']>): Promise<StreamedResponse> => {
-    const gateway = await stand.serve(...given);
+  const whole = async (...given: Parameters<ModelTestbed['serve']>): Promise<StreamedResponse> => {
+    const gateway = await testbed.serve(...given);
     const { port } = await gateway.listen();
     const stream = await openStream(port, '/ask', { 'content-type': 'application/json' }, '{"contents":"hi"}');
     await stream.ended();
@@ -62,10 +62,10 @@ describe('ai/llm with the format anthropic', () => {
     const [vendor, version, fixture] = models.find(([name]) => name === 'openai')!;
     respond = (_seen, response) => beginStream(vendor, response).end(wholeStream(vendor, fixture));
     const with_ = async (own: object) => {
-      const backend = modelBackend(stand.backend.url, vendor, own) as { extra_config: Record<string, object> };
+      const backend = modelBackend(testbed.backend.url, vendor, own) as { extra_config: Record<string, object> };
       const extra_config = { 'ai/llm': { format: 'anthropic', ...backend.extra_config['ai/llm'] } };
       const { bytes } = await whole([{ ...backend, extra_config }], {}, streaming);
-      await stand.closeGateways();
+      await testbed.closeGateways();
       return String(bytes);
     };
     match(await with_({}), /^event: message_start\n/);

@@ -6,7 +6,7 @@ import { type Answering, json } from '../../../support/gateway.ts';
 import { beginStream, models, streamed, wholeStream } from '../../../support/models.ts';
 import { startRedis, type TestRedis, withoutRedis } from '../../../support/redis.ts';
 import { openStream } from '../../../support/stream-client.ts';
-import { ask, ModelStand, modelOf } from './fixture.ts';
+import { ask, ModelTestbed, modelOf } from './fixture.ts';
 
 /** Noon of a Wednesday: no window ends while a test runs. */
 const NOON = Date.UTC(2026, 5, 17, 12);
@@ -23,13 +23,13 @@ const streaming = { output_encoding: 'streaming' };
 
 (withoutRedis ? describe.skip : describe)(`ai/llm and quotas ${withoutRedis ?? ''}`.trim(), function () {
   this.timeout(60_000);
-  let stand: ModelStand;
+  let testbed: ModelTestbed;
   let redis: TestRedis;
   let respond: Answering;
 
   before(async () => {
     redis = await startRedis();
-    stand = await ModelStand.open((seen, response) => respond(seen, response));
+    testbed = await ModelTestbed.open((seen, response) => respond(seen, response));
   });
   beforeEach(async () => {
     await redis.command('FLUSHALL');
@@ -37,10 +37,10 @@ const streaming = { output_encoding: 'streaming' };
   });
   afterEach(async () => {
     mock.timers.reset();
-    await stand.closeGateways();
+    await testbed.closeGateways();
   });
   after(async () => {
-    await stand.close();
+    await testbed.close();
     await redis.close();
   });
 
@@ -60,8 +60,8 @@ const streaming = { output_encoding: 'streaming' };
     endpoint: object = {},
     use: object = quota,
     more: object = {},
-  ) => stand.serve(vendor, settings, { ...endpoint, extra_config: { 'governance/quota': use } }, more, root());
-  /** The used quota, as reported to an accepted or rejected request. */
+  ) => testbed.serve(vendor, settings, { ...endpoint, extra_config: { 'governance/quota': use } }, more, root());
+  /** The status of a streamed response. */
   const stream = async (gateway: Operations): Promise<number> => {
     const { port } = await gateway.listen();
     const opened = await openStream(port, '/ask', user, prompt);
@@ -99,7 +99,13 @@ const streaming = { output_encoding: 'streaming' };
   it('counts usage at a backend', async () => {
     const { fixture } = modelOf('openai');
     respond = (_seen, response) => void beginStream('openai', response).end(wholeStream('openai', fixture));
-    const gateway = await stand.serve('openai', {}, streaming, { extra_config: { 'governance/quota': quota } }, root());
+    const gateway = await testbed.serve(
+      'openai',
+      {},
+      streaming,
+      { extra_config: { 'governance/quota': quota } },
+      root(),
+    );
     equal(await stream(gateway), 200);
     await until(async () => (await used()) === 7);
   });
@@ -121,7 +127,7 @@ const streaming = { output_encoding: 'streaming' };
     const gateway = await serve('openai', {}, streaming);
     await stream(gateway);
     await until(async () => (await used()) === 1);
-    ok(stand.lines.some((line) => line.includes('no message of the stream has a weight at "usage"')));
+    ok(testbed.lines.some((line) => line.includes('no message of the stream has a weight at "usage"')));
   });
 
   it('counts the usage reported before the client disconnected', async () => {

@@ -1,23 +1,23 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { json } from '../../../support/gateway.ts';
 import { models } from '../../../support/models.ts';
-import { ModelStand, modelBackend } from './fixture.ts';
+import { ModelTestbed, modelBackend } from './fixture.ts';
 
 const model = { model: 'm' };
 const streaming = { output_encoding: 'streaming' };
 
 describe('the configuration of ai/llm is rejected', () => {
-  let stand: ModelStand;
+  let testbed: ModelTestbed;
 
   before(async () => {
-    stand = await ModelStand.open(json({}));
+    testbed = await ModelTestbed.open(json({}));
   });
-  afterEach(() => stand.closeGateways());
-  after(() => stand.close());
+  afterEach(() => testbed.closeGateways());
+  after(() => testbed.close());
 
   const written = (config: object, endpoint: object = {}) =>
-    stand.issues(
-      [{ host: [stand.backend.url], url_pattern: '/v1', method: 'POST', extra_config: { 'ai/llm': config } }],
+    testbed.issues(
+      [{ host: [testbed.backend.url], url_pattern: '/v1', method: 'POST', extra_config: { 'ai/llm': config } }],
       {},
       endpoint,
     );
@@ -80,18 +80,18 @@ describe('the configuration of ai/llm is rejected', () => {
 
   it('with an output encoding that does not match the stream, or that has no structured data', async () => {
     const output = (vendor: string, name: string, settings: object = {}) =>
-      stand.issues(vendor, settings, { output_encoding: name });
+      testbed.issues(vendor, settings, { output_encoding: name });
     deepEqual(await output('openai', 'eventstream'), ['LLM_OUTPUT ']);
     deepEqual(await output('openai', 'ndjson'), ['LLM_OUTPUT ']);
     deepEqual(await output('bedrock', 'sse'), ['LLM_OUTPUT ']);
     deepEqual(await output('bedrock', 'eventstream', { format: 'openai' }), ['LLM_OUTPUT ']);
     deepEqual(await output('openai', 'no-op'), ['ENDPOINT_NO_DATA /endpoints/0/output_encoding']);
-    deepEqual(await stand.issues('openai', {}, {}, { encoding: 'xml' }), ['LLM_ENCODING ']);
+    deepEqual(await testbed.issues('openai', {}, {}, { encoding: 'xml' }), ['LLM_ENCODING ']);
   });
 
   it('with a streaming url_pattern and a non-streaming output encoding, or the reverse', async () => {
     const at = (vendor: string, url_pattern: string, endpoint: object = {}) =>
-      stand.issues(vendor, {}, endpoint, { url_pattern });
+      testbed.issues(vendor, {}, endpoint, { url_pattern });
     deepEqual(await at('gemini', '/v1beta/models/x:streamGenerateContent?alt=sse'), ['LLM_PATH ']);
     deepEqual(await at('bedrock', '/model/x/converse-stream'), ['LLM_PATH ']);
     deepEqual(await at('gemini', '/v1beta/models/x:countTokens', streaming), ['LLM_PATH ']);
@@ -100,7 +100,7 @@ describe('the configuration of ai/llm is rejected', () => {
 
   it("in no case, but reported with a warning, for settings without effect and filters on the vendor's raw response", async () => {
     const warnings = async (settings: object, more: object) => {
-      const gateway = await stand.serve([modelBackend(stand.backend.url, 'openai', settings, more)]);
+      const gateway = await testbed.serve([modelBackend(testbed.backend.url, 'openai', settings, more)]);
       return gateway.status.warnings.map(({ code }) => code).filter((code) => code !== 'SECRET_LITERAL');
     };
     deepEqual(await warnings({ format: 'openai' }, {}), ['LLM_FORMAT']);

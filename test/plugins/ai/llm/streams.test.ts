@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { Answering } from '../../../support/gateway.ts';
 import { beginStream, models, streamed, wholeStream } from '../../../support/models.ts';
 import { eventually, openStream, type StreamedResponse } from '../../../support/stream-client.ts';
-import { ModelStand, modelBackend, modelOf } from './fixture.ts';
+import { ModelTestbed, modelBackend, modelOf } from './fixture.ts';
 
 const prompt = '{"contents":"hi","instructions":"be brief"}';
 const typed = { 'content-type': 'application/json' };
@@ -26,21 +26,21 @@ interface Chunk {
 }
 
 describe('ai/llm with streams', () => {
-  let stand: ModelStand;
+  let testbed: ModelTestbed;
   let respond: Answering;
 
   before(async () => {
-    stand = await ModelStand.open((seen, response) => respond(seen, response));
+    testbed = await ModelTestbed.open((seen, response) => respond(seen, response));
   });
-  afterEach(() => stand.closeGateways());
-  after(() => stand.close());
+  afterEach(() => testbed.closeGateways());
+  after(() => testbed.close());
 
-  const open = async (...given: Parameters<ModelStand['serve']>): Promise<StreamedResponse> => {
-    const gateway = await stand.serve(...given);
+  const open = async (...given: Parameters<ModelTestbed['serve']>): Promise<StreamedResponse> => {
+    const gateway = await testbed.serve(...given);
     const { port } = await gateway.listen();
     return openStream(port, '/ask', typed, prompt);
   };
-  const whole = async (...given: Parameters<ModelStand['serve']>) => {
+  const whole = async (...given: Parameters<ModelTestbed['serve']>) => {
     const stream = await open(...given);
     const clean = await stream.ended();
     return Object.assign(stream, { clean });
@@ -57,7 +57,7 @@ describe('ai/llm with streams', () => {
       it("requests a stream and forwards the vendor's messages in the vendor's framing", async () => {
         sends(vendor, wholeStream(vendor, fixture));
         const { bytes, headers, clean, status } = await whole(vendor, {}, streaming);
-        const { target, body } = stand.backend.requests.at(-1)!;
+        const { target, body } = testbed.backend.requests.at(-1)!;
         deepEqual(
           [target, JSON.parse(String(body))],
           [fixture.stream.target, { ...fixture.payload, ...fixture.stream.sends }],
@@ -134,7 +134,7 @@ describe('ai/llm with streams', () => {
           const last = dataOf(bytes).at(-1) as { error?: { code: string } };
           equal(last.error?.code, code);
           ok(!String(bytes).includes('secret words'));
-          const line = stand.lines.find((each) => each.includes('the stream failed'))!;
+          const line = testbed.lines.find((each) => each.includes('the stream failed'))!;
           ok(line.includes(`code ${code}`) && !line.includes('secret words'), line);
         });
       }
@@ -148,8 +148,8 @@ describe('ai/llm with streams', () => {
       const { bytes } = await whole('openai', { format: 'openai' }, streaming);
       const last = dataOf(bytes).at(-1) as { error?: { code: string } };
       equal(last.error?.code, 'error');
-      const line = stand.lines.find((each) => each.includes('the stream failed'))!;
-      ok(line.includes('code error') && !stand.lines.join('').includes(code), line);
+      const line = testbed.lines.find((each) => each.includes('the stream failed'))!;
+      ok(line.includes('code error') && !testbed.lines.join('').includes(code), line);
     }
   });
 
@@ -205,14 +205,14 @@ describe('ai/llm with streams', () => {
     respond = (_seen, response) => response.writeHead(status, headers).end(JSON.stringify(body));
     const stream = await whole('anthropic', { format: 'openai' }, streaming);
     deepEqual([stream.status, JSON.parse(String(stream.bytes))], [status, body]);
-    ok(stand.lines.some((line) => line.includes(`status ${status}, code ${code}`)));
+    ok(testbed.lines.some((line) => line.includes(`status ${status}, code ${code}`)));
   });
 
   it('rejects a request without a prompt before calling the vendor', async () => {
-    const gateway = await stand.serve('openai', {}, streaming);
-    const asked = stand.backend.requests.length;
+    const gateway = await testbed.serve('openai', {}, streaming);
+    const requested = testbed.backend.requests.length;
     const { statusCode } = await gateway.inject({ method: 'POST', url: '/ask', headers: typed, payload: '{}' });
-    deepEqual([statusCode, stand.backend.requests.length], [400, asked]);
+    deepEqual([statusCode, testbed.backend.requests.length], [400, requested]);
   });
 
   it('omits [DONE] if the stream ends before its last message', async () => {
@@ -223,7 +223,7 @@ describe('ai/llm with streams', () => {
     );
     const { bytes } = await whole('anthropic', { format: 'openai' }, streaming);
     ok(!String(bytes).includes('[DONE]') && String(bytes).includes('"Hel"'));
-    ok(stand.lines.some((line) => line.includes('ended before its last message')));
+    ok(testbed.lines.some((line) => line.includes('ended before its last message')));
   });
 
   it("aborts the response if the vendor's framing is corrupt or its connection breaks", async () => {
@@ -231,7 +231,7 @@ describe('ai/llm with streams', () => {
     bytes[bytes.length - 1]! ^= 1;
     sends('bedrock', bytes);
     equal((await whole('bedrock', { format: 'openai' }, streaming)).clean, false);
-    ok(stand.lines.some((line) => line.includes('wrong checksum')));
+    ok(testbed.lines.some((line) => line.includes('wrong checksum')));
     respond = (_seen, response) => {
       beginStream('openai', response).write(streamed('openai', modelOf('openai').fixture.stream.messages[1]!));
       setImmediate(() => response.destroy());
@@ -242,13 +242,13 @@ describe('ai/llm with streams', () => {
   it('rejects a stream message larger than 1 MiB', async () => {
     sends('openai', Buffer.from(`data: {"type":"${'x'.repeat(1024 * 1024)}"}\n\n`));
     equal((await whole('openai', { format: 'openai' }, streaming)).clean, false);
-    ok(stand.lines.some((line) => line.includes('message larger than')));
+    ok(testbed.lines.some((line) => line.includes('message larger than')));
   });
 
   it('rejects a compressed stream and requests the identity encoding', async () => {
     sends('openai', gzipSync(wholeStream('openai', modelOf('openai').fixture)), { 'Content-Encoding': 'gzip' });
     equal((await whole('openai', { format: 'openai' }, streaming)).status, 500);
-    equal(stand.backend.requests.at(-1)!.headers['accept-encoding'], 'identity');
+    equal(testbed.backend.requests.at(-1)!.headers['accept-encoding'], 'identity');
   });
 
   it("pauses the vendor's stream while the client does not read, and cancels it when the client disconnects", async () => {
@@ -272,7 +272,7 @@ describe('ai/llm with streams', () => {
         closed = true;
       });
     };
-    const gateway = await stand.serve('openai', { format: 'openai' }, { ...streaming, timeout: '60s' });
+    const gateway = await testbed.serve('openai', { format: 'openai' }, { ...streaming, timeout: '60s' });
     const { port } = await gateway.listen();
     const { connect } = await import('node:net');
     const socket = connect(port, '127.0.0.1');
@@ -291,7 +291,7 @@ describe('ai/llm with streams', () => {
       const [vendor, , fixture] = models.find(([, , { stream }]) => stream.target === target)!;
       beginStream(vendor, response).end(wholeStream(vendor, fixture));
     };
-    const { url } = stand.backend;
+    const { url } = testbed.backend;
     const when = (condition: object) => ({ extra_config: { 'backend/conditional': condition } });
     const backends = [
       modelBackend(
@@ -302,7 +302,7 @@ describe('ai/llm with streams', () => {
       ),
       modelBackend(url, 'anthropic', { format: 'openai' }, when({ strategy: 'fallback' })),
     ];
-    const gateway = await stand.serve(backends, {}, { ...streaming, input_headers: ['X-Model'] });
+    const gateway = await testbed.serve(backends, {}, { ...streaming, input_headers: ['X-Model'] });
     const { port } = await gateway.listen();
     const modelFor = async (headers: Record<string, string>) => {
       const stream = await openStream(port, '/ask', { ...typed, ...headers }, prompt);

@@ -105,18 +105,18 @@ describe('a single endpoint with ai/mcp', () => {
 
   it('explains HTTP errors to the client', async () => {
     const url = await start({});
-    const asked = async (headers: Record<string, string>, method = 'POST') => {
+    const requested = async (headers: Record<string, string>, method = 'POST') => {
       const response = await fetch(url, { method, headers, ...(method === 'POST' && { body: '{}' }) });
       return [response.status, ((await response.json()) as { error: { message: string } }).error.message];
     };
-    deepEqual(await asked({ 'Content-Type': 'text/plain' }), [415, 'the Content-Type must be application/json']);
+    deepEqual(await requested({ 'Content-Type': 'text/plain' }), [415, 'the Content-Type must be application/json']);
     const typed = { 'Content-Type': 'application/json' };
-    deepEqual(await asked({ ...typed, Accept: 'text/html' }), [
+    deepEqual(await requested({ ...typed, Accept: 'text/html' }), [
       406,
       'the client must accept application/json or text/event-stream',
     ]);
-    deepEqual(await asked({ Accept: 'text/html' }, 'GET'), [406, 'the client must accept text/event-stream']);
-    equal((await asked({ ...typed, Origin: 'https://evil.example' }))[0], 403);
+    deepEqual(await requested({ Accept: 'text/html' }, 'GET'), [406, 'the client must accept text/event-stream']);
+    equal((await requested({ ...typed, Origin: 'https://evil.example' }))[0], 403);
   });
 });
 

@@ -28,7 +28,7 @@ describe('auth/aws-sigv4', () => {
   const before_ = Object.fromEntries(names.map((name) => [name, process.env[name]]));
   const harnesses: Harness[] = [];
   let sent: PipeRequest[];
-  let asked: { request: PipeRequest; form: URLSearchParams }[];
+  let requested: { request: PipeRequest; form: URLSearchParams }[];
   let sts: () => Reply;
   let backend: () => Reply;
 
@@ -44,7 +44,7 @@ describe('auth/aws-sigv4', () => {
 
   beforeEach(() => {
     sent = [];
-    asked = [];
+    requested = [];
     setEnvironment(withKeys);
     backend = () => Reply.raw(200, new HeaderBag(), null);
     sts = () => Reply.raw(200, new HeaderBag(), Buffer.from(credentials('ASIA1', 3600)));
@@ -74,7 +74,7 @@ describe('auth/aws-sigv4', () => {
         next: async (request) => {
           if (request.origin.includes('sts.')) {
             const body = Buffer.from((await request.body?.bytes()) ?? []).toString();
-            asked.push({ request, form: new URLSearchParams(body) });
+            requested.push({ request, form: new URLSearchParams(body) });
             return sts();
           }
           sent.push(request);
@@ -177,8 +177,8 @@ describe('auth/aws-sigv4', () => {
   it('assumes its role once for many requests, signed with its own credentials', async () => {
     const gate = await open({ assume_role_arn: 'arn:aws:iam::1:role/r', sts_region: 'eu-west-1' });
     await Promise.all([send(gate), send(gate), send(gate)]);
-    equal(asked.length, 1);
-    const { request, form } = asked[0]!;
+    equal(requested.length, 1);
+    const { request, form } = requested[0]!;
     equal(request.origin, 'https://sts.eu-west-1.amazonaws.com');
     match(request.headers.get('authorization')!, /Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/sts\/aws4_request/);
     deepEqual(
@@ -189,14 +189,14 @@ describe('auth/aws-sigv4', () => {
     deepEqual(headerOf('x-amz-security-token'), ['tok']);
     await gate.reload({ ...scope, assume_role_arn: 'arn:aws:iam::1:role/r', sts_region: 'eu-west-1' });
     await send(gate);
-    equal(asked.length, 1);
+    equal(requested.length, 1);
   });
 
   it('assumes its role again before the temporary credentials expire', async () => {
-    sts = () => Reply.raw(200, new HeaderBag(), Buffer.from(credentials(`ASIA${asked.length}`, 299)));
+    sts = () => Reply.raw(200, new HeaderBag(), Buffer.from(credentials(`ASIA${requested.length}`, 299)));
     const gate = await open({ assume_role_arn: 'arn:aws:iam::1:role/r' });
     await send(gate);
-    equal(asked[0]!.request.origin, 'https://sts.us-east-1.amazonaws.com');
+    equal(requested[0]!.request.origin, 'https://sts.us-east-1.amazonaws.com');
     match(headerOf('authorization')[0]!, /Credential=ASIA1\//);
   });
 
@@ -229,7 +229,7 @@ describe('auth/aws-sigv4', () => {
     setEnvironment({ AWS_WEB_IDENTITY_TOKEN_FILE: file, AWS_ROLE_ARN: 'arn:aws:iam::1:role/pod' });
     await send(await open());
     rmSync(folder, { recursive: true });
-    const { request, form } = asked[0]!;
+    const { request, form } = requested[0]!;
     deepEqual(
       [form.get('Action'), form.get('WebIdentityToken'), form.get('RoleArn')],
       ['AssumeRoleWithWebIdentity', 'web-token', 'arn:aws:iam::1:role/pod'],
@@ -394,7 +394,7 @@ describe('auth/aws-sigv4', () => {
           });
           const own = await gateway.listen();
           const headers = isSaid ? { 'content-length': length } : { 'transfer-encoding': 'chunked' };
-          const asked = request({
+          const requested = request({
             port: own.port,
             host: '127.0.0.1',
             method: 'PUT',
@@ -402,9 +402,9 @@ describe('auth/aws-sigv4', () => {
             headers,
             agent: false,
           });
-          asked.on('error', () => {});
-          asked.end(Buffer.alloc(length, 'a'));
-          const [{ statusCode }] = await once(asked, 'response');
+          requested.on('error', () => {});
+          requested.end(Buffer.alloc(length, 'a'));
+          const [{ statusCode }] = await once(requested, 'response');
           await gateway.close();
           if (hash === null) deepEqual([statusCode, seen], [500, undefined]);
           else {

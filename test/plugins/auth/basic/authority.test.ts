@@ -13,19 +13,19 @@ describe('the password cache of auth/basic', () => {
     ['ada', 'hash of ada'],
     ['bob', 'hash of bob'],
   ]);
-  let asked: { password: string; hash: string; dropped: boolean; settle: (right: boolean) => void }[];
+  let requested: { password: string; hash: string; dropped: boolean; settle: (right: boolean) => void }[];
   let isFull: boolean;
   let authority: Authority;
 
   beforeEach(() => {
-    asked = [];
+    requested = [];
     isFull = false;
     clock.time = 0;
     const compare = (password: string, hash: string): Comparing | null => {
       if (isFull) return null;
       const { promise: result, resolve: settle } = Promise.withResolvers<boolean>();
       const job = { password, hash, dropped: false, settle };
-      asked.push(job);
+      requested.push(job);
       return {
         result,
         drop: () => {
@@ -39,7 +39,7 @@ describe('the password cache of auth/basic', () => {
   const admit = (credentials: string, call = new Call()) => authority.admit(header(credentials), call);
   const enter = async (credentials: string, right = true) => {
     const admission = admit(credentials);
-    asked.at(-1)?.settle(right);
+    requested.at(-1)?.settle(right);
     return admission;
   };
 
@@ -50,13 +50,13 @@ describe('the password cache of auth/basic', () => {
     equal(admit('ada:p'), 'ada');
     clock.time = 60_000;
     await enter('ada:p');
-    equal(asked.length, 2);
+    equal(requested.length, 2);
   });
 
   it('does not keep a wrong password', async () => {
     for (let count = 1; count <= 2; count++) {
       deepEqual(await enter('ada:x', false), { reason: 'wrong password of "ada"' });
-      equal(asked.length, count);
+      equal(requested.length, count);
     }
   });
 
@@ -64,7 +64,7 @@ describe('the password cache of auth/basic', () => {
     await enter('ada:b:c');
     admit('ada:b');
     admit('bob:b:c');
-    equal(asked.length, 3);
+    equal(requested.length, 3);
   });
 
   it('contains no plaintext password', async () => {
@@ -74,15 +74,15 @@ describe('the password cache of auth/basic', () => {
 
   it('compares a password once for concurrent requests', async () => {
     const all = [admit('ada:p'), admit('ada:p'), admit('ada:p')];
-    asked[0]!.settle(true);
-    deepEqual([await Promise.all(all), asked.length], [['ada', 'ada', 'ada'], 1]);
+    requested[0]!.settle(true);
+    deepEqual([await Promise.all(all), requested.length], [['ada', 'ada', 'ada'], 1]);
   });
 
   it('takes the same time for unknown and known users, and never accepts an unknown user', async () => {
     for (const name of ['eve', 'mallory', 'trudy']) {
       deepEqual(await enter(`${name}:p`), { reason: 'unknown user' });
       await enter(`${name}:q`);
-      const [first, second] = asked.slice(-2);
+      const [first, second] = requested.slice(-2);
       equal(first!.hash, second!.hash);
       ok([...users.values()].includes(first!.hash));
     }
@@ -92,19 +92,19 @@ describe('the password cache of auth/basic', () => {
     const calls = [new Call(), new Call()];
     const all = calls.map((call) => admit('ada:p', call));
     calls[0]!.cancel();
-    equal(asked[0]!.dropped, false);
+    equal(requested[0]!.dropped, false);
     calls[1]!.cancel();
-    equal(asked[0]!.dropped, true);
+    equal(requested[0]!.dropped, true);
     for (const admission of await Promise.all(all)) ok((admission as { error: Error }).error instanceof CancelledError);
     admit('ada:p');
-    equal(asked.length, 2);
+    equal(requested.length, 2);
   });
 
   it('does not compare the password of a client that has already disconnected', async () => {
     const call = new Call();
     call.cancel();
     ok((await admit('ada:p', call)) instanceof Object);
-    equal(asked[0]!.dropped, true);
+    equal(requested[0]!.dropped, true);
   });
 
   it('responds with 503 if too many comparisons are waiting', () => {

@@ -36,15 +36,15 @@ describe('auth/basic', () => {
     writeFileSync(path, text);
     return path;
   };
-  const stand = async (place: 'service' | 'endpoint', config: object, options: HarnessOptions = {}) => {
+  const testbed = async (place: 'service' | 'endpoint', config: object, options: HarnessOptions = {}) => {
     const harness = await openHarness(plugin, place, config, { services: { clock }, ...options });
     harnesses.push(harness);
     return harness;
   };
   const offersOf = async (service: object): Promise<readonly Offer[]> =>
-    (await stand('service', service)).attached.offers ?? [];
+    (await testbed('service', service)).attached.offers ?? [];
   const open = async (service: object | null, endpoint: object = {}, options: HarnessOptions = {}) =>
-    stand('endpoint', endpoint, { offers: service ? await offersOf(service) : [], ...options });
+    testbed('endpoint', endpoint, { offers: service ? await offersOf(service) : [], ...options });
   const send = (gate: Harness, authorization?: string) =>
     gate.send({ headers: authorization === undefined ? {} : { Authorization: authorization } });
   const statusOf = async (gate: Harness, credentials: string) =>
@@ -234,7 +234,7 @@ describe('auth/basic', () => {
     }
 
     it('warns about a bcrypt cost that takes seconds', async () => {
-      const { warnings } = await stand('service', { users: { a: admin.replace('$04$', '$15$') } });
+      const { warnings } = await testbed('service', { users: { a: admin.replace('$04$', '$15$') } });
       deepEqual(
         warnings.map(({ code, pointer }) => [code, pointer]),
         [['BASIC_SLOW', '/users/a']],

@@ -10,7 +10,7 @@ import { findingsOf } from '../fixture.ts';
 type Form = Record<string, string | undefined>;
 
 /** Requests that the token server received. */
-interface Asked {
+interface Requested {
   readonly authorization: string | undefined;
   readonly form: URLSearchParams;
 }
@@ -19,15 +19,15 @@ describe('auth/client-credentials', () => {
   const clock = { time: 1_000_000, now: () => clock.time };
   const url = 'https://id.test/token';
   const harnesses: Harness[] = [];
-  let asked: Asked[];
+  let requested: Requested[];
   let sent: { target: string; method: string; authorization: readonly string[] }[];
-  let issue: (asked: Asked, request: PipeRequest) => Reply | Promise<Reply>;
+  let issue: (requested: Requested, request: PipeRequest) => Reply | Promise<Reply>;
   let backend: (request: PipeRequest) => Reply;
 
   beforeEach(() => {
-    asked = [];
+    requested = [];
     sent = [];
-    issue = () => token({ access_token: `t${asked.length}`, token_type: 'bearer', expires_in: 3600 });
+    issue = () => token({ access_token: `t${requested.length}`, token_type: 'bearer', expires_in: 3600 });
     backend = () => Reply.raw(200, new HeaderBag(), null);
   });
   afterEach(async () => {
@@ -52,7 +52,7 @@ describe('auth/client-credentials', () => {
           if (origin.startsWith('https://id.test')) {
             const body = Buffer.from((await request.body?.bytes()) ?? []).toString();
             const one = { authorization: headers.get('authorization'), form: new URLSearchParams(body) };
-            asked.push(one);
+            requested.push(one);
             return issue(one, request);
           }
           sent.push({ method, target: origin + target, authorization: headers.getAll('authorization') });
@@ -68,7 +68,7 @@ describe('auth/client-credentials', () => {
   const tokens = () => sent.map(({ authorization }) => authorization.join());
   const formWith = async (config: object): Promise<Form> => {
     await ask(await open(config));
-    return Object.fromEntries(asked[0]!.form);
+    return Object.fromEntries(requested[0]!.form);
   };
   const later = (seconds: number) => {
     clock.time += seconds * 1000;
@@ -79,13 +79,13 @@ describe('auth/client-credentials', () => {
       issue = () => token({ access_token: 't1', token_type: 'bearer', expires_in: 3600 });
       const gate = await open();
       for (let count = 0; count < 3; count++) equal((await ask(gate)).status, 200);
-      equal(asked.length, 1);
+      equal(requested.length, 1);
       deepEqual(tokens(), ['Bearer t1', 'Bearer t1', 'Bearer t1']);
     });
 
     it('is not sent before the first backend request', async () => {
       await open();
-      equal(asked.length, 0);
+      equal(requested.length, 0);
     });
 
     it("is a form post with the gateway's user agent", async () => {
@@ -114,7 +114,7 @@ describe('auth/client-credentials', () => {
     it('contains the fields of endpoint_params, with one entry for each value', async () => {
       await ask(await open({ endpoint_params: { audience: ['api', 'other'], scope: ['a'], none: [] } }));
       deepEqual(
-        [...asked[0]!.form],
+        [...requested[0]!.form],
         [
           ['grant_type', 'client_credentials'],
           ['audience', 'api'],
@@ -131,7 +131,7 @@ describe('auth/client-credentials', () => {
 
     it('authenticates the client with form-encoded credentials in the Authorization header', async () => {
       await ask(await open({ client_id: 'a:b c', client_secret: 'ä&%+' }));
-      const [scheme, encoded] = asked[0]!.authorization!.split(' ');
+      const [scheme, encoded] = requested[0]!.authorization!.split(' ');
       deepEqual([scheme, Buffer.from(encoded!, 'base64').toString()], ['Basic', 'a%3Ab+c:%C3%A4%26%25%2B']);
     });
 
@@ -139,29 +139,29 @@ describe('auth/client-credentials', () => {
       issue = ({ authorization }) =>
         authorization
           ? token({ error: 'invalid_client' }, 'application/json', 401)
-          : token({ access_token: `t${asked.length}`, expires_in: 20 });
+          : token({ access_token: `t${requested.length}`, expires_in: 20 });
       const gate = await open({ endpoint_params: { client_id: ['gate'] } });
       await ask(gate);
-      equal(asked.length, 2);
-      deepEqual(asked[1]!.form.getAll('client_id'), ['gate']);
-      deepEqual(asked[1]!.form.getAll('client_secret'), ['secret']);
+      equal(requested.length, 2);
+      deepEqual(requested[1]!.form.getAll('client_id'), ['gate']);
+      deepEqual(requested[1]!.form.getAll('client_secret'), ['secret']);
       later(11);
       await ask(gate);
-      equal(asked.length, 3);
-      equal(asked[2]!.authorization, undefined);
+      equal(requested.length, 3);
+      equal(requested[2]!.authorization, undefined);
       deepEqual(tokens(), ['Bearer t2', 'Bearer t3']);
     });
 
     it('is not repeated with the other authentication style if the server does not respond', async () => {
       issue = () => Reply.failed(new BackendError('TEST', 'nobody there'));
       equal((await ask(await open())).failed, true);
-      equal(asked.length, 1);
+      equal(requested.length, 1);
     });
 
     it('is sent once for fifty concurrent requests', async () => {
       const gate = await open();
       await Promise.all(Array.from({ length: 50 }, () => ask(gate)));
-      equal(asked.length, 1);
+      equal(requested.length, 1);
       deepEqual(new Set(tokens()), new Set(['Bearer t1']));
     });
 
@@ -172,7 +172,7 @@ describe('auth/client-credentials', () => {
           : token({ access_token: 'moved' });
       await ask(await open());
       deepEqual(
-        [tokens(), asked.map(({ form }) => form.get('grant_type'))],
+        [tokens(), requested.map(({ form }) => form.get('grant_type'))],
         [['Bearer moved'], ['client_credentials', 'client_credentials']],
       );
       for (const location of [
@@ -183,9 +183,9 @@ describe('auth/client-credentials', () => {
         '',
       ]) {
         issue = () => Reply.raw(308, new HeaderBag(['Location', location]), null);
-        const count = asked.length;
+        const count = requested.length;
         equal((await ask(await open({ scopes: location }))).failed, true, location);
-        ok(asked.length <= count + 11);
+        ok(requested.length <= count + 11);
       }
       deepEqual(tokens(), ['Bearer moved']);
     });
@@ -193,7 +193,7 @@ describe('auth/client-credentials', () => {
 
   describe('the token', () => {
     it('is used until ten seconds before it expires', async () => {
-      issue = () => token({ access_token: `t${asked.length}`, expires_in: 12 });
+      issue = () => token({ access_token: `t${requested.length}`, expires_in: 12 });
       const gate = await open();
       await ask(gate);
       later(1);
@@ -210,12 +210,12 @@ describe('auth/client-credentials', () => {
         await ask(gate);
         later(1e9);
         await ask(gate);
-        equal(asked.length, 1);
+        equal(requested.length, 1);
       });
     }
 
     it('is requested for every backend request if it expires within ten seconds', async () => {
-      issue = () => token({ access_token: `t${asked.length}`, expires_in: '10' });
+      issue = () => token({ access_token: `t${requested.length}`, expires_in: '10' });
       const gate = await open();
       for (let count = 0; count < 3; count++) await ask(gate);
       deepEqual(tokens(), ['Bearer t1', 'Bearer t2', 'Bearer t3']);
@@ -264,7 +264,7 @@ describe('auth/client-credentials', () => {
       issue = () => new Promise((resolve) => held.push(() => resolve(token({ access_token: 'late' }))));
       const gate = await open();
       const first = ask(gate);
-      await until(() => asked.length === 1);
+      await until(() => requested.length === 1);
       const reloaded = gate.reload(base);
       await reloaded;
       const second = ask(gate);
@@ -277,7 +277,7 @@ describe('auth/client-credentials', () => {
 
     it('is not sent if the component is disabled', async () => {
       await ask(await open({ is_disabled: true }), { headers: { Authorization: 'mine' } });
-      deepEqual([tokens(), asked.length], [['mine'], 0]);
+      deepEqual([tokens(), requested.length], [['mine'], 0]);
     });
   });
 
@@ -387,7 +387,7 @@ describe('auth/client-credentials', () => {
       deepEqual(tokens(), ['Bearer t1', 'Bearer t2']);
       backend = refusing(9);
       equal((await ask(gate)).status, 401);
-      equal(asked.length, 2);
+      equal(requested.length, 2);
     });
 
     it('causes a retry at the original URL, even after redirects', async () => {
@@ -408,7 +408,7 @@ describe('auth/client-credentials', () => {
       const gate = await open();
       equal((await ask(gate)).status, 401);
       equal((await ask(gate)).status, 401);
-      deepEqual([asked.length, sent.length], [1, 2]);
+      deepEqual([requested.length, sent.length], [1, 2]);
     });
 
     it('is not retried for a method or body that must not be repeated, but the next request uses a new token', async () => {

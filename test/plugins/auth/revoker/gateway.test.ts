@@ -242,16 +242,16 @@ describe('a gateway with auth/revoker', function () {
 
     it('retries as configured, and removes gateways that are silent or deleted from its list', async () => {
       const server = await serve(serverConfig({ revoke_server_ping_interval: '60s', revoke_server_max_retries: 2 }));
-      let asked = 0;
+      let requested = 0;
       const gone = await startBackend((_seen, response) => {
-        asked++;
+        requested++;
         response.writeHead(500).end();
       });
       const port = Number(new URL(gone.url).port);
       deepEqual(await ask(server, 'POST', '/instances', { name: 'gone', port }), [200, { complete: false }]);
-      equal(asked, 3);
+      equal(requested, 3);
       deepEqual(await ask(server, 'POST', '/tokens/jti/abc'), [200, { instances: 1, failed: 1 }]);
-      equal(asked, 6);
+      equal(requested, 6);
       const [, [instance]] = (await ask(server, 'GET', '/instances')) as [number, { id: string; name: string }[]];
       deepEqual([instance!.id, instance!.name], [`127.0.0.1:${port}`, 'gone']);
       equal((await ask(server, 'DELETE', `/instances/${encodeURIComponent(instance!.id)}`))[0], 204);

@@ -269,20 +269,20 @@ describe('auth/revoker', () => {
 
   describe('the revoke server', () => {
     const serving = (answer: () => Reply) => {
-      const asked: PipeRequest[] = [];
+      const requested: PipeRequest[] = [];
       const next = (request: PipeRequest) => {
-        asked.push(request);
+        requested.push(request);
         return answer();
       };
-      return { asked, next };
+      return { requested, next };
     };
     const pinging = { revoke_server_ping_url: 'http://revoke.test/instances', revoke_server_api_key: key };
 
     it("receives the gateway's address and API key when the gateway starts", async () => {
-      const { asked, next } = serving(() => Reply.raw(200, new HeaderBag(), null));
+      const { requested, next } = serving(() => Reply.raw(200, new HeaderBag(), null));
       const gate = await open(pinging, { next });
-      await until(() => asked.length === 1);
-      const [{ origin, target, method, headers, body }] = asked as [PipeRequest];
+      await until(() => requested.length === 1);
+      const [{ origin, target, method, headers, body }] = requested as [PipeRequest];
       deepEqual(
         [method, origin + target, headers.get('authorization')],
         ['POST', 'http://revoke.test/instances', `Bearer ${key}`],

@@ -4,11 +4,11 @@ import { Instances, type Pushing } from '../../../../plugins/auth/revoker/server
 describe('the gateways of a revoke server', () => {
   it('receive all revocations again if one was missed while the filter was serialized', async () => {
     const instances = new Instances();
-    const asked: string[] = [];
+    const requested: string[] = [];
     let isDeaf = true;
     const pushing: Pushing = {
       ask: async ({ pathname }) => {
-        asked.push(pathname);
+        requested.push(pathname);
         return pathname === '/add' && isDeaf ? 503 : 200;
       },
       workers: 1,
@@ -27,6 +27,6 @@ describe('the gateways of a revoke server', () => {
     equal(hear(), id);
     equal(await instances.complete(id, async () => Buffer.alloc(0), pushing, signal), null);
     equal(hear(), null);
-    deepEqual(asked, ['/add', '/union', '/union']);
+    deepEqual(requested, ['/add', '/union', '/union']);
   });
 });

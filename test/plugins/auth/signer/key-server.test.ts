@@ -11,7 +11,7 @@ describe('a signing key from a key server', () => {
   const down = () => Reply.failed(new BackendError('TEST', 'nobody there'));
   let signer: Signer;
   let keys: object[];
-  let asked: string[];
+  let requested: string[];
   let respond: (() => Reply | Promise<Reply>) | null;
   let log: ReturnType<typeof rememberingLog>;
   let gate: Harness | undefined;
@@ -21,7 +21,7 @@ describe('a signing key from a key server', () => {
   });
   beforeEach(async () => {
     keys = [await privateJwk(signer)];
-    asked = [];
+    requested = [];
     respond = null;
     log = rememberingLog();
   });
@@ -42,7 +42,7 @@ describe('a signing key from a key server', () => {
         services: { log },
         next: (request) => {
           if (request.target === '') return Reply.data({ token: { sub: 'ada' } });
-          asked.push(request.origin + request.target);
+          requested.push(request.origin + request.target);
           if (respond) return respond();
           const body = Buffer.from(JSON.stringify({ keys }));
           return Reply.raw(200, new HeaderBag(['Content-Type', 'application/jwk-set+json']), body);
@@ -63,9 +63,9 @@ describe('a signing key from a key server', () => {
 
   it('is fetched once, before the first request', async () => {
     await open();
-    deepEqual(asked, ['https://id.test/private']);
+    deepEqual(requested, ['https://id.test/private']);
     deepEqual([await login(), await login()], [200, 200]);
-    equal(asked.length, 1);
+    equal(requested.length, 1);
   });
 
   it('is fetched again by a reload, which can bring another key with the same ID', async () => {
@@ -73,7 +73,7 @@ describe('a signing key from a key server', () => {
     keys = [await privateJwk(await makeSigner('ES256', 'k1'))];
     const before = (await gate!.send('POST /')).body;
     await gate!.reload(config);
-    equal(asked.length, 2);
+    equal(requested.length, 2);
     const after = (await gate!.send('POST /')).body;
     ok(before && after && !Buffer.from(before as Uint8Array).equals(after as Uint8Array));
   });
@@ -102,10 +102,10 @@ describe('a signing key from a key server', () => {
     for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60, 60]) {
       mock.timers.tick(seconds * 1000 - 1);
       await new Promise(setImmediate);
-      equal(asked.length, expected, `before ${seconds} s`);
+      equal(requested.length, expected, `before ${seconds} s`);
       mock.timers.tick(1);
       expected += 1;
-      await soon(() => asked.length === expected);
+      await soon(() => requested.length === expected);
       await soon(() => problems().length === expected);
     }
     equal(await login(), 401);
@@ -114,7 +114,7 @@ describe('a signing key from a key server', () => {
     await soon(async () => (await login()) === 200);
     mock.timers.tick(600_000);
     await new Promise(setImmediate);
-    equal(asked.length, expected + 1);
+    equal(requested.length, expected + 1);
   });
 
   it('is no longer requested after its configuration is replaced', async () => {
@@ -122,10 +122,10 @@ describe('a signing key from a key server', () => {
     respond = down;
     await open();
     await gate!.close();
-    const { length } = asked;
+    const { length } = requested;
     mock.timers.tick(600_000);
     await new Promise(setImmediate);
-    equal(asked.length, length);
+    equal(requested.length, length);
     await open();
   });
 
@@ -153,7 +153,7 @@ describe('a signing key from a key server', () => {
       ['KEYS_INSECURE /jwk_url'],
     );
     equal(await login(), 401);
-    deepEqual(asked, []);
+    deepEqual(requested, []);
     await gate!.close();
     await open({ jwk_url: 'http://id.test/private', disable_jwk_security: true });
     equal(await login(), 200);

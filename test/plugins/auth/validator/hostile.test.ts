@@ -51,14 +51,14 @@ describe('auth/validator with forged tokens', () => {
   it('does not use keys that the token contains or references', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const own = { alg: 'RS256', kid: 'mine', key: privateKey, jwk: await exportJWK(publicKey) };
-    const asked = await openGate({
+    const requested = await openGate({
       alg: 'RS256',
       jwk_local_path: files.write({ keys: [(await makeSigner('RS256')).jwk] }),
     });
     const brought = { jwk: own.jwk, jku: 'https://evil.test/keys', x5u: 'https://evil.test/cert', x5c: ['AAAA'] };
-    equal(await asked.status(await issue(own, {}, brought)), 401);
-    equal(await asked.status(await issue({ ...own, kid: 'RS256' }, {}, brought)), 401);
-    await asked.close();
+    equal(await requested.status(await issue(own, {}, brought)), 401);
+    equal(await requested.status(await issue({ ...own, kid: 'RS256' }, {}, brought)), 401);
+    await requested.close();
   });
 
   for (const extra of [

@@ -15,13 +15,13 @@ import { issue, makeSigner, type Signer } from '../fixture.ts';
 class FakeServer {
   keys: object[] = [];
   /** Requested URLs, in order. */
-  asked: string[] = [];
+  requested: string[] = [];
   requests: PipeRequest[] = [];
   answer: (() => Reply | Promise<Reply>) | null = null;
 
   readonly next = (request: PipeRequest): Reply | Promise<Reply> => {
     if (request.target === '') return Reply.data({ ok: true });
-    this.asked.push(request.origin + request.target);
+    this.requested.push(request.origin + request.target);
     this.requests.push(request);
     return this.answer ? this.answer() : jsonReply({ keys: this.keys });
   };
@@ -66,7 +66,7 @@ describe('keys that auth/validator downloads', () => {
     (await gate.send({ headers: { Authorization: `Bearer ${await issue(signer, claims)}` } })).status;
   const warmed = async (config: object = {}) => {
     const gate = await open(config);
-    await until(() => server.asked.length === 1);
+    await until(() => server.requested.length === 1);
     return gate;
   };
   const later = (seconds: number) => {
@@ -77,7 +77,7 @@ describe('keys that auth/validator downloads', () => {
     const gate = await warmed();
     equal(await call(gate, ada), 200);
     equal(await call(gate, ada), 200);
-    deepEqual(server.asked, [url]);
+    deepEqual(server.requested, [url]);
   });
 
   it('are requested without any data of the client', async () => {
@@ -94,24 +94,24 @@ describe('keys that auth/validator downloads', () => {
       server.requests[0]!.headers.get('authorization'),
       `Basic ${Buffer.from('name:pass word').toString('base64')}`,
     );
-    deepEqual(server.asked, [url]);
+    deepEqual(server.requested, [url]);
   });
 
   it('are downloaded again once when they expire', async () => {
     const gate = await warmed({ cache_duration: 60 });
     later(60);
     equal(await call(gate, ada), 200);
-    equal(server.asked.length, 1);
+    equal(server.requested.length, 1);
     later(1);
     deepEqual(await Promise.all([call(gate, ada), call(gate, ada), call(gate, ada)]), [200, 200, 200]);
-    equal(server.asked.length, 2);
+    equal(server.requested.length, 2);
   });
 
   it('are cached for 900 seconds if the duration is 0', async () => {
     const gate = await warmed({ cache_duration: 0 });
     later(900);
     equal(await call(gate, ada), 200);
-    equal(server.asked.length, 1);
+    equal(server.requested.length, 1);
   });
 
   it('are downloaded immediately, and once for a hundred concurrent requests, if a token has an unknown key ID', async () => {
@@ -119,7 +119,7 @@ describe('keys that auth/validator downloads', () => {
     server.keys = [bob.jwk];
     const statuses = await Promise.all(Array.from({ length: 100 }, () => call(gate, bob)));
     deepEqual(new Set(statuses), new Set([200]));
-    equal(server.asked.length, 2);
+    equal(server.requested.length, 2);
   });
 
   it('are no longer accepted after they were withdrawn, even for cached tokens', async () => {
@@ -142,13 +142,13 @@ describe('keys that auth/validator downloads', () => {
   it('are downloaded at most once in 5 s, regardless of how many unknown key IDs arrive', async () => {
     const gate = await warmed();
     for (let count = 0; count < 50; count++) equal(await call(gate, { ...bob, kid: `k${count}` }), 401);
-    equal(server.asked.length, 2);
+    equal(server.requested.length, 2);
     later(4.9);
     equal(await call(gate, { ...bob, kid: 'x' }), 401);
-    equal(server.asked.length, 2);
+    equal(server.requested.length, 2);
     later(0.2);
     equal(await call(gate, { ...bob, kid: 'y' }), 401);
-    equal(server.asked.length, 3);
+    equal(server.requested.length, 3);
     equal(await call(gate, ada), 200);
   });
 
@@ -158,10 +158,10 @@ describe('keys that auth/validator downloads', () => {
     server.keys = [ada.jwk, bob.jwk];
     later(30);
     equal(await call(gate, bob), 401);
-    equal(server.asked.length, 2);
+    equal(server.requested.length, 2);
     later(31);
     equal(await call(gate, bob), 200);
-    equal(server.asked.length, 3);
+    equal(server.requested.length, 3);
   });
 
   it('are requested during the cooldown of another unknown ID', async () => {
@@ -170,23 +170,23 @@ describe('keys that auth/validator downloads', () => {
     server.keys = [ada.jwk, bob.jwk];
     later(1);
     equal(await call(gate, bob), 401);
-    equal(server.asked.length, 2);
+    equal(server.requested.length, 2);
     later(4.1);
     equal(await call(gate, bob), 200);
     equal(await call(gate, { ...bob, kid: 'invented' }), 401);
-    equal(server.asked.length, 3);
+    equal(server.requested.length, 3);
   });
 
   it('are downloaded for every request without a cache, and once for concurrent requests', async () => {
     const gate = await open({ cache: false });
     for (let count = 1; count <= 4; count++) {
       equal(await call(gate, ada), 200);
-      equal(server.asked.length, count);
+      equal(server.requested.length, count);
     }
     const tokens = await Promise.all(Array.from({ length: 20 }, (_, n) => issue(ada, { n })));
     const replies = await Promise.all(tokens.map((token) => gate.send({ headers: { Authorization: token } })));
     deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
-    equal(server.asked.length, 5);
+    equal(server.requested.length, 5);
   });
 
   it('are kept across a reload, even if it changes the validation rules', async () => {
@@ -194,15 +194,15 @@ describe('keys that auth/validator downloads', () => {
     await gate.reload({ alg: 'RS256', jwk_url: url, cache: true, issuer: 'me' });
     equal(await call(gate, ada), 401);
     equal(await call(gate, ada, { iss: 'me' }), 200);
-    equal(server.asked.length, 1);
+    equal(server.requested.length, 1);
   });
 
   it('are not shared between URLs or TLS settings', async () => {
     const gate = await warmed();
     await gate.reload({ alg: 'RS256', jwk_url: `${url}2`, cache: true });
-    await until(() => server.asked.length === 2);
+    await until(() => server.requested.length === 2);
     await gate.reload({ alg: 'RS256', jwk_url: `${url}2`, cache: true, disable_jwk_security: true });
-    await until(() => server.asked.length === 3);
+    await until(() => server.requested.length === 3);
   });
 
   describe('if the key server', () => {
@@ -224,11 +224,11 @@ describe('keys that auth/validator downloads', () => {
       it(`${what}, are not used: no token is accepted, and the server is queried again after 5 s`, async () => {
         server.answer = respond;
         const gate = await open();
-        await until(() => server.asked.length >= 1);
+        await until(() => server.requested.length >= 1);
         equal(await call(gate, ada), 401);
-        const { length } = server.asked;
+        const { length } = server.requested;
         for (let count = 0; count < 10; count++) equal(await call(gate, ada), 401);
-        equal(server.asked.length, length);
+        equal(server.requested.length, length);
         server.answer = null;
         later(5.1);
         equal(await call(gate, ada), 200);
@@ -241,9 +241,9 @@ describe('keys that auth/validator downloads', () => {
         return Reply.raw(301, new HeaderBag(['Location', 'https://other.test/set?a=b']), null);
       };
       const gate = await open({ jwk_url: 'https://name:password@id.test/keys' });
-      await until(() => server.asked.length === 2);
+      await until(() => server.requested.length === 2);
       equal(await call(gate, ada), 200);
-      deepEqual(server.asked, [url, 'https://other.test/set?a=b']);
+      deepEqual(server.requested, [url, 'https://other.test/set?a=b']);
       equal(server.requests[1]!.headers.has('authorization'), false);
     });
 
@@ -272,7 +272,7 @@ describe('keys that auth/validator downloads', () => {
       server.answer = () => new Promise(() => {});
       const gate = await open({}, { endpoint: { timeout: 50 } });
       equal(await call(gate, ada), 401);
-      equal(server.asked.length, 1);
+      equal(server.requested.length, 1);
     });
   });
 
@@ -287,9 +287,9 @@ describe('keys that auth/validator downloads', () => {
     it('are downloaded only by workers that the main process permits', async () => {
       server.answer = () => Reply.failed(new BackendError('TEST', 'nobody there'));
       const workers = await openWorkers(3);
-      await until(() => server.asked.length === 1);
+      await until(() => server.requested.length === 1);
       for (const worker of workers) equal(await call(worker, ada), 401);
-      equal(server.asked.length, 1);
+      equal(server.requested.length, 1);
     });
   });
 
@@ -297,7 +297,7 @@ describe('keys that auth/validator downloads', () => {
     const sharing = { offers: [offer(sharedAge, 3000)] };
     const openShared = async (options: Parameters<typeof openHarness>[3] = {}) => {
       const gate = await open({ cache_duration: 1 }, options);
-      await until(() => server.asked.length === 1);
+      await until(() => server.requested.length === 1);
       return gate;
     };
 
@@ -328,7 +328,7 @@ describe('keys that auth/validator downloads', () => {
     it('are downloaded once within the shared duration', async () => {
       const gate = await openShared(sharing);
       for (let seconds = 0; seconds < 3; seconds += 0.5, later(0.5)) equal(await call(gate, ada), 200);
-      equal(server.asked.length, 1);
+      equal(server.requested.length, 1);
     });
 
     it('are downloaded once more after the shared duration', async () => {
@@ -337,7 +337,7 @@ describe('keys that auth/validator downloads', () => {
       later(3.5);
       equal(await call(gate, ada), 200);
       equal(await call(gate, ada), 200);
-      equal(server.asked.length, 2);
+      equal(server.requested.length, 2);
     });
 
     it("are cached for the endpoint's duration if the root sets none", async () => {
@@ -346,7 +346,7 @@ describe('keys that auth/validator downloads', () => {
       equal(await call(gate, ada), 200);
       later(1.4);
       equal(await call(gate, ada), 200);
-      equal(server.asked.length, 2);
+      equal(server.requested.length, 2);
     });
 
     it('are accepted after their withdrawal for at most the longer of the two durations', async () => {

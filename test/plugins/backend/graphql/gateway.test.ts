@@ -48,14 +48,14 @@ describe('backend/graphql in a gateway', () => {
   before(async () => {
     server = await startBackend(async ({ method, target, body }, response) => {
       const url = new URL(target, 'http://server');
-      const asked = method === 'GET' ? Object.fromEntries(url.searchParams) : JSON.parse(String(body));
-      const variables = method === 'GET' && asked.variables ? JSON.parse(asked.variables) : asked.variables;
+      const requested = method === 'GET' ? Object.fromEntries(url.searchParams) : JSON.parse(String(body));
+      const variables = method === 'GET' && requested.variables ? JSON.parse(requested.variables) : requested.variables;
       const result = await graphql({
         schema,
         rootValue,
-        source: asked.query,
+        source: requested.query,
         variableValues: variables,
-        operationName: asked.operationName,
+        operationName: requested.operationName,
       });
       response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(result));
     });

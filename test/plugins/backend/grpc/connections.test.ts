@@ -183,10 +183,10 @@ describe('connections of backend/grpc', () => {
       await start([host], {}, { timeout: '20s' });
       await ask();
       hold = true;
-      const asked = [1, 2, 3, 4, 5].map(() => ask());
+      const requested = [1, 2, 3, 4, 5].map(() => ask());
       await until(() => held.length === 5);
       for (const respond of held.splice(0)) respond();
-      deepEqual(await Promise.all(asked), ['x', 'x', 'x', 'x', 'x']);
+      deepEqual(await Promise.all(requested), ['x', 'x', 'x', 'x', 'x']);
       equal(opened >= 2 && opened <= 5, true);
     });
 

@@ -7,18 +7,18 @@ describe('leases of Google Cloud Pub/Sub messages', () => {
   let now = 0;
   let leases: Leases;
   let fails = false;
-  const asked: (readonly [string, ...unknown[]])[] = [];
+  const requested: (readonly [string, ...unknown[]])[] = [];
   const warnings: string[] = [];
   const reply = async () => {
     if (fails) throw new Error('14 UNAVAILABLE');
   };
   const settling = {
     acknowledge: (ids: string[]) => {
-      asked.push(['acknowledge', ...ids]);
+      requested.push(['acknowledge', ...ids]);
       return reply();
     },
     modifyAckDeadline: (ids: string[], seconds: number) => {
-      asked.push(['modify', seconds, ...ids]);
+      requested.push(['modify', seconds, ...ids]);
       return reply();
     },
   };
@@ -34,7 +34,7 @@ describe('leases of Google Cloud Pub/Sub messages', () => {
   beforeEach(() => {
     now = 1000;
     fails = false;
-    asked.length = 0;
+    requested.length = 0;
     warnings.length = 0;
     mock.timers.enable({ apis: ['setInterval'] });
     mock.method(performance, 'now', () => now);
@@ -55,9 +55,9 @@ describe('leases of Google Cloud Pub/Sub messages', () => {
     await advance(200_000);
     ok(leases.isHeld('a'));
     equal(leases.isHeld('b'), false);
-    deepEqual(asked[0], ['acknowledge', 'b']);
-    ok(asked.slice(1).every(([what, seconds, ...ids]) => what === 'modify' && seconds === 60 && ids[0] === 'a'));
-    ok(asked.length > 5);
+    deepEqual(requested[0], ['acknowledge', 'b']);
+    ok(requested.slice(1).every(([what, seconds, ...ids]) => what === 'modify' && seconds === 60 && ids[0] === 'a'));
+    ok(requested.length > 5);
   });
 
   it('expire if the server is unreachable for long, so that another client can receive the message', async () => {
@@ -68,7 +68,7 @@ describe('leases of Google Cloud Pub/Sub messages', () => {
     leases.accept('a');
     leases.use(settling);
     await turn();
-    deepEqual(asked, []);
+    deepEqual(requested, []);
   });
 
   it('settle several messages with one request', async () => {
@@ -76,7 +76,7 @@ describe('leases of Google Cloud Pub/Sub messages', () => {
     for (const id of ['a', 'b', 'c']) leases.accept(id);
     leases.giveBack('d');
     await turn();
-    deepEqual(asked, [
+    deepEqual(requested, [
       ['acknowledge', 'a', 'b', 'c'],
       ['modify', 0, 'd'],
     ]);
@@ -87,11 +87,11 @@ describe('leases of Google Cloud Pub/Sub messages', () => {
     leases.add('a');
     leases.accept('a');
     await turn();
-    equal(asked.length, 1);
+    equal(requested.length, 1);
     fails = false;
     leases.use(settling);
     await turn();
-    deepEqual(asked[1], ['acknowledge', 'a']);
+    deepEqual(requested[1], ['acknowledge', 'a']);
     fails = true;
     leases.add('b');
     leases.accept('b');
@@ -106,6 +106,6 @@ describe('leases of Google Cloud Pub/Sub messages', () => {
     leases.giveBack('a');
     leases.accept('unknown');
     await turn();
-    deepEqual(asked, [['acknowledge', 'a']]);
+    deepEqual(requested, [['acknowledge', 'a']]);
   });
 });

@@ -4,18 +4,18 @@ import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
 import { BUILDING_MS, startKafka, type TestKafka, withoutKafka } from '../../../support/kafka.ts';
 
 /** A gateway in front of a Kafka broker, with helpers for both. */
-export type KafkaStage = ReturnType<typeof stand>;
+export type KafkaStage = ReturnType<typeof testbed>;
 
 /** Registers tests with a Kafka broker of their own; skipped if Kafka is not installed. */
 export function describeKafka(tests: (stage: KafkaStage) => void): void {
   const title = `Kafka behind a backend${withoutKafka ? `: ${withoutKafka}` : ''}`;
   (withoutKafka ? describe.skip : describe)(title, function () {
     this.timeout(BUILDING_MS);
-    tests(stand());
+    tests(testbed());
   });
 }
 
-function stand() {
+function testbed() {
   let broker: TestKafka;
   let gateway: Operations | undefined;
   let restore: () => void;

@@ -97,16 +97,16 @@ describe('an AMQP client', () => {
   });
 
   it('shares one connection attempt between concurrent users', async () => {
-    let asked = 0;
+    let requested = 0;
     greet = (socket) => {
-      asked++;
+      requested++;
       socket.end();
     };
     const connection = new AmqpConnection(settings());
     await Promise.all([rejects(connection.link()), rejects(connection.link())]);
-    equal(asked, 1);
+    equal(requested, 1);
     await rejects(connection.link());
-    equal(asked, 2);
+    equal(requested, 2);
     await connection.close();
   });
 

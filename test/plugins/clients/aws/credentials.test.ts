@@ -12,7 +12,7 @@ type Answer = (request: PipeRequest) => [status: number, body: string] | null;
 describe('AWS credentials', () => {
   let folder: string;
   let files: Record<string, string>;
-  const asked: string[] = [];
+  const requested: string[] = [];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'sluice-aws-'));
@@ -21,7 +21,7 @@ describe('AWS credentials', () => {
       AWS_SHARED_CREDENTIALS_FILE: join(folder, 'credentials'),
       AWS_EC2_METADATA_DISABLED: 'true',
     };
-    asked.length = 0;
+    requested.length = 0;
     mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-01-01T00:00:00Z') });
   });
   afterEach(() => {
@@ -35,7 +35,7 @@ describe('AWS credentials', () => {
     const credentials = new CredentialChain({ ...files, ...environment });
     const send = (request: PipeRequest) => {
       const { method, origin, target, headers } = request;
-      asked.push(`${method} ${origin}${target} ${headers.list.join()}`);
+      requested.push(`${method} ${origin}${target} ${headers.list.join()}`);
       const given = answer(request);
       if (given === null) return Reply.failed(new BackendError('BACKEND_REFUSED', 'refused'));
       return Reply.raw(given[0], new HeaderBag(), Buffer.from(given[1]));
@@ -77,9 +77,9 @@ describe('AWS credentials', () => {
     const url = 'http://127.0.0.1:1/creds?a=1';
     const environment = { AWS_CONTAINER_CREDENTIALS_FULL_URI: url, AWS_CONTAINER_AUTHORIZATION_TOKEN: 'secret' };
     const { accessKeyId } = await chain(environment, () => [200, handed('k', '2026-01-01T01:00:00Z')]).get();
-    deepEqual([accessKeyId, asked], ['k', [`GET ${url} Authorization,secret`]]);
+    deepEqual([accessKeyId, requested], ['k', [`GET ${url} Authorization,secret`]]);
     await chain({ AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: '/v2/x' }, () => [200, handed('k', '')]).get();
-    equal(asked[1], 'GET http://169.254.170.2/v2/x ');
+    equal(requested[1], 'GET http://169.254.170.2/v2/x ');
   });
 
   it('are requested from the instance metadata service with a session token (IMDSv2)', async () => {
@@ -89,9 +89,9 @@ describe('AWS credentials', () => {
       return target.endsWith('/role') ? [200, handed('m', '2026-01-01T06:00:00Z')] : [200, 'role\n'];
     };
     const { accessKeyId, sessionToken } = await chain(environment, answer).get();
-    deepEqual([accessKeyId, sessionToken, asked.length], ['m', 't', 3]);
+    deepEqual([accessKeyId, sessionToken, requested.length], ['m', 't', 3]);
     equal(
-      asked[2],
+      requested[2],
       'GET http://127.0.0.1:1/latest/meta-data/iam/security-credentials/role X-aws-ec2-metadata-token,tok',
     );
   });

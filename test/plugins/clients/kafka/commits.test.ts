@@ -6,18 +6,18 @@ import { until } from '../../../support/conditions.ts';
 describe('offset commits of a Kafka consumer group', () => {
   /** A client whose commits the test answers one by one. */
   const clientOf = () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const answers: PromiseWithResolvers<void>[] = [];
     const client = {
       listCommittedOffsets: async () => new Map([['t', [1n, 1n]]]),
       commit({ offsets }: { offsets: { partition: number; offset: bigint }[] }) {
-        asked.push(offsets.map(({ partition, offset }) => `${partition}: ${offset}`).join(' '));
+        requested.push(offsets.map(({ partition, offset }) => `${partition}: ${offset}`).join(' '));
         const answer = Promise.withResolvers<void>();
         answers.push(answer);
         return answer.promise;
       },
     } as unknown as Consumer<Buffer, Buffer, Buffer, Buffer>;
-    return { client, asked, answers };
+    return { client, requested, answers };
   };
   const both = [{ topic: 't', partitions: [0, 1] }];
 
@@ -26,22 +26,22 @@ describe('offset commits of a Kafka consumer group', () => {
     const lost = clientOf();
     await commits.begin(lost.client, both, new Map());
     commits.commit('t', 0, 5n);
-    await until(() => lost.asked.length === 1);
+    await until(() => lost.requested.length === 1);
     const ending = commits.finish(lost.client);
     const next = clientOf();
     await commits.begin(next.client, both, new Map());
     commits.commit('t', 1, 7n);
-    await until(() => next.asked.length === 1);
+    await until(() => next.requested.length === 1);
     next.answers[0]!.resolve();
     lost.answers[0]!.reject(new Error('lost'));
     await ending;
     // Commits without a response are repeated.
-    await until(() => next.asked.length === 2);
+    await until(() => next.requested.length === 2);
     next.answers[1]!.resolve();
     commits.commit('t', 1, 8n);
-    await until(() => next.asked.length === 3);
+    await until(() => next.requested.length === 3);
     next.answers[2]!.resolve();
-    deepEqual([lost.asked, next.asked], [['0: 5'], ['1: 7', '0: 5', '1: 8']]);
+    deepEqual([lost.requested, next.requested], [['0: 5'], ['1: 7', '0: 5', '1: 8']]);
     await commits.finish(next.client);
   });
 
@@ -50,14 +50,14 @@ describe('offset commits of a Kafka consumer group', () => {
     const lost = clientOf();
     await commits.begin(lost.client, both, new Map());
     commits.commit('t', 0, 5n);
-    await until(() => lost.asked.length === 1);
+    await until(() => lost.requested.length === 1);
     const next = clientOf();
     await commits.begin(next.client, [{ topic: 't', partitions: [1] }], new Map());
     lost.answers[0]!.reject(new Error('lost'));
     commits.commit('t', 1, 7n);
-    await until(() => next.asked.length === 1);
+    await until(() => next.requested.length === 1);
     next.answers[0]!.resolve();
     await commits.finish(next.client);
-    deepEqual(next.asked, ['1: 7']);
+    deepEqual(next.requested, ['1: 7']);
   });
 });

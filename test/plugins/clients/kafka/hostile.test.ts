@@ -190,21 +190,21 @@ describe('a misbehaving Kafka broker', () => {
   }
 
   it('causes no loop of reauthentication with a session lifetime of months', async () => {
-    const asked: number[] = [];
+    const requested: number[] = [];
     const month = Buffer.alloc(8);
     month.writeBigInt64BE(30n * 86_400_000n * 12n);
     reply = (socket, request) => {
       const key = request.readInt16BE(4);
-      asked.push(key);
+      requested.push(key);
       // The handshake offers PLAIN and the authentication succeeds; other requests receive no response.
       if (key === 17) socket.write(framed(request, Buffer.from('000000000001' + '0005504c41494e', 'hex')));
       if (key === 36)
         socket.write(framed(request, Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), month, Buffer.from([0])])));
-      if (key === 18 && !asked.includes(17)) socket.write(framed(request, Buffer.alloc(0)));
+      if (key === 18 && !requested.includes(17)) socket.write(framed(request, Buffer.alloc(0)));
     };
     const { sent, close } = produce(3000, { mechanism: 'PLAIN', user: 'ada', password: 'x', authorizationId: '' });
     await rejects(sent);
     await close();
-    equal(asked.filter((key) => key === 36).length, 1);
+    equal(requested.filter((key) => key === 36).length, 1);
   });
 });

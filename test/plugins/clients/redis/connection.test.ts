@@ -186,7 +186,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     redis.pause();
     try {
       await problem(run(connection), /no response within 2000ms/);
-      for (let asked = 0; asked < 100; asked++) await problem(run(connection), /does not respond/);
+      for (let requested = 0; requested < 100; requested++) await problem(run(connection), /does not respond/);
     } finally {
       redis.resume();
     }

@@ -4,7 +4,7 @@ import { TokenStore } from '../../../../plugins/clients/tokens/token-store.ts';
 
 describe('a token that two processes need at the same time', () => {
   it('is requested once, even if a process receives permission after the other one has finished', async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const issued: string[] = [];
     let learn: ((change: unknown) => void) | null = null;
     const site = {
@@ -17,7 +17,7 @@ describe('a token that two processes need at the same time', () => {
       },
       // The token of the other process is known before permission arrives.
       share: () => async (what: string) => {
-        asked.push(what);
+        requested.push(what);
         await Promise.resolve();
         if (what === 'begin') learn!({ authorization: 'Bearer theirs', ageMs: 0, leftMs: 60_000 });
         return 1;
@@ -31,6 +31,6 @@ describe('a token that two processes need at the same time', () => {
       },
     });
     const { authorization } = await store.get();
-    deepEqual([authorization, issued, asked], ['Bearer theirs', [], ['begin', 'end']]);
+    deepEqual([authorization, issued, requested], ['Bearer theirs', [], ['begin', 'end']]);
   });
 });

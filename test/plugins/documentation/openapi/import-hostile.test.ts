@@ -154,9 +154,9 @@ describe('sluice import openapi', () => {
 
   describe('with referenced documents at URLs', () => {
     let address: string;
-    let asked: string[];
+    let requested: string[];
     const server = createServer((request, response) => {
-      asked.push(request.url!);
+      requested.push(request.url!);
       if (request.url === '/endless') {
         response.writeHead(200);
         const chunk = Buffer.alloc(1024 * 1024, ' ');
@@ -178,7 +178,7 @@ describe('sluice import openapi', () => {
       address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     });
     beforeEach(() => {
-      asked = [];
+      requested = [];
     });
     after(async () => {
       server.closeAllConnections();
@@ -193,12 +193,12 @@ describe('sluice import openapi', () => {
         equal(code, 1);
         match(err, /nothing is fetched without --remote/);
       }
-      deepEqual(asked, []);
+      deepEqual(requested, []);
     });
 
     it('fetches them and their own references if enabled', async () => {
       const { code, out } = await importing(`${address}/main.json`, '--remote');
-      deepEqual([code, asked], [0, ['/main.json', '/user.json']]);
+      deepEqual([code, requested], [0, ['/main.json', '/user.json']]);
       const { 'documentation/openapi': settings } = JSON.parse(out).endpoints[0].extra_config;
       deepEqual(
         JSON.parse(out).extra_config['documentation/openapi'].components_schemas[

@@ -5,29 +5,29 @@ import { configOf, type Document, describedAs, endpoint, OPENAPI, operationOf } 
 const validator = { alg: 'HS256', jwk_local_path: 'samples/tokens/keys.json' };
 
 /** Security requirement and schemes of one endpoint. */
-function asked(components: object, service: object = {}, options = {}): [Document, Document] {
+function requested(components: object, service: object = {}, options = {}): [Document, Document] {
   const document = describedAs(configOf([endpoint('/a', {}, components)], { extra_config: service }), options);
   return [document.paths['/a'].get.security, document.components?.securitySchemes];
 }
 
 describe('authentication in OpenAPI documents', () => {
-  it('is absent without authentication', () => deepEqual(asked({}), [undefined, undefined]));
+  it('is absent without authentication', () => deepEqual(requested({}), [undefined, undefined]));
 
   it('is a bearer token for auth/validator, under the configured name', () => {
     const bearer = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
-    deepEqual(asked({ 'auth/validator': validator }), [[{ 'KrakenD-JWT': [] }], { 'KrakenD-JWT': bearer }]);
-    deepEqual(asked({ 'auth/validator': validator }, { [OPENAPI]: { jwt_key: 'Token' } }), [
+    deepEqual(requested({ 'auth/validator': validator }), [[{ 'KrakenD-JWT': [] }], { 'KrakenD-JWT': bearer }]);
+    deepEqual(requested({ 'auth/validator': validator }, { [OPENAPI]: { jwt_key: 'Token' } }), [
       [{ Token: [] }],
       { Token: bearer },
     ]);
   });
 
   it('is a cookie or another header if the token is read from there', () => {
-    deepEqual(asked({ 'auth/validator': { ...validator, cookie_key: 'jwt' } }), [
+    deepEqual(requested({ 'auth/validator': { ...validator, cookie_key: 'jwt' } }), [
       [{ SESSIONID: [] }],
       { SESSIONID: { type: 'apiKey', in: 'cookie', name: 'jwt' } },
     ]);
-    deepEqual(asked({ 'auth/validator': { ...validator, auth_header_name: 'X-Token' } })[1], {
+    deepEqual(requested({ 'auth/validator': { ...validator, auth_header_name: 'X-Token' } })[1], {
       'KrakenD-JWT-X-Token': { type: 'apiKey', in: 'header', name: 'X-Token' },
     });
   });
@@ -68,7 +68,7 @@ describe('authentication in OpenAPI documents', () => {
     const scheme = { type: 'http', scheme: 'digest' };
     const service = { [OPENAPI]: { custom_security_schemes: { OAuth2: scheme } } };
     const own = { [OPENAPI]: { custom_security_schemes: { OAuth2: {} } } };
-    deepEqual(asked(own, service), [[{ OAuth2: [] }], { OAuth2: scheme }]);
+    deepEqual(requested(own, service), [[{ OAuth2: [] }], { OAuth2: scheme }]);
   });
 
   it('describes client certificates as a scheme in 3.1 and as a note in 3.0', () => {

@@ -101,8 +101,8 @@ describe('a call to a gRPC service of the gateway', () => {
 
   it("fails at the client's deadline if that is earlier", async () => {
     const client = await stage.start([find(stage.grpc())], { timeout: '60s' });
-    const asked = Date.now();
-    equal((await ask(client, { name: 'never' }, asked + 3000)).code, status.DEADLINE_EXCEEDED);
+    const requested = Date.now();
+    equal((await ask(client, { name: 'never' }, requested + 3000)).code, status.DEADLINE_EXCEEDED);
     const { remainingMs } = stage.upstream.calls.at(-1)!;
     equal(remainingMs <= 3000, true);
     await until(() => stage.gateway.status.calls === 0);

@@ -3,7 +3,7 @@ import { ByteStream, Call, HeaderBag, Reply } from '#contract';
 import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/modifier/martian/index.ts';
 import { pipeRequest } from '../../backend/http-client.ts';
-import { issuesOf, through } from './stand.ts';
+import { issuesOf, through } from './testbed.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const abc = { 'body.Modifier': { body: base64('abcdefghij'), contentType: 'text/plain', scope: ['response'] } };

@@ -1,5 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import { issuesOf, through } from './stand.ts';
+import { issuesOf, through } from './testbed.ts';
 
 const cookie = { name: 'n', value: 'v' };
 

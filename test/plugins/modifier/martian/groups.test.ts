@@ -3,7 +3,7 @@ import { Call, Reply } from '#contract';
 import { openHarness } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/modifier/martian/index.ts';
 import { pipeRequest } from '../../backend/http-client.ts';
-import { issuesOf, through, warningsOf } from './stand.ts';
+import { issuesOf, through, warningsOf } from './testbed.ts';
 
 const set = (value: string, scope = ['request']) => ({ 'header.Modifier': { name: 'X-A', value, scope } });
 const append = (value: string) => ({ 'header.Append': { name: 'X-A', value } });

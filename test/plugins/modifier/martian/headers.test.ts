@@ -1,5 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import { issuesOf, through, warningsOf } from './stand.ts';
+import { issuesOf, through, warningsOf } from './testbed.ts';
 
 describe('the headers of modifier/martian', () => {
   it('are set on the request, replacing all values', async () => {

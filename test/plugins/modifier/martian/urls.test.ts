@@ -1,5 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { issuesOf, through } from './stand.ts';
+import { issuesOf, through } from './testbed.ts';
 
 /** Sets a header if a filter matches, and another one otherwise. */
 const marked = {

@@ -222,9 +222,9 @@ describe('the plugin "ip-filter" in a gateway', () => {
       },
       { sinks },
     );
-    const asked = backend.requests.length;
+    const requested = backend.requests.length;
     deepEqual([await statusOf('/__health'), await statusOf('/a'), await statusOf('/none')], [403, 403, 403]);
-    equal(backend.requests.length, asked);
+    equal(backend.requests.length, requested);
     const preflight = { origin: 'https://a.example', 'access-control-request-method': 'GET' };
     equal((await gateway.inject({ method: 'OPTIONS', url: '/a', headers: preflight })).statusCode, 204);
     equal(

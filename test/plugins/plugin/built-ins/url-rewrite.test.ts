@@ -112,8 +112,8 @@ describe('the plugin "url-rewrite"', () => {
     await start({ regexp: [['^/n/(.*)$', '/git/$1']] });
     const { port } = await gateway.listen();
     for (const path of ['/n/%2e%2e/hello', '/n/..%2fhello', '/n/a/../../hello', '/n/%00', '/n/a%3Fb', '/n/%zz']) {
-      const asked = request({ port, path, agent: false }).end();
-      const [response] = (await once(asked, 'response')) as [IncomingMessage];
+      const requested = request({ port, path, agent: false }).end();
+      const [response] = (await once(requested, 'response')) as [IncomingMessage];
       response.resume();
       const { statusCode, headers } = response;
       ok(statusCode === 400 || (statusCode === 301 && headers.location === '/hello'), `${path}: ${statusCode}`);

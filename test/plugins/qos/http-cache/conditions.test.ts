@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { plugin as noOp } from '../../../../plugins/encoding/no-op.ts';
 import { httpDate } from '../../../../plugins/shared/http-headers/date.ts';
-import { Bench, holdTime } from './stand.ts';
+import { Bench, holdTime } from './testbed.ts';
 
 describe('conditional requests to qos/http-cache', () => {
   const bench = new Bench();
@@ -17,7 +17,7 @@ describe('conditional requests to qos/http-cache', () => {
     holdTime();
     await bench.open({}, { endpoint: { output_encoding: 'no-op' }, plugins: [noOp] });
   });
-  for (const [kept, asked, status] of [
+  for (const [kept, requested, status] of [
     ['ETag: "a"', 'If-None-Match: "a"', 304],
     ['ETag: "a"', 'If-None-Match: W/"a"', 304],
     ['ETag: W/"a"', 'If-None-Match: "a"', 304],
@@ -33,10 +33,10 @@ describe('conditional requests to qos/http-cache', () => {
     [lm, 'If-Modified-Since: 2026', 200],
     ['Date: Wed, 31 Dec 2025 23:59:59 GMT', 'If-Modified-Since: Thu, 01 Jan 2026 00:00:00 GMT', 304],
   ] as const) {
-    it(`for a response with ${kept}: ${asked} returns ${status}`, async () => {
+    it(`for a response with ${kept}: ${requested} returns ${status}`, async () => {
       bench.given = { headers: `Cache-Control: max-age=60 / ${kept}` };
       await bench.ask();
-      const { status: given, text } = await bench.ask(asked);
+      const { status: given, text } = await bench.ask(requested);
       deepEqual([given, text, bench.calls], [status, status === 304 ? '' : 'body', 1]);
     });
   }

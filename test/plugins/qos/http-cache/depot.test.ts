@@ -31,7 +31,7 @@ function entry(since = 0, more: Partial<Entry> = {}): Entry {
 }
 
 /** The main process's store, used by workers named by letters. */
-class Stand {
+class Testbed {
   readonly depot = new Depot();
   readonly news: News[] = [];
   now = 1000;
@@ -45,67 +45,67 @@ class Stand {
     return sent ? `${does} ${sent.since}` : does;
   }
 
-  put(by: string, what: Entry, askedAt = moment()): void {
-    this.answer({ does: 'put', by, entry: what, asker, headers: [], askedAt });
+  put(by: string, what: Entry, requestedAt = moment()): void {
+    this.answer({ does: 'put', by, entry: what, asker, headers: [], requestedAt });
   }
 }
 
 describe('the response store that workers share', () => {
   it('lets one worker fetch a response while the others wait for the result', () => {
-    const stand = new Stand();
-    deepEqual([stand.find('a'), stand.find('b'), stand.find('c')], ['fetch', 'wait', 'wait']);
-    stand.put('a', entry(stand.now));
-    deepEqual(stand.news, [{ does: 'land', by: 'a', key: 'k', landing: 'kept' }]);
-    deepEqual([stand.find('b'), stand.find('d')], ['give 1000', 'give 1000']);
+    const testbed = new Testbed();
+    deepEqual([testbed.find('a'), testbed.find('b'), testbed.find('c')], ['fetch', 'wait', 'wait']);
+    testbed.put('a', entry(testbed.now));
+    deepEqual(testbed.news, [{ does: 'land', by: 'a', key: 'k', landing: 'kept' }]);
+    deepEqual([testbed.find('b'), testbed.find('d')], ['give 1000', 'give 1000']);
   });
 
   it('notifies waiting workers only', () => {
-    const stand = new Stand();
-    stand.find('a');
-    stand.answer({ does: 'land', by: 'a', key: 'k', landing: 'failed' });
-    deepEqual([stand.news, stand.find('b')], [[], 'fetch']);
+    const testbed = new Testbed();
+    testbed.find('a');
+    testbed.answer({ does: 'land', by: 'a', key: 'k', landing: 'failed' });
+    deepEqual([testbed.news, testbed.find('b')], [[], 'fetch']);
   });
 
   it('does not let workers wait for themselves or for a worker that has been silent for long', () => {
-    const stand = new Stand();
-    deepEqual([stand.find('a'), stand.find('a'), stand.find('b')], ['fetch', 'fetch', 'wait']);
-    stand.now += 5000;
-    deepEqual([stand.find('b'), stand.find('c')], ['fetch', 'wait']);
+    const testbed = new Testbed();
+    deepEqual([testbed.find('a'), testbed.find('a'), testbed.find('b')], ['fetch', 'fetch', 'wait']);
+    testbed.now += 5000;
+    deepEqual([testbed.find('b'), testbed.find('c')], ['fetch', 'wait']);
     // The first worker has finished, so another one can fetch.
-    stand.answer({ does: 'land', by: 'a', key: 'k', landing: 'failed' });
-    equal(stand.find('c'), 'wait');
+    testbed.answer({ does: 'land', by: 'a', key: 'k', landing: 'failed' });
+    equal(testbed.find('c'), 'wait');
   });
 
   it('does not let workers wait for a URL whose response was recently not stored', () => {
-    const stand = new Stand();
-    stand.find('a');
-    stand.answer({ does: 'land', by: 'a', key: 'k', landing: 'not kept' });
-    deepEqual([stand.find('a'), stand.find('b')], ['fetch', 'fetch']);
-    stand.now += 5000;
-    deepEqual([stand.find('a'), stand.find('b')], ['fetch', 'wait']);
+    const testbed = new Testbed();
+    testbed.find('a');
+    testbed.answer({ does: 'land', by: 'a', key: 'k', landing: 'not kept' });
+    deepEqual([testbed.find('a'), testbed.find('b')], ['fetch', 'fetch']);
+    testbed.now += 5000;
+    deepEqual([testbed.find('a'), testbed.find('b')], ['fetch', 'wait']);
   });
 
   it('limits the number of registered fetches', () => {
-    const stand = new Stand();
-    stand.find('a');
+    const testbed = new Testbed();
+    testbed.find('a');
     for (let each = 0; each < 10_000; each++) {
-      stand.answer({ does: 'find', by: 'a', key: `other ${each}`, asker, headers: [], heldSince: null });
+      testbed.answer({ does: 'find', by: 'a', key: `other ${each}`, asker, headers: [], heldSince: null });
     }
-    equal(stand.find('b'), 'fetch');
+    equal(testbed.find('b'), 'fetch');
   });
 
   it('sends a stale response to the fetching worker unless the worker has it', () => {
-    const stand = new Stand();
-    stand.put('a', entry(500));
-    stand.now = 100_000;
-    deepEqual([stand.find('b'), stand.find('a', 500)], ['fetch 500', 'wait']);
+    const testbed = new Testbed();
+    testbed.put('a', entry(500));
+    testbed.now = 100_000;
+    deepEqual([testbed.find('b'), testbed.find('a', 500)], ['fetch 500', 'wait']);
   });
 
   it('notifies workers when a response they hold is replaced', () => {
-    const stand = new Stand();
-    stand.put('a', entry(1));
-    stand.put('b', entry(2));
-    deepEqual(stand.news, [{ does: 'renew', by: 'b', keys: ['k'] }]);
+    const testbed = new Testbed();
+    testbed.put('a', entry(1));
+    testbed.put('b', entry(2));
+    deepEqual(testbed.news, [{ does: 'renew', by: 'b', keys: ['k'] }]);
   });
 
   it('discards responses that were requested before an invalidation or a purge', () => {
@@ -113,25 +113,25 @@ describe('the response store that workers share', () => {
       { does: 'drop', by: 'b', keys: ['k'] },
       { does: 'clear', by: 'b' },
     ] as const) {
-      const stand = new Stand();
-      const askedAt = moment();
-      stand.put('a', entry(1), askedAt);
-      stand.answer(change);
-      equal(stand.find('c'), 'fetch');
-      stand.put('a', entry(2), askedAt);
-      equal(stand.find('d'), 'wait');
-      stand.put('c', entry(stand.now));
-      equal(stand.find('d'), 'give 1000');
-      deepEqual(stand.news[0], change);
+      const testbed = new Testbed();
+      const requestedAt = moment();
+      testbed.put('a', entry(1), requestedAt);
+      testbed.answer(change);
+      equal(testbed.find('c'), 'fetch');
+      testbed.put('a', entry(2), requestedAt);
+      equal(testbed.find('d'), 'wait');
+      testbed.put('c', entry(testbed.now));
+      equal(testbed.find('d'), 'give 1000');
+      deepEqual(testbed.news[0], change);
     }
   });
 
   it('reports a response that is too large to be stored', () => {
-    const stand = new Stand();
-    stand.find('a');
-    stand.find('b');
-    stand.put('a', entry(1, { body: Buffer.alloc(20_000) }));
-    deepEqual(stand.news, [{ does: 'land', by: 'a', key: 'k', landing: 'not kept' }]);
+    const testbed = new Testbed();
+    testbed.find('a');
+    testbed.find('b');
+    testbed.put('a', entry(1, { body: Buffer.alloc(20_000) }));
+    deepEqual(testbed.news, [{ does: 'land', by: 'a', key: 'k', landing: 'not kept' }]);
   });
 
   it('transfers messages unchanged, and bodies byte for byte', () => {
@@ -146,10 +146,10 @@ describe('the response store that workers share', () => {
 
 describe('a clock that is set back', () => {
   it('does not extend the claim of a worker that might be gone', () => {
-    const stand = new Stand();
-    deepEqual([stand.find('a'), stand.find('b')], ['fetch', 'wait']);
-    stand.now -= 500;
-    equal(stand.find('b'), 'fetch');
+    const testbed = new Testbed();
+    deepEqual([testbed.find('a'), testbed.find('b')], ['fetch', 'wait']);
+    testbed.now -= 500;
+    equal(testbed.find('b'), 'fetch');
   });
 
   it('does not extend the period in which a URL counts as not stored', () => {
@@ -164,9 +164,9 @@ describe('a worker without a main process', () => {
 
   it('waits for it only briefly, then sends no requests to it for a while', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
-    const asked: Question[] = [];
+    const requested: Question[] = [];
     const silent = (bytes: Uint8Array) => {
-      asked.push(unpack(bytes));
+      requested.push(unpack(bytes));
       return new Promise<never>(() => {});
     };
     const store = new GatewayStore(silent, 'a');
@@ -177,12 +177,12 @@ describe('a worker without a main process', () => {
     store.put(entry(), asking, 0);
     store.land('k', 'failed');
     deepEqual(
-      asked.map(({ does }) => does),
+      requested.map(({ does }) => does),
       ['find'],
     );
     // Invalidations are always sent to other workers.
     store.drop(['k']);
-    equal(asked.length, 2);
+    equal(requested.length, 2);
   });
 
   it('continues immediately if it cannot be reached', async () => {
@@ -191,15 +191,15 @@ describe('a worker without a main process', () => {
   });
 
   it('limits the size and number of concurrent bodies it sends', () => {
-    const asked: Question[] = [];
+    const requested: Question[] = [];
     const store = new GatewayStore((bytes) => {
-      asked.push(unpack(bytes));
+      requested.push(unpack(bytes));
       return new Promise<never>(() => {});
     }, 'a');
     store.put(entry(1, { body: Buffer.alloc(5 * 2 ** 20) }), asking, 0);
     for (let each = 0; each < 6; each++) store.put(entry(1, { body: Buffer.alloc(4 * 2 ** 20) }), asking, 0);
-    const puts = asked.filter(({ does }) => does === 'put').length;
-    deepEqual([puts, asked.filter(({ does }) => does === 'land').length], [4, 3]);
+    const puts = requested.filter(({ does }) => does === 'put').length;
+    deepEqual([puts, requested.filter(({ does }) => does === 'land').length], [4, 3]);
   });
 
   it('handles a result that arrives before it waits', async () => {

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { mock } from 'node:test';
-import { Bench, dateIn, holdTime, pass } from './stand.ts';
+import { Bench, dateIn, holdTime, pass } from './testbed.ts';
 
 describe('freshness in qos/http-cache', () => {
   const bench = new Bench();

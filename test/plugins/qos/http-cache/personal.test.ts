@@ -8,7 +8,7 @@ import { plugin as martian } from '../../../../plugins/modifier/martian/index.ts
 import { ANY_HEADER, personalHeaders } from '../../../../plugins/shared/http-headers/personal.ts';
 import { type SeenRequest, startBackend, startGateway } from '../../../support/gateway.ts';
 import { forge } from '../../auth/fixture.ts';
-import { Bench, holdTime, pass } from './stand.ts';
+import { Bench, holdTime, pass } from './testbed.ts';
 
 const [key] = JSON.parse(readFileSync('samples/tokens/keys.json', 'utf8')).keys;
 const secret = Buffer.from(key.k, 'base64url');
@@ -89,9 +89,9 @@ describe('qos/http-cache with headers that identify the user', () => {
 
   it('considers headers that modifiers copy, but not generated request IDs', async () => {
     const offered = async (config: object) => {
-      const stand = await openHarness(martian, 'backend', config);
-      const names = stand.attached.offers?.filter(({ port }) => port.name === personalHeaders.name);
-      await stand.close();
+      const testbed = await openHarness(martian, 'backend', config);
+      const names = testbed.attached.offers?.filter(({ port }) => port.name === personalHeaders.name);
+      await testbed.close();
       return names?.flatMap(({ value }) => value);
     };
     const scope = ['request'];

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { plugin as noOp } from '../../../../plugins/encoding/no-op.ts';
-import { Bench, dateIn, holdTime, pass } from './stand.ts';
+import { Bench, dateIn, holdTime, pass } from './testbed.ts';
 
 describe('range requests to qos/http-cache', () => {
   const bench = new Bench();

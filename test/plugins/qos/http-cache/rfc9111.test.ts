@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { mock } from 'node:test';
-import { Bench, type Given, holdTime, pass } from './stand.ts';
+import { Bench, type Given, holdTime, pass } from './testbed.ts';
 
 /** A backend response, the time and headers of the second request, and whether it receives the stored response. */
 interface Case {
@@ -190,8 +190,8 @@ describe('qos/http-cache according to RFC 9111', () => {
           later && `second request with ${later}`,
         ].filter((text) => text !== '');
         it([`${headers.slice(0, 120)} causes a ${outcome}`, ...particular].join(', '), async () => {
-          bench.given = ({ headers: asked }) =>
-            asked.has('if-none-match') || asked.has('if-modified-since')
+          bench.given = ({ headers: requested }) =>
+            requested.has('if-none-match') || requested.has('if-modified-since')
               ? { status: 304, body: null }
               : { status, headers, body: `body ${bench.calls}` };
           equal((await bench.ask(first)).text, 'body 1');
@@ -242,8 +242,8 @@ describe('qos/http-cache according to RFC 9111', () => {
   ] as const) {
     it(`invalidates after an unsafe method: ${what}`, async () => {
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'M-SEARCH']) {
-        bench.given = ({ method: asked }): Given =>
-          asked === 'GET' ? { headers: 'Cache-Control: max-age=60' } : given;
+        bench.given = ({ method: requested }): Given =>
+          requested === 'GET' ? { headers: 'Cache-Control: max-age=60' } : given;
         await bench.ask('', { target });
         await bench.ask('', { method });
         bench.requests.length = 0;

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { BackendError, ByteStream, Call, CancelledError, Reply } from '#contract';
 import { until } from '../../../support/conditions.ts';
-import { Bench, holdTime, pass, replyWith } from './stand.ts';
+import { Bench, holdTime, pass, replyWith } from './testbed.ts';
 
 /** A backend that responds to one request at a time when the test allows it. */
 class Held {

@@ -5,7 +5,7 @@ import { plugin as sse } from '../../../../plugins/encoding/sse.ts';
 import { keyOf } from '../../../../plugins/qos/http-cache/caching.ts';
 import { Store } from '../../../../plugins/qos/http-cache/store.ts';
 import { changedReplies } from '../../../../plugins/shared/ports/changed-replies.ts';
-import { Bench, holdTime, replyWith } from './stand.ts';
+import { Bench, holdTime, replyWith } from './testbed.ts';
 
 const kept = 'Cache-Control: max-age=60';
 
@@ -55,7 +55,7 @@ describe('qos/http-cache stores', () => {
   });
 
   it('do not store a streamed body that exceeds max_size, and release its space', async () => {
-    const stand = await bench.open({ max_items: 100, max_size: 1024 });
+    const testbed = await bench.open({ max_items: 100, max_size: 1024 });
     bench.given = () => {
       const body = new ByteStream();
       for (let piece = 0; piece < 10; piece++) body.write(new Uint8Array(200));
@@ -68,7 +68,7 @@ describe('qos/http-cache stores', () => {
     await bench.ask('', { target: '/small' });
     await bench.ask('', { target: '/small' });
     equal(bench.calls, 3);
-    ok(stand);
+    ok(testbed);
   });
 
   it('count the size of client-controlled keys: Vary values and identities', () => {
@@ -119,11 +119,11 @@ describe('qos/http-cache stores', () => {
     ['start empty after they become shared', {}, { shared: true }, 2],
   ] as const) {
     it(what, async () => {
-      const stand = await bench.open(before);
+      const testbed = await bench.open(before);
       bench.given = { headers: kept };
       await bench.ask();
-      await stand.reload(after);
-      bench.use(stand);
+      await testbed.reload(after);
+      bench.use(testbed);
       await bench.ask();
       equal(bench.calls, calls);
     });

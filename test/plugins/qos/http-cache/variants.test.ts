@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { HeaderBag, Reply } from '#contract';
 import { plugin as noOp } from '../../../../plugins/encoding/no-op.ts';
-import { Bench, dateIn, holdTime, pass, replyWith } from './stand.ts';
+import { Bench, dateIn, holdTime, pass, replyWith } from './testbed.ts';
 
 describe('response variants in qos/http-cache', () => {
   const bench = new Bench();

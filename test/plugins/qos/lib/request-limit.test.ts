@@ -29,13 +29,13 @@ const warningsOf = ({ warnings }: Harness) => warnings.map(({ code, pointer, mes
 
 /** An endpoint in a worker that requests tokens from the main process; `wait` is the response of the main process. */
 async function askingProcess(config: object) {
-  const asked: unknown[] = [];
-  const responses = { wait: 0, asked };
+  const requested: unknown[] = [];
+  const responses = { wait: 0, requested };
   const { generations, registry } = openEngine(catalogue, {
     sinks: silentSinks,
     events: createEventLog(),
     ask: async (_revision, id, question) => {
-      asked.push([id, question]);
+      requested.push([id, question]);
       return [responses.wait > 0 ? 0 : 1, responses.wait];
     },
   });
@@ -56,7 +56,7 @@ async function askingProcess(config: object) {
     await generations.close();
     await registry.close();
   };
-  return { answers: responses, asked, send, close };
+  return { answers: responses, requested, send, close };
 }
 
 describe('the configuration of a rate limit', () => {
@@ -183,14 +183,14 @@ describe('the configuration of a rate limit', () => {
   }
 
   it('counts in the main process, for the client first and then for all clients', async () => {
-    const { answers: responses, asked, send, close } = await askingProcess({ ...byTenant, max_rate: 1 });
+    const { answers: responses, requested, send, close } = await askingProcess({ ...byTenant, max_rate: 1 });
     try {
       equal(await send('x'), 500);
       responses.wait = 5000;
       equal(await send('x'), 429);
       const name = `${plugin.name} {"endpoint":"/a","`;
       const client = [`${name}key":"X-Tenant","method":"GET","of":"clients","strategy":"header"}`, ['x', 1]];
-      deepEqual(asked, [client, [`${name}method":"GET","of":"all"}`, ['', 1]], client]);
+      deepEqual(requested, [client, [`${name}method":"GET","of":"all"}`, ['', 1]], client]);
     } finally {
       await close();
     }

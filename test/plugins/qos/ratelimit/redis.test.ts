@@ -320,7 +320,7 @@ describe('the configuration of a rate limit in Redis', () => {
     it('unreachable: accepts without counting if configured, with one warning a second', async () => {
       const sinks = rememberingSinks();
       const gateway = await start(config(allow(two), {}, { address: `127.0.0.1:${await freePort()}` }), { sinks });
-      for (let asked = 0; asked < 50; asked++) equal(await ask(gateway), 200);
+      for (let requested = 0; requested < 50; requested++) equal(await ask(gateway), 200);
       const warnings = sinks.lines.filter((line) => line.includes('passes uncounted'));
       ok(warnings.length >= 1 && warnings.length < 50, warnings.join('\n'));
     });
@@ -332,7 +332,7 @@ describe('the configuration of a rate limit in Redis', () => {
       try {
         deepEqual(await Promise.all([ask(gateway), ask(gateway), ask(gateway)]), [500, 500, 500]);
         // A wait of three seconds for each of them would exceed the test's timeout.
-        for (let asked = 0; asked < 30; asked++) equal(await ask(gateway), 500);
+        for (let requested = 0; requested < 30; requested++) equal(await ask(gateway), 500);
       } finally {
         redis.resume();
       }

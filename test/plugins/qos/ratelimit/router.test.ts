@@ -269,7 +269,7 @@ describe('qos/ratelimit/router', () => {
     });
     try {
       const headers = { origin: 'https://a.io', 'access-control-request-method': 'GET' };
-      for (let asked = 0; asked < 3; asked++) {
+      for (let requested = 0; requested < 3; requested++) {
         equal((await gateway.inject({ method: 'OPTIONS', url: '/a', headers })).statusCode, 204);
       }
     } finally {

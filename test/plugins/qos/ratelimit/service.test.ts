@@ -121,10 +121,10 @@ describe('qos/ratelimit/service', () => {
 
   it('returns 429 for a request without the header that identifies its client', async () => {
     await start(byToken);
-    const asked = backend.requests.length;
+    const requested = backend.requests.length;
     const { statusCode, body, headers } = await gateway.inject('/a');
     deepEqual([statusCode, body, headers['x-gateway-completed']], [429, '', undefined]);
-    equal(backend.requests.length, asked);
+    equal(backend.requests.length, requested);
   });
 
   it('identifies clients by a path parameter on endpoints that have it', async () => {

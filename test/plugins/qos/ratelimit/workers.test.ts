@@ -5,15 +5,15 @@ import { plugin } from '../../../../plugins/qos/ratelimit/router.ts';
 
 describe('qos/ratelimit/router in several workers', () => {
   const clock = { time: 0, now: () => clock.time };
-  const stands: Harness[] = [];
+  const testbeds: Harness[] = [];
 
   async function open(config: object, count: number): Promise<Harness[]> {
     const services = { clock };
     const owner = await openHarness(plugin, 'endpoint', config, { role: 'owner', services });
-    stands.push(owner);
+    testbeds.push(owner);
     for (let each = 0; each < count; each++)
-      stands.push(await openHarness(plugin, 'endpoint', config, { owner, services }));
-    return stands.slice(1);
+      testbeds.push(await openHarness(plugin, 'endpoint', config, { owner, services }));
+    return testbeds.slice(1);
   }
 
   const pass = (ms: number) => {
@@ -44,7 +44,7 @@ describe('qos/ratelimit/router in several workers', () => {
     mock.timers.enable({ apis: ['setInterval'] });
   });
   afterEach(async () => {
-    for (const one of stands.splice(0).reverse()) deepEqual(await one.close(), { kept: 0, deferred: 0 });
+    for (const one of testbeds.splice(0).reverse()) deepEqual(await one.close(), { kept: 0, deferred: 0 });
     mock.timers.reset();
   });
 

@@ -17,12 +17,12 @@ const by = (agent?: string): TestRequest => (agent === undefined ? {} : { header
 
 /** A detector whose patterns match equal strings, and the number of evaluations. */
 async function counted(rules: object) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const patterns = {
     compile: (source: string) => ({
       source,
       test(text: string) {
-        asked.push(text);
+        requested.push(text);
         if (source === 'limit') throw new PatternLimit(source);
         return text === source;
       },
@@ -36,7 +36,7 @@ async function counted(rules: object) {
     for (const agent of agents) statuses.push((await gate.send(by(agent))).status);
     return statuses;
   };
-  return { asked, gate, send };
+  return { requested, gate, send };
 }
 
 describe('security/bot-detector', () => {
@@ -64,28 +64,28 @@ describe('security/bot-detector', () => {
   });
 
   it('caches as many user agents as configured, and evicts the least recently used one', async () => {
-    const { asked, send } = await counted({ patterns: ['2'], cache_size: 2 });
+    const { requested, send } = await counted({ patterns: ['2'], cache_size: 2 });
     deepEqual(await send('1', '2', '3', '1'), [200, 403, 200, 200]);
-    deepEqual(asked, ['1', '2', '3', '1']);
+    deepEqual(requested, ['1', '2', '3', '1']);
     deepEqual(await send('3', '1', '3'), [200, 200, 200]);
-    equal(asked.length, 4);
+    equal(requested.length, 4);
   });
 
   it('caches none by default, and no user agent longer than 1024 characters', async () => {
     const long = 'x'.repeat(1025);
     const without = await counted({ patterns: ['1'] });
     await without.send('1', '1');
-    equal(without.asked.length, 2);
-    const { asked, send } = await counted({ patterns: ['1'], cache_size: 9 });
+    equal(without.requested.length, 2);
+    const { requested, send } = await counted({ patterns: ['1'], cache_size: 9 });
     await send(long, long, long.slice(1), long.slice(1));
-    equal(asked.length, 3);
+    equal(requested.length, 3);
   });
 
   it('keeps its cache across a reload unless the rules change', async () => {
-    const { asked, gate, send } = await counted({ patterns: ['1'], cache_size: 9 });
+    const { requested, gate, send } = await counted({ patterns: ['1'], cache_size: 9 });
     await send('1');
     await gate.reload({ patterns: ['1'], cache_size: 9, deny: ['2'] });
-    deepEqual([await send('1', '2'), asked], [[403, 403], ['1']]);
+    deepEqual([await send('1', '2'), requested], [[403, 403], ['1']]);
     await gate.reload({ patterns: ['3'], cache_size: 9 });
     deepEqual(await send('1'), [200]);
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });

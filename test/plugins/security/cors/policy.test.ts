@@ -5,7 +5,7 @@ import { plugin } from '../../../../plugins/security/cors/index.ts';
 import { originTest } from '../../../../plugins/security/cors/origins.ts';
 import { preflight } from './fixture.ts';
 
-async function asked(config: object, headers: Record<string, string | string[]>) {
+async function requested(config: object, headers: Record<string, string | string[]>) {
   const gate = await openHarness(plugin, 'service', config);
   const lines = Object.entries(headers).flatMap(([name, values]) => [values].flat().flatMap((value) => [name, value]));
   const { headers: given } = await gate.send(makeRequest({ method: 'OPTIONS', headers: new HeaderBag(lines) }));
@@ -51,13 +51,16 @@ describe('a preflight response of security/cors', () => {
       ['PUT', false],
       ['get', false],
     ] as const) {
-      equal((await asked(all, preflight(method))).get('access-control-allow-methods'), isAllowed ? method : undefined);
+      equal(
+        (await requested(all, preflight(method))).get('access-control-allow-methods'),
+        isAllowed ? method : undefined,
+      );
     }
   });
 
   for (const allow_headers of [undefined, [], ['*'], ['X-A', '*']]) {
     it(`allows every header with allow_headers ${JSON.stringify(allow_headers)}`, async () => {
-      const given = await asked({ ...all, ...(allow_headers && { allow_headers }) }, naming('X-B, x-c'));
+      const given = await requested({ ...all, ...(allow_headers && { allow_headers }) }, naming('X-B, x-c'));
       equal(given.get('access-control-allow-headers'), 'X-B, x-c');
     });
   }
@@ -73,18 +76,18 @@ describe('a preflight response of security/cors', () => {
     [['x-a', 'x-c'], undefined],
   ] as const) {
     it(`${allowed ? 'allows' : 'rejects'} the headers ${JSON.stringify(names)} if X-A and X-B are allowed`, async () => {
-      const given = await asked({ ...all, allow_headers: ['X-A', 'X-B'] }, naming(names as string));
+      const given = await requested({ ...all, allow_headers: ['X-A', 'X-B'] }, naming(names as string));
       equal(given.get('access-control-allow-headers')?.trim(), allowed);
       equal(given.has('access-control-allow-origin'), allowed !== undefined);
     });
   }
 
   it('lists no headers if none are requested', async () => {
-    equal((await asked(all, naming(' , '))).has('access-control-allow-headers'), false);
+    equal((await requested(all, naming(' , '))).has('access-control-allow-headers'), false);
   });
 
   it('has no CORS headers for a request without an origin', async () => {
-    const given = await asked(all, { 'Access-Control-Request-Method': 'GET' });
+    const given = await requested(all, { 'Access-Control-Request-Method': 'GET' });
     deepEqual(
       [...given].map(([name]) => name),
       ['Vary'],
@@ -92,7 +95,7 @@ describe('a preflight response of security/cors', () => {
   });
 
   it('allows credentials together with the specific origin', async () => {
-    const given = await asked({ allow_origins: ['http*'], allow_credentials: true }, preflight('GET'));
+    const given = await requested({ allow_origins: ['http*'], allow_credentials: true }, preflight('GET'));
     equal(given.get('access-control-allow-credentials'), 'true');
     equal(given.get('access-control-allow-origin'), 'https://a.io');
   });
@@ -100,11 +103,11 @@ describe('a preflight response of security/cors', () => {
   it('allows a private network if configured and requested', async () => {
     const asking = preflight('GET', { 'Access-Control-Request-Private-Network': 'true' });
     const name = 'access-control-allow-private-network';
-    const given = await asked({ ...all, allow_private_network: true }, asking);
+    const given = await requested({ ...all, allow_private_network: true }, asking);
     equal(given.get(name), 'true');
     equal(given.get('vary')!.endsWith(', Access-Control-Request-Private-Network'), true);
-    equal((await asked({ ...all, allow_private_network: true }, preflight('GET'))).has(name), false);
-    const other = await asked(all, asking);
+    equal((await requested({ ...all, allow_private_network: true }, preflight('GET'))).has(name), false);
+    const other = await requested(all, asking);
     deepEqual([other.has(name), other.get('vary')!.includes('Private')], [false, false]);
   });
 
@@ -117,7 +120,7 @@ describe('a preflight response of security/cors', () => {
     ['-5m', '0'],
   ] as const) {
     it(`has the max age ${seconds ?? 'unset'} for ${max_age}`, async () => {
-      equal((await asked({ ...all, max_age }, preflight('GET'))).get('access-control-max-age'), seconds);
+      equal((await requested({ ...all, max_age }, preflight('GET'))).get('access-control-max-age'), seconds);
     });
   }
 });

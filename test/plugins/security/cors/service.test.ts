@@ -5,7 +5,7 @@ import { rememberingSinks, startBackend, type TestBackend } from '../../../suppo
 import { startWith } from '../../../support/plugged.ts';
 import { ask, config, origin, preflight } from './fixture.ts';
 
-const asked = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
+const requested = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
 const seen = { 'allow-origin': '*', 'expose-headers': 'Content-Length' };
 
 /** Rejects with the given status, like a validator or a rate limit. */
@@ -73,7 +73,7 @@ describe('security/cors at the root', () => {
       [response.status, response.vary, response.cors],
       [
         204,
-        asked,
+        requested,
         { 'allow-origin': '*', 'allow-methods': 'GET', 'allow-headers': 'content-type,origin', 'max-age': '43200' },
       ],
     );
@@ -82,7 +82,7 @@ describe('security/cors at the root', () => {
   it('rejects a method by omitting it', async () => {
     await start(config);
     const { status, vary, cors } = await ask(gateway, 'OPTIONS', '/a', preflight('PUT'));
-    deepEqual([status, vary, cors], [204, asked, {}]);
+    deepEqual([status, vary, cors], [204, requested, {}]);
   });
 
   it('rejects a header by omitting it', async () => {
@@ -199,7 +199,7 @@ describe('security/cors at the root', () => {
   it('forwards preflights to the router if configured', async () => {
     await start({ ...config, options_passthrough: true }, { extra_config: { router: { auto_options: true } } });
     const { status, vary, headers, cors } = await ask(gateway, 'OPTIONS', '/a', preflight('GET'));
-    deepEqual([status, headers.allow, vary, cors['allow-methods']], [200, 'DELETE, GET, HEAD', asked, 'GET']);
+    deepEqual([status, headers.allow, vary, cors['allow-methods']], [200, 'DELETE, GET, HEAD', requested, 'GET']);
   });
 
   it('answers preflights of clients that security/http would reject', async () => {

@@ -56,9 +56,9 @@ describe('security/policies in a gateway', () => {
 
   it('rejects with 500 and an empty body by default, without calling a backend', async () => {
     await start(to('/a', { req: { policies: ["hasHeader('X-Tenant')"] } }, { input_headers: ['X-Tenant'] }));
-    const asked = backend.requests.length;
+    const requested = backend.requests.length;
     deepEqual(await ask('/a'), { status: 500, body: '', completed: 'false', type: undefined });
-    equal(backend.requests.length, asked);
+    equal(backend.requests.length, requested);
     equal(await statusOf('/a', { 'x-tenant': 'shop' }), 200);
   });
 
@@ -106,9 +106,9 @@ describe('security/policies in a gateway', () => {
   it('drops backend data if a policy on the response fails', async () => {
     const resp = { policies: ["resp_data.label == 'BENIGN'"], error: { status: 403 } };
     await start([to('/a', { resp }), to('/ok', { resp: { policies: ["resp_data.label == 'X'"] } })]);
-    const asked = backend.requests.length;
+    const requested = backend.requests.length;
     deepEqual(await ask('/a'), { status: 403, body: '', completed: 'false', type: undefined });
-    equal(backend.requests.length, asked + 1);
+    equal(backend.requests.length, requested + 1);
     equal(await statusOf('/ok'), 200);
   });
 
@@ -138,9 +138,9 @@ describe('security/policies in a gateway', () => {
       { endpoint: '/one', backend: [only] },
       { endpoint: '/none', backend: [only, { url_pattern: '/down' }] },
     ]);
-    const asked = backend.requests.length;
+    const requested = backend.requests.length;
     equal(await statusOf('/one'), 418);
-    equal(backend.requests.length, asked);
+    equal(backend.requests.length, requested);
     equal(await statusOf('/none'), 500);
   });
 

@@ -38,11 +38,11 @@ class Receiver implements Reading {
   readonly buffer = received;
   connection: Connection | null = null;
   /** Whether the server sent data before the first request. Such data is invalid. */
-  isUnasked = false;
+  isUnsolicited = false;
 
   read(length: number): void {
     if (this.connection) this.connection.read(received, length);
-    else this.isUnasked = true;
+    else this.isUnsolicited = true;
   }
 }
 
@@ -134,7 +134,7 @@ export class Http1Pool {
     const receiver = new Receiver();
     this.#options.connect(receiver, (failure, socket) => {
       this.#dialing -= 1;
-      const error = receiver.isUnasked ? malformedAnswer('bytes before the request') : failure;
+      const error = receiver.isUnsolicited ? malformedAnswer('bytes before the request') : failure;
       if (socket && !error) this.#adopt(socket, receiver, waiting);
       else {
         socket?.destroy();

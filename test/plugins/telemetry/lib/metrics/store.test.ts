@@ -99,15 +99,15 @@ describe('the metrics of a gateway with workers', () => {
       }),
     ],
   });
-  const stands: Harness[] = [];
+  const testbeds: Harness[] = [];
   afterEach(async () => {
-    for (const one of stands.splice(0).reverse()) await one.close();
+    for (const one of testbeds.splice(0).reverse()) await one.close();
     stores.length = 0;
   });
 
   it('are the sum of all workers in one store, including the last counts of a worker that exited', async () => {
     const owner = await openHarness(plugin, 'service', {}, { role: 'owner' });
-    stands.push(owner);
+    testbeds.push(owner);
     const workers = [
       await openHarness(plugin, 'service', {}, { owner }),
       await openHarness(plugin, 'service', {}, { owner }),
@@ -135,7 +135,7 @@ describe('the metrics of a gateway with workers', () => {
     const site = {
       role: 'worker' as const,
       keep: <T>(_key: unknown, open: () => T) => open(),
-      share: (_key: unknown, _open: unknown, use: (value: never, asked: never) => unknown) => {
+      share: (_key: unknown, _open: unknown, use: (value: never, requested: never) => unknown) => {
         const owned = { value: store, last: new Map() } as never;
         return async (message: unknown) => {
           sent.push(message);

@@ -20,20 +20,20 @@ export class Bench {
 
   /** @param config of the cache. */
   async open(config: unknown = {}, around: HarnessOptions = {}): Promise<Harness> {
-    const stand = await openHarness(plugin, 'backend', config, around);
-    this.#stands.push(stand);
-    if (stand.attached.transport) this.use(stand);
-    return stand;
+    const testbed = await openHarness(plugin, 'backend', config, around);
+    this.#stands.push(testbed);
+    if (testbed.attached.transport) this.use(testbed);
+    return testbed;
   }
 
   /** Sends later requests through another testbed's current cache. */
-  use(stand: Harness): void {
-    this.#send = this.through(stand);
+  use(testbed: Harness): void {
+    this.#send = this.through(testbed);
   }
 
   /** The cache, in front of the backend. */
-  through(stand: Harness): Step<PipeRequest> {
-    return stand.attached.transport!(async (request, call) => {
+  through(testbed: Harness): Step<PipeRequest> {
+    return testbed.attached.transport!(async (request, call) => {
       this.requests.push(Object.assign(request.copy(), { headers: request.headers.copy() }));
       const { given } = this;
       const response = typeof given === 'function' ? await given(request, call) : given;
@@ -45,7 +45,7 @@ export class Bench {
    * Requests `/x`.
    * @returns status, text and `Age` of the response.
    */
-  async ask(headers = '', sent: Partial<Sent> = {}, call = new Call()): Promise<Asked> {
+  async ask(headers = '', sent: Partial<Sent> = {}, call = new Call()): Promise<Requested> {
     const reply = await this.send(headers, sent, call);
     const text = reply.failed ? reply.errors[0]!.code : await textOf(reply);
     return { status: reply.status, text, age: reply.headers.get('age'), reply };
@@ -67,12 +67,12 @@ export class Bench {
 
   async close(): Promise<{ kept: number; deferred: number }[]> {
     const left = [];
-    for (const stand of this.#stands.splice(0).reverse()) left.push(await stand.close());
+    for (const testbed of this.#stands.splice(0).reverse()) left.push(await testbed.close());
     return left;
   }
 }
 
-interface Asked {
+interface Requested {
   readonly status: number;
   readonly text: string;
   readonly age: string | undefined;

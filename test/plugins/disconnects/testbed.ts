@@ -16,7 +16,7 @@ export interface Case {
 }
 
 /** A gateway whose clients disconnect, and the errors that it counts and logs. */
-export class DisconnectStand {
+export class DisconnectTestbed {
   readonly #sinks = rememberingSinks();
   #gateway: Operations | null = null;
   #port = 0;
