@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { Outage } from '../../scripts/chaos/components.ts';
 
-/** A response that no protocol but HTTP knows, and that is no answer over HTTP either. */
+/** A response that is invalid in every protocol, HTTP included. */
 const NONSENSE = 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>';
 
 /** A port in front of a server, through which the server seems to fail. */

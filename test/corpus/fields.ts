@@ -30,7 +30,7 @@ export function levelsOf(namespace: string): readonly Level[] {
   return registry.plugin(namespace)!.places!.map(({ at }) => at);
 }
 
-/** The levels of an `extra_config`: an agent has drivers, and what stands around the backends of an endpoint. */
+/** The levels of an `extra_config`; an agent has its drivers and the components of an endpoint. */
 function levelsAt(path: Path): readonly Level[] {
   if (path[0] === 'async_agent' && path.length === 3) return ['agent', 'endpoint'];
   if (path.length === 1) return ['service'];

@@ -148,7 +148,7 @@ describe('the benchmark', function () {
     ['cors', 'the service'],
     ['token-hs256', 'an endpoint, with headers'],
   ] as const) {
-    it(`compares the gateway with and without ${name}, at the level ${at}`, async () => {
+    it(`compares the gateway with and without ${name} for ${at}`, async () => {
       const scenario = scenarios.find((one) => one.name === name)!;
       const { more, base, subject } = await compare(scenario, bareGateway, gateway, plan());
       ok(Math.abs(more.median - (subject.cpuMicros.median - base.cpuMicros.median)) < 1e-9);

@@ -41,7 +41,7 @@ export interface ReceivedPoint {
   readonly monotonic: boolean;
   readonly temporality: string;
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Of a histogram its count. */
+  /** The count of a histogram. */
   readonly value: number;
   readonly sum: number;
   readonly buckets: readonly number[];

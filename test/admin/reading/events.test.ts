@@ -20,7 +20,7 @@ describe('GET /v1/events', () => {
     stream = await openStream(admin.port, `/v1/events${query}`, headers);
     return stream;
   };
-  /** What has been told so far. */
+  /** Events received so far. */
   const reported = (text: Buffer) =>
     text
       .toString()

@@ -36,7 +36,7 @@ describe('a standard output that cannot be written', () => {
     deepEqual([await command.ended, command.err], [0, '']);
   });
 
-  it('does not affect a command whose standard error is closed', async () => {
+  it('is independent of a closed standard error, which does not affect a command', async () => {
     const { context } = contextOf({});
     equal(await main(['nope'], { ...context, stderr: failing('EPIPE') }), 2);
   });

@@ -60,8 +60,12 @@ describe('a configuration text of which only endpoints have changed', () => {
       many.with(90, endpoint(200)).toSpliced(60, 1).toSpliced(5, 0, endpoint(201)),
       98,
     ],
-    ['forty more in the middle', many.toSpliced(50, 0, ...many.slice(0, 40).map((_, at) => endpoint(300 + at))), 100],
-    ['forty less', many.toSpliced(30, 40), 60],
+    [
+      'forty endpoints added in the middle',
+      many.toSpliced(50, 0, ...many.slice(0, 40).map((_, at) => endpoint(300 + at))),
+      100,
+    ],
+    ['forty endpoints removed', many.toSpliced(30, 40), 60],
     ['the end at the beginning', [...many.slice(70), ...many.slice(0, 70)], 100],
   ];
   for (const [what, endpoints, same] of scattered) {

@@ -41,7 +41,7 @@ describe('two colliding routes', () => {
   });
   it('are not assumed if the fixed text around variables differs', () =>
     deepEqual(findings(inWords('/{a}', '/{b}.json', '/{c}-{d}', '/x{e}'), 'ROUTE_COLLISION'), []));
-  it('are reported if they are equal', () =>
+  it('are reported as duplicates if their patterns are equal', () =>
     equal(findings(inWords('/{a}-{b}', '/{a}-{b}'), 'ROUTE_DUPLICATE').length, 1));
 });
 

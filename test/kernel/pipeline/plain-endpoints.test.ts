@@ -11,7 +11,7 @@ import { startPlugged } from '../../support/plugged.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Endpoints whose backends say the same of all that is attached to them: the first of each form, and those that follow. */
+/** Forms of endpoints: those with the same attachments share one pipeline. */
 const forms: readonly Fields[] = [
   { backend: [{ url_pattern: '/a' }] },
   { backend: [{ url_pattern: '/b', allow: ['path'] }], input_query_strings: ['q'] },

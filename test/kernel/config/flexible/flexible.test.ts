@@ -54,7 +54,7 @@ describe('flexible configuration', () => {
     rmSync(folder, { recursive: true });
   });
 
-  describe('the simple engine of flexible configuration', () => {
+  describe('with the simple engine', () => {
     beforeEach(() => {
       process.env.FC_ENABLE = '1';
     });
@@ -290,7 +290,7 @@ describe('flexible configuration', () => {
     });
   });
 
-  describe('the extended engine of flexible configuration', () => {
+  describe('with the extended engine', () => {
     const options = (content: object) => write('flexible_config.json', content);
 
     it('provides directories and files as keys, and merges a listed file into the root', async () => {
