@@ -11,7 +11,11 @@ const NAMESPACE = 'documentation/openapi';
 export function reportErrors(document: DataObject, report: Conversion): void {
   const root = settingsIn(document);
   const at = joinPointer('', 'extra_config', NAMESPACE);
-  const { components_schemas: schemas, custom_security_schemes: schemes } = root;
+  const { components_schemas: schemas, custom_security_schemes: schemes, components_parameters: parameters } = root;
+  if (Array.isArray(parameters)) {
+    const message = 'the service defines parameters by name, as an object';
+    report.error('OPENAPI_REF', joinPointer(at, 'components_parameters'), message);
+  }
   const named = isObject(schemas) ? schemas : {};
   for (const [name, schema] of Object.entries(named)) {
     reportSchema(schema, joinPointer(at, 'components_schemas', name), report);
@@ -26,6 +30,7 @@ export function reportErrors(document: DataObject, report: Conversion): void {
     reportId(settings['operation_id'], joinPointer(place, 'operation_id'), ids, report);
     reportBodies(settings, place, known.schemas, report);
     reportSchemes(settings, place, known.schemes, report);
+    reportParameters(settings['components_parameters'], place, root['components_parameters'], report);
   }
 }
 
@@ -48,23 +53,45 @@ function reportId(id: Data | undefined, pointer: string, seen: Map<string, strin
 
 function reportBodies(settings: DataObject, place: string, schemas: DataObject, report: Conversion): void {
   const { request_definition: requests, response_definition: responses } = settings;
-  const types = new Set<string>();
-  for (const [index, body] of (Array.isArray(requests) ? requests : []).entries()) {
-    if (!isObject(body)) continue;
-    const at = joinPointer(place, 'request_definition', index);
-    const { content_type: type } = body;
-    if (typeof type === 'string' && types.has(type)) {
-      report.error('OPENAPI_CONTENT_TYPE', joinPointer(at, 'content_type'), `"${type}" is described twice`);
-    } else if (typeof type === 'string') types.add(type);
-    reportBody(body, at, schemas, report);
-  }
+  reportList(requests, joinPointer(place, 'request_definition'), schemas, report);
   for (const [status, body] of Object.entries(isObject(responses) ? responses : {})) {
     if (/^[@$_#]/.test(status)) continue;
     const at = joinPointer(place, 'response_definition', status);
     if (!/^(?:default|[1-5]\d\d)$/.test(status)) {
       report.error('OPENAPI_STATUS', at, `"${status}" is not a valid status`, { hint: '"200", or "default"' });
     } else if (isObject(body)) reportBody(body, at, schemas, report);
+    else if (Array.isArray(body)) reportList(body, at, schemas, report);
     else report.error('OPENAPI_STATUS', at, 'a response is described by an object');
+  }
+}
+
+/** Reports errors in bodies of several media types. */
+function reportList(bodies: Data | undefined, place: string, schemas: DataObject, report: Conversion): void {
+  const types = new Set<string>();
+  for (const [index, body] of (Array.isArray(bodies) ? bodies : []).entries()) {
+    if (!isObject(body)) continue;
+    const at = joinPointer(place, index);
+    const { content_type: type } = body;
+    if (typeof type === 'string' && types.has(type)) {
+      report.error('OPENAPI_CONTENT_TYPE', joinPointer(at, 'content_type'), `"${type}" is described twice`);
+    } else if (typeof type === 'string') types.add(type);
+    reportBody(body, at, schemas, report);
+  }
+}
+
+/** Reports references to parameters that the service does not define, and a form of the other level. */
+function reportParameters(names: Data | undefined, place: string, known: Data | undefined, report: Conversion): void {
+  const at = joinPointer(place, 'components_parameters');
+  if (isObject(names)) {
+    report.error('OPENAPI_REF', at, 'an endpoint lists the names of its parameters', {
+      hint: `components_parameters of "${NAMESPACE}" at the root defines them`,
+    });
+  }
+  for (const [index, name] of (Array.isArray(names) ? names : []).entries()) {
+    if (typeof name !== 'string' || (isObject(known) && Object.hasOwn(known, name))) continue;
+    report.error('OPENAPI_REF', joinPointer(at, index), `components_parameters has no "${name}"`, {
+      hint: `a name under components_parameters of "${NAMESPACE}" at the root`,
+    });
   }
 }
 

@@ -50,6 +50,12 @@ const bodyFields = {
   ...comment,
 } as const;
 
+/** Fields of a response description. */
+const responseFields = {
+  content_type: text('Media type. Default: the media type of the output encoding.'),
+  ...bodyFields,
+} as const;
+
 /** Both levels share one schema: fields that do not apply to a level are ignored. */
 const properties = {
   // Fields of the service.
@@ -101,6 +107,25 @@ const properties = {
     type: 'object',
     values: jsonSchema('A schema, as an object or as its JSON in base64.'),
     description: 'Schemas by name, referenced by `ref`.',
+  },
+  components_parameters: {
+    anyOf: [
+      {
+        type: 'object',
+        values: {
+          type: 'object',
+          required: ['name', 'in'],
+          properties: {
+            name: { type: 'string', minLength: 1, description: 'Parameter name.' },
+            in: { type: 'string', enum: ['path', 'query', 'header', 'cookie'], description: 'Location.' },
+          },
+          values: { type: 'any', description: 'Any other field of an OpenAPI parameter object.' },
+        },
+      },
+      { type: 'array', items: { type: 'string', minLength: 1 }, uniqueItems: true },
+    ],
+    description:
+      'At the service: OpenAPI parameter objects by name. At an endpoint: names of those that it has, which replace its own parameters of the same name and location.',
   },
   jwt_key: {
     type: 'string',
@@ -213,17 +238,13 @@ const properties = {
     published: { propertyNames: { pattern: '^(default|[0-9]+|[@$_#].*)$' } },
     values: {
       anyOf: [
-        {
-          type: 'object',
-          properties: {
-            content_type: text('Media type. Default: the media type of the output encoding.'),
-            ...bodyFields,
-          },
-        },
+        { type: 'object', properties: responseFields },
+        { type: 'array', items: { type: 'object', properties: responseFields } },
         { type: 'string' },
       ],
     },
-    description: 'Responses by status, or `default`, replacing the default responses.',
+    description:
+      'Responses by status, or `default`, replacing the default responses. A list describes several media types of one status.',
   },
   example: { type: 'any', description: 'Deprecated: example of the 200 response.' },
   ...comment,

@@ -60,7 +60,10 @@ export const protocolErrors: Codes = {
   OPENAPI_EXAMPLE: ['An example cannot be used in this place.', 'Move it into the schema, as `examples`.'],
   OPENAPI_OPERATION_ID: ['An `operation_id` is used twice.', 'Use different names.'],
   OPENAPI_PARAMETER: ['A described parameter does not belong to the endpoint.', 'Correct its name, or remove it.'],
-  OPENAPI_REF: ['A `ref` leads to a schema that does not exist.', 'Add it to `components_schemas`.'],
+  OPENAPI_REF: [
+    'A schema or a parameter is referenced that does not exist.',
+    'Add it to `components_schemas` or `components_parameters` of the service.',
+  ],
   OPENAPI_SCHEMA: ['A schema of the documentation is not valid.', 'Follow the message.'],
   OPENAPI_SCHEME: ['A security scheme is not defined.', 'Define it in `custom_security_schemes`.'],
   OPENAPI_STATUS: [

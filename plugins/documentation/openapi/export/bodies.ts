@@ -64,9 +64,9 @@ export function describeResponses(
     usual['content'] = Object.fromEntries(types.map((type) => [type, sample]));
   }
   for (const [status, definition] of Object.entries(settings.response_definition ?? {})) {
-    if (isStatus(status) && isObject(definition)) {
-      responses.set(status, describeResponse(definition, status, types[0]!, schemas, `${name}Response${status}`));
-    }
+    if (!isStatus(status) || typeof definition === 'string') continue;
+    const list = [definition].flat();
+    responses.set(status, describeResponse(list, status, types[0]!, schemas, `${name}Response${status}`));
   }
   if (responses.size === 0) responses.set('default', { description: phraseOf('default') });
   // JavaScript always orders integer keys first, in ascending order.
@@ -88,18 +88,21 @@ function phraseOf(status: string): string {
 }
 
 function describeResponse(
-  definition: BodyDefinition,
+  definitions: readonly BodyDefinition[],
   status: string,
   usualType: string,
   schemas: Schemas,
   name: string,
 ): DataObject {
-  const { description, content_type: type } = definition;
-  const media = describeMedia(definition, schemas, name);
-  const hasBody = type !== undefined || Object.keys(media).length > 0;
+  const description = definitions.find((definition) => definition.description)?.description;
+  const content = definitions.flatMap((definition) => {
+    const { content_type: type } = definition;
+    const media = describeMedia(definition, schemas, name);
+    return type !== undefined || Object.keys(media).length > 0 ? [[type ?? usualType, media] as const] : [];
+  });
   return {
-    description: description || phraseOf(status),
-    ...(hasBody && { content: Object.fromEntries([[type ?? usualType, media]]) }),
+    description: description ?? phraseOf(status),
+    ...(content.length > 0 && { content: Object.fromEntries(content) }),
   };
 }
 

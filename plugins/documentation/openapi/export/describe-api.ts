@@ -5,7 +5,7 @@ import type { OpenApiSettings } from '../schema.ts';
 import { schemaOf } from '../written-schema.ts';
 import { describeRequestBody, describeResponses } from './bodies.ts';
 import { describeInfo, describeServers, describeTags } from './info.ts';
-import { describeParameters, parameterFaults } from './parameters.ts';
+import { describeParameters, parameterFaults, sharedParameters } from './parameters.ts';
 import { type OpenApiVersion, Schemas } from './schemas.ts';
 import { SecuritySchemes } from './security.ts';
 
@@ -47,6 +47,7 @@ export function describeApi(config: DescribedConfig, options: DescribeOptions = 
   const declared = Object.entries(settings.components_schemas ?? {}).map(([name, schema]) => [name, schemaOf(schema)]);
   const schemas = new Schemas(version, Object.fromEntries(declared));
   const security = new SecuritySchemes(config, settings, version);
+  const shared = sharedParameters(settings);
   const warnings: { pointer: string; message: string }[] = [];
   const paths: DataObject = {};
   const spellings = new Map<string, string>();
@@ -59,7 +60,7 @@ export function describeApi(config: DescribedConfig, options: DescribeOptions = 
     const id = operation_id === undefined ? `${endpoint.method}${endpoint.endpoint}` : operation_id + suffix;
     const description = [own.description, ...openLists(endpoint), ...demandsOf(endpoint)].filter(Boolean).join('\n\n');
     const name = own.operation_id ?? `${endpoint.method.toLowerCase()}${plainPath(endpoint)}`;
-    const parameters = describeParameters(endpoint, own, path, everyHeader);
+    const parameters = describeParameters(endpoint, own, path, everyHeader, shared);
     const body = describeRequestBody(endpoint, own, schemas, name, fromValidators);
     const required = security.requirementOf(endpoint, own);
     return {
@@ -82,7 +83,7 @@ export function describeApi(config: DescribedConfig, options: DescribeOptions = 
       continue;
     }
     const at = joinPointer('/endpoints', index, 'extra_config', NAMESPACE);
-    for (const { pointer, message } of parameterFaults(endpoint, settingsOf(endpoint))) {
+    for (const { pointer, message } of parameterFaults(endpoint, settingsOf(endpoint), shared)) {
       warnings.push({ pointer: at + pointer, message });
     }
     const path = spellOnce(spellings, plainPath(endpoint));
@@ -99,6 +100,7 @@ export function describeApi(config: DescribedConfig, options: DescribeOptions = 
   const tags = describeTags(settings);
   const components = {
     ...(Object.keys(schemas.named).length > 0 && { schemas: { ...schemas.named } }),
+    ...(Object.keys(shared).length > 0 && { parameters: { ...shared } }),
     ...(Object.keys(security.named).length > 0 && { securitySchemes: { ...security.named } }),
   };
   return {

@@ -1,4 +1,4 @@
-import type { Data, DataObject, EndpointConfig } from '#contract';
+import { type Data, type DataObject, type EndpointConfig, isObject, joinPointer } from '#contract';
 import { isWildcard, namesIn, plainPath, variablesOf } from '../../lib/endpoints.ts';
 import type { OpenApiSettings, ParameterDefinition } from '../schema.ts';
 import { examplesOf } from './bodies.ts';
@@ -43,23 +43,38 @@ export interface ParameterFault {
   readonly message: string;
 }
 
-/** Finds documented parameters that the endpoint does not have, or that a path cannot have. */
-export function parameterFaults(endpoint: EndpointConfig, settings: OpenApiSettings): ParameterFault[] {
+/**
+ * Finds documented parameters that the endpoint does not have, or that a path cannot have.
+ * @param shared of the service. Default: none, so that references are not compared.
+ */
+export function parameterFaults(
+  endpoint: EndpointConfig,
+  settings: OpenApiSettings,
+  shared: SharedParameters = {},
+): ParameterFault[] {
   return kinds.flatMap(({ in: where, field, namesOf, keyOf }) => {
     const names = new Set(namesOf(endpoint).map(keyOf));
-    return (settings[field] ?? []).flatMap(({ name, required, hide }: ParameterDefinition, index): ParameterFault[] => {
-      const pointer = `/${field}/${index}`;
-      if (!names.has(keyOf(name))) {
-        return [{ pointer: `${pointer}/name`, message: `the endpoint has no ${where} parameter '${name}'` }];
-      }
-      if (where !== 'path') return [];
-      return [
-        ...(required === false
-          ? [{ pointer: `${pointer}/required`, message: 'a path has no optional variables' }]
-          : []),
-        ...(hide ? [{ pointer: `${pointer}/hide`, message: 'a variable of the path cannot be left out' }] : []),
-      ];
+    const foreign = sharedOf(settings, shared).flatMap(([name, parameter], index): ParameterFault[] => {
+      if (parameter['in'] !== where || names.has(keyOf(String(parameter['name'])))) return [];
+      const message = `the endpoint has no ${where} parameter '${parameter['name']}', which "${name}" describes`;
+      return [{ pointer: `/components_parameters/${index}`, message }];
     });
+    const own = (settings[field] ?? []).flatMap(
+      ({ name, required, hide }: ParameterDefinition, index): ParameterFault[] => {
+        const pointer = `/${field}/${index}`;
+        if (!names.has(keyOf(name))) {
+          return [{ pointer: `${pointer}/name`, message: `the endpoint has no ${where} parameter '${name}'` }];
+        }
+        if (where !== 'path') return [];
+        return [
+          ...(required === false
+            ? [{ pointer: `${pointer}/required`, message: 'a path has no optional variables' }]
+            : []),
+          ...(hide ? [{ pointer: `${pointer}/hide`, message: 'a variable of the path cannot be left out' }] : []),
+        ];
+      },
+    );
+    return [...own, ...foreign];
   });
 }
 
@@ -73,9 +88,11 @@ export function describeParameters(
   settings: OpenApiSettings,
   spelled: string,
   everyHeader: boolean,
+  shared: SharedParameters,
 ): DataObject[] {
   const names = variablesOf(spelled);
-  return kinds.flatMap((kind) => {
+  const listed = sharedOf(settings, shared);
+  const own = kinds.flatMap((kind) => {
     const { in: where, field, namesOf, keyOf } = kind;
     const definitions: readonly ParameterDefinition[] = settings[field] ?? [];
     return namesOf(endpoint).flatMap((name, index): DataObject[] => {
@@ -88,6 +105,31 @@ export function describeParameters(
       return [describe(definition, name, where)];
     });
   });
+  const isReplaced = (parameter: DataObject) => listed.some(([, other]) => isSame(parameter, other));
+  return [
+    ...own.filter((parameter) => !isReplaced(parameter)),
+    ...listed.map(([name]): DataObject => ({ $ref: joinPointer('#/components/parameters', name) })),
+  ];
+}
+
+/** Parameter objects that the service defines, by name. */
+export type SharedParameters = Readonly<Record<string, DataObject>>;
+
+/** Returns the parameters that the service defines. */
+export function sharedParameters({ components_parameters: parameters }: OpenApiSettings): SharedParameters {
+  return isObject(parameters) ? (parameters as SharedParameters) : {};
+}
+
+/** Returns the parameters of the service that an endpoint lists. */
+function sharedOf({ components_parameters: names }: OpenApiSettings, shared: SharedParameters) {
+  const list: readonly string[] = Array.isArray(names) ? names : [];
+  return list.flatMap((name) => (Object.hasOwn(shared, name) ? [[name, shared[name]!] as const] : []));
+}
+
+function isSame(one: DataObject, other: DataObject): boolean {
+  if (one['in'] !== other['in']) return false;
+  const [name, otherName] = [String(one['name']), String(other['name'])];
+  return one['in'] === 'header' ? name.toLowerCase() === otherName.toLowerCase() : name === otherName;
 }
 
 function describe(definition: ParameterDefinition, name: string, where: ParameterKind['in']): DataObject {

@@ -1,4 +1,4 @@
-import { type Data, type DataObject, isObject } from '#contract';
+import { type Data, type DataObject, isObject, parsePointer } from '#contract';
 import { mapSchemas } from './schema-walk.ts';
 
 /** Keywords that Swagger 2.0 does not support. */
@@ -9,8 +9,8 @@ type Warn = (message: string) => void;
 /** Converts a document of OpenAPI 3.0, created by this gateway, to Swagger 2.0. @param warn reports lost information. */
 export function toSwagger(document: Readonly<DataObject>, warn: Warn): DataObject {
   const { info, tags, paths, servers } = document;
-  const { schemas, securitySchemes } = objectOf(document['components']);
-  const known = securityDefinitions(objectOf(securitySchemes), warn);
+  const { schemas, securitySchemes, parameters: shared } = objectOf(document['components']);
+  const known = { security: securityDefinitions(objectOf(securitySchemes), warn), parameters: objectOf(shared) };
   return {
     swagger: '2.0',
     info: info!,
@@ -20,7 +20,7 @@ export function toSwagger(document: Readonly<DataObject>, warn: Warn): DataObjec
       eachValue(objectOf(item), (operation) => toOperation(objectOf(operation), known, warn)),
     ),
     ...(schemas !== undefined && { definitions: eachValue(objectOf(schemas), toSchema) }),
-    ...(Object.keys(known).length > 0 && { securityDefinitions: known }),
+    ...(Object.keys(known.security).length > 0 && { securityDefinitions: known.security }),
   };
 }
 
@@ -46,7 +46,13 @@ function address(servers: Data | undefined, warn: Warn): DataObject {
   return { host: first.host, basePath: first.pathname, schemes: [...new Set(schemes)] };
 }
 
-function toOperation(operation: DataObject, known: DataObject, warn: Warn): DataObject {
+/** Definitions that operations refer to, by name. */
+interface Known {
+  readonly security: DataObject;
+  readonly parameters: DataObject;
+}
+
+function toOperation(operation: DataObject, known: Known, warn: Warn): DataObject {
   const { parameters, requestBody, responses, security, ...rest } = operation;
   const { description, required = false, content } = objectOf(requestBody);
   const consumed = Object.keys(objectOf(content));
@@ -61,12 +67,15 @@ function toOperation(operation: DataObject, known: DataObject, warn: Warn): Data
     schema: schemaIn(Object.values(objectOf(content))[0]),
   };
   const all = [
-    ...(Array.isArray(parameters) ? parameters : []).map((parameter) => toParameter(objectOf(parameter))),
+    ...(Array.isArray(parameters) ? parameters : [])
+      .map((parameter) => referenced(objectOf(parameter), known))
+      .filter((parameter) => parameter['in'] !== 'cookie')
+      .map(toParameter),
     ...(requestBody === undefined ? [] : [body]),
   ];
   const { tags, summary, description: about, operationId } = rest;
   const types = (list: readonly string[]) => [...new Set(list)].filter((type) => type !== '*/*');
-  const requirements = Array.isArray(security) ? security.map((each) => onlyKnown(objectOf(each), known)) : [];
+  const requirements = Array.isArray(security) ? security.map((each) => onlyKnown(objectOf(each), known.security)) : [];
   if (Array.isArray(security) && requirements.every((each) => Object.keys(each).length === 0)) {
     warn(`Swagger 2.0 cannot express the security requirements of ${operationId}`);
   }
@@ -82,6 +91,12 @@ function toOperation(operation: DataObject, known: DataObject, warn: Warn): Data
     responses: eachValue(objectOf(responses), (response) => toResponse(objectOf(response))),
     ...(applied.length > 0 && { security: applied }),
   };
+}
+
+/** Returns a parameter itself, instead of a reference to one of the service. */
+function referenced(parameter: DataObject, { parameters }: Known): DataObject {
+  const { $ref: reference } = parameter;
+  return typeof reference === 'string' ? objectOf(parameters[parsePointer(reference.slice(1)).at(-1)!]) : parameter;
 }
 
 function toParameter({ schema, example: _, examples: __, ...parameter }: DataObject): DataObject {

@@ -51,6 +51,11 @@ describe('check of documentation/openapi', () => {
       ['OPENAPI_CONTENT_TYPE /request_definition/1/content_type'],
     ],
     [
+      'rejects a duplicate content type of one status',
+      { response_definition: { 200: [{ content_type: 'a/b' }, { content_type: 'a/b', ref: 'x' }] } },
+      ['OPENAPI_CONTENT_TYPE /response_definition/200/1/content_type', 'OPENAPI_REF /response_definition/200/1/ref'],
+    ],
+    [
       'rejects an example next to a schema',
       { response_definition: { 200: { example: 1, example_schema: {} } } },
       ['OPENAPI_EXAMPLE /response_definition/200/example'],

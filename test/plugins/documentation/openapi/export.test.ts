@@ -365,6 +365,22 @@ describe('the responses of an operation', () => {
     deepEqual(Object.keys(responses), ['200', '404', '500']);
   });
 
+  it('can have several media types for one status', async () => {
+    const list = [{ content_type: 'application/json', ref: 'User' }, { content_type: 'text/csv', example: 'id' }, {}];
+    const one = documented('/a', { response_definition: { 200: [{ description: 'Users.' }, ...list], 204: [] } });
+    const more = { extra_config: { [OPENAPI]: { components_schemas: { User: { type: 'object' } } } } };
+    const { responses } = operationOf(one, more);
+    deepEqual(responses['200'], {
+      description: 'Users.',
+      content: {
+        'application/json': { schema: { $ref: '#/components/schemas/User' } },
+        'text/csv': { example: 'id' },
+      },
+    });
+    deepEqual(responses['204'], { description: 'No Content' });
+    await validate(describedAs(configOf([one], more)));
+  });
+
   it('replace generated ones with the same status, with the reason phrase as description', () => {
     const one = documented('/a', {
       response_definition: { 200: { ref: 'User' }, 204: {}, default: { example_schema: { type: 'string' } } },
