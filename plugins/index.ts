@@ -79,6 +79,7 @@ const plugins: Manifest = {
   'plugin/middleware': () => import('./plugin/middleware.ts'),
   'plugin/req-resp-modifier': () => import('./plugin/req-resp-modifier.ts'),
   proxy: () => import('./proxy/index.ts'),
+  'proxy/split': () => import('./proxy/split/index.ts'),
   'qos/circuit-breaker': () => import('./qos/circuit-breaker/index.ts'),
   'qos/circuit-breaker/http': () => import('./qos/circuit-breaker/http.ts'),
   'qos/http-cache': () => import('./qos/http-cache/index.ts'),

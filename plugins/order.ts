@@ -92,6 +92,8 @@ export const order: Order = {
     'modifier/request-body-generator',
     'modifier/body-generator',
     'workflow',
+    // Chooses the backends once nothing changes the request anymore.
+    'proxy/split',
   ],
   backend: [
     // Removes the message from a GET, which has no place for it, before anything creates a body of its own.

@@ -45,7 +45,7 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
     'clients/redis',
     'clients/tokens',
   ],
-  'shared/http-headers': ['ai', 'auth', 'backend', 'modifier', 'plugin', 'qos', 'shared/files'],
+  'shared/http-headers': ['ai', 'auth', 'backend', 'modifier', 'plugin', 'proxy', 'qos', 'shared/files'],
   'shared/logging': ['auth', 'backend', 'governance', 'modifier'],
   'shared/parameters': ['ai', 'auth', 'backend', 'engines/cel', 'governance', 'modifier', 'qos'],
   'shared/ports': [
@@ -70,7 +70,7 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
   'engines/grpc': ['auth', 'backend', 'clients/grpc', 'grpc'],
   'engines/lua': ['modifier'],
   'engines/templates': ['ai', 'backend', 'modifier'],
-  'shared/callers': ['ai', 'auth', 'governance', 'qos', 'security', 'telemetry', 'validation'],
+  'shared/callers': ['ai', 'auth', 'governance', 'proxy', 'qos', 'security', 'telemetry', 'validation'],
   'clients/tls': [
     'async',
     'auth',

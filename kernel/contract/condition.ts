@@ -8,4 +8,6 @@ export interface BackendCondition {
    * or in a sequence when it is the backend's turn. Null: true if no other condition of the list is.
    */
   readonly holds: ((request: PipeRequest, call: Call) => boolean) | null;
+  /** The condition in words, for `explain`. */
+  readonly inWords?: string;
 }

@@ -18,6 +18,8 @@ export interface Meaning {
   readonly apart?: true;
   /** The backend is called conditionally. Among several pass-through backends, the first one selected is used. */
   readonly chosen?: true;
+  /** Positions of the backends of the endpoint that the component calls conditionally. */
+  readonly chooses?: readonly number[];
   /** Listen address of this gateway's admin port, and the field that sets it. */
   readonly admin?: { readonly listen: string; readonly field: string };
 }

@@ -111,8 +111,7 @@ export interface Gather {
 
 /**
  * Processes one message of a stream, like a wrap processes the data of a reply. The request is the one sent to the
- * backend. Must be synchronous; an exception drops the message.
- * @returns the data to continue with, or null to drop the message.
+ * backend. Must be synchronous; an exception drops the message. @returns the data to continue with, or null to drop it.
  */
 export type MessageHook = (data: DataObject, request: PipeRequest, call: Call) => DataObject | null;
 

@@ -54,6 +54,8 @@ export interface Forwarded extends FilePosition {
   readonly encoding: string;
   /** True when the response is discarded. */
   readonly shadow: boolean;
+  /** Condition of the call; null if the backend is always called. */
+  readonly condition: string | null;
   /** Components that see, and may change, the request, outermost first. */
   readonly stages: readonly Stage[];
   readonly clientHeaders: readonly ForwardingDecision[];
@@ -161,7 +163,7 @@ function forward(
   client: ClientRequest,
 ): Omit<Forwarded, keyof FilePosition> {
   const { endpoint, output } = route;
-  const { stages, hostless } = route.stages.backends[index]!;
+  const { stages, condition, hostless } = route.stages.backends[index]!;
   const { earlier, claims, params, restore } = placeholderValuesFor(backend);
   const call = new Call();
   call.set(claimsSlot, claims);
@@ -208,6 +210,7 @@ function forward(
     sd: backend.sd,
     encoding: output.raw ? output.name : backend.encoding,
     shadow: stages.some(({ as }) => as === 'shadow'),
+    condition,
     stages,
     clientHeaders: first ? headerDecisions(client, route, backend, first, used.headers) : [],
     clientQuery: first ? queryDecisions(client, endpoint, first, used.parameters) : [],

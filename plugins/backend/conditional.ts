@@ -101,7 +101,10 @@ function headerCondition(site: ConditionalSite): BackendCondition {
       hint: `"input_headers": ${JSON.stringify([...listed, site.config.name])}`,
     });
   }
-  return { holds: ({ headers }) => headers.getAll(header).includes(value) };
+  return {
+    holds: ({ headers }) => headers.getAll(header).includes(value),
+    inWords: `header ${site.config.name} = ${JSON.stringify(value)}`,
+  };
 }
 
 /** Compiles a policy. An evaluation error counts as not met. */
@@ -109,6 +112,7 @@ function policyCondition(site: ConditionalSite): BackendCondition {
   const expression = compileWritten(site, needed(site, 'value'), '/value', types, { macros: true, budget });
   const warn = limitedWarning(site.log.at('[Conditional]'), site.use('clock'));
   return {
+    inWords: `requests that meet the policy: ${needed(site, 'value')}`,
     holds(request: PipeRequest, call) {
       const path = endpointPath(request);
       const variables = new Variables({ request, path, reply: null, raw: false, claims: call.get(claimsSlot) });
@@ -145,7 +149,7 @@ function fallbackCondition(site: ConditionalSite): BackendCondition {
       },
     );
   }
-  return { holds: null };
+  return { holds: null, inWords: 'requests for which no other condition is met' };
 }
 
 /** Whether the backend belongs to an endpoint, not to a pipe inside a component: pipes receive all headers that they are given. */

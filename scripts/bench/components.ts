@@ -144,6 +144,28 @@ export const componentScenarios: readonly Scenario[] = [
   scenario('token-rs256', (folder) => tokens(folder, 'RS256', 12_000)),
   scenario('token-es256', (folder) => tokens(folder, 'ES256', 12_000)),
   scenario('virtualhost', () => ({ service: { 'server/virtualhost': { hosts: ['a.example', 'b.example'] } } })),
+  scenario('split', () => ({
+    endpoint: {
+      'proxy/split': {
+        variants: [
+          { name: 'a', backends: [0], weight: 1 },
+          { name: 'b', backends: [0], weight: 1 },
+        ],
+      },
+    },
+  })),
+  scenario('split-sticky', () => ({
+    endpoint: {
+      'proxy/split': {
+        variants: [
+          { name: 'a', backends: [0], weight: 1 },
+          { name: 'b', backends: [0], weight: 1 },
+        ],
+        sticky: { strategy: 'header', key: 'X-User' },
+      },
+    },
+    headers: [{ 'x-user': 'user-7f3a9c' }],
+  })),
   scenario('conditional', () => ({ backend: { 'backend/conditional': { strategy: 'fallback' } } })),
   scenario('conditional-policy', () => ({
     backend: { 'backend/conditional': { strategy: 'policy', value: "req_method == 'GET'" } },

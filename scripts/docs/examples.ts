@@ -106,6 +106,11 @@ interface Surrounding {
   readonly method?: string;
 }
 
+/** Backends that a component requires in addition to the first one. */
+export const furtherBackends: Readonly<Record<string, readonly Fields[]>> = {
+  'proxy/split': [{ host: ['http://users-next.internal:8080'], url_pattern: '/users' }],
+};
+
 /** Hosts by service discovery; any other discovery looks up a name. */
 const hosts: Readonly<Record<string, readonly string[]>> = { static: ['http://users.internal:8080'] };
 
@@ -115,9 +120,9 @@ export function service(root: Fields, ...endpoints: readonly Fields[]): Fields {
 }
 
 /** Creates an endpoint from fields of its own and of its backend. */
-export function endpoint(fields: Fields, ofBackend: Fields = {}): Fields {
+export function endpoint(fields: Fields, ofBackend: Fields = {}, further: readonly Fields[] = []): Fields {
   const { host, ...others } = { ...backend, ...ofBackend } as Fields & { readonly host: readonly string[] };
-  return { endpoint: '/users', ...fields, backend: [{ ...(host.length > 0 && { host }), ...others }] };
+  return { endpoint: '/users', ...fields, backend: [{ ...(host.length > 0 && { host }), ...others }, ...further] };
 }
 
 /** Creates a document with a component at a level. @param required components that it requires at the root. */
@@ -136,7 +141,7 @@ export function withComponent(level: Level, namespace: string, config: unknown, 
   return service(
     needed,
     level === 'endpoint'
-      ? endpoint({ ...around, ...own }, { ...ofBackend })
+      ? endpoint({ ...around, ...own }, { ...ofBackend }, furtherBackends[namespace])
       : endpoint(around, { ...ofBackend, ...own }),
   );
 }

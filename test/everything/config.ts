@@ -468,6 +468,19 @@ export function everything(
         ],
       },
       {
+        endpoint: '/split/{id}',
+        backend: [{ url_pattern: '/orders' }, { url_pattern: '/login' }],
+        extra_config: {
+          'proxy/split': {
+            variants: [
+              { name: 'stable', backends: [0], weight: 90 },
+              { name: 'canary', backends: [1], weight: 10 },
+            ],
+            sticky: { strategy: 'ip' },
+          },
+        },
+      },
+      {
         endpoint: '/function/{id}',
         extra_config: { 'auth/api-keys': { roles: ['tester'], client_max_rate: 1e6 } },
         backend: [

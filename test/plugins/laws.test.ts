@@ -9,6 +9,7 @@ import { backends } from '../../scripts/docs/examples.ts';
 import { openDiscovery } from '../support/discovery.ts';
 import { exampleOffers } from '../support/example-offers.ts';
 import { pipePlugins } from '../support/pipe-plugins.ts';
+import { severalBackends } from '../support/several-backends.ts';
 import { underUnrelatedChanges } from '../support/unrelated-changes.ts';
 
 const phases: readonly Phase[] = ['middleware', 'request', 'endpoint', 'proxy', 'backend', 'transport'];
@@ -104,7 +105,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
   for (const [index, example] of examplesOf(schema).entries()) {
     it(`accepts example ${index + 1} twice, is listed in its phases' order, and releases all its resources`, async () => {
       const harness = await openHarness(plugin, at, example, {
-        endpoint: { method: 'POST' },
+        endpoint: { method: 'POST', ...severalBackends(name) },
         offers: await exampleOffers(plugin),
         plugins: pipePlugins(plugin, at),
         ...(backends[name] && { backend: backends[name] }),

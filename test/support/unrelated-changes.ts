@@ -4,6 +4,7 @@ import { testService } from '../../kernel/testing/test-config.ts';
 import { backends } from '../../scripts/docs/examples.ts';
 import { exampleOffers } from './example-offers.ts';
 import { pipePlugins } from './pipe-plugins.ts';
+import { severalBackends } from './several-backends.ts';
 
 /** What a plugin answers in a configuration, and in one where everything is another that it did not ask for. */
 export interface Compared {
@@ -31,7 +32,7 @@ export async function underUnrelatedChanges(plugin: Plugin, at: Level, config: u
     return responses;
   };
   const around: HarnessOptions = {
-    endpoint: { method: 'POST' },
+    endpoint: { method: 'POST', ...severalBackends(plugin.name) },
     services: { clock },
     offers: await exampleOffers(plugin),
     plugins: pipePlugins(plugin, at),

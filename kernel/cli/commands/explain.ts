@@ -99,6 +99,7 @@ function showStages(stages: Explanation['stages']): string {
 
 function describeBackend(backend: Forwarded, index: number): string[] {
   const rows: string[][] = backend.urls.map((url, at) => [at === 0 ? 'sends' : 'or', `${backend.method} ${url}`]);
+  if (backend.condition !== null) rows.unshift(['called for', backend.condition]);
   if (backend.refused !== null) rows.push(['sends', `nothing: ${backend.refused}`]);
   if (backend.patternQueryLost) rows.push(['', 'the forwarded query replaces the query of url_pattern']);
   for (const [name, value] of backend.headers) rows.push(['header', `${name}: ${value}`]);

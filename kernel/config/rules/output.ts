@@ -56,8 +56,9 @@ export const singleBackend: EndpointRule = (endpoint, pointer, _service, report,
   if (!encoding?.raw) return;
   const name = routeName(endpoint);
   const related = () => placesOf('output_encoding', pointer, written);
-  const isChosen = backend.every(({ extra_config: extra }) =>
-    meaningsOf(extra, 'backend', known).some(({ meaning }) => meaning.chosen),
+  const isChosen = backend.every(
+    ({ extra_config: extra }, at) =>
+      meaningsOf(extra, 'backend', known).some(({ meaning }) => meaning.chosen) || isChoice(endpoint, at, known),
   );
   if (backend.length > 1 && !isChosen) {
     const message = `output '${output}' takes exactly one backend, ${name} has ${backend.length}`;
@@ -76,6 +77,11 @@ export const singleBackend: EndpointRule = (endpoint, pointer, _service, report,
   }
   if (encoding.streams) refuseFilters(endpoint, pointer, known, report, written);
 };
+
+/** True if a component of the endpoint decides whether the backend at a position is called. */
+function isChoice({ extra_config: extra }: EndpointConfig, at: number, known: KnownPlugins): boolean {
+  return meaningsOf(extra, 'endpoint', known).some(({ meaning }) => meaning.chooses?.includes(at));
+}
 
 /** Rejects filters that would never run: they may be intended to hide data. */
 function refuseFilters(
@@ -113,6 +119,7 @@ export const mergeConflicts: EndpointRule = (endpoint, pointer, _service, report
     if (!group || isUnread(encoding, known)) return;
     // Of such backends, at most one contributes to the response.
     if (meaningsOf(extra, 'backend', known).some(({ meaning }) => meaning.apart)) return;
+    if (isChoice(endpoint, index, known)) return;
     const first = groups.get(group);
     if (first === undefined) {
       groups.set(group, index);

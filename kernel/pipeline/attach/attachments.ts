@@ -180,6 +180,7 @@ export function attachBackend(
   const backendPhase = phase('backend');
   const transportPhase = phase('transport');
   reportHidden(build, [...backendPhase, ...transportPhase]);
+  const condition = onlyClaim(build, attached, 'condition', 'decide whether a backend is called');
   const attempts = onlyClaim(build, attached, 'attempts', 'repeat the calls of a backend');
   const customShape = onlyClaim(build, attached, 'shape', 'reshape the response of a backend');
   return {
@@ -192,12 +193,13 @@ export function attachBackend(
         output?.raw !== true && encoding?.raw !== true,
         output?.messages !== undefined,
       ),
+      condition: condition?.inWords ?? null,
       hostless: protocol?.hostless === true,
       keepsQuery: protocol?.keepsQuery === true,
     },
     attached,
     shadow: onlyClaim(build, attached, 'shadow', 'make a backend a shadow'),
-    condition: onlyClaim(build, attached, 'condition', 'decide whether a backend is called'),
+    condition,
     isShareable:
       attached.length === 0 &&
       protocol?.shareable === true &&

@@ -15,6 +15,8 @@ export interface Stage {
 export interface BackendStages {
   /** Outermost first; the last one is the protocol. */
   readonly stages: readonly Stage[];
+  /** Condition of the call in words; null if the backend is always called. */
+  readonly condition: string | null;
   /** Whether the protocol has its own address, so that the backend's hosts are not used. */
   readonly hostless: boolean;
   /** Whether the protocol always sends the query of the `url_pattern`. */

@@ -1,6 +1,7 @@
 import type { Call, ClientRequest } from '#contract';
+import { cookieOf } from '../../shared/http-headers/cookie.ts';
 import { hideParameters } from '../../shared/parameters/hidden.ts';
-import { cookieOf, withoutScheme } from '../validator/extract.ts';
+import { withoutScheme } from '../validator/extract.ts';
 import { MAX_TOKEN } from '../validator/token.ts';
 import type { IntrospectionConfig } from './schema.ts';
 

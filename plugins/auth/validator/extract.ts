@@ -1,4 +1,5 @@
 import type { HeaderBag } from '#contract';
+import { cookieOf } from '../../shared/http-headers/cookie.ts';
 import { MAX_TOKEN } from './token.ts';
 
 /** Extracts the token of a request: empty without one, null if it is too long. */
@@ -17,17 +18,6 @@ export function extractor(headerName: string, cookie: string): Extract {
 /** Removes the prefix `Bearer `, in any case. */
 export function withoutScheme(value: string): string {
   return value.length > 7 && value.slice(0, 7).toLowerCase() === 'bearer ' ? value.slice(7) : value;
-}
-
-/** Value of a cookie; empty without it. @param start name and equals sign. */
-export function cookieOf(headers: HeaderBag, start: string): string {
-  for (const line of headers.getAll('cookie')) {
-    for (const pair of line.split(';')) {
-      const trimmed = pair.trim();
-      if (trimmed.startsWith(start)) return trimmed.slice(start.length).replace(/^"(.*)"$/, '$1');
-    }
-  }
-  return '';
 }
 
 /** Removes whitespace within the token. Returns null if the token is too long. */

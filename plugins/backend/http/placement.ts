@@ -13,7 +13,18 @@ export function sharesAlias(endpoint: EndpointConfig, index: number, alias: stri
   });
 }
 
-/** Whether every backend is conditional, so that a single one may be called. */
-export function isOneOfConditional({ backend }: EndpointConfig): boolean {
-  return backend.every(({ extra_config: components }) => Object.hasOwn(components, 'backend/conditional'));
+/** Whether every backend is conditional, or a variant of a split on its own, so that a single one may be called. */
+export function isOneOfConditional({ backend, extra_config: around }: EndpointConfig): boolean {
+  const alone = variantsAlone(around['proxy/split']);
+  return backend.every(
+    ({ extra_config: components }, at) => Object.hasOwn(components, 'backend/conditional') || alone.includes(at),
+  );
+}
+
+/** Positions of the backends in variants of a split that have one backend each. */
+function variantsAlone(split: unknown): readonly unknown[] {
+  const variants = isObject(split) ? getKey(split, 'variants') : undefined;
+  if (!Array.isArray(variants)) return [];
+  const lists = variants.map((variant) => (isObject(variant) ? getKey(variant, 'backends') : undefined));
+  return lists.flatMap((list) => (Array.isArray(list) && list.length === 1 ? list : []));
 }

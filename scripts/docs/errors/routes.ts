@@ -104,6 +104,18 @@ export const routeErrors: Codes = {
     'Choose another path, or move `health_path` or `ready_path`.',
   ],
   ROUTE_UNREACHABLE: ['No request can reach the endpoint: its virtual host does not exist.', 'Correct the alias.'],
+  SPLIT_BACKEND: [
+    'A variant of a split names a backend that does not exist or is a shadow.',
+    'Correct its position; the first backend is 0.',
+  ],
+  SPLIT_NAME: ['Two variants of a split have the same name.', 'Rename one of them.'],
+  SPLIT_NEVER: ['A variant has neither a weight nor a match.', 'Set `weight` or `match`, or remove the variant.'],
+  SPLIT_RAW: [
+    'A variant has several backends, but their responses pass undecoded.',
+    'Keep one backend in each variant, or use an output encoding such as `json`.',
+  ],
+  SPLIT_STICKY: ['The value that is compared or hashed has no valid name.', 'Set `key` to the name of it.'],
+  SPLIT_WEIGHTS: ['No variant of a split has a weight.', 'Set a `weight` greater than 0.'],
   SD_HOSTS: ['Only the first host is resolved by this service discovery.', 'Keep one host.'],
   SD_RECORD: [
     'The host is not the name of an SRV record.',
