@@ -48,8 +48,6 @@ export interface HostileOptions {
   readonly deadlineMs: number;
   /** Maximum time until a recovered server is used again, in milliseconds. */
   readonly recoveryMs: number;
-  /** True for a library that may reconnect once after it has been closed. Default: no connection may stay. */
-  readonly mayReconnect?: boolean;
 }
 
 /** Tolerance for timers and a busy machine, in milliseconds. */
@@ -66,7 +64,7 @@ interface Input {
 
 /** Creates a target whose inputs are the distortions of a server. */
 export function hostileTarget(options: HostileOptions): Target {
-  const { name, dialect, rooms, start, drive, deadlineMs, recoveryMs, mayReconnect = false } = options;
+  const { name, dialect, rooms, start, drive, deadlineMs, recoveryMs } = options;
   return defineTarget<Input>({
     name,
     law: `Requests end within ${deadlineMs} ms whatever the server sends, and are served again once it behaves.`,
@@ -92,7 +90,6 @@ export function hostileTarget(options: HostileOptions): Target {
             server.heal();
             await driver.close();
           }
-          if (mayReconnect) return;
           await eventually(
             () => server.sockets.size === 0,
             () => `${server.sockets.size} connections stay`,

@@ -17,8 +17,6 @@ export const otlpGrpc = hostileTarget({
   rooms: ['plugins/telemetry/lib/otlp/'],
   deadlineMs: 4_000,
   recoveryMs: 6_000,
-  // The library completes the reconnection for which it was waiting when it was closed.
-  mayReconnect: true,
   drive(port) {
     const delegate = traceDelegate({
       host: '127.0.0.1',

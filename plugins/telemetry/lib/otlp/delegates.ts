@@ -13,6 +13,7 @@ import {
   ProtobufTraceSerializer,
   TraceExporterMetricsHelper,
 } from '@opentelemetry/otlp-transformer';
+import { endingWithChannel } from './closing-credentials.ts';
 import { ExportError } from './export-error.ts';
 import { httpTransport } from './http-transport.ts';
 import { authoritiesOf, type OtlpTarget } from './target.ts';
@@ -99,7 +100,9 @@ function overGrpc<Request, Response>(target: OtlpTarget, signal: Signal<Request,
     url: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
     userAgent,
     credentials: () =>
-      secure ? createSslCredentials(Buffer.from(authoritiesOf(target).join('\n'))) : createInsecureCredentials(),
+      endingWithChannel(
+        secure ? createSslCredentials(Buffer.from(authoritiesOf(target).join('\n'))) : createInsecureCredentials(),
+      ),
     metadata: () => {
       const metadata = createEmptyMetadata();
       for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
