@@ -6,10 +6,12 @@ import { targets } from './targets/index.ts';
 
 /**
  * Fuzzes targets with random inputs: `npm run fuzz -- [TARGET ...] [--minutes 1] [--seed NUMBER]`. Each target runs for
- * the given minutes, or executions (`--executions`); without names, all targets run one after another. Guided targets
- * change inputs that reached new blocks of the code under test; `--blind` turns this off, which runs up to four times
- * as many inputs. `--coverage` prints the executed blocks before and after. A failing input is shrunk, printed and saved
- * in `test/fuzz-corpus/TARGET`, where `npm test` replays it from then on. Exits with 1 after a find.
+ * the given minutes, or executions (`--executions`); without names, all targets run one after another. `--guided`
+ * changes inputs that reached new blocks of the code under test. It finds what needs exact choices, and runs a fifth to a
+ * half of the inputs: in 15 seconds, it reached 182 blocks of cel instead of 263, 650 of templates instead of 745, and
+ * 406 to 420 of http-server instead of 420 to 441. `--coverage` prints the executed blocks before and after. A failing
+ * input is shrunk, printed and saved in `test/fuzz-corpus/TARGET`, where `npm test` replays it from then on. Exits with 1
+ * after a find.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -17,7 +19,7 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string', default: '1' },
     executions: { type: 'string' },
     seed: { type: 'string' },
-    blind: { type: 'boolean', default: false },
+    guided: { type: 'boolean', default: false },
     coverage: { type: 'boolean', default: false },
   },
 });
@@ -30,7 +32,7 @@ if (
   !(minutes > 0) ||
   !(maxExecutions > 0)
 ) {
-  const options = '[--minutes 1] [--executions N] [--seed N] [--blind] [--coverage]';
+  const options = '[--minutes 1] [--executions N] [--seed N] [--guided] [--coverage]';
   console.error(`usage: npm run fuzz -- [TARGET ...] ${options}\n\nTargets:`);
   for (const load of Object.values(targets)) {
     const { name, law } = await load();
@@ -38,12 +40,12 @@ if (
   }
   process.exit(2);
 }
-if (!values.blind || values.coverage) startCoverage();
+if (values.guided || values.coverage) startCoverage();
 
 console.log(`seed ${seed}`);
 for (const name of positionals.length > 0 ? positionals : Object.keys(targets)) {
   const each = await targets[name]!();
-  const target = values.blind ? { ...each, isGuided: false } : each;
+  const target = values.guided ? each : { ...each, isGuided: false };
   const since = performance.now();
   const report = await runCampaign(target, { limitMs: minutes * 60_000, maxExecutions, seed });
   const { executions, find, grownBytes, blocks, kept } = report;
