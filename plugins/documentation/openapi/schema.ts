@@ -1,60 +1,17 @@
 import type { Schema, Written } from '#contract';
-
-const text = (description: string, ...examples: string[]) =>
-  ({ type: 'string', description, ...(examples.length > 0 && { examples }) }) as const;
-
-/** Schema of an object with arbitrary keys, which are part of an external format. */
-const freeObject = (description: string) => ({ type: 'object', description }) as const;
-
-/** A JSON Schema as an object, or as its JSON in base64. */
-const jsonSchema = (description: string) =>
-  ({ anyOf: [{ type: 'object' }, { type: 'string' }, { type: 'boolean' }], description }) as const;
-
-const comment = { '@comment': text('Note for readers of the configuration.') } as const;
-
-const hide = {
-  type: 'boolean',
-  description: 'Excludes the parameter or endpoint from documents.',
-  default: false,
-} as const;
-
-const parameterTypes = ['integer', 'number', 'string', 'boolean', 'object', 'array', 'float', 'date-time'] as const;
-const parameterFormats = ['', 'int32', 'int64', 'float', 'double', 'date', 'date-time', 'byte', 'uuid'] as const;
-
-const parameterFields = {
-  name: { type: 'string', minLength: 1, description: 'Parameter name, as written in the endpoint.' },
-  description: text('Purpose, in Markdown.'),
-  type: { type: 'string', enum: parameterTypes, description: 'Value type.', default: 'string' },
-  enum: { type: 'array', items: { type: 'any' }, description: 'Allowed values.' },
-  hide,
-  ...comment,
-} as const;
-
-const optional = {
-  type: 'boolean',
-  description: 'Marks the parameter as required in the generated documentation. Not enforced by the gateway.',
-  default: false,
-} as const;
-
-const formatField = { type: 'string', enum: parameterFormats, description: 'Value format.' } as const;
-const exampleField = { type: 'any', description: 'Example value.' } as const;
-const examplesField = freeObject('Named examples, in the place of one.');
-
-/** Fields that describe the body of a request or a response. */
-const bodyFields = {
-  description: text('Body description, in Markdown.'),
-  example: { type: 'any', description: 'Example body.' },
-  examples: examplesField,
-  example_schema: jsonSchema('The JSON Schema of the body, as an object or as its JSON in base64.'),
-  ref: { type: 'string', minLength: 1, description: 'Name of its schema in components_schemas.' },
-  ...comment,
-} as const;
-
-/** Fields of a response description. */
-const responseFields = {
-  content_type: text('Media type. Default: the media type of the output encoding.'),
-  ...bodyFields,
-} as const;
+import {
+  bodyFields,
+  comment,
+  exampleField,
+  examplesField,
+  formatField,
+  freeObject,
+  jsonSchema,
+  optional,
+  parameterFields,
+  responseFields,
+  text,
+} from './described-fields.ts';
 
 /** Both levels share one schema: fields that do not apply to a level are ignored. */
 const properties = {
