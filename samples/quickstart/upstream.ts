@@ -28,6 +28,9 @@ interface Asked {
 
 type Answering = (asked: Asked, response: ServerResponse) => void | Promise<void>;
 
+/** Number of requests to `/flaky`, of which every other one fails, beginning with the first. */
+let flakyRequests = 0;
+
 /** Resources by method and first segment of the path. */
 const resources: Readonly<Record<string, Answering>> = {
   'GET users': ({ path: [, id = '', part] }, response) => {
@@ -40,6 +43,10 @@ const resources: Readonly<Record<string, Answering>> = {
   'POST orders': ({ body }, response) => answer(response, { order: 1001, received: JSON.parse(body) }, 201),
   'GET owners': ({ path: [, id = ''] }, response) => answer(response, users[id] && { user: Number(id) }),
   'GET cities': ({ path: [, city] }, response) => answer(response, { city, celsius: 31.5, sky: 'clear' }),
+  'GET flaky': (_asked, response) => {
+    const isUp = flakyRequests++ % 2 === 1;
+    answer(response, isUp ? { up: true } : { error: 'try again' }, isUp ? 200 : 503);
+  },
   'GET countries': (_asked, response) => answer(response, { name: 'Spain' }),
   'GET currencies': (_asked, response) => answer(response, { code: 'EUR' }),
   'POST countries': (_asked, response) => {

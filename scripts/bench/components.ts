@@ -28,6 +28,9 @@ function scenario(name: string, attach: (folder: string) => Attached, endpoint: 
 
 const browser = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
 
+/** Variants of a split with the same backend. */
+const halves = ['a', 'b'].map((name) => ({ name, backends: [0], weight: 1 }));
+
 const scraped = { name: 'local', port: 0, listen_ip: '127.0.0.1' };
 
 export const componentScenarios: readonly Scenario[] = [
@@ -144,26 +147,9 @@ export const componentScenarios: readonly Scenario[] = [
   scenario('token-rs256', (folder) => tokens(folder, 'RS256', 12_000)),
   scenario('token-es256', (folder) => tokens(folder, 'ES256', 12_000)),
   scenario('virtualhost', () => ({ service: { 'server/virtualhost': { hosts: ['a.example', 'b.example'] } } })),
-  scenario('split', () => ({
-    endpoint: {
-      'proxy/split': {
-        variants: [
-          { name: 'a', backends: [0], weight: 1 },
-          { name: 'b', backends: [0], weight: 1 },
-        ],
-      },
-    },
-  })),
+  scenario('split', () => ({ endpoint: { 'proxy/split': { variants: halves } } })),
   scenario('split-sticky', () => ({
-    endpoint: {
-      'proxy/split': {
-        variants: [
-          { name: 'a', backends: [0], weight: 1 },
-          { name: 'b', backends: [0], weight: 1 },
-        ],
-        sticky: { strategy: 'header', key: 'X-User' },
-      },
-    },
+    endpoint: { 'proxy/split': { variants: halves, sticky: { strategy: 'header', key: 'X-User' } } },
     headers: [{ 'x-user': 'user-7f3a9c' }],
   })),
   scenario('conditional', () => ({ backend: { 'backend/conditional': { strategy: 'fallback' } } })),

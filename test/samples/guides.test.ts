@@ -7,6 +7,7 @@ import { checkParts, followGuide } from './guide.ts';
 const guides = [
   'access',
   'caching',
+  'canary',
   'conditional',
   'conditions',
   'cors',
@@ -40,6 +41,7 @@ const guides = [
 describe('the guides of the samples', function () {
   this.timeout(60_000);
   for (const file of [
+    'canary/gateway',
     'mutual-tls/gateway',
     'mutual-tls/backend',
     'performance/gateway',
