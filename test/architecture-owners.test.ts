@@ -102,7 +102,9 @@ function creates(source: ts.SourceFile): boolean {
   return names.size > 0 && contains(source, isCreation);
 }
 
-describe('the owners of faults', () => {
+describe('the owners of faults', function () {
+  // Every file of the tree is read.
+  this.timeout(120_000);
   const all = globSync(['kernel/**/*.ts', 'plugins/**/*.ts', 'admin/**/*.ts'])
     .filter((file) => !/^kernel\/(?:cli|testing)\//.test(file) && !threads.has(file) && !ofProcess.has(file))
     .sort();

@@ -79,7 +79,9 @@ const bare = (text: string) =>
     .replaceAll(/[^a-z0-9]/g, '')
     .replace(/s$/, '');
 
-describe('the language of the product', () => {
+describe('the language of the product', function () {
+  // Every file of the tree is read.
+  this.timeout(120_000);
   let descriptions: readonly Description[];
   let messages: readonly Text[];
   let sourceComments: readonly Text[];
