@@ -18,6 +18,7 @@ const plugins: Manifest = {
   'auth/client-credentials': () => import('./auth/client-credentials/index.ts'),
   'auth/external': () => import('./auth/external/index.ts'),
   'auth/gcp': () => import('./auth/gcp/index.ts'),
+  'auth/http-signatures': () => import('./auth/http-signatures/index.ts'),
   'auth/introspection': () => import('./auth/introspection/index.ts'),
   'auth/jose': () => import('./auth/jose.ts'),
   'auth/ntlm': () => import('./auth/ntlm/index.ts'),

@@ -52,6 +52,7 @@ export const order: Order = {
     'auth/basic',
     'auth/validator',
     'auth/introspection',
+    'auth/http-signatures',
     'auth/external',
     // Replaces the backend's response with tokens: outside scripts and limits.
     'auth/signer',
@@ -73,6 +74,7 @@ export const order: Order = {
     'telemetry/metrics',
     // Client information for backends is added before anything reads the request.
     'auth/api-keys',
+    'auth/http-signatures',
     'auth/external',
     'modifier/request-body-extractor',
     'modifier/lua-proxy',
@@ -149,6 +151,7 @@ export const order: Order = {
     'auth/client-credentials',
     'auth/gcp',
     'auth/ntlm',
+    'auth/http-signatures',
     'auth/aws-sigv4',
   ],
 };

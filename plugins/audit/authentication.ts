@@ -22,6 +22,9 @@ export const authenticationRules: readonly AuditRule[] = [
     severity: 'HIGH',
     message: 'Validate tokens with auth/validator on the endpoints that are not public.',
     recommends: ['auth/validator'],
-    find: lacking('/endpoints', has(['auth/validator', 'auth/introspection', 'auth/external'], ['endpoint'])),
+    find: lacking(
+      '/endpoints',
+      has(['auth/validator', 'auth/introspection', 'auth/external', 'auth/http-signatures'], ['endpoint']),
+    ),
   },
 ];

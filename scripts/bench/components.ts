@@ -6,6 +6,7 @@ import { forwardAuth, forwardAuthCached, introspection, introspectionUncached } 
 import { emptyModule } from './modules.ts';
 import { small } from './payloads.ts';
 import type { Attached, Scenario } from './scenario.ts';
+import { httpSignature } from './signatures.ts';
 import { tokens } from './tokens.ts';
 
 const noOp = { output_encoding: 'no-op', backend: [{ url_pattern: '/small', encoding: 'no-op' }] };
@@ -125,6 +126,7 @@ export const componentScenarios: readonly Scenario[] = [
   })),
   { ...scenario('forward-auth', forwardAuth), together: 50 },
   scenario('forward-auth-cached', forwardAuthCached),
+  scenario('http-signature', httpSignature),
   scenario('introspection', introspection),
   { ...scenario('introspection-uncached', introspectionUncached), together: 50 },
   // Three fields of 1 KiB of data.

@@ -201,6 +201,24 @@ export function everything(
         },
         backend: [{ url_pattern: '/orders' }],
       },
+      {
+        endpoint: '/signed',
+        extra_config: {
+          'auth/http-signatures': {
+            alg: 'HS256',
+            jwk_local_path: 'samples/tokens/keys.json',
+            leeway: `${5 + (round % 5)}s`,
+          },
+        },
+        backend: [
+          {
+            url_pattern: '/orders',
+            extra_config: {
+              'auth/http-signatures': { alg: 'HS256', kid: 'sample', jwk_local_path: 'samples/tokens/keys.json' },
+            },
+          },
+        ],
+      },
       { endpoint: '/__virtual/shop/orders', backend: [{ url_pattern: '/orders' }] },
       {
         endpoint: '/users/{id}',

@@ -80,6 +80,7 @@ export function refusalsOf({ extra_config: own }: EndpointConfig): readonly numb
 
 const refusing: { readonly [namespace: string]: readonly number[] } = {
   'auth/external': [401, 403, 503],
+  'auth/http-signatures': [401],
   'auth/introspection': [401, 403, 503],
   'auth/validator': [401, 403],
   'auth/api-keys': [401, 403],

@@ -47,6 +47,20 @@ export const clientBounds: readonly Bound[] = [
     ],
   },
   {
+    holds: 'Signature headers of a request (`auth/http-signatures`)',
+    from: 'plugins/auth/http-signatures/structured.ts',
+    limit: '{MAX_CHARACTERS:bytes}, {MAX_SIGNATURES} signatures of {MAX_COMPONENTS} components',
+    beyond: 'The request is rejected with 401.',
+    tests: ['HTTP message signatures rejects a signature with an input that is too long'],
+  },
+  {
+    holds: 'Request body that is compared with its digest (`auth/http-signatures`)',
+    from: 'plugins/auth/http-signatures/verify.ts',
+    limit: '{MAX_BODY_BYTES:bytes}, or max_payload if that is less',
+    beyond: 'The request is rejected with 413.',
+    tests: ['HTTP message signatures rejects a body that is too large to be compared with its digest'],
+  },
+  {
     holds: 'Bearer token of a request (`auth/validator`)',
     from: 'plugins/auth/validator/token.ts',
     limit: '{MAX_TOKEN:bytes}',

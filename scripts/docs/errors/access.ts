@@ -82,6 +82,15 @@ export const authErrors: Codes = {
     'Check the credentials and that the metadata server or Google is reachable.',
   ],
   GCP_UNUSED: ['`credentials_file` has no effect next to `credentials_json`.', 'Keep one of the two.'],
+  HTTP_SIGNATURES_COMPONENT: [
+    'A component of a signature is not supported.',
+    'Use lowercase header names and the components that the hint lists.',
+  ],
+  HTTP_SIGNATURES_HEADER: ['`key_id_header` is not a valid header name.', 'Correct the name.'],
+  HTTP_SIGNATURES_KEY: [
+    'The key set has no key that can sign with this algorithm, or a name contains other than ASCII characters.',
+    'Correct `kid` and `alg`, or add the private key to the set.',
+  ],
   INTROSPECTION_CACHE: ['Inactive tokens would be cached longer than active ones.', 'Shorten `negative_cache_ttl`.'],
   INTROSPECTION_CLIENT: [
     'The credentials of the gateway do not match the authentication method.',
