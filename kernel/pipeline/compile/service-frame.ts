@@ -125,7 +125,9 @@ export function compileRest(context: EndpointContext, config: ServiceConfig): No
 /** Counts the faults of plugins from files, if a component exports metrics. */
 function measureFaults(build: Build, offers: Offers): void {
   const asking = { name: 'faults', description: '', takes: [meters] };
-  const meter = build.containment && meterOf({ takeAll: (port) => offers.takeAll(asking, port) });
+  // A component whose metrics cannot be exported was reported: its error is collected once more, and listed once.
+  const find = () => meterOf({ takeAll: (port) => offers.takeAll(asking, port) });
+  const meter = build.containment && collecting(build, '', find);
   if (!meter) return;
   const description = 'Faults in hooks of plugins that were loaded from files.';
   build.faultMeter.faults = meter.counter('plugin.faults', { description });

@@ -82,7 +82,7 @@ const properties = {
       { type: 'array', items: { type: 'string', minLength: 1 }, uniqueItems: true },
     ],
     description:
-      'At the service: OpenAPI parameter objects by name. At an endpoint: names of those that it has, which replace its own parameters of the same name and location.',
+      'Shared parameters. At the service: OpenAPI parameter objects by name. At an endpoint: names of those that it has, which replace its own parameters of the same name and location.',
   },
   jwt_key: {
     type: 'string',
