@@ -17,7 +17,7 @@ const worlds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'a client of a WebSocket': 'plugins/websocket/peer.ts',
     'a backend of a WebSocket': 'plugins/websocket/dial.ts',
     'a backend over HTTP/1': 'plugins/backend/http/client/',
-    'a backend over gRPC': 'plugins/backend/grpc/',
+    'a backend over gRPC': 'plugins/clients/grpc/',
     'a port of a component': 'kernel/runtime/kept/plugin-port.ts',
     'a connection of the admin port': 'admin/server/socket-listener.ts',
     'an exporter of telemetry': 'plugins/telemetry/lib/otlp/http-transport.ts',

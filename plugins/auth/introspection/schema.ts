@@ -118,7 +118,6 @@ export const endpointSchema = {
     cookie_key: ofValidator.cookie_key,
     query_key: {
       type: 'string',
-      published: { pattern: '^.+$' },
       description:
         'Query parameter that contains the token, used if header and cookie are missing. Masked in the access log. Empty disables it.',
       default: '',
