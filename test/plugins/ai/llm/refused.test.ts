@@ -72,7 +72,7 @@ describe('the configuration of ai/llm is rejected', () => {
   it('with templates that cannot be read or compiled, or that are combined with streaming', async () => {
     deepEqual(
       (await openai({ input_template: './no/such.tmpl' })).map((each) => each.split(' ')[1]),
-      [''],
+      ['/openai/v1/input_template'],
     );
     const settings = { credentials: 'k', variables: model, output_template: 'package.json' };
     deepEqual(await written({ openai: { v1: settings } }, streaming), ['LLM_TEMPLATE /openai/v1/output_template']);
