@@ -22,7 +22,7 @@ export const resume: Operation = {
   responses: { 202: { description: 'Accepting requests. Also returned if the gateway was not draining.' } },
   problems: ['draining'],
   handle(ctx, { gateway, operating }) {
-    if (gateway.ending) throw new Problem('draining', 'the gateway is ending: it takes clients no more');
+    if (gateway.ending) throw new Problem('draining', 'the gateway is shutting down and no longer accepts clients');
     operating.drain.resume();
     ctx.body = null;
     ctx.status = 202;

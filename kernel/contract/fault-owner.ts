@@ -97,7 +97,7 @@ export function openOwned<C extends { destroy(error?: Error): unknown }>(
   return connection;
 }
 
-/** Runs a function for an owner that has nothing to close: only the task in which the error happened ends. */
+/** Runs a function for an owner without a connection to close: an uncaught error ends only the task that caused it. */
 export function runAs<T>(place: string, name: string, run: () => T): T {
   return runOwned(connectionOwner(place, name, ignored), run);
 }

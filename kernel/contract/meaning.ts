@@ -14,7 +14,7 @@ export interface Meaning {
   readonly filter?: string;
   /** Equal keys of several responses are joined, so that none is lost. */
   readonly joins?: true;
-  /** The backend's response is not part of the merged response, or only a fallback. */
+  /** The backend's response is not merged, or is used only as a fallback. */
   readonly apart?: true;
   /** The backend is called conditionally. Among several pass-through backends, the first one selected is used. */
   readonly chosen?: true;

@@ -262,7 +262,7 @@ export class Control {
     return { ...report, result: 'applied', rebound: [...rebound, ...others.rebound], ...warnings };
   }
 
-  /** The configuration serves; from now on its source is the one that is read again. */
+  /** Makes the configuration the current one: reloads read its source from now on. */
   #adopt(change: Change, snapshot: Snapshot, warnings: readonly ConfigError[], isNew: boolean): void {
     const { trigger } = change;
     const at = new Date().toISOString();

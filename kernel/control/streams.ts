@@ -44,7 +44,7 @@ export class Streams {
     return streams;
   }
 
-  /** Streams that continue, by endpoint. @param serving serving routes, whose streams count too. */
+  /** Streams that are open after a reload, by endpoint. @param serving the current routes; their streams are included. */
   byEndpoint(serving: readonly Route[]): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     const count = (id: string, { streams }: StreamLease): void => {

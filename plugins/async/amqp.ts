@@ -35,7 +35,7 @@ const schema = {
     nack_discard: {
       type: 'boolean',
       description:
-        'Drops failed messages, or dead-letters them if the queue is configured to, instead of requeueing them. From the second failure on, a message is requeued after 1 second.',
+        'Drops failed messages, or dead-letters them if the queue is configured to, instead of requeueing them. Without it, a failed message is requeued at once, and after 1 second from its second failure on.',
       default: false,
     },
     prefetch_count: {

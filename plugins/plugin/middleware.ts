@@ -50,7 +50,8 @@ function isRaw(site: NamingSite, encoding: string): boolean {
 
 /** Combines all listed middleware into one wrap of a phase. */
 function attach(site: NamingSite, phase: 'proxy' | 'backend', raw: boolean): AtEndpoint & AtBackend {
-  const names = site.config['name'] as readonly string[];
+  // An entry in `plugins` has been converted to a name.
+  const names = (site.config['name'] ?? []) as readonly string[];
   const wraps = findNamed(site, names, ['middleware']).map((named) => {
     const attached = contained(site, 'middleware', named, (): AtEndpoint & AtBackend => {
       return { [phase]: stageOf(site, 'middleware', named, named.settings ?? {}, raw) };

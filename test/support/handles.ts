@@ -42,7 +42,7 @@ async function demandClosed({ file }: Suite): Promise<void> {
   }
 }
 
-/** How many there are of each kind, as Node names them. */
+/** Number of open handles by kind, with the names of Node.js. */
 async function openNow(): Promise<Counts> {
   // A timer that fires is open until then, and Mocha's own for this hook is always open from then on.
   await setImmediate();

@@ -56,7 +56,9 @@ export const reload: Command = {
       const applied = isRefusal(response.status) ? null : readBody<AppliedBody>(response);
       if (durationMs === null || !applied || applied.result === 'dry_run') return code;
       if (applied.guard) return awaitDecision(client, context, applied.guard, durationMs);
-      context.stderr.write(`no guard: revision ${applied.revision} has served longer than it, or is the first one\n`);
+      context.stderr.write(
+        `the guard is not active: revision ${applied.revision} has served for longer than its period, or is the first one\n`,
+      );
       return code;
     });
   },

@@ -26,7 +26,7 @@ export interface Clock {
   readonly second: number;
   /** Sunday is 0. */
   readonly weekday: number;
-  /** From 1. */
+  /** Day of the year, from 1. */
   readonly yearDay: number;
   /** Minutes east of Greenwich. */
   readonly offset: number;

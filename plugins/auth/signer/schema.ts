@@ -44,7 +44,7 @@ export const schema = {
       minItems: 1,
       uniqueItems: true,
       description:
-        'Response fields to sign. Fields that are objects become tokens with those claims. A dot leads into an object, unless the response has a top-level field of the whole name.',
+        'Response fields to sign. Each field that is an object is replaced by a token, whose claims are its members. `a.b` is the field `b` of the object `a`, unless the response has a field named `a.b`.',
       examples: [['access_token', 'refresh_token'], ['data.access_token']],
     },
     full: {

@@ -53,7 +53,7 @@ class RecordBytes {
     const first = this.#at;
     while (this.#bytes[this.#at]! >= 0x80) this.#at++;
     this.#skip(1);
-    if (this.#at - first > LONG_BYTES) throw new Error('a number of a record is too long');
+    if (this.#at - first > LONG_BYTES) throw new Error('an encoded integer in a record is too long');
   }
 
   #int(): number {
@@ -62,7 +62,7 @@ class RecordBytes {
     for (let shift = 0; ; shift += 7) {
       const byte = this.#bytes[this.#at]!;
       this.#skip(1);
-      if (this.#at - first > INT_BYTES) throw new Error('a number of a record is too long');
+      if (this.#at - first > INT_BYTES) throw new Error('an encoded integer in a record is too long');
       value |= (byte & 0x7f) << shift;
       if (byte < 0x80) return (value >>> 1) ^ -(value & 1);
     }

@@ -45,7 +45,12 @@ export const limitFields = {
     description: "Burst size per client. 0 uses one second's worth of requests (at least 1). Shared by all workers.",
     default: 0,
   },
-  every: { type: 'duration', description: 'Period of both rates, at least 1s.', default: '1s', examples: ['1m'] },
+  every: {
+    type: 'duration',
+    description: 'Period of max_rate and client_max_rate, at least 1s.',
+    default: '1s',
+    examples: ['1m'],
+  },
   strategy: {
     type: 'string',
     published: { pattern: anyCase(['', ...strategies]) },

@@ -70,13 +70,13 @@ const inSpansOnly = (name: keyof typeof headerReport) =>
 const unreportedHeaders = {
   report_headers: {
     type: 'boolean',
-    description: 'Setting of "traces".',
+    description: 'Adds headers to spans, if it is set in "traces".',
     unused: { because: inSpansOnly('report_headers'), unless: [false] },
   },
   skip_headers: {
     type: 'array',
     items: { type: 'string' },
-    description: 'Setting of "traces".',
+    description: 'Headers left out of spans, if it is set in "traces".',
     unused: { because: inSpansOnly('skip_headers') },
   },
 } as const;

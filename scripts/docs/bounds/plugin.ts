@@ -63,7 +63,7 @@ export const pluginBounds: readonly Bound[] = [
   {
     holds: 'Bytes created by a Lua script during a call (`modifier/lua-*`)',
     from: 'plugins/engines/lua/budget.ts',
-    limit: '{MADE_LIMIT_BYTES}, and {CPU_LIMIT_MS} of processor time',
+    limit: '{MADE_LIMIT_BYTES} of data, and {CPU_LIMIT_MS} of CPU time',
     beyond: 'The script ends with an error.',
     tests: ['a hostile Lua script is stopped: a table of long strings joined'],
   },

@@ -210,7 +210,10 @@ export const securityErrors: Codes = {
   IP_FILTER_EMPTY: ['The IP filter has no addresses.', 'Add `CIDR` ranges, or remove the filter.'],
   IP_FILTER_RANGE: ['An entry is not an IP address or range.', 'Write it as `10.0.0.0/8`.'],
   IP_FILTER_SPOOFABLE: ['Any client can claim another address in a header.', 'List your proxies in `trusted_proxies`.'],
-  IP_REJECTED: ['The IP filter rejects the address of the client, with 403.', 'Change the ranges if it should pass.'],
+  IP_REJECTED: [
+    'The IP filter rejects the address of the client, with 403.',
+    'Change the ranges of the filter if the client should have access.',
+  ],
   POLICY_FAILED: [
     'A policy is not met. The client gets the configured status.',
     'None, if the request was to be rejected.',

@@ -17,7 +17,7 @@ export const routeErrors: Codes = {
     'Remove one of the two.',
   ],
   BACKEND_NO_STREAM: [
-    'An output encoding that streams supports HTTP backends only.',
+    'Streaming output encodings work with HTTP backends only.',
     'Use `json` or another output encoding that does not stream.',
   ],
   BACKEND_PROTOCOLS: ['Two components each replace the protocol of one backend.', 'Remove one of the two.'],

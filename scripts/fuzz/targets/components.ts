@@ -39,7 +39,8 @@ interface Subject {
 const connecting = /^backend\/(amqp|pubsub)\/|^websocket$|^backend\/grpc$|^telemetry\/open(telemetry|census)$/;
 
 /** Components whose replies or requests contain a time or a random part. */
-const varying = /^auth\/(aws-sigv4|http-signatures|ntlm|signer)$|^backend\/lambda$|^modifier\/lua-|generator$|^documentation\//;
+const varying =
+  /^auth\/(aws-sigv4|http-signatures|ntlm|signer)$|^backend\/lambda$|^modifier\/lua-|generator$|^documentation\//;
 
 /** Maximum memory of one input, in bytes. */
 const MEMORY_BYTES = 256 * 1024 * 1024;

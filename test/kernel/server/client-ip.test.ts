@@ -82,25 +82,30 @@ describe('the client’s address', () => {
     ['is plain for a connection of both families', proxies, forwarded('1.1.1.1'), '1.1.1.1', '::ffff:10.0.0.1'],
     ['is plain without a proxy, too', {}, {}, '10.0.0.1', '::ffff:10.0.0.1'],
     [
-      'comes from App Engine’s header first where that is believed',
+      'comes from App Engine’s header first with app_engine',
       { app_engine: true, ...proxies },
       { 'x-appengine-remote-addr': '4.4.4.4', ...forwarded('1.1.1.1') },
       '4.4.4.4',
     ],
     [
-      'comes from where it does otherwise when App Engine’s header is no address',
+      'comes from the forwarding headers if App Engine’s header is not an address',
       { app_engine: true, ...proxies },
       { 'x-appengine-remote-addr': 'evil', ...forwarded('1.1.1.1') },
       '1.1.1.1',
     ],
-    ['comes from where it does otherwise without App Engine’s header', { app_engine: true }, {}, '10.0.0.1'],
+    ['is the address of the connection with app_engine and without headers', { app_engine: true }, {}, '10.0.0.1'],
     [
-      'does not come from another header with a name as long',
+      'does not come from another header with a name of the same length',
       proxies,
       { 'x-forwarded-abc': '1.1.1.1', 'x-real-xy': '2.2.2.2' },
       '10.0.0.1',
     ],
-    ['does not come from App Engine’s header otherwise', {}, { 'x-appengine-remote-addr': '4.4.4.4' }, '10.0.0.1'],
+    [
+      'does not come from App Engine’s header without app_engine',
+      {},
+      { 'x-appengine-remote-addr': '4.4.4.4' },
+      '10.0.0.1',
+    ],
   ];
   for (const [title, router, headers, expected, from] of cases) {
     it(title, async () => {

@@ -49,7 +49,7 @@ describe('a request body under the limits of an endpoint', () => {
     }
   });
 
-  it('keeps further encodings under the one that was removed', () => {
+  it('keeps the other content encodings after gzip has been removed', () => {
     deepEqual(limited(packed, 'gzip, br , x', true).rawHeaders, ['X-A', '1', 'Content-Encoding', 'br, x']);
   });
 

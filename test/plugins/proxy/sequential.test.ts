@@ -123,7 +123,7 @@ describe('the sequential setting of proxy', () => {
       equal(seen.length, 0);
     });
 
-    it('stops after a null response', async () => {
+    it('ends the sequence after a response without data', async () => {
       const reply = await send([responses('{"a":1}'), () => Reply.data(null, false), responses('{"c":1}')]);
       deepEqual(reply.data, { a: 1 });
       equal(reply.complete, false);

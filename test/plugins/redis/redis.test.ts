@@ -104,13 +104,13 @@ describe('redis', () => {
       '/clusters/0/addresses/1',
     ],
     [
-      'no time to connect',
+      'a dial_timeout of 0',
       { connection_pools: [{ ...pool, dial_timeout: '0s' }] },
       'REDIS_DURATION',
       '/connection_pools/0/dial_timeout',
     ],
     [
-      'no time to respond',
+      'a command_timeout of 0',
       { connection_pools: [{ ...pool, command_timeout: '0s' }] },
       'REDIS_DURATION',
       '/connection_pools/0/command_timeout',

@@ -28,7 +28,7 @@ export const schema = {
     routing_key: {
       type: 'string',
       description:
-        'Name of the path parameter that contains the routing key, with its first letter in uppercase. With static_routing_key, the routing key itself.',
+        'Path parameter that contains the routing key, capitalized: `Id` for `{id}`. With static_routing_key, the routing key itself.',
       examples: ['order.created'],
     },
     static_routing_key: {

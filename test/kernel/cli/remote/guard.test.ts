@@ -101,7 +101,7 @@ describe('reload --guard', function () {
     server.on('POST /v1/reload', [200, { ...applied, result: 'unchanged', guard: null }]);
     const { code, err } = await reload();
     deepEqual([code, server.calls.length], [0, 1]);
-    match(err, /no guard: revision 8 has served longer than it, or is the first one/);
+    match(err, /the guard is not active: revision 8 has served for longer than its period, or is the first one/);
   });
 
   it('prints only the response to standard output with --json', async () => {

@@ -63,7 +63,7 @@ describe('a single endpoint with ai/mcp', () => {
     deepEqual([await statusOf(url, 'GET'), await statusOf(url, 'DELETE')], [405, 405]);
   });
 
-  it('serves only its configured method, and the remaining methods if other endpoints share its path', async () => {
+  it('serves only its configured method; if others share its path, it also serves the methods that they leave free', async () => {
     deepEqual(await statusOf(await start({ entry: { method: 'POST' } }), 'GET'), 405);
     await gateway!.close();
     const ended = { endpoint: '/mcp', method: 'DELETE', extra_config: { 'ai/mcp': { server_name: 'shop' } } };

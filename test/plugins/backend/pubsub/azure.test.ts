@@ -28,9 +28,10 @@ describe('backend/pubsub with Azure Service Bus', function () {
     timersBefore = timers();
   });
   // The client library waits up to a minute for links that were closing when their connection was lost.
-  after(function () {
+  after(async function () {
     this.timeout(180_000);
-    return until(() => timers() <= timersBefore);
+    await immediate();
+    await until(() => timers() <= timersBefore);
   });
 
   beforeEach(async () => {

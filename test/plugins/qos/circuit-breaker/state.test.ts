@@ -60,7 +60,7 @@ describe('the states of a circuit breaker', () => {
     deepEqual(await send(), ['200']);
   });
 
-  it('open for another timeout if the trial call fails', async () => {
+  it('return to open for another timeout if the trial call fails', async () => {
     const { behind, clock, send } = await breaker();
     await send(4);
     clock.time += 1100;

@@ -28,7 +28,7 @@ const cases: Record<
     ['Cache-Control: max-age=10 / Expires: 0', 'hit'],
     ['Expires: Thu, 01 Jan 2026 00:01:00 GMT / Date: Thu, 01 Jan 2026 00:00:00 GMT', 'hit', { after: 59 }],
     ['Expires: Thu, 01 Jan 2026 00:01:00 GMT / Date: Thu, 01 Jan 2026 00:00:00 GMT', 'miss', { after: 60 }],
-    // The difference to Date counts, regardless of the backend's clock.
+    // The lifetime is Expires minus Date, so the clock of the backend can be wrong.
     ['Expires: Wed, 01 Jan 2025 00:01:00 GMT / Date: Wed, 01 Jan 2025 00:00:00 GMT', 'miss'],
     ['Expires: Thu, 01 Jan 2026 00:05:00 GMT / Date: Thu, 01 Jan 2026 00:06:40 GMT', 'miss'],
     ['Expires: Thu, 01 Jan 2026 00:00:20 GMT / Date: Thu, 01 Jan 2026 00:00:10 GMT', 'hit', { after: 9 }],
