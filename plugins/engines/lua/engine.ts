@@ -21,6 +21,9 @@ export interface Chunk {
   readonly start: LuaValue;
 }
 
+/** Maximum length of a script, in characters: compiling one takes up to half a second, in which nothing is served. */
+const MAX_CODE = 256 * 1024;
+
 /** A syntax error in a script. */
 export class LuaSyntaxError extends Error {}
 
@@ -51,8 +54,9 @@ export class Engine {
     lua.lua_settop(L, 0);
   }
 
-  /** Compiles code. @param name name in messages. @throws LuaSyntaxError with the line. */
+  /** Compiles code. @param name name in messages. @throws LuaSyntaxError with the line, or for a script that is too long. */
   compile(code: string, name: string): Chunk {
+    if (code.length > MAX_CODE) throw new LuaSyntaxError(`the script is longer than ${MAX_CODE} characters`);
     const L = this.main;
     this.#load(code, name);
     lua.lua_settop(L, 0);

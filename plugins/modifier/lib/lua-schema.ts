@@ -5,14 +5,15 @@ export const scriptFields = {
   sources: {
     type: 'array',
     items: { type: 'string', minLength: 1 },
-    description: 'Lua source files to run first, in order, as a single script. Relative to the working directory.',
+    description:
+      'Lua source files to run first, in order, as a single script of at most 262,144 characters. Relative to the working directory.',
     default: [],
     examples: [['scripts/common.lua']],
   },
   pre: {
     type: 'string',
     description:
-      'Lua code to run before the call. Scripts are terminated with an error after 100 ms of CPU time or 64 MiB of memory.',
+      'Lua code to run before the call, at most 262,144 characters. Scripts are terminated with an error after 100 ms of CPU time or 64 MiB of memory.',
     examples: ["request.load():headers('X-Team', 'checkout')"],
   },
   live: {

@@ -42,7 +42,10 @@ export const modifierErrors: Codes = {
   LUA_CHECKSUM: ['The checksum of a Lua file does not match `md5`.', 'Update `md5`, or restore the file.'],
   LUA_CUSTOM_ERROR: ['A script called `custom_error`.', 'None; the script decides the response.'],
   LUA_ERROR: ['A Lua script failed.', 'Correct the script at the position in the message.'],
-  LUA_SYNTAX: ['A Lua script has a syntax error.', 'Correct it at the position in the message.'],
+  LUA_SYNTAX: [
+    'A Lua script has a syntax error, or is longer than 262,144 characters.',
+    'Correct it at the position in the message, or shorten it.',
+  ],
   LUA_UNUSED: ['`md5` has no effect with `live`.', 'Remove one of the two.'],
   MARTIAN_FAILED: ['A Martian modifier failed at a request.', 'Read the reason in the message.'],
   MARTIAN_INVALID: ['The settings of a Martian modifier are not valid.', 'Follow the message.'],

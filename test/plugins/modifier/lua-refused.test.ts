@@ -25,6 +25,13 @@ describe('the configuration of Lua scripts', () => {
   });
   after(() => folder.remove());
 
+  it('is rejected with a script that takes long to compile', async () => {
+    const longest = 'a = 1\n'.repeat(43_690);
+    const tooLong = [['LUA_SYNTAX', '/pre', 'the script is longer than 262144 characters']];
+    deepEqual(await refusalOf(onProxy, 'endpoint', { pre: `${longest}a = 1` }), tooLong);
+    await (await openHarness(onProxy, 'endpoint', { pre: longest })).close();
+  });
+
   it('is rejected with invalid code', async () => {
     const places = [
       [onEndpoint, 'service'],
