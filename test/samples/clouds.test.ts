@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { sluice } from '../kernel/cli/command.ts';
 import { setEnvironment } from '../support/environment.ts';
 import { startGateway } from '../support/gateway.ts';
+import { awaitLibraryTimers } from '../support/library-timers.ts';
 import { TestPubSub } from '../support/pubsub.ts';
 import { TestServiceBus } from '../support/service-bus.ts';
 import { followGuide } from './guide.ts';
@@ -30,6 +31,7 @@ describe('the sample "clouds"', function () {
     await google.stop();
     await azure.stop();
   });
+  awaitLibraryTimers();
 
   it('passes check without warnings', async () => {
     const { code, err } = await sluice('check', '-c', 'samples/clouds/gateway.json');

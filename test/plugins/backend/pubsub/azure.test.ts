@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { DeniedAddresses } from '#contract';
 import type { Operations } from '#kernel';
 import type { ConfigErrors } from '../../../../kernel/contract/internal.ts';
@@ -9,6 +9,7 @@ import { repetitions } from '../../../support/budget.ts';
 import { until } from '../../../support/conditions.ts';
 import { setEnvironment } from '../../../support/environment.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
+import { awaitLibraryTimers } from '../../../support/library-timers.ts';
 import { TestServiceBus } from '../../../support/service-bus.ts';
 
 describe('backend/pubsub with Azure Service Bus', function () {
@@ -19,20 +20,7 @@ describe('backend/pubsub with Azure Service Bus', function () {
   let restore: () => void;
   let sinks: ReturnType<typeof rememberingSinks>;
 
-  /** Timers that keep the process alive. */
-  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-  let timersBefore = 0;
-  before(async () => {
-    // The time limit of an asynchronous hook is a timer too, as in the hook that compares.
-    await immediate();
-    timersBefore = timers();
-  });
-  // The client library waits up to a minute for links that were closing when their connection was lost.
-  after(async function () {
-    this.timeout(180_000);
-    await immediate();
-    await until(() => timers() <= timersBefore);
-  });
+  awaitLibraryTimers();
 
   beforeEach(async () => {
     server = new TestServiceBus();

@@ -1,0 +1,25 @@
+import { setImmediate } from 'node:timers/promises';
+import { until } from './conditions.ts';
+
+/**
+ * Waits at the end of a suite until the timers of client libraries are over: Azure's waits up to a minute for links that
+ * were closing when their connection was lost.
+ */
+export function awaitLibraryTimers(): void {
+  let before = 0;
+  globalThis.before(async () => {
+    // The time limit of an asynchronous hook is a timer too, as in the hook that compares.
+    await setImmediate();
+    before = timers();
+  });
+  after(async function () {
+    this.timeout(180_000);
+    await setImmediate();
+    await until(() => timers() <= before);
+  });
+}
+
+/** Number of timers that keep the process alive. */
+function timers(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+}
