@@ -21,6 +21,7 @@ import { ConfigErrors } from '../../../../kernel/contract/internal.ts';
 import type { HarnessOptions } from '../../../../kernel/testing/index.ts';
 import { plugin } from '../../../../plugins/backend/retry/index.ts';
 import { GrpcError } from '../../../../plugins/engines/grpc/status.ts';
+import { until } from '../../../support/conditions.ts';
 import { openHarness } from '../../../support/harness.ts';
 import { holding, PROTOTYPE_NAMES } from '../../../support/prototype-names.ts';
 
@@ -209,8 +210,8 @@ describe('backend/retry', () => {
     );
     deepEqual((await send({ attempt_timeout: '10ms' }, next)).data, { ok: true });
     late!(Reply.raw(200, new HeaderBag(), new ByteStream({ cancel: () => (isCancelled = true) })));
-    await new Promise((resolve) => setTimeout(resolve, 1100));
-    deepEqual([isCancelled, calls()], [true, 2]);
+    await until(() => isCancelled);
+    equal(calls(), 2);
   });
 
   it('gives each attempt a copy of the request', async () => {
