@@ -38,6 +38,7 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
     'auth',
     'backend',
     'clients/amqp',
+    'clients/aws',
     'clients/broker',
     'clients/kafka',
     'clients/keys',

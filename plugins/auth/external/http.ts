@@ -1,13 +1,5 @@
-import {
-  type ClientRequest,
-  type HeaderBag,
-  makeRequest,
-  PipeRequest,
-  Query,
-  type Reply,
-  RequestBody,
-  type Site,
-} from '#contract';
+import { type ClientRequest, type HeaderBag, type Reply, RequestBody, type Site } from '#contract';
+import { requestTo } from '../../shared/calls/request-to.ts';
 import { Undecided, undecidedStatus } from '../lib/undecided.ts';
 import { headerSelector, targetOf } from './client-headers.ts';
 import { type Accepted, type Decide, type Decision, endToEnd, type HeaderChange } from './decision.ts';
@@ -26,11 +18,7 @@ export function httpDecider(site: Site<ExternalConfig>, url: URL): Decide {
   return async (client, body, call) => {
     const headers = select(client);
     describe(client, headers);
-    const request = new PipeRequest(makeRequest({}), {}, new Query(), headers, body && RequestBody.of(body));
-    request.method = body ? 'POST' : 'GET';
-    request.origin = url.origin;
-    request.target = url.pathname + url.search;
-    const reply = await send(request, call);
+    const reply = await send(requestTo(url, body ? 'POST' : 'GET', headers, body && RequestBody.of(body)), call);
     if (reply.errors.length > 0) throw reply.errors[0]!;
     return decisionOf(reply, response_headers, client_headers);
   };

@@ -1,14 +1,6 @@
-import {
-  HeaderBag,
-  type HttpOptions,
-  makeRequest,
-  PipeRequest,
-  Query,
-  type Reply,
-  RequestBody,
-  type Site,
-} from '#contract';
+import { HeaderBag, type HttpOptions, type Reply, RequestBody, type Site } from '#contract';
 import { underOwnCall } from '../../shared/calls/own-call.ts';
+import { requestTo } from '../../shared/calls/request-to.ts';
 
 /** Timeout of one request between a gateway and the revoke server, in milliseconds. */
 const ASK_MS = 30_000;
@@ -28,10 +20,7 @@ export function asker(site: Site<unknown>, key: string | undefined, calls: HttpO
   return (url, body, signal) => {
     const headers = new HeaderBag(['Content-Type', 'application/json']);
     if (key !== undefined) headers.set('Authorization', `Bearer ${key}`);
-    const request = new PipeRequest(makeRequest({}), {}, new Query(), headers, RequestBody.of(body));
-    request.method = 'POST';
-    request.origin = url.origin;
-    request.target = url.pathname + url.search;
+    const request = requestTo(url, 'POST', headers, RequestBody.of(body));
     return underOwnCall(site.log, ASK_MS, signal, async (call) => statusOf(await send(request, call)));
   };
 }

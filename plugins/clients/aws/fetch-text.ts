@@ -1,14 +1,5 @@
-import {
-  BackendError,
-  Call,
-  HeaderBag,
-  makeRequest,
-  PipeRequest,
-  Query,
-  type Reply,
-  RequestBody,
-  type Step,
-} from '#contract';
+import { BackendError, Call, HeaderBag, type PipeRequest, type Reply, RequestBody, type Step } from '#contract';
+import { requestTo } from '../../shared/calls/request-to.ts';
 
 /** Longest wait for credential services, in milliseconds. */
 const FETCH_MS = 2_000;
@@ -28,10 +19,8 @@ export interface Requested {
 /** Fetches the body of a response with status 200. @throws BackendError AWS_CREDENTIALS for any other status, with the AWS error code. */
 export async function fetchText(send: Step<PipeRequest>, requested: Requested): Promise<string> {
   const { method, url, headers = [], body, timeoutMs = FETCH_MS } = requested;
-  const { origin, pathname, search } = new URL(url);
   const payload = body === undefined ? null : RequestBody.of(body);
-  const request = new PipeRequest(makeRequest({}), {}, new Query(), new HeaderBag(headers), payload);
-  Object.assign(request, { method, origin, target: pathname + search });
+  const request = requestTo(new URL(url), method, new HeaderBag(headers), payload);
   const call = new Call(undefined, timeoutMs);
   try {
     return await textOf(await send(request, call));

@@ -1,15 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
-import {
-  type ClientTls,
-  HeaderBag,
-  makeRequest,
-  PipeRequest,
-  pemErrorReason,
-  Query,
-  type Reply,
-  type Site,
-} from '#contract';
+import { type ClientTls, HeaderBag, type PipeRequest, pemErrorReason, type Reply, type Site } from '#contract';
 import { underOwnCall } from '../../shared/calls/own-call.ts';
+import { requestTo } from '../../shared/calls/request-to.ts';
 import type { KeyServerConfig } from './schema.ts';
 
 /** Longest time for a download, including redirects, in milliseconds. */
@@ -156,10 +148,7 @@ function requestFor(url: URL, agent: string, owner: URL | null): PipeRequest {
     const credentials = `${decodeURIComponent(owner.username)}:${decodeURIComponent(owner.password)}`;
     headers.set('Authorization', `Basic ${Buffer.from(credentials).toString('base64')}`);
   }
-  const request = new PipeRequest(makeRequest({}), {}, new Query(), headers, null);
-  request.origin = url.origin;
-  request.target = url.pathname + url.search;
-  return request;
+  return requestTo(url, 'GET', headers, null);
 }
 
 async function documentOf(reply: Reply): Promise<KeyDocument> {

@@ -1,4 +1,5 @@
-import { HeaderBag, makeRequest, PipeRequest, Query, RequestBody } from '#contract';
+import { HeaderBag, type PipeRequest, RequestBody } from '#contract';
+import { requestTo } from '../../shared/calls/request-to.ts';
 
 /** Longest time for a token to be issued, in milliseconds, including all requests. */
 export const ISSUE_MS = 10_000;
@@ -22,12 +23,7 @@ export interface TokenServer {
 /** Creates a token request; without a form it is a GET request. */
 export function tokenRequest(url: URL, headers: HeaderBag | readonly string[], form: string | null): PipeRequest {
   const bag = headers instanceof HeaderBag ? headers.copy() : new HeaderBag([...headers]);
-  const body = form === null ? null : RequestBody.of(form);
-  const request = new PipeRequest(makeRequest({}), {}, new Query(), bag, body);
-  request.method = body ? 'POST' : 'GET';
-  request.origin = url.origin;
-  request.target = url.pathname + url.search;
-  return request;
+  return form === null ? requestTo(url, 'GET', bag, null) : requestTo(url, 'POST', bag, RequestBody.of(form));
 }
 
 /** Whether data sent to one URL may be sent to the other. */

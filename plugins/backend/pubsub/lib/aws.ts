@@ -1,17 +1,8 @@
-import {
-  BackendError,
-  type Call,
-  HeaderBag,
-  type Log,
-  makeRequest,
-  PipeRequest,
-  Query,
-  RequestBody,
-  type Step,
-} from '#contract';
+import { BackendError, type Call, HeaderBag, type Log, type PipeRequest, RequestBody, type Step } from '#contract';
 import { CredentialChain } from '../../../clients/aws/credentials.ts';
 import { signAws } from '../../../clients/aws/sigv4.ts';
 import type { Message } from '../../../clients/broker/message.ts';
+import { requestTo } from '../../../shared/calls/request-to.ts';
 import { paramOf } from './address.ts';
 import type { Opening } from './driver.ts';
 
@@ -66,17 +57,16 @@ export function serviceOf(opening: Opening, name: AwsService['name'], known: str
 export async function callAws(service: AwsService, headers: string[], body: string, call: Call): Promise<string> {
   const { name, region, origin, send, credentials } = service;
   const bytes = Buffer.from(body);
+  const url = new URL(origin);
   const all = new HeaderBag(headers);
   const signed = signAws(
-    { method: 'POST', host: new URL(origin).host, target: '/', headers: all, body: bytes },
+    { method: 'POST', host: url.host, target: '/', headers: all, body: bytes },
     await credentials.get(send),
     { region, service: name },
     Date.now(),
   );
   for (const [header, value] of signed.headers) all.append(header, value);
-  const request = new PipeRequest(makeRequest({}), {}, new Query(), all, RequestBody.of(bytes));
-  Object.assign(request, { method: 'POST', origin, target: '/' });
-  const reply = await send(request, call);
+  const reply = await send(requestTo(url, 'POST', all, RequestBody.of(bytes)), call);
   if (reply.errors.length > 0) throw reply.errors[0]!;
   const response = reply.body instanceof Uint8Array ? reply.body : await reply.body?.collect(MAX_RESPONSE_BYTES);
   const text = Buffer.from(response ?? []).toString();
