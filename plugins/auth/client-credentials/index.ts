@@ -16,13 +16,13 @@ import {
 } from '#contract';
 import { isSameHost } from '../../clients/tokens/token-server.ts';
 import { type Token, TokenStore } from '../../clients/tokens/token-store.ts';
+import { isLocal } from '../../shared/calls/local-url.ts';
+import { idempotent } from '../../shared/retries/idempotent.ts';
 import { type CredentialsConfig, schema } from './schema.ts';
 import { tokenServer } from './token-server.ts';
 
 /** Minimum age of a rejected token, in milliseconds, to assume that it was revoked. */
 const LEAST_AGE_MS = 5000;
-
-const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'QUERY']);
 
 /** Authentication state of a call to a backend. */
 interface Sent {
@@ -133,8 +133,7 @@ function checkFields(site: BackendSite<CredentialsConfig>): URL {
       related: [`${site.pointer}/scopes`],
     });
   }
-  const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
-  if (url.protocol === 'http:' && !isLocal) {
+  if (url.protocol === 'http:' && !isLocal(url)) {
     site.warn('CREDENTIALS_INSECURE', '/token_url', 'the secret is sent without TLS', { hint: 'https://' });
   }
   return url;

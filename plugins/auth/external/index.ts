@@ -1,4 +1,5 @@
 import { atEndpoint, definePlugin, type EndpointSite, httpSigners, isHeaderName, meters, offer } from '#contract';
+import { isLocal } from '../../shared/calls/local-url.ts';
 import { ANY_HEADER, personalHeaders } from '../../shared/http-headers/personal.ts';
 import { Admission } from './admission.ts';
 import { type Decide, isChangeable } from './decision.ts';
@@ -33,7 +34,7 @@ export const plugin = definePlugin({
 
 function grpcOf(site: EndpointSite<ExternalConfig>): Decide {
   const isSecure = /^grpcs:/i.test(site.config.url);
-  if (!isSecure) warnOfPlaintext(site, URL.parse(site.config.url.replace(/^grpc:/i, 'http:'))?.hostname ?? '');
+  if (!isSecure) warnOfPlaintext(site, URL.parse(site.config.url.replace(/^grpc:/i, 'http:')));
   return grpcDecider(site, isSecure);
 }
 
@@ -45,12 +46,12 @@ function httpOf(site: EndpointSite<ExternalConfig>): Decide {
   if (url.username !== '' || url.password !== '') {
     throw site.fault('EXTERNAL_URL', '/url', 'url contains a user name or password');
   }
-  if (url.protocol === 'http:') warnOfPlaintext(site, url.hostname);
+  if (url.protocol === 'http:') warnOfPlaintext(site, url);
   return httpDecider(site, url);
 }
 
-function warnOfPlaintext(site: EndpointSite<ExternalConfig>, host: string): void {
-  if (/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)) return;
+function warnOfPlaintext(site: EndpointSite<ExternalConfig>, url: URL | null): void {
+  if (url && isLocal(url)) return;
   site.warn('EXTERNAL_INSECURE', '/url', 'credentials of clients are sent without TLS', {
     hint: 'https:// or grpcs://',
   });

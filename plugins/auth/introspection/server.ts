@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Call, HeaderBag, type Reply, type Site } from '#contract';
 import { tokenRequest } from '../../clients/tokens/token-server.ts';
+import { isLocal } from '../../shared/calls/local-url.ts';
 import { underOwnCall } from '../../shared/calls/own-call.ts';
 import { Undecided, undecided } from '../lib/undecided.ts';
 import { type Answer, readAnswer } from './answer.ts';
@@ -65,8 +66,7 @@ function urlOf(site: Site<unknown>, written: string): URL {
       hint: 'write them as client_id and client_secret',
     });
   }
-  const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
-  if (url.protocol === 'http:' && !isLocal) {
+  if (url.protocol === 'http:' && !isLocal(url)) {
     site.warn('INTROSPECTION_INSECURE', '/introspection_url', 'tokens and the secret are sent without TLS', {
       hint: 'https://',
     });

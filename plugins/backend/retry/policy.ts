@@ -1,4 +1,5 @@
 import type { PipeRequest, Reply, Tracer } from '#contract';
+import { idempotent } from '../../shared/retries/idempotent.ts';
 import type { BudgetLimits, Use } from './budget.ts';
 import type { Measures, Result } from './measures.ts';
 import { type PauseLimits, pauseMs, retryAfterMs } from './pause.ts';
@@ -22,9 +23,6 @@ export interface Policy extends Retriable {
   readonly measures: Measures;
   readonly tracer: Tracer | null;
 }
-
-/** Methods that can be repeated without additional effect. */
-const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE', 'QUERY']);
 
 /** A failed attempt. */
 export interface Failed {

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { atService, definePlugin, type Infer, type Site } from '#contract';
+import { isLocal } from '../../shared/calls/local-url.ts';
 import { outgoingOf } from '../lib/outgoing.ts';
 import { snapshots } from '../metrics/stats.ts';
 import { Delivery } from './delivery.ts';
@@ -115,8 +116,7 @@ function optionsOf(site: Site<Infer<typeof schema>>): InfluxOptions {
   if (password !== '' && username === '') {
     throw site.fault('INFLUX_CREDENTIALS', '/password', 'a password is set without a username');
   }
-  const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
-  if (password !== '' && url.protocol === 'http:' && !isLocal) {
+  if (password !== '' && url.protocol === 'http:' && !isLocal(url)) {
     site.warn('INFLUX_INSECURE', '/address', 'the password is sent without TLS', { hint: 'https://' });
   }
   return {

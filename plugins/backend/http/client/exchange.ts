@@ -13,7 +13,7 @@ import {
 import type { AnswerHandler, Attempt } from './answer-handler.ts';
 import { MAX_DISCARD_MS, MAX_DISCARDED_BYTES } from './discarding.ts';
 import { aborted, TransportError, UnprocessedError } from './errors.ts';
-import { bodyFailure, failureOf, isLostConnection, malformed } from './failure.ts';
+import { bodyFailure, failureOf, isRepeatable, malformed } from './failure.ts';
 import { type Incoming, incoming, Outgoing } from './headers.ts';
 import type { HttpClient } from './http-client.ts';
 import { RoundTrip } from './http1/round-trip.ts';
@@ -24,7 +24,7 @@ import { onceBegun, type Payload } from './payload.ts';
 import { isRedirect, type RedirectSource, redirectTo, repeatsBody } from './redirect.ts';
 import { sending } from './sending.ts';
 import { signed } from './sign.ts';
-import { idempotent, isBodiless, isInterim } from './status.ts';
+import { isBodiless, isInterim } from './status.ts';
 import { readTrailers } from './trailers.ts';
 
 const WAITING = 0;
@@ -252,7 +252,7 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
   #retriable(error: Error): boolean {
     if (this.#answered || this.#retried || this.#state !== WAITING || this.#controller === null) return false;
     if (error instanceof UnprocessedError) return this.#payload === null || this.#payload instanceof Uint8Array;
-    return this.#reused && this.#payload === null && idempotent.has(this.method) && isLostConnection(error);
+    return this.#reused && this.#payload === null && isRepeatable(this.method, error);
   }
 
   #retry(): void {

@@ -1,4 +1,5 @@
 import { BackendError, CallError, CancelledError } from '#contract';
+import { idempotent } from '../../../shared/retries/idempotent.ts';
 
 /**
  * Maps the error of a failed exchange. Codes: `BACKEND_REFUSED`, `BACKEND_RESET`, `BACKEND_UNREACHABLE`, `BACKEND_DNS`,
@@ -78,8 +79,9 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
   return make('FAILED', code || 'request failed');
 }
 
-/** Whether an established connection was lost. */
-export function isLostConnection(error: Error): boolean {
+/** Whether a request can be repeated because the established connection that it used was lost. */
+export function isRepeatable(method: string, error: Error): boolean {
+  if (!idempotent.has(method)) return false;
   return /^(?:CONNECTION_LOST|UND_ERR_SOCKET|ECONNRESET|EPIPE|HTTP2_CLOSED)$/.test(
     (error as NodeJS.ErrnoException).code ?? '',
   );

@@ -7,6 +7,3 @@ export function isInterim(status: number): boolean {
 export function isBodiless(status: number): boolean {
   return status === 204 || status === 205 || status === 304;
 }
-
-/** Methods that can be repeated without additional effect. */
-export const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE', 'QUERY']);
