@@ -14,7 +14,7 @@ import { underOwnCall } from '../../shared/calls/own-call.ts';
 import { type SettleUndecided, Undecided, undecided, undecidedSettler } from '../lib/undecided.ts';
 import { type Accepted, change, type Decide, type Decision } from './decision.ts';
 import { type DecisionCache, decisionCache } from './decision-cache.ts';
-import { type Measures, measuresOf } from './measures.ts';
+import { measureOf } from './measures.ts';
 import type { ExternalConfig } from './schema.ts';
 
 /** Lowercase names of the headers that only the server can set. */
@@ -26,7 +26,7 @@ export class Admission {
   readonly #decide: Decide;
   readonly #cache: DecisionCache | null;
   readonly #settle: SettleUndecided;
-  readonly #measures: Measures | null;
+  readonly #measure: ReturnType<typeof measureOf>;
   /** Lowercase names of headers that no client can set, even if requests are accepted unchecked. */
   readonly #reserved: ReadonlySet<string>;
 
@@ -37,7 +37,7 @@ export class Admission {
     this.#cache = decisionCache(site);
     const log = site.log.at('[ExternalAuth]');
     this.#settle = undecidedSettler(config, 'EXTERNAL_FAILED', log, site.use('clock'));
-    this.#measures = measuresOf(site);
+    this.#measure = measureOf(site);
     this.#reserved = new Set(config.response_headers.map((name) => name.toLowerCase()));
   }
 
@@ -77,16 +77,16 @@ export class Admission {
       const key = this.#cache?.keyOf(request) ?? '';
       const known = this.#cache?.known(key);
       if (known) {
-        this.#measures?.counted('cached', startedAt);
+        this.#measure?.('cached', startedAt);
         return known;
       }
       const decision = await this.#ask(key, request, body, call);
-      this.#measures?.counted(decision.accepted ? 'accepted' : 'rejected', startedAt);
+      this.#measure?.(decision.accepted ? 'accepted' : 'rejected', startedAt);
       return decision.accepted ? decision : replyOf(decision);
     } catch (error) {
       // The client has disconnected, or the time of its request is over.
       if (!(error instanceof Undecided)) return Reply.failed(error as CallError);
-      this.#measures?.counted('failed', startedAt);
+      this.#measure?.('failed', startedAt);
       return this.#settle(error) ?? unchecked;
     }
   }

@@ -1,16 +1,8 @@
 import { type EndpointSite, meterOf } from '#contract';
+import { type Measure, measure } from '../lib/measure.ts';
 
-/** Result of one decision. */
-export type Result = 'accepted' | 'rejected' | 'failed' | 'cached';
-
-/** Metrics of one endpoint. */
-export interface Measures {
-  /** Counts a decision, and records its duration unless it was cached. */
-  readonly counted: (result: Result, startedAt: number) => void;
-}
-
-/** Metrics of an endpoint, recorded if an exporter is configured; null otherwise. */
-export function measuresOf(site: EndpointSite<unknown>): Measures | null {
+/** Measures the decisions of an endpoint, if an exporter is configured. */
+export function measureOf(site: EndpointSite<unknown>): Measure<'accepted' | 'rejected' | 'failed'> | null {
   const meter = meterOf(site);
   if (!meter) return null;
   const decisions = meter.counter('external_auth.decisions', { description: 'Decisions on requests.' });
@@ -18,12 +10,5 @@ export function measuresOf(site: EndpointSite<unknown>): Measures | null {
     description: 'Duration of decisions that the cache did not answer.',
     unit: 's',
   });
-  const { endpoint } = site.endpoint;
-  return {
-    counted(result, startedAt) {
-      const labels = { endpoint, result };
-      decisions.add(1, labels);
-      if (result !== 'cached') duration.record((performance.now() - startedAt) / 1000, labels);
-    },
-  };
+  return measure(site, decisions, duration, ['accepted', 'rejected', 'failed']);
 }

@@ -19,7 +19,7 @@ import type { Propagated, Propagation } from '../validator/propagate.ts';
 import { nameOf } from '../validator/token-cache.ts';
 import type { Answer } from './answer.ts';
 import type { Introspector } from './introspector.ts';
-import { type Measures, measuresOf } from './measures.ts';
+import { measureOf } from './measures.ts';
 import type { IntrospectionConfig } from './schema.ts';
 import { type ReadToken, tokenReader } from './token.ts';
 
@@ -32,7 +32,7 @@ export class Admission {
   readonly #judge: Judge;
   readonly #agree: Agreement;
   readonly #settle: SettleUndecided;
-  readonly #measures: Measures | null;
+  readonly #measure: ReturnType<typeof measureOf>;
   readonly #log: Log;
   readonly #leeway: number;
   readonly #insufficient: string;
@@ -53,7 +53,7 @@ export class Admission {
     this.#judge = judge(config, propagation);
     this.#agree = agreement(checks, this.#log);
     this.#settle = undecidedSettler(config, 'INTROSPECTION_FAILED', this.#log, site.use('clock'));
-    this.#measures = measuresOf(site);
+    this.#measure = measureOf(site);
     this.#leeway = config.leeway / 1000;
     this.#unknown = propagation.of({});
     const scope = config.scopes.filter((one) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(one)).join(' ');
@@ -68,7 +68,7 @@ export class Admission {
     const name = nameOf(token);
     const known = this.#introspector.known(name);
     if (!known) return this.#ask(name, token, request, call);
-    this.#measures?.counted('cached', 0);
+    this.#measure?.('cached', 0);
     return this.#accept(known, request, call);
   };
 
@@ -80,12 +80,12 @@ export class Admission {
     } catch (error) {
       // The client has disconnected, or the time of its request is over.
       if (!(error instanceof Undecided)) return Reply.failed(error as CallError);
-      this.#measures?.counted('failed', startedAt);
+      this.#measure?.('failed', startedAt);
       const refusal = this.#settle(error);
       if (!refusal) propagate(this.#unknown, request.headers);
       return refusal;
     }
-    this.#measures?.counted(answer.claims ? 'active' : 'inactive', startedAt);
+    this.#measure?.(answer.claims ? 'active' : 'inactive', startedAt);
     return this.#accept(answer, request, call);
   }
 
