@@ -24,6 +24,12 @@ interface Compressor {
   readonly levels: Readonly<Record<Profile, number>>;
 }
 
+const [compressZstd, compressBrotli, compressGzip] = [
+  promisify(zstdCompress),
+  promisify(brotliCompress),
+  promisify(gzip),
+];
+
 const brotli = (level: number) => ({ params: { [constants.BROTLI_PARAM_QUALITY]: level } });
 const zstd = (level: number) => ({ params: { [constants.ZSTD_c_compressionLevel]: level } });
 
@@ -33,17 +39,17 @@ const zstd = (level: number) => ({ params: { [constants.ZSTD_c_compressionLevel]
  */
 const compressors: Readonly<Record<Coding, Compressor>> = {
   zstd: {
-    whole: (body, level) => promisify(zstdCompress)(body, zstd(level)),
+    whole: (body, level) => compressZstd(body, zstd(level)),
     stream: (level) => createZstdCompress(zstd(level)),
     levels: { speed: 1, balanced: 3, compression: 9 },
   },
   br: {
-    whole: (body, level) => promisify(brotliCompress)(body, brotli(level)),
+    whole: (body, level) => compressBrotli(body, brotli(level)),
     stream: (level) => createBrotliCompress(brotli(level)),
     levels: { speed: 1, balanced: 3, compression: 7 },
   },
   gzip: {
-    whole: (body, level) => promisify(gzip)(body, { level }),
+    whole: (body, level) => compressGzip(body, { level }),
     stream: (level) => createGzip({ level }),
     levels: { speed: 1, balanced: 4, compression: 9 },
   },
