@@ -95,7 +95,7 @@ export class AdminPort implements Participant {
   }
 
   /** @throws the system's error when a requested address cannot be opened. */
-  async #openFor({ address, listen, isExplicit: isAsked }: PortPlan): Promise<Opening> {
+  async #openFor({ address, listen, isExplicit }: PortPlan): Promise<Opening> {
     if (address.kind === 'off') return { entrance: null, giveBack() {} };
     // An ephemeral port is kept when it is then requested by its number.
     if (this.#entrance && (listen === this.#listen || listen === this.#entrance.address))
@@ -115,7 +115,7 @@ export class AdminPort implements Participant {
       return { entrance, giveBack: () => entrance.close(0) };
     } catch (error) {
       const reported = `the admin API cannot listen on ${listen}: ${bindErrorReason(error as Error)}`;
-      if (isAsked) throw new Error(reported, { cause: error });
+      if (isExplicit) throw new Error(reported, { cause: error });
       this.#options.log.warning(`${reported}; continuing without it`);
       return { entrance: null, giveBack() {} };
     }

@@ -58,7 +58,7 @@ async function runCommand([first = 'help', ...rest]: readonly string[], context:
   const command = inner ?? outer;
   const [name, args] = inner ? [`${word} ${others[0]}`, others.slice(1)] : [word, others];
   if (!command) {
-    const { message } = unknownWord('command', name, Object.keys({ ...commands, ...aliases, ...brought }));
+    const { message } = unknownWord('command', given, Object.keys({ ...commands, ...aliases, ...brought }));
     stderr.write(`${message}\n\nsluice help lists the commands.\n`);
     return USAGE;
   }

@@ -1,7 +1,7 @@
 export { findNear, type Near, nearest } from '#contract';
 export { escapePointer, fieldName, joinPointer, parentPointer, parsePointer, valueAt } from '../values/pointer.ts';
 export { underEnvironment } from './compatibility/environment.ts';
-export { notSupportedYet, supportedRelatives as supportedBeside } from './compatibility/not-supported.ts';
+export { notSupportedYet, supportedRelatives } from './compatibility/not-supported.ts';
 export { oldNamesOf, presentName } from './compatibility/old-names.ts';
 export { oldNamespaceSchemas, withOldFields, withOldNames, withVersionTwo } from './compatibility/old-schema.ts';
 export type {

@@ -1,5 +1,5 @@
 import { ConfigError, type Data, findNear, type Level, type Namespace, type Place, type Plugin } from '#contract';
-import { joinPointer, notSupportedYet, supportedBeside } from '../../config/index.ts';
+import { joinPointer, notSupportedYet, supportedRelatives } from '../../config/index.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Build } from './site.ts';
 
@@ -86,7 +86,7 @@ function unknownNamespace(
   const plugin = registry.plugin(namespace);
   if (plugin) return placeless(plugin, pointer);
   const near = findNear(namespace, supported);
-  const relatives = supportedBeside(namespace, supported);
+  const relatives = supportedRelatives(namespace, supported);
   const meant = near ? [near.name] : supported.filter((candidate) => `/${candidate}/`.includes(`/${namespace}/`));
   const isVague = meant.length === 0 || (relatives !== undefined && !near?.isSure);
   return new ConfigError('NAMESPACE_UNKNOWN', pointer, `unknown namespace "${namespace}"`, {

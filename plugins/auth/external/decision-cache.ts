@@ -14,7 +14,7 @@ interface Kept {
 /** Accepting decisions of one server, by the hash of the request that they were made for. */
 class Decisions {
   readonly kept = new TokenCache<Kept>();
-  readonly asked = new SharedWork<Awaited<ReturnType<Decide>>>();
+  readonly pending = new SharedWork<Awaited<ReturnType<Decide>>>();
 }
 
 /** Caches decisions, and lets concurrent requests with the same key share one. */
@@ -44,7 +44,7 @@ export function decisionCache(site: Site<ExternalConfig>): DecisionCache | null 
       return kept && age < Math.min(ttl, kept.decision.cacheableMs) ? kept.decision : undefined;
     },
     share: (key, call, decide) =>
-      decisions.asked.join(key, call, async (signal) => {
+      decisions.pending.join(key, call, async (signal) => {
         const decidedAt = clock.now();
         const decision = await decide(signal);
         if (decision.accepted && decision.cacheableMs > 0) {

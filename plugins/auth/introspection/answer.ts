@@ -10,7 +10,7 @@ export interface Answer {
   readonly claims: Readonly<DataObject> | null;
   readonly times: Times;
   /** Time of the request, in milliseconds of the clock. */
-  readonly askedAt: number;
+  readonly requestedAt: number;
   /** Number of characters of the response. */
   readonly length: number;
 }
@@ -25,7 +25,7 @@ const always: Times = {
  * Reads a response of the introspection endpoint.
  * @throws Undecided if it is not a valid answer; the message contains nothing of the response.
  */
-export function readAnswer(status: number, contentType: string, text: string, askedAt: number): Answer {
+export function readAnswer(status: number, contentType: string, text: string, requestedAt: number): Answer {
   if (status === 401 || status === 403) {
     throw new Undecided(`status ${status}: the authorization server does not accept the client of the gateway`, false);
   }
@@ -37,10 +37,10 @@ export function readAnswer(status: number, contentType: string, text: string, as
   const active = getKey(claims, 'active');
   if (typeof active !== 'boolean') throw new Undecided('the response has no "active" of true or false', false);
   // An inactive token has no other properties, whatever the response says.
-  if (!active) return { claims: null, times: always, askedAt, length: 0 };
+  if (!active) return { claims: null, times: always, requestedAt, length: 0 };
   const times = readRegistered(claims);
   if (typeof times === 'string') throw new Undecided(`the response is not valid: ${times}`, false);
-  return { claims: frozen(claims), times, askedAt, length: text.length };
+  return { claims: frozen(claims), times, requestedAt, length: text.length };
 }
 
 function parse(text: string): DataObject {

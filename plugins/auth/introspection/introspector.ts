@@ -20,7 +20,7 @@ export const introspectors: Port<Introspector> = definePort('introspection');
 class Answers {
   readonly active = new TokenCache<Answer>();
   readonly inactive = new TokenCache<Answer>();
-  readonly asked = new SharedWork<Answer>();
+  readonly pending = new SharedWork<Answer>();
 }
 
 const CACHE_MS = 30_000;
@@ -40,12 +40,12 @@ export function openIntrospector(site: Site<unknown>, config: ServerConfig): Int
     known(name) {
       const answer = latest(answers.active.get(name), answers.inactive.get(name));
       if (!answer) return undefined;
-      const age = clock.now() - answer.askedAt;
+      const age = clock.now() - answer.requestedAt;
       const isFresh = answer.claims ? age < ttl && Date.now() / 1000 < answer.times.expires : age < negativeTtl;
       return isFresh ? answer : undefined;
     },
     ask: (name, token, call) =>
-      answers.asked.join(name, call, async (signal) => {
+      answers.pending.join(name, call, async (signal) => {
         const answer = await server.ask(token, signal);
         if (ttl > 0) (answer.claims ? answers.active : answers.inactive).set(name, answer);
         return answer;
@@ -55,5 +55,5 @@ export function openIntrospector(site: Site<unknown>, config: ServerConfig): Int
 
 function latest(one: Answer | undefined, other: Answer | undefined): Answer | undefined {
   if (!one || !other) return one ?? other;
-  return one.askedAt >= other.askedAt ? one : other;
+  return one.requestedAt >= other.requestedAt ? one : other;
 }

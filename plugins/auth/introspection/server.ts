@@ -35,12 +35,12 @@ export function introspectionServer(site: Site<unknown>, config: ServerConfig): 
     ...['Content-Type', 'application/x-www-form-urlencoded', ...headers],
   ];
   const exchange = async (token: string, call: Call): Promise<Answer> => {
-    const askedAt = clock.now();
+    const requestedAt = clock.now();
     const form = new URLSearchParams({ token, ...(hint !== '' && { token_type_hint: hint }), ...fields });
     const reply = await send(tokenRequest(url, new HeaderBag(sent.slice()), form.toString()), call);
     if (reply.errors.length > 0) throw reply.errors[0]!;
     const text = await textOf(reply);
-    return readAnswer(reply.status, reply.headers.get('content-type') ?? '', text, askedAt);
+    return readAnswer(reply.status, reply.headers.get('content-type') ?? '', text, requestedAt);
   };
   return {
     identity: createHash('sha256')

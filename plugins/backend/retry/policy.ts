@@ -47,8 +47,8 @@ export function nextAttempt(
   if (count >= policy.maxAttempts) return 'attempts';
   if (!isRepeatable(policy, request, sent) && !isUnsent(reply, sent)) return 'method';
   if (request.body?.isTaken) return 'body';
-  const askedMs = retryAfterMs(sent.retryAfter, Date.now());
-  if (askedMs > policy.maxRetryAfterMs) return 'retry_after';
-  const waitMs = Math.max(askedMs, pauseMs(policy.pauses, count));
+  const demandedMs = retryAfterMs(sent.retryAfter, Date.now());
+  if (demandedMs > policy.maxRetryAfterMs) return 'retry_after';
+  const waitMs = Math.max(demandedMs, pauseMs(policy.pauses, count));
   return waitMs >= remainingMs ? 'deadline' : waitMs;
 }

@@ -15,13 +15,13 @@ export interface Given {
 export class Bench {
   readonly requests: PipeRequest[] = [];
   given: Given | ((request: PipeRequest, call: Call) => Given | Reply | Promise<Given | Reply>) = {};
-  readonly #stands: Harness[] = [];
+  readonly #testbeds: Harness[] = [];
   #send: Step<PipeRequest> | null = null;
 
   /** @param config of the cache. */
   async open(config: unknown = {}, around: HarnessOptions = {}): Promise<Harness> {
     const testbed = await openHarness(plugin, 'backend', config, around);
-    this.#stands.push(testbed);
+    this.#testbeds.push(testbed);
     if (testbed.attached.transport) this.use(testbed);
     return testbed;
   }
@@ -67,7 +67,7 @@ export class Bench {
 
   async close(): Promise<{ kept: number; deferred: number }[]> {
     const left = [];
-    for (const testbed of this.#stands.splice(0).reverse()) left.push(await testbed.close());
+    for (const testbed of this.#testbeds.splice(0).reverse()) left.push(await testbed.close());
     return left;
   }
 }
