@@ -50,8 +50,7 @@ function isRaw(site: NamingSite, encoding: string): boolean {
 
 /** Combines all listed middleware into one wrap of a phase. */
 function attach(site: NamingSite, phase: 'proxy' | 'backend', raw: boolean): AtEndpoint & AtBackend {
-  // An entry in `plugins` has been converted to a name.
-  const names = (site.config['name'] ?? []) as readonly string[];
+  const names = site.config['name'] as readonly string[];
   const wraps = findNamed(site, names, ['middleware']).map((named) => {
     const attached = contained(site, 'middleware', named, (): AtEndpoint & AtBackend => {
       return { [phase]: stageOf(site, 'middleware', named, named.settings ?? {}, raw) };

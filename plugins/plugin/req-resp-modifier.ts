@@ -70,8 +70,7 @@ type Attachment = AtEndpoint & AtBackend;
 function attach(site: NamingSite, phase: 'proxy' | 'backend', raw: boolean): Attachment {
   const requests: Wrap<PipeRequest>[] = [];
   const responses: Wrap<PipeRequest>[] = [];
-  // An entry in `plugins` has been converted to a name.
-  const names = (site.config['name'] ?? []) as readonly string[];
+  const names = site.config['name'] as readonly string[];
   const builtIns = findBuiltIns(site, names, builtInNames, kinds);
   const modules = findModules(site, names, builtIns, kinds);
   const own: BuiltInModifier[] = [];

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
   ByteStream,
   CallError,
+  ConfigError,
   type Data,
   type Level,
   type Plugin,
@@ -10,6 +11,7 @@ import {
   type Reply,
   type Schema,
 } from '#contract';
+import { holdersIn } from '../../../kernel/config/compatibility/holders.ts';
 import { deepFreeze } from '../../../kernel/config/index.ts';
 import { ConfigErrors, GatewayFault } from '../../../kernel/contract/internal.ts';
 import { type Harness, type HarnessOptions, openHarness } from '../../../kernel/testing/index.ts';
@@ -118,7 +120,11 @@ async function run(
   };
   let gate: Harness;
   try {
-    gate = await openHarness(frozen(plugin), level, config, { ...around, next, services: { clock } });
+    gate = await openHarness(frozen(plugin), level, converted(plugin, level, config), {
+      ...around,
+      next,
+      services: { clock },
+    });
   } catch (error) {
     if (error instanceof ConfigErrors) return null;
     throw error;
@@ -136,6 +142,18 @@ async function run(
   if (Object.keys(Object.prototype).length + Object.keys(Array.prototype).length > 0)
     throw new Error('a prototype has a property');
   return seen;
+}
+
+/** Converts the configuration of a component as a gateway does before it validates it. @throws ConfigErrors. */
+function converted({ name, convert }: Plugin, level: Level, config: unknown): unknown {
+  const components = { [name]: config as Data };
+  const backend = [{ extra_config: level === 'backend' ? components : {} }];
+  const endpoint = { backend, extra_config: level === 'endpoint' ? components : {} };
+  const errors: ConfigError[] = [];
+  const error = (...given: ConstructorParameters<typeof ConfigError>) => void errors.push(new ConfigError(...given));
+  convert?.({ endpoints: [endpoint] }, { error, warn() {}, moved() {}, holders: holdersIn });
+  if (errors.length > 0) throw new ConfigErrors(errors);
+  return components[name];
 }
 
 async function exchange(gate: Harness, request: GeneratedRequest): Promise<unknown> {
