@@ -47,6 +47,9 @@ const PORTS = /(?<=(?:localhost|127\.0\.0\.1):)\d{4,5}\b|(?<="(?:port|listen_por
 /** Ends the output of each curl command with a line break, which responses do not have. */
 const ownLines = 'curl() { command curl "$@"; local code=$?; echo; return $code; }\n';
 
+/** The same for curl commands that run at the same time: each writes its line at once, so that lines are not mixed. */
+const wholeLines = 'curl() { local line; line=$(command curl "$@"); local code=$?; echo "$line"; return $code; }\n';
+
 const UPSTREAM = 'node samples/quickstart/upstream.ts &';
 
 /**
@@ -104,7 +107,8 @@ export async function followGuide(
     }
     const line = /^(?:npx )?sluice (.+)/.exec(command);
     if (line) return runSluice(line[1]!);
-    const shell = spawn('bash', ['-c', ownLines + command], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const lines = /^curl .* &$/m.test(command) ? wholeLines : ownLines;
+    const shell = spawn('bash', ['-c', lines + command], { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     shell.stdout.on('data', (chunk) => {
       output += chunk;
