@@ -5,7 +5,9 @@ import { comments, type Description, literals, luaComments, paragraphs, type Tex
 const banned: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(is|are) no (?!longer\b|more\b)[a-z$…]/, 'is not a valid …'],
   [/\b(is|are) none\b/, 'is not valid'],
-  [/\bthere (is|are) no\b/, 'does not exist'],
+  [/\bthere (is|are|was|were) no\b/, 'does not exist'],
+  [/\b(is|are|was|were) looked at\b/, 'is examined'],
+  [/\b(unless|if|when|not|only) (asked|told) (to|so)\b/, 'on request, with the setting'],
   [/\b(nobody|anybody|whoever|whomever)\b/i, 'no client, any user'],
   [/\b(whatever|wherever)\b/i, 'regardless of'],
   [/\bturn(s|ed)? away\b/, 'rejected'],

@@ -56,7 +56,7 @@ describe('a configuration change over the admin API', () => {
     });
   });
 
-  it('is what the next request is served by', async () => {
+  it('serves the next request', async () => {
     await put(config('/b'));
     equal((await one.gateway.inject('/b')).statusCode, 500);
     equal((await one.gateway.inject('/a')).statusCode, 404);

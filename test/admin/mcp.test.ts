@@ -105,7 +105,7 @@ describe('the admin API over the Model Context Protocol', () => {
     equal((await call(client, 'getStatus', { ['__proto__x']: 1 })).isError, true);
   });
 
-  it('applies a proposal only when asked to, once', async () => {
+  it('applies a proposal only on request, and only once', async () => {
     const proposer = await connect('proposer');
     // As it was shown: a secret in clear would be told as changed.
     const changed = JSON.parse(JSON.stringify(withTokens('/a', '/b')).replace('very-secret', '***'));

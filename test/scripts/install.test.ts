@@ -63,7 +63,7 @@ describe('the script scripts/install.mjs', () => {
     deepEqual(calls(), ['ci --no-audit --no-fund --loglevel=error']);
   });
 
-  it('installs only production dependencies if asked to', () => {
+  it('installs only production dependencies with --omit=dev', () => {
     const { status, stderr } = install(['--omit=dev']);
     equal(status, 0);
     equal(stderr, 'installing dependencies …\n');

@@ -16,7 +16,7 @@ export interface Introspector {
 /** The authorization server of the service. */
 export const introspectors: Port<Introspector> = definePort('introspection');
 
-/** Answers about the tokens of one server and client. Inactive tokens are apart, so that made-up tokens displace none that is active. */
+/** Responses of one server to one client, by token. Inactive tokens are kept apart, so that invalid tokens do not displace active ones. */
 class Answers {
   readonly active = new TokenCache<Answer>();
   readonly inactive = new TokenCache<Answer>();

@@ -1,7 +1,7 @@
 import { type BackendSite, meterOf } from '#contract';
 import type { Reason } from './reason.ts';
 
-/** Result of a request for which a reason to retry occurred: that of the last attempt, or why there was no further one. */
+/** Result of a request that met a condition for a retry: the last attempt's result, or the reason why no further attempt was made. */
 export type Result = 'success' | 'failure' | 'attempts' | 'method' | 'body' | 'retry_after' | 'deadline' | 'budget';
 
 /** Metrics of one backend's retries. */

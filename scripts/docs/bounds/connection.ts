@@ -59,7 +59,7 @@ export const connectionBounds: readonly Bound[] = [
     from: 'kernel/server/http1/framing.ts',
     limit: '{HEADER_LIMIT} fields',
     beyond: 'The request is rejected with 431.',
-    tests: ['a malformed request with more headers than are looked at is answered with 431 and not executed'],
+    tests: ['a malformed request with more headers than the limit of 2,000 is answered with 431 and not executed'],
   },
   {
     holds: 'Query parameters of a request',

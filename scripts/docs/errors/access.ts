@@ -106,7 +106,10 @@ export const authErrors: Codes = {
     'An endpoint has no authorization server, or settings for one without its URL.',
     'Set `introspection_url` with the credentials at the endpoint, or at the root.',
   ],
-  INTROSPECTION_UNUSED: ['A setting of the introspection has no effect.', 'Remove it, or add what the message names.'],
+  INTROSPECTION_UNUSED: [
+    'A setting of the introspection has no effect.',
+    'Remove it, or add the component or field that the message names.',
+  ],
   INTROSPECTION_URL: [
     '`introspection_url` is not a valid URL, or contains credentials.',
     'Write the URL without credentials; use `client_id` and `client_secret`.',
@@ -166,7 +169,10 @@ export const authErrors: Codes = {
   ],
   VALIDATOR_KEYS: ['No key of the file works with `alg`.', 'Correct `alg`, or the key set.'],
   VALIDATOR_SCOPES: ['Scopes are not checked without `scopes_key`.', 'Set `"scopes_key": "scope"`.'],
-  VALIDATOR_UNUSED: ['A setting of the validator has no effect.', 'Remove it, or add what the message names.'],
+  VALIDATOR_UNUSED: [
+    'A setting of the validator has no effect.',
+    'Remove it, or add the component or field that the message names.',
+  ],
   VALIDATOR_WEAK_KEY: ['A symmetric key is shorter than its hash.', 'Create a longer key with `openssl rand`.'],
 };
 
@@ -218,7 +224,10 @@ export const securityErrors: Codes = {
   POLICY_NO_GEOIP: ['`geoIP()` requires a geolocation database.', 'Add the built-in plugin `geoip` to the root.'],
   POLICY_NO_REQUEST: ['A policy on tokens reads the request.', 'Move the policy to `req`.'],
   POLICY_NO_TOKEN: ['`JWT` is only available with `auth/validator`.', 'Add `auth/validator` to the endpoint.'],
-  POLICY_UNUSED: ['A setting of the policies has no effect.', 'Remove it, or add what the message names.'],
+  POLICY_UNUSED: [
+    'A setting of the policies has no effect.',
+    'Remove it, or add the component or field that the message names.',
+  ],
   SECURITY_HEADER_NAME: ['A name is not a header name.', 'Correct it.'],
   SECURITY_HEADER_VALUE: ['A value contains a character that is not allowed in headers.', 'Remove the character.'],
   SECURITY_HOST_FORM: [

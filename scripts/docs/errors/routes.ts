@@ -77,7 +77,7 @@ export const routeErrors: Codes = {
     'The method of a gRPC call does not say whether it can be repeated.',
     'Set `"non_idempotent": true` if the method can be called twice.',
   ],
-  RETRY_IDLE: ['A setting of `backend/retry` has no effect.', 'Remove it, or change what the message names.'],
+  RETRY_IDLE: ['A setting of `backend/retry` has no effect.', 'Remove it, or change the field that the message names.'],
   RETRY_NEVER: ['The component retries no failure.', 'Add `conditions` or status codes.'],
   RETRY_PROTOCOL: [
     'Calls of this component cannot be repeated as a whole.',

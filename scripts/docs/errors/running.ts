@@ -121,7 +121,7 @@ export const requestErrors: Codes = {
     'Correct `host`, or the answer of the service discovery.',
   ],
   BACKEND_ATTEMPT_TIMEOUT: [
-    'An attempt took longer than `attempt_timeout` of `backend/retry`, and there was no further one.',
+    'An attempt took longer than `attempt_timeout` of `backend/retry`, and no further attempt was made.',
     'Raise the timeout, or allow more attempts.',
   ],
   BACKEND_BODY: [

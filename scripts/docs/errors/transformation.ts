@@ -60,7 +60,10 @@ export const modifierErrors: Codes = {
     'Write two paths for `move` and `append`, at least one for `del`.',
   ],
   PROXY_FLATMAP_TYPE: ['The flatmap operation does nothing.', 'Write `move`, `del` or `append`.'],
-  PROXY_IDLE: ['A setting of `proxy` has no effect.', 'Remove it, or add what the message names.'],
+  PROXY_IDLE: [
+    'A setting of `proxy` has no effect.',
+    'Remove it, or add the component or field that the message names.',
+  ],
   PROXY_PROPAGATED: [
     'Propagated parameters of a sequence are not valid.',
     'Set `sequential`, and refer to earlier backends.',

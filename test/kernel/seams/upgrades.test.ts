@@ -213,7 +213,7 @@ describe('a connection that switches to another protocol through a component', (
       match(await (await open(head('/none'))).ended(), /^HTTP\/1\.1 404 /);
     });
 
-    it('at an endpoint without such a component, whose backend is not asked to switch', async () => {
+    it('at an endpoint without such a component, whose backend receives an ordinary request', async () => {
       await start();
       const received = await (await open(head('/plain'))).ended();
       deepEqual(statusesOf(received), [200]);

@@ -237,7 +237,7 @@ describe('an HTTP/1.1 connection', () => {
     deepEqual(statusesOf(received), [200]);
   });
 
-  it('serves HTTP/1.0, and closes unless asked to keep alive', async () => {
+  it('serves HTTP/1.0, and closes the connection without Connection: keep-alive', async () => {
     const received = await sendRaw(port, 'GET /v/1 HTTP/1.0\r\n\r\n');
     deepEqual(statusesOf(received), [200]);
     const client = await openRaw(port);

@@ -86,7 +86,7 @@ describe('the exact JSON parser', () => {
     ],
     ...['{"a":1 "b":2}', '[[1]', '{1:2}', '{"a":1,,"b":2}', '[1]x', 'null null', '"a" "b"', '\ufeff1'],
   ]) {
-    it(`rejects what the standard parser rejects: ${JSON.stringify(text)}`, () => {
+    it(`rejects texts that JSON.parse rejects: ${JSON.stringify(text)}`, () => {
       throws(() => parseHolding(text, plain), SyntaxError);
       equal(
         outcome(() => parseHolding(text, plain)),

@@ -70,7 +70,7 @@ describe('HTTP message signatures', () => {
   };
   const status = async (headers: Record<string, string>, more: object = {}) => (await ask(headers, more)).statusCode;
 
-  it('accepts a request whose signature covers what is required', async () => {
+  it('accepts a request whose signature covers the required components', async () => {
     await serve();
     equal(await status(signed()), 200);
     equal(

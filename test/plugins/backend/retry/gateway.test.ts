@@ -98,7 +98,7 @@ describe('backend/retry in a gateway', () => {
     equal(backend.requests.length, 1);
   });
 
-  it('does not repeat methods that are not idempotent, unless told so', async () => {
+  it('repeats methods that are not idempotent only with non_idempotent', async () => {
     const backend = await planned(503, 200);
     await start(backend.url, {}, { method: 'POST' });
     equal((await get({ method: 'POST', payload: 'x' }))[0], 500);
