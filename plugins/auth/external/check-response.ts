@@ -15,6 +15,17 @@ function fields(bytes: Uint8Array, read: Readonly<Record<number, (reader: Binary
   }
 }
 
+/** Reads the first field of a message; `absent` without it. */
+function firstField<T>(bytes: Uint8Array, read: (reader: BinaryReader) => T, absent: T): T {
+  let value = absent;
+  fields(bytes, {
+    1: (reader) => {
+      value = read(reader);
+    },
+  });
+  return value;
+}
+
 /** Numbers of `HeaderAppendAction`. */
 const actions: readonly HeaderChange['action'][] = ['append', 'add', 'set', 'replace'];
 
@@ -37,12 +48,7 @@ function headerOption(bytes: Uint8Array, initial: 'set' | 'append'): HeaderChang
         },
       }),
     2: (reader) => {
-      append = false;
-      fields(reader.bytes(), {
-        1: (inner) => {
-          append = inner.bool();
-        },
-      });
+      append = firstField(reader.bytes(), (inner) => inner.bool(), false);
     },
     3: (reader) => {
       action = reader.int32();
@@ -63,12 +69,9 @@ class HttpResponse {
 function readDenied(bytes: Uint8Array): HttpResponse {
   const denied = new HttpResponse();
   fields(bytes, {
-    1: (reader) =>
-      fields(reader.bytes(), {
-        1: (inner) => {
-          denied.status = inner.int32();
-        },
-      }),
+    1: (reader) => {
+      denied.status = firstField(reader.bytes(), (inner) => inner.int32(), 0);
+    },
     2: (reader) => add(denied.headers, headerOption(reader.bytes(), 'set')),
     3: (reader) => {
       denied.body = reader.bytes();
@@ -100,12 +103,9 @@ export function decodeDecision(bytes: Uint8Array): Decision {
   let denied: Uint8Array = empty;
   let ok: Uint8Array = empty;
   fields(bytes, {
-    1: (reader) =>
-      fields(reader.bytes(), {
-        1: (inner) => {
-          code = inner.int32();
-        },
-      }),
+    1: (reader) => {
+      code = firstField(reader.bytes(), (inner) => inner.int32(), 0);
+    },
     2: (reader) => {
       denied = reader.bytes();
     },
