@@ -1,6 +1,7 @@
-import { authErrors, limitErrors, securityErrors } from './access.ts';
+import { authErrors, securityErrors } from './access.ts';
 import type { Codes } from './codes.ts';
 import { fileErrors, schemaErrors } from './configuration.ts';
+import { limitErrors } from './limits.ts';
 import { aiErrors, protocolErrors, queueErrors, telemetryErrors } from './protocols.ts';
 import { routeErrors, serverErrors } from './routes.ts';
 import { changeErrors, requestErrors } from './running.ts';
