@@ -121,12 +121,15 @@ const one = {
   it('of a cluster receive commands for their own keys, and share one rate limit', async () => {
     const members = [];
     for (let each = 0; each < 3; each++) {
-      members.push(await startServer(['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000']));
+      // Without a port of their own, the members connect to each other 10,000 ports above, which may be in use.
+      const bus = String(await freePort());
+      const options = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', '--cluster-port', bus];
+      members.push({ bus, ...(await startServer(options)) });
     }
     const slots = [0, 5461, 10923, 16384];
     for (const [index, member] of members.entries()) {
       await member.command('CLUSTER', 'ADDSLOTSRANGE', String(slots[index]), String(slots[index + 1]! - 1));
-      await member.command('CLUSTER', 'MEET', '127.0.0.1', String(members[0]!.port));
+      await member.command('CLUSTER', 'MEET', '127.0.0.1', String(members[0]!.port), members[0]!.bus);
     }
     for (const member of members) {
       await until(async () => String(await member.command('CLUSTER', 'INFO')).includes('cluster_state:ok'));
