@@ -1,4 +1,4 @@
-import { isObject, type Namespace } from '#contract';
+import { type Encoding, isObject, type Namespace } from '#contract';
 import { MAX_DEPTH, presentName } from '../config/index.ts';
 import { backendSchema, PASSING } from '../contract/internal.ts';
 import type { Registry } from './registry.ts';
@@ -18,9 +18,20 @@ export async function loadNamed(document: unknown, registry: Registry): Promise<
     `encoding/${PASSING}`,
     `discovery/${fields.sd.default}`,
   ]);
-  addNames(document, names);
+  const encodings = { encoding: new Set<string>(), output_encoding: new Set<string>() };
+  addNames(document, names, encodings);
   await registry.load([...names].map((name) => presentName(name, registry.compatibility)));
+  const isRead = [...encodings.encoding].every((name) => registry.encoding(name)?.decode);
+  const isWritten = [...encodings.output_encoding].every((name) => canWrite(registry.encoding(name)));
+  // The error for an encoding that does not exist or works in one direction lists the suitable ones of all.
+  if (!isRead || !isWritten)
+    await registry.load(registry.names('encoding').map((name): Namespace => `encoding/${name}`));
 }
+
+const canWrite = (encoding: Encoding | undefined) => encoding?.raw || encoding?.encode;
+
+/** Names of encodings, by the field that holds them. */
+type Encodings = Readonly<Record<'encoding' | 'output_encoding', Set<string>>>;
 
 /** Fields whose values are names of plugins of a family. */
 const families: Readonly<Record<string, string>> = {
@@ -33,10 +44,10 @@ const families: Readonly<Record<string, string>> = {
  * Also collects strings that are not names: one that is data loads a plugin needlessly, or matches nothing. Excessive
  * nesting is rejected later.
  */
-function addNames(value: unknown, names: Set<Namespace>, depth = 0): void {
+function addNames(value: unknown, names: Set<Namespace>, encodings: Encodings, depth = 0): void {
   if (depth > MAX_DEPTH) return;
   if (Array.isArray(value)) {
-    for (const item of value) addNames(item, names, depth + 1);
+    for (const item of value) addNames(item, names, encodings, depth + 1);
     return;
   }
   if (!isObject(value)) return;
@@ -44,9 +55,10 @@ function addNames(value: unknown, names: Set<Namespace>, depth = 0): void {
     const inner = value[key];
     if (typeof inner === 'string') {
       if (Object.hasOwn(families, key)) names.add(`${families[key]}/${inner}`);
+      if (key === 'encoding' || key === 'output_encoding') encodings[key].add(inner);
       continue;
     }
     if (key === 'extra_config' && isObject(inner)) for (const name in inner) names.add(name);
-    addNames(inner, names, depth + 1);
+    addNames(inner, names, encodings, depth + 1);
   }
 }

@@ -85,9 +85,13 @@ describe('the delivery of Moesif events', () => {
 
   it('ends within its timeout if the collector hangs', async () => {
     const { delivery } = open({ closeMs: 50 });
-    collector.state.respond = () => {};
+    const { promise: isPushed, resolve: push } = Promise.withResolvers<unknown>();
+    collector.state.respond = push;
     delivery.add('{"n":1}');
+    const flushed = delivery.flush();
+    await isPushed;
     await delivery.close();
+    await flushed;
     equal(collector.pushes.length, 1);
   });
 
