@@ -58,7 +58,8 @@ export const changeParameters: readonly Parameter[] = [
   {
     name: 'Prefer',
     in: 'header',
-    description: 'Prefer header: `respond-async` returns 202 as soon as the attempt has started.',
+    description:
+      'Value of the Prefer header. `respond-async` returns 202 as soon as the change has started, before its result is known.',
     schema: { type: 'string' },
   },
 ];

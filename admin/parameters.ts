@@ -11,7 +11,7 @@ export function numberInPath(name: string, description: string): Parameter {
 export const revealParameter: Parameter = {
   name: 'reveal',
   in: 'query',
-  description: 'Shows secrets. Requires the scope secrets.',
+  description: 'Shows secrets instead of masking them. Requires a token with the scope "secrets".',
   schema: { type: 'boolean', default: false },
 };
 

@@ -15,7 +15,7 @@ export const replaceParameters: readonly Parameter[] = [
     name: 'persist',
     in: 'query',
     description:
-      'Storage of the configuration: in the history, nowhere, or also in the file that the gateway was started with. PUT writes the body unchanged; PATCH edits the file (JSON, YAML or TOML) and keeps layout and comments. Files that are templates, use environment variables, or changed since they were loaded are rejected with 409.',
+      'Storage of the new configuration: in the history, nowhere, or in the history and the file that the gateway was started with. PUT writes the body unchanged to the file; PATCH edits the file (JSON, YAML or TOML) and keeps layout and comments. A file that is a template, uses environment variables, or has changed since it was loaded is not written, and the response is 409.',
     schema: { type: 'string', enum: keepings, default: 'revision' },
   },
   ...changeHeaders,

@@ -24,7 +24,8 @@ const schema = {
       endpoint: {
         type: 'string',
         minLength: 1,
-        description: 'Name in logs. Its backends can use its {placeholders}. Clients cannot request it.',
+        description:
+          'Path pattern that serves as the name in logs. Backends of the workflow can use its {placeholders}. Clients cannot request the path.',
         examples: ['/enrich/{id}'],
       },
       output_encoding: workflowEncoding(
@@ -38,7 +39,8 @@ const schema = {
       },
     },
     {
-      description: 'Backends called in place of one, sequentially unless proxy.sequential is false.',
+      description:
+        'Backends that are called instead of the surrounding backend, one after another unless proxy.sequential is false.',
       components: workflowComponents,
       defaults: workflowDefaults,
     },

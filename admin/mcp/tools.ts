@@ -117,7 +117,7 @@ function applyTool({ put }: ChangeOperations): AdminTool {
       etag: {
         type: 'string',
         description:
-          'ETag returned by proposeConfig. Nothing is applied if another configuration has become active since.',
+          'ETag returned by proposeConfig. Nothing is applied if another configuration has become active in the meantime.',
       },
       message: { type: 'string', description: 'Message recorded in the history.' },
     },

@@ -31,7 +31,7 @@ export const check: Operation = {
       name: 'level',
       in: 'query',
       description:
-        'Depth of the check: parse only, validate without opening other files, or also read the files that the configuration names. Tokens without the scope "write" use the active plugins and open no files; `unread` lists what was skipped.',
+        'Depth of the check: parse only, validate without opening other files, or also read the files that the configuration names. With a token that lacks the scope "write", the check uses the plugins that are already loaded and opens no files; `unread` lists the files that were skipped.',
       schema: { type: 'string', enum: levels, default: 'full' },
     },
     {

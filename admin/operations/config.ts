@@ -34,7 +34,7 @@ export const getConfig: Operation = {
       name: 'form',
       in: 'query',
       description:
-        'View of the configuration: with all defaults except those of components, as written, or as rendered from its template.',
+        'View of the configuration: as written, as rendered from its template, or with the defaults of all fields except the fields of components.',
       schema: { type: 'string', enum: forms, default: 'effective' },
     },
     {
@@ -47,7 +47,8 @@ export const getConfig: Operation = {
     {
       name: 'If-None-Match',
       in: 'header',
-      description: 'Known ETag: 304 if that revision is still active.',
+      description:
+        'ETag of a revision that the client has already. The response is 304 if that revision is still active.',
       schema: text,
     },
   ],

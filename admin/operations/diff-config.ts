@@ -26,7 +26,7 @@ export const diffConfig: Operation = {
     {
       name: 'level',
       in: 'query',
-      description: 'Builds every component of the configuration as well.',
+      description: 'Builds every component of the configuration in addition, as a reload would.',
       schema: { type: 'string', enum: levels, default: 'schema' },
     },
     revealParameter,

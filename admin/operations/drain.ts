@@ -6,7 +6,7 @@ export const drain: Operation = {
   path: '/v1/drain',
   scope: 'ops',
   summary: 'Start draining: report not ready, and close connections after their response.',
-  responses: { 202: { description: 'Draining. Also returned if the gateway was already draining.' } },
+  responses: { 202: { description: 'The gateway is draining, whether or not it was before.' } },
   handle(ctx, { operating }) {
     operating.drain.start();
     ctx.body = null;
@@ -19,7 +19,7 @@ export const resume: Operation = {
   path: '/v1/resume',
   scope: 'ops',
   summary: 'Accept clients again after a drain.',
-  responses: { 202: { description: 'Accepting requests. Also returned if the gateway was not draining.' } },
+  responses: { 202: { description: 'The gateway accepts requests, whether or not it did before.' } },
   problems: ['draining'],
   handle(ctx, { gateway, operating }) {
     if (gateway.ending) throw new Problem('draining', 'the gateway is shutting down and no longer accepts clients');

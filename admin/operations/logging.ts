@@ -41,7 +41,7 @@ export const setLogging: Operation = {
       level: oneOf(levels),
       ttl: {
         type: 'string',
-        description: 'Duration of the override, up to 24 hours. 0s ends it.',
+        description: 'Duration of the override, up to 24 hours. 0s ends an active override.',
         default: DEFAULT_TTL,
       },
     },

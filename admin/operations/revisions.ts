@@ -102,7 +102,7 @@ const pin = (method: 'PUT' | 'DELETE', pinned: boolean, summary: string): Operat
   scope: 'write',
   summary,
   parameters: [numberInPath('number', 'The revision.'), ...changeHeaders],
-  responses: { 204: { description: 'Done. Also returned if nothing had to change.' } },
+  responses: { 204: { description: 'The revision is in the requested state, whether or not it was before.' } },
   problems: missing,
   changes: true,
   async handle(ctx, { gateway }) {

@@ -69,7 +69,7 @@ export const adminSchema = {
           type: 'string',
           minLength: 1,
           description:
-            'PEM file with the CA certificates for client certificates. If set, clients must present a certificate.',
+            'PEM file with the CA certificates that verify client certificates. If set, clients must present a certificate.',
         },
       },
       required: ['certificate', 'private_key'],
@@ -77,7 +77,7 @@ export const adminSchema = {
     allowed_hosts: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Accepted Host header values, in addition to the names of the listen address.',
+      description: 'Accepted values of the Host header, in addition to the host names of the listen address.',
       default: [],
       examples: [['gateway-admin.internal:9180']],
     },
@@ -109,7 +109,8 @@ export const adminSchema = {
     },
     disable_write: {
       type: 'boolean',
-      description: 'Rejects every configuration change except reloading the file. For deployments that ship the file.',
+      description:
+        'Rejects every configuration change except a reload of the file. For deployments that replace the file themselves.',
       default: false,
     },
     require_if_match: {

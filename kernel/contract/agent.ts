@@ -12,7 +12,8 @@ export const agentSchema = {
     {
       name: {
         type: 'string',
-        description: 'Agent name in health, logs and metrics. Default: AsyncAgent and its position.',
+        description:
+          'Agent name in the health response, logs and metrics. Default: AsyncAgent, followed by the position of the agent.',
         default: '',
         examples: ['orders'],
       },
@@ -23,7 +24,7 @@ export const agentSchema = {
       },
       consumer: {
         type: 'object',
-        description: 'Consumer settings: topic, concurrency and rate.',
+        description: 'Consumer settings: topic, concurrency and rate limit.',
         required: ['topic'],
         properties: {
           topic: { type: 'string', minLength: 1, description: 'Topic or routing key pattern to consume.' },

@@ -88,7 +88,7 @@ export const serviceSchema = {
     read_header_timeout: {
       type: 'duration',
       description:
-        'Time limit for receiving the request line and headers, never longer than read_timeout. 0 means read_timeout; if both are 0, the time is unlimited. Default: 10 seconds.',
+        'Time limit for receiving the request line and headers, at most read_timeout. 0 uses read_timeout; if both are 0, the time is unlimited. Default: 10 seconds.',
       examples: ['5s'],
     },
     write_timeout: time(
@@ -104,21 +104,21 @@ export const serviceSchema = {
     idle_timeout: {
       type: 'duration',
       description:
-        'Time limit for the next request on an open connection. 0 means read_timeout; if both are 0, the time is unlimited. Default: read_timeout, or 2 minutes without one.',
+        'Time that an open connection waits for its next request before it is closed. 0 uses read_timeout; if both are 0, the time is unlimited. Default: read_timeout, or 2 minutes without one.',
       examples: ['75s'],
     },
     max_connections: {
       type: 'integer',
       minimum: 0,
       description:
-        'Maximum number of open client connections, for each worker. Connections beyond it are closed as soon as they are accepted. 0 disables the limit.',
+        'Maximum number of open client connections per worker. Further connections are closed as soon as they are accepted. 0 disables the limit.',
       default: 20_000,
     },
     max_requests_per_connection: {
       type: 'integer',
       minimum: 0,
       description:
-        'Number of requests after which a client connection ends in order: HTTP/1.1 responds with "Connection: close", HTTP/2 sends GOAWAY. 0 disables the limit.',
+        'Number of requests after which a client connection is closed gracefully: with "Connection: close" in HTTP/1.1, with GOAWAY in HTTP/2. 0 disables the limit.',
       default: 100_000,
     },
     max_header_bytes: {

@@ -46,14 +46,14 @@ export const backendSchema = {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       description:
-        "Base URLs of the backend, load-balanced. Repeating one increases its share. Default: the service's `host`.",
+        "Base URLs of the backend. Requests are load-balanced over them; a URL that is listed several times gets a larger share. Default: the service's `host`.",
       examples: [['http://users-1.internal:8080', 'http://users-2.internal:8080']],
     },
     method: {
       type: 'string',
       enum: backendMethods,
       description:
-        "HTTP method of the backend request. Default: the endpoint's method, or the client's if that is ANY.",
+        "HTTP method of the backend request. Default: the endpoint's method, or the method of the client's request if the endpoint has ANY.",
     },
     sd: {
       type: 'string',
@@ -69,7 +69,8 @@ export const backendSchema = {
     },
     disable_host_sanitize: {
       type: 'boolean',
-      description: 'Uses the hosts exactly as written: for service discovery, other schemes and placeholders.',
+      description:
+        'Uses the hosts exactly as written, as required for service discovery, placeholders and schemes other than http and https.',
       default: false,
     },
     encoding: { type: 'string', description: "Encoding of the backend's response body.", default: 'json' },
@@ -146,7 +147,7 @@ export const endpointSchema = {
       type: 'string',
       enum: [...methods, ANY],
       description:
-        'HTTP method of the endpoint. "ANY" serves every method without an endpoint of its own on the same path, and backends get the client\'s method. OPTIONS endpoints come before auto_options and after CORS preflights. QUERY is a GET with a request body. KrakenD accepts neither OPTIONS nor ANY.',
+        'HTTP method of the endpoint. "ANY" serves every method that has no endpoint of its own on the same path, and backends get the client\'s method. OPTIONS endpoints take precedence over auto_options, but preflights of CORS are answered before both. QUERY is a GET with a request body. KrakenD accepts neither OPTIONS nor ANY.',
       default: 'GET',
       examples: ['POST', ANY],
     },
@@ -186,7 +187,7 @@ export const endpointSchema = {
     },
     cache_ttl: {
       type: 'duration',
-      description: "max-age sent to clients and caches in Cache-Control. Default: the service's cache_ttl.",
+      description: "Value of max-age in the Cache-Control header of responses. Default: the service's cache_ttl.",
       examples: ['5m'],
     },
     extra_config: extraConfig,

@@ -11,7 +11,7 @@ const {
 const pipeFields = {
   endpoint: {
     type: 'string',
-    description: 'Path pattern that names the pipe in logs. Backends can use its {placeholders} in their URLs.',
+    description: 'Path pattern that serves as the name in logs. Backends can use its {placeholders} in their URLs.',
     default: '',
     examples: ['/enrich/{id}'],
   },
@@ -23,7 +23,7 @@ const pipeFields = {
   },
   output_encoding: {
     ...outputEncoding,
-    description: 'Response encoding: data, or with `no-op` the bytes of a single backend.',
+    description: 'Form of the result: decoded data, or with `no-op` the unchanged bytes of a single backend.',
     default: 'json',
   },
   concurrent_calls: concurrentCalls,

@@ -5,13 +5,13 @@ const fields = {
     type: 'string',
     enum: ['refuse', 'skip'],
     description:
-      'Handling of requests in which a hook of the plugin fails: `refuse` rejects them with 500, `skip` continues without the hook. Default: refuse.',
+      'Handling of a request if a hook of the plugin fails on it: `refuse` rejects the request with 500, `skip` continues without the hook. Default: refuse.',
   },
   suspend_after: {
     type: 'integer',
     minimum: 0,
     description:
-      "Number of consecutive failures per process after which the plugin is suspended. Until the admin API lifts the suspension or the plugin's file changes, its requests are rejected with 503, or served without it if `on_error` is `skip`. Default: 0, which disables suspension.",
+      "Number of consecutive failures per process after which the plugin is suspended. Until the admin API lifts the suspension or the plugin's file changes, requests that use the plugin are rejected with 503, or served without it if `on_error` is `skip`. Default: 0, which disables suspension.",
   },
 } as const satisfies Readonly<Record<string, Schema>>;
 

@@ -23,11 +23,11 @@ export const routerSchema = {
         '404': body('JSON body for paths that match no endpoint. Default: plain text.'),
         '405': body('JSON body for paths that do not have the method. Default: plain text.'),
       },
-      description: 'JSON response bodies for unknown paths and unsupported methods.',
+      description: 'Custom JSON response bodies for unknown paths and unsupported methods.',
     },
     disable_redirect_fixed_path: {
       type: 'boolean',
-      description: 'Disables redirects to the path with corrected letter case.',
+      description: 'Disables redirects from a path with different letter case to the path of the endpoint.',
       default: false,
     },
     disable_redirect_trailing_slash: {
@@ -54,7 +54,7 @@ export const routerSchema = {
       type: 'string',
       enum: ['pass', 'refuse'],
       description:
-        'Handling of requests with a path parameter, a ";" (also "%3b") in a segment as in /area/private;a=b. Some backends drop path parameters and then see another path than the gateway. "pass" takes them as part of the segment; "refuse" rejects the request with 400.',
+        'Handling of paths that contain a matrix parameter: a segment with a ";" or "%3b", as in /area/private;a=b. Some backends drop such parameters and then see another path than the gateway. "pass" treats the parameter as part of the segment; "refuse" rejects the request with 400.',
       default: 'pass',
       examples: ['refuse'],
     },
@@ -126,13 +126,14 @@ export const routerSchema = {
       type: 'string',
       published: { pattern: `^$|${HEADER_NAME_PATTERN}` },
       description:
-        'Header with the id of a request, as X-Request-Id. The id of a client is kept only if it comes from trusted_proxies and has at most 128 letters, digits and ._~:/+=@-; otherwise the gateway generates one. It is sent to backends and clients, error responses included, and is in the access log, the log lines of failed requests, the server span, and "request_id" in JSON errors for AI clients. Empty disables ids.',
+        'Header that carries the request ID, for example X-Request-Id. An ID in the client\'s request is kept only if the request comes from trusted_proxies and the ID consists of at most 128 letters, digits and ._~:/+=@-; otherwise the gateway generates one. The ID is sent to backends, and to clients with every response, including errors. It appears in the access log, the log lines of failed requests, the server span, and "request_id" in JSON errors for AI clients. Empty disables request IDs.',
       default: '',
       examples: ['X-Request-Id'],
     },
     app_engine: {
       type: 'boolean',
-      description: 'Trusts X-Appengine-Remote-Addr before any other header.',
+      description:
+        "Takes the client's IP address from X-Appengine-Remote-Addr, with precedence over all other headers.",
       default: false,
     },
     max_payload: {

@@ -90,7 +90,8 @@ export const serverTlsSchema = {
           private_key: path('Path of the PEM private key.', '/etc/sluice/server-key.pem'),
         },
       },
-      description: 'Certificates, selected by the requested server name (SNI). The first one serves all other names.',
+      description:
+        'Certificates, selected by the server name (SNI) of the connection. The first one is used for names that no certificate covers.',
       default: [],
     },
     public_key: {

@@ -3,7 +3,8 @@ import { atService, definePlugin } from '#contract';
 /** Settings for replacing the serving configuration with a new one. */
 export const plugin = definePlugin({
   name: 'admin/reload',
-  description: 'Configures draining and guarding of configuration changes.',
+  description:
+    'Configures how configuration changes are applied: draining of the old configuration, and the guard that rolls changes back.',
   places: [
     atService(
       {
@@ -18,20 +19,20 @@ export const plugin = definePlugin({
           },
           stream_drain: {
             type: 'duration',
-            description: 'Maximum time for streams of a changed endpoint to continue before they are ended.',
+            description: 'Maximum time that open streams of a changed endpoint continue before they are ended.',
             default: '5m',
           },
           max_draining: {
             type: 'integer',
             minimum: 1,
             description:
-              'Number of replaced configurations with unfinished requests at which changes of watched files are postponed.',
+              'Maximum number of replaced configurations that still serve requests. At this number, changes of watched files are postponed.',
             default: 8,
           },
           guard: {
             type: 'duration',
             description:
-              'Observation period of an applied file change, which is rolled back if endpoints fail more often or respond more slowly. 0s disables the guard.',
+              'Guard period: time for which an applied file change is observed. The change is rolled back if endpoints fail more often or respond more slowly. 0s disables the guard.',
             default: '0s',
             examples: ['60s'],
           },

@@ -24,7 +24,8 @@ const schema = {
     exchange: {
       type: 'string',
       minLength: 1,
-      description: "Name of the topic exchange to declare. The queue is bound to it by the consumer's topic.",
+      description:
+        "Name of the topic exchange to declare. The queue is bound to it with the consumer's topic as the routing key.",
     },
     ...declarationFields,
     auto_ack: {
@@ -35,7 +36,7 @@ const schema = {
     nack_discard: {
       type: 'boolean',
       description:
-        'Drops failed messages, or dead-letters them if the queue is configured to, instead of requeueing them. Without it, a failed message is requeued at once, and after 1 second from its second failure on.',
+        'Drops failed messages, or dead-letters them if the queue is configured to, instead of requeueing them. If disabled, a failed message is requeued immediately, and from its second failure on after 1 second.',
       default: false,
     },
     prefetch_count: {

@@ -37,7 +37,7 @@ const schema = {
     key_meta: {
       type: 'string',
       minLength: 1,
-      description: 'Request header that carries the record key. Default: none.',
+      description: 'Header of backend requests that carries the record key. Default: none.',
       examples: ['X-Order'],
     },
   },

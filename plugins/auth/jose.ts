@@ -4,7 +4,7 @@ import { sharedAge, sharedCache, usersOfSharedCache } from './validator/shared-c
 /** Alias of `auth/validator` at the service level. */
 export const plugin = definePlugin({
   name: 'auth/jose',
-  description: 'Caches JWK keys for all endpoints, like auth/validator at the service level.',
+  description: 'Caches JWK sets for all endpoints, like auth/validator at the service level.',
   leaves: ['requests', 'data'],
   expectsBelow: usersOfSharedCache,
   independent: true,

@@ -10,6 +10,6 @@ function encode(data: DataObject | null): Encoded {
 /** JSON arrays for the client. Output only. */
 export const plugin = definePlugin({
   name: 'encoding/json-collection',
-  description: 'Writes the array under the key "collection" as the whole response body.',
+  description: 'Writes only the array under the key "collection", as the whole response body.',
   encodings: [{ name: 'json-collection', encode }],
 });

@@ -14,6 +14,7 @@ function decode(bytes: Uint8Array): DataObject {
 /** JSON of any type, for backends whose type of response is not known in advance. Input only. */
 export const plugin = definePlugin({
   name: 'encoding/safejson',
-  description: 'Reads any JSON value. Arrays become the key "collection", scalars the key "content".',
+  description:
+    'Reads any JSON value. An array is returned under the key "collection", a scalar under the key "content".',
   encodings: [{ name: 'safejson', readsField: 'content', decode }],
 });

@@ -22,6 +22,6 @@ function passes(bytes: Uint8Array): Passed | null {
 /** Plain text, input and output. */
 export const plugin = definePlugin({
   name: 'encoding/string',
-  description: 'Reads the whole body as text under the key "content", and writes only that text.',
+  description: 'Reads the whole body as text, which is returned under the key "content", and writes only that text.',
   encodings: [{ name: 'string', writesField: 'content', readsField: 'content', decode, encode, passes }],
 });

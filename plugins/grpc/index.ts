@@ -16,7 +16,7 @@ import { publish, withoutBody } from './server/publish.ts';
  */
 export const plugin = definePlugin({
   name: 'grpc',
-  description: 'Loads descriptors of gRPC services, and serves selected methods to gRPC clients.',
+  description: 'Loads descriptors of gRPC services, and publishes selected methods to gRPC clients.',
   independent: true,
   offers: [grpcCatalog, telemetrySwitches],
   places: [atService(schema, attach)],

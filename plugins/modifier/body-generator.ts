@@ -7,7 +7,7 @@ const successor = 'modifier/request-body-generator';
 /** Former name of `modifier/request-body-generator` at backends. Additional error: `TEMPLATE_TWICE`. */
 export const plugin = definePlugin({
   name: 'modifier/body-generator',
-  description: `The old name of ${successor} at backends.`,
+  description: `Former name of ${successor} at backends.`,
   freeKeys: true,
   leaves: ['data'],
   places: [

@@ -80,7 +80,7 @@ function pluginOf(entries: readonly Entry[], file: string): Plugin {
   return definePlugin({
     name: file,
     contract: 1,
-    description: `Brings ${entries.map(({ name }) => `"${name}"`).join(', ')}.`,
+    description: `Registers ${entries.map(({ name }) => `"${name}"`).join(', ')}.`,
     handlers: [...new Set(entries.map(({ name }) => name))],
     offers: [handlers],
     takes: [handlers],

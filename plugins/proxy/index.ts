@@ -10,7 +10,7 @@ const joining: readonly unknown[] = ['deep', 'append'];
 export const plugin = definePlugin({
   name: 'proxy',
   description:
-    'Configures how backends are called and their responses merged: sequences, combiners, reshaping, static data, shadow traffic.',
+    'Configures how backends are called and how their responses are merged: order of calls, merge strategy, changes to the data, static data, shadow traffic.',
   freeKeys: true,
   leaves: ['requests'],
   convert: convertStrategies,

@@ -34,7 +34,7 @@ export const endpointProxySchema = {
       type: 'array',
       items: { type: 'string', pattern: '^resp[0-9]+(_[^\\s]+)?$' },
       description:
-        'Values of earlier responses that components of later backends can use as parameters: resp0_user.id is the field user.id of the first response, resp0 the whole body of a no-op backend.',
+        'Values of earlier responses that components of later backends can use as parameters: `resp0_user.id` is the field `user.id` of the first response, `resp0` the whole body of the first response if its encoding is no-op.',
       default: [],
       examples: [['resp0_user.id']],
     },
@@ -44,14 +44,14 @@ export const endpointProxySchema = {
       properties: {
         data: {
           type: 'object',
-          description: 'Top-level keys to set. They replace equal keys from backends.',
+          description: 'Top-level keys and values to set. They replace keys of the same name from backends.',
           examples: [{ partial: true }],
         },
         strategy: {
           type: 'string',
           enum: ['always', 'success', 'complete', 'errored', 'incomplete'],
           description:
-            'Condition for adding the data: `always`; `success` without an error; `complete` without an error and with all backends; `errored` with an error; `incomplete` if a backend is missing.',
+            'Condition for adding the data. `always`: every response; `success`: no error occurred; `complete`: no error occurred and all backends responded; `errored`: an error occurred; `incomplete`: a backend response is missing.',
         },
       },
       required: ['data', 'strategy'],
@@ -61,7 +61,7 @@ export const endpointProxySchema = {
       type: 'string',
       enum: ['default', 'deep', 'append', 'ordered'],
       description:
-        'Merge strategy, applied in declaration order. `default` and `ordered`: later top-level keys win. `append`: additionally concatenates arrays with equal keys. `deep`: merges objects with equal keys at any depth.',
+        'Merge strategy for the backend responses, which are merged in declaration order. `default` and `ordered`: if several responses have the same top-level key, the last one wins. `append`: as `default`, but arrays under the same key are concatenated. `deep`: objects under the same key are merged at any depth.',
       default: 'default',
     },
     max_payload: {
@@ -85,7 +85,7 @@ export const endpointProxySchema = {
       type: 'string',
       enum: ['parallel', 'sequential'],
       description:
-        'Order of the backend calls, as in version 4 of the format. It replaces `sequential`, over which it has precedence. Default: parallel.',
+        'Order of the backend calls, in the form of version 4 of the format. It replaces `sequential` and takes precedence over it. Default: parallel.',
     },
   },
 } as const satisfies Schema;

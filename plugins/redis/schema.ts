@@ -72,7 +72,7 @@ const fields = {
             value: { type: 'string', description: 'Attribute value.' },
           },
         },
-        description: 'Static attributes of the spans of the connection.',
+        description: 'Attributes that are added to all spans of the connection.',
         unused: { because: noReports },
       },
     },

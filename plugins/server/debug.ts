@@ -13,7 +13,7 @@ export const plugin = definePlugin({
       routes: [
         {
           path: '/__debug/*',
-          description: 'Logs its requests at DEBUG.',
+          description: 'Logs requests to this path at DEBUG.',
           async handle(request) {
             const body = await textOf(request);
             log.debug(`Method: ${request.method}`);

@@ -5,14 +5,14 @@ import { jsonReply } from './lib/json-reply.ts';
 /** Backend that responds with the request it receives. */
 export const plugin = definePlugin({
   name: 'server/echo',
-  description: 'Serves /__echo/, which returns the request.',
+  description: 'Serves /__echo/, which responds with a description of the request.',
   always: ({ setting }) => {
     if (!setting('echo_endpoint')) return {};
     return {
       routes: [
         {
           path: '/__echo/*',
-          description: 'Returns the request.',
+          description: 'Responds with a description of the request.',
           async handle(request) {
             const { method, host, path, search } = request;
             return jsonReply({

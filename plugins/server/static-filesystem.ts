@@ -37,7 +37,7 @@ const schema = {
     skip: {
       type: 'array',
       items: { type: 'string', pattern: '^/' },
-      description: 'Path prefixes below `prefix` that are passed to the endpoints.',
+      description: 'Path prefixes below `prefix` that are not served from files but matched to endpoints.',
       default: [],
       examples: [['/media/api']],
     },

@@ -30,7 +30,7 @@ const EXPORTER = 'New Relic';
 const schema = {
   type: 'object',
   title: 'New Relic',
-  description: 'New Relic transactions: one per request, with a segment per backend call.',
+  description: 'Settings of New Relic transactions: one transaction per request, with a segment per backend call.',
   required: ['license'],
   examples: [
     { license: '${NEW_RELIC_LICENSE}' },
@@ -46,7 +46,7 @@ const schema = {
     headers_to_pass: {
       type: 'array',
       items: { type: 'string', pattern: HEADER_NAME_PATTERN },
-      description: 'Request headers to report. ["*"] reports all except those with credentials.',
+      description: 'Request headers to report. ["*"] reports all headers except those with credentials.',
       default: [],
       examples: [['X-Tenant'], ['*']],
     },

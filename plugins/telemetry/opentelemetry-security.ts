@@ -12,7 +12,7 @@ const schema = {
     otlp: {
       type: 'array',
       minItems: 1,
-      description: 'OTLP exporters and their headers.',
+      description: 'OTLP exporters and the headers to add to their requests.',
       items: {
         type: 'object',
         required: ['name', 'headers'],

@@ -40,7 +40,11 @@ const schema = {
       examples: [{ status: 502, body: 'bad upstream' }],
       properties: {
         status: { type: 'integer', minimum: 200, maximum: 599, description: 'Response status.', default: 500 },
-        body: { type: 'string', description: 'Response body. Empty sends one line per violation.', default: '' },
+        body: {
+          type: 'string',
+          description: 'Response body. If empty, the body contains one line per violation.',
+          default: '',
+        },
         content_type: {
           type: 'string',
           pattern: '^[\\t\\x20-\\x7e]+$',

@@ -33,14 +33,16 @@ export function measuresOf(site: EndpointSite<WebsocketConfig>): Measures {
   const meter = site.config.disable_otel_metrics ? null : meterOf(site);
   if (!meter) return unmeasured;
   const endpoint = { endpoint: site.endpoint.endpoint };
-  const connections = meter.upDownCounter('websocket.connections', { description: 'Open client WebSockets.' });
-  const messages = meter.counter('websocket.messages', { description: 'Messages from and to clients.' });
-  const reconnections = meter.counter('websocket.reconnections', {
-    description: 'Reconnections to backends.',
+  const connections = meter.upDownCounter('websocket.connections', {
+    description: 'Number of open client WebSockets.',
   });
-  const dropped = meter.counter('websocket.dropped', { description: 'Messages that were not delivered.' });
+  const messages = meter.counter('websocket.messages', { description: 'Number of messages from and to clients.' });
+  const reconnections = meter.counter('websocket.reconnections', {
+    description: 'Number of reconnections to backends.',
+  });
+  const dropped = meter.counter('websocket.dropped', { description: 'Number of messages that were not delivered.' });
   const failures = meter.counter('websocket.failures', {
-    description: 'Client and backend connections that ended with an error.',
+    description: 'Number of client and backend connections that ended with an error.',
   });
   const incoming = { ...endpoint, direction: 'in' };
   const outgoing = { ...endpoint, direction: 'out' };

@@ -32,12 +32,12 @@ export const schema = {
     subprotocols: names('Subprotocols that clients can choose from.', 'graphql-transport-ws'),
     connect_event: {
       type: 'boolean',
-      description: 'Notifies the backend when a client connects. Only for the shared connection.',
+      description: 'Notifies the backend when a client connects. Applies only to the shared connection.',
       default: false,
     },
     disconnect_event: {
       type: 'boolean',
-      description: 'Notifies the backend when a client disconnects. Only for the shared connection.',
+      description: 'Notifies the backend when a client disconnects. Applies only to the shared connection.',
       default: false,
     },
     return_error_details: {
@@ -72,7 +72,8 @@ export const schema = {
     },
     write_wait: {
       type: 'duration',
-      description: "Timeout of a write and of the backend's greeting. The connection is closed when it expires.",
+      description:
+        'Timeout of each write, and of the exchange of opening messages with the backend. The connection is closed when the timeout expires.',
       default: '10s',
     },
     ping_period: { type: 'duration', description: 'Interval of pings to clients.', default: '54s' },

@@ -3,7 +3,7 @@ import { type Kind, knownFields } from './not-supported.ts';
 import { OLD_FIELDS, type OldNames } from './old-names.ts';
 
 const INERT = {
-  description: 'Unsupported field. Accepted only with its empty value, which has no effect.',
+  description: 'Unsupported field. Only its empty value is accepted, which has no effect.',
   deprecated: true,
 };
 

@@ -48,7 +48,7 @@ const schema = {
   properties: {
     settings: {
       type: 'object',
-      description: 'Settings: the variables of templates.',
+      description: 'Settings files, whose content is available to templates as variables.',
       default: {},
       properties: {
         paths,
@@ -65,14 +65,14 @@ const schema = {
         },
         dir_field_prefix: {
           type: 'string',
-          description: 'Prefix of variables that are named after directories.',
+          description: 'Prefix for the names of variables that are named after directories.',
           default: '',
         },
       },
     },
     partials: {
       type: 'object',
-      description: 'Partials: text files inserted unchanged.',
+      description: 'Partials: text files that templates insert unchanged.',
       default: {},
       properties: { paths },
     },
@@ -85,19 +85,23 @@ const schema = {
         undefined_vars: {
           type: 'string',
           enum: ['error', 'zero', 'invalid'],
-          description: 'Value of an undefined variable: an error, its zero value, or a marker text.',
+          description: 'Result of an undefined variable: an error, the zero value, or a marker text.',
           default: 'error',
         },
       },
     },
-    meta_key: { type: 'string', description: 'Name of the variable with the metadata of the files.', default: 'meta' },
+    meta_key: {
+      type: 'string',
+      description: 'Name of the variable that contains metadata about the files.',
+      default: 'meta',
+    },
     out: {
       type: 'string',
       description: 'File to write the rendered configuration to. Empty writes none.',
       default: '',
     },
-    debug: { type: 'boolean', description: 'Prints the variables.', default: false },
-    ref_key: { type: 'string', description: 'Object key that includes another file.', default: '$ref' },
+    debug: { type: 'boolean', description: 'Prints the variables that are available to templates.', default: false },
+    ref_key: { type: 'string', description: 'Object key whose value names another file to include.', default: '$ref' },
     keys_naming_rules: {
       type: 'string',
       enum: ['strict', 'freeform'],

@@ -15,7 +15,7 @@ const model = {
       output_encoding: {
         type: 'string',
         enum: ['streaming'],
-        description: 'Output encoding: always `streaming`. Each request decides whether its response is streamed.',
+        description: 'Output encoding, always `streaming`. Whether a response is streamed depends on the request.',
         default: 'streaming',
       },
       timeout: {
@@ -77,7 +77,7 @@ export const serviceSchema = {
       type: 'array',
       items: model,
       minItems: 1,
-      description: 'Models that clients can use, of any vendor that `ai/llm` supports.',
+      description: 'Models that clients can use, from any vendor that `ai/llm` supports.',
     },
   },
 } as const satisfies Schema;

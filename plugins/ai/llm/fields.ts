@@ -69,7 +69,7 @@ export const variableFields = {
     items: { type: 'string', minLength: 1 },
     description: 'Stop sequences: texts that end the response.',
   },
-  extra: { type: 'object', description: 'Custom values for templates, available as `.variables.extra_payload`.' },
+  extra: { type: 'object', description: 'Custom values, available to templates as `.variables.extra_payload`.' },
 } as const satisfies Record<string, Schema>;
 
 /** User-defined variables. */

@@ -60,7 +60,7 @@ function attach(site: BackendSite<DataObject>): AtBackend {
     if (debug) site.log.debug(() => `[LLM] ${what}: ${masked(text())}`);
   };
   const counter = meterOf(site)?.counter('llm.tokens', {
-    description: 'Tokens used by prompts and responses of models.',
+    description: 'Number of tokens in prompts and responses of models.',
   });
   const tokens = counter ? countingTokens(counter, vendor.name, site.endpoint.endpoint) : null;
   const common = { vendor, settings, pointer, show };

@@ -36,7 +36,7 @@ function settingsOf({ variables, needsVariables }: Vendor) {
         minLength: 1,
         pattern: '^[\\x21-\\x7e]*$',
         secret: true,
-        description: 'API key of the gateway at the vendor. Use an environment variable.',
+        description: 'API key with which the gateway calls the vendor. Use an environment variable.',
         examples: [`\${LLM_KEY}`],
       },
       debug: {
@@ -47,20 +47,21 @@ function settingsOf({ variables, needsVariables }: Vendor) {
       input_template: {
         type: 'string',
         minLength: 1,
-        description: 'Path of the Go template that renders the request of the vendor. Default: built in.',
+        description: 'Path of a Go template that renders the request to the vendor. Default: a built-in template.',
         examples: ['./prompt.tmpl'],
       },
       output_template: {
         type: 'string',
         minLength: 1,
-        description: 'Path of the Go template that renders the JSON response to the client. Default: built in.',
+        description:
+          'Path of a Go template that renders the JSON response to the client. Default: a built-in template.',
         examples: ['./answer.tmpl'],
       },
       format: {
         ...formatField,
-        description: 'Format of streamed messages, with precedence over the format next to the vendor.',
+        description: 'Format of streamed messages. Takes precedence over the `format` that is set next to the vendor.',
       },
-      variables: { ...variables, description: 'Model parameters, and values for templates.' },
+      variables: { ...variables, description: 'Model parameters, and custom values for templates.' },
     },
   } as const satisfies Schema;
 }
@@ -70,7 +71,7 @@ function versionsOf(name: string): { readonly type: 'object' } {
   const versions = vendors.filter((vendor) => vendor.name === name);
   const described = {
     type: 'object',
-    description: `Model of ${name}, by API version.`,
+    description: `Settings of ${name} models, by API version.`,
     exactlyOneOf: [versions.map(({ version }) => version)],
     properties: Object.fromEntries(
       versions.map((vendor) => [

@@ -13,7 +13,7 @@ const workflow = {
         type: 'string',
         minLength: 1,
         description:
-          'Name in logs, with {placeholders} for the arguments that backends may use. Clients cannot request it.',
+          'Path pattern that serves as the name in logs. Its {placeholders} are arguments that backends can use in their URLs. Clients cannot request the path.',
         examples: ['/weather/{city}'],
       },
       output_encoding: workflowEncoding(
@@ -33,7 +33,7 @@ const workflow = {
     },
     {
       description:
-        'Backends that a call of the tool runs, one after another unless proxy.sequential is false. Cannot be combined with endpoint.',
+        'Backends that are called when the tool is called, one after another unless proxy.sequential is false. Cannot be combined with endpoint.',
       components: workflowComponents,
       defaults: workflowDefaults,
       listedQueries: true,
@@ -57,7 +57,7 @@ const tool = {
     title: { type: 'string', description: 'Display name for people.', examples: ['Weather'] },
     description: {
       type: 'string',
-      description: 'Purpose of the tool. Models choose tools by it.',
+      description: 'Purpose of the tool. Models choose tools by this text.',
       examples: ['The weather of a city.'],
     },
     type: {
@@ -82,14 +82,14 @@ const tool = {
       items: { type: 'string', published: { pattern: HEADER_NAME_PATTERN } },
       uniqueItems: true,
       description:
-        'Client headers forwarded to the workflow or endpoint, credentials included. Only trace headers are forwarded without being listed.',
+        'Client headers forwarded to the workflow or endpoint. Headers with credentials must be listed as well; only trace headers are always forwarded.',
       default: [],
       examples: [['Authorization']],
     },
     input_schema: {
       type: 'object',
       description:
-        'JSON Schema (2020-12) of the arguments, of which a call has at most 1,000. Default for an endpoint: its path variables, its input_query_strings and the schema of validation/json-schema.',
+        'JSON Schema (2020-12) of the arguments. A call can have at most 1,000 arguments. Default for an endpoint: its path variables, its input_query_strings and the schema of validation/json-schema.',
       examples: [{ type: 'object', required: ['city'], properties: { city: { type: 'string' } } }],
     },
     output_schema: {
@@ -100,7 +100,7 @@ const tool = {
     },
     return_error_msg: {
       type: 'boolean',
-      description: 'Returns the error text to clients instead of a generic message.',
+      description: 'Returns the text of an error to clients instead of a generic message.',
       default: false,
     },
     workflow,
@@ -108,14 +108,14 @@ const tool = {
       type: 'string',
       minLength: 1,
       description:
-        'Endpoint that a call requests, with all of its components, as written under "endpoints". Arguments become its path variables, its query and its JSON body. Cannot be combined with workflow.',
+        'Path of the endpoint that the tool calls, as written under "endpoints". All components of the endpoint apply. Arguments become its path parameters, query string and JSON body. Cannot be combined with workflow.',
       examples: ['/weather/{city}'],
     },
     method: {
       type: 'string',
       enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'],
       description:
-        'Method of the endpoint. Default: its only method; GET where it has several. Required for an endpoint with the method ANY.',
+        'Method of the endpoint. Default: the only method of the path, or GET if there are several. Required for an endpoint with the method ANY.',
     },
   },
 } as const satisfies Schema;
@@ -128,7 +128,7 @@ const protectedResource = {
   properties: {
     resource: {
       type: 'string',
-      description: 'Public URL of the endpoint, the audience of tokens.',
+      description: 'Public URL of the endpoint. Tokens must be issued for it as their audience.',
       examples: ['https://api.example.com/mcp'],
     },
     authorization_servers: {
@@ -169,13 +169,13 @@ const server = {
     },
     json_response: {
       type: 'boolean',
-      description: 'Responds with JSON instead of a stream of one event, if the client accepts both.',
+      description: 'Responds with JSON instead of an event stream with a single event, if the client accepts both.',
       default: false,
     },
     stateless: {
       type: 'boolean',
       description:
-        'Disables sessions: every request is independent, and any instance can answer it. A session serves only the client that opened it.',
+        'Disables sessions: every request is independent, and any instance can answer it. With sessions, each one can be used only by the client that opened it.',
       default: false,
     },
     ping_period: {
@@ -248,7 +248,7 @@ export const endpointSchema = {
   type: 'object',
   title: 'Endpoint of an MCP server',
   description:
-    'Serves the MCP server; `backend` is not needed. An endpoint without `method`, as the only one with its path, serves POST and, with sessions, GET and DELETE.',
+    'Serves an MCP server at the endpoint; `backend` is not needed. If the path has a single endpoint and its `method` is not set, the endpoint serves POST and, with sessions, also GET and DELETE.',
   required: ['server_name'],
   examples: [{ server_name: 'weather' }],
   properties: {

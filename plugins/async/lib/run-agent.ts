@@ -35,7 +35,7 @@ export function runAgent(site: AgentSite<unknown>, key: Data, open: () => AgentD
     discarded: { agent: name, outcome: 'discarded' },
   };
   const counter = meterOf(site)?.counter('agent.messages', {
-    description: 'Messages that were processed, and messages that were dropped before processing.',
+    description: 'Number of messages that were processed, or dropped before processing.',
   });
   const order = setting('sequential_start') ? orderOf(setting('async_agent')) : null;
   const job = {

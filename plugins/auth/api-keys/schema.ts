@@ -14,7 +14,7 @@ export type KeyHash = 'plain' | (typeof hashes)[number];
 const roles = {
   type: 'array',
   items: { type: 'string', minLength: 1 },
-  description: "Roles of the key's owner. The first role that the endpoint accepts is the effective one.",
+  description: "Roles of the key's owner. The effective role is the first one that the endpoint accepts.",
   default: [],
   examples: [['admin', 'user']],
 } as const;
@@ -58,7 +58,7 @@ const plainKeys = {
       },
       description: 'All valid API keys. Empty rejects every request.',
     },
-    hash: { type: 'string', enum: ['plain'], description: 'Keys are stored in plain text.', default: 'plain' },
+    hash: { type: 'string', enum: ['plain'], description: 'Storage of the keys: in plain text.', default: 'plain' },
     ...common,
   },
 } as const satisfies Schema;

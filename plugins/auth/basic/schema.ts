@@ -4,7 +4,8 @@ const properties = {
   htpasswd_path: {
     type: 'string',
     minLength: 1,
-    description: 'File with a user name and a bcrypt hash per line, as written by `htpasswd -B`. Watched for changes.',
+    description:
+      'File with one user per line: a name and a bcrypt hash, as written by `htpasswd -B`. Watched for changes.',
     examples: ['/etc/sluice/.htpasswd'],
   },
   users: {
@@ -21,7 +22,7 @@ const users = { ada: '$2b$10$jYrjVj9iPcAh4v6d69o2p.fMQ4Skbx9MwuoDqVXxgM8AZXpcsJw
 export const serviceSchema = {
   type: 'object',
   title: 'Basic authentication',
-  description: 'Default users for endpoints that use auth/basic that declare no users.',
+  description: 'Users for all endpoints that use auth/basic and declare no users.',
   examples: [{ users }],
   properties,
 } as const satisfies Schema;

@@ -50,14 +50,18 @@ export const schema = {
       values: {
         type: 'array',
         items: { type: 'string' },
-        description: 'Values of the parameter. Masked in printed configurations.',
+        description: 'Values of the parameter. They are masked when the configuration is printed.',
         secret: 'possible',
       },
       description: 'Additional parameters of the token request. grant_type replaces the default grant type.',
       default: {},
       examples: [{ audience: ['https://orders.example.com'] }],
     },
-    is_disabled: { type: 'boolean', description: 'Disables sending tokens.', default: false },
+    is_disabled: {
+      type: 'boolean',
+      description: 'Sends requests without a token, as if the component were not configured.',
+      default: false,
+    },
   },
 } as const satisfies Schema;
 

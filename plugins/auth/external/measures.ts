@@ -5,9 +5,11 @@ import { type Measure, measure } from '../lib/measure.ts';
 export function measureOf(site: EndpointSite<unknown>): Measure<'accepted' | 'rejected' | 'failed'> | null {
   const meter = meterOf(site);
   if (!meter) return null;
-  const decisions = meter.counter('external_auth.decisions', { description: 'Decisions on requests.' });
+  const decisions = meter.counter('external_auth.decisions', {
+    description: 'Number of requests on which the server decided.',
+  });
   const duration = meter.histogram('external_auth.duration', {
-    description: 'Duration of decisions that the cache did not answer.',
+    description: 'Duration of decisions that were not in the cache.',
     unit: 's',
   });
   return measure(site, decisions, duration, ['accepted', 'rejected', 'failed']);

@@ -66,14 +66,15 @@ export const schema = {
     context_extensions: {
       type: 'object',
       values: { type: 'string', description: 'Value of the entry.' },
-      description: 'Additional entries for the gRPC server, for example the name of the route.',
+      description:
+        'Context extensions: additional entries that are sent to the gRPC server, for example the name of the route.',
       default: {},
       examples: [{ tenant: 'shop' }],
     },
     cache_ttl: {
       type: 'duration',
       description:
-        'Time for which each process caches an accepting decision. `Cache-Control` of the response shortens it; responses with `Set-Cookie` and rejections are never cached. 0s disables the cache.',
+        "Time for which each process caches a decision that accepts the request. `Cache-Control` of the server's response can shorten it; responses with `Set-Cookie` and rejections are never cached. 0s disables the cache.",
       default: '0s',
       examples: ['10s'],
     },

@@ -3,7 +3,7 @@ import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
 export const schema = {
   type: 'object',
   title: 'Google Cloud',
-  description: 'Google identity token for the backend, issued to a service account or to the machine.',
+  description: 'Google identity token that is sent to the backend, issued to a service account or to the machine.',
   required: ['audience'],
   examples: [
     { audience: 'https://orders-abc.a.run.app' },
@@ -23,7 +23,7 @@ export const schema = {
       type: 'string',
       minLength: 1,
       description:
-        "Service account key file. Default: the file named by GOOGLE_APPLICATION_CREDENTIALS, then the gcloud credentials, then the machine's identity.",
+        "Service account key file. Default: the first that exists of the file named by GOOGLE_APPLICATION_CREDENTIALS, the gcloud credentials, and the machine's identity.",
       examples: ['/etc/sluice/service-account.json'],
     },
     credentials_json: {
@@ -35,13 +35,14 @@ export const schema = {
     custom_claims: {
       type: 'object',
       values: { type: 'any', description: 'Value of the claim.' },
-      description: 'Additional claims to request. Not supported by machine identities.',
+      description: "Additional claims to request for the token. Not supported with the machine's identity.",
       examples: [{ tenant: 'a' }],
     },
     s2s_auth_header: {
       type: 'string',
       published: { pattern: `^$|${HEADER_NAME_PATTERN}` },
-      description: "Header that carries the token, to keep the user's Authorization header. Empty uses Authorization.",
+      description:
+        'Header that carries the token, so that the Authorization header of the client is kept. Empty uses Authorization.',
       default: '',
       examples: ['X-Serverless-Authorization'],
     },

@@ -6,7 +6,7 @@ const alg = {
   type: 'string',
   enum: algorithmChoices,
   description:
-    'Signature algorithm, by its JWS name: EdDSA is ed25519, ES256 and ES384 are ecdsa-p256-sha256 and ecdsa-p384-sha384, PS512 is rsa-pss-sha512, RS256 is rsa-v1_5-sha256, HS256 is hmac-sha256.',
+    'Signature algorithm by its JWS name. In RFC 9421, EdDSA is called ed25519, ES256 ecdsa-p256-sha256, ES384 ecdsa-p384-sha384, PS512 rsa-pss-sha512, RS256 rsa-v1_5-sha256 and HS256 hmac-sha256.',
   examples: ['EdDSA'],
 } as const;
 
@@ -44,13 +44,13 @@ export const endpointSchema = {
     require_content_digest: {
       type: 'boolean',
       description:
-        'Requires that signatures of requests with a body cover `Content-Digest` (RFC 9530). The body is buffered, and compared with the digest.',
+        'Requires that the signature of a request with a body covers `Content-Digest` (RFC 9530). The body is buffered and compared with the digest.',
       default: true,
     },
     max_age: {
       type: 'duration',
       description:
-        'Maximum age of a signature by its `created`, which is required. A recorded request can be repeated until then.',
+        'Maximum age of a signature, computed from its parameter `created`, which is required. A recorded request can be replayed until its signature has reached this age.',
       default: '5m',
     },
     leeway: { type: 'duration', description: 'Clock skew tolerance for `created` and `expires`.', default: '5s' },
@@ -58,7 +58,7 @@ export const endpointSchema = {
     key_id_header: {
       type: 'string',
       description:
-        'Header that passes the ID of the verified key to backends, replacing a client header of that name. Empty passes none.',
+        'Header that passes the ID of the verified key to backends, replacing a client header of that name. Empty disables the header.',
       default: '',
       examples: ['X-Key-Id'],
     },
@@ -88,7 +88,7 @@ export const backendSchema = {
       items: { type: 'string', minLength: 1 },
       minItems: 1,
       description:
-        'Components that the signature covers, as in required_components. Headers that a request lacks are left out. `Content-Digest` is added for requests with a body.',
+        'Components that the signature covers, in the form of required_components. Headers that a request does not have are skipped. `Content-Digest` is added for requests with a body.',
       default: ['@method', '@authority', '@path', '@query', 'content-type'],
       examples: [['@method', '@target-uri']],
     },

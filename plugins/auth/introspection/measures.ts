@@ -5,9 +5,9 @@ import { type Measure, measure } from '../lib/measure.ts';
 export function measureOf(site: EndpointSite<unknown>): Measure<'active' | 'inactive' | 'failed'> | null {
   const meter = meterOf(site);
   if (!meter) return null;
-  const tokens = meter.counter('introspection.tokens', { description: 'Tokens of requests.' });
+  const tokens = meter.counter('introspection.tokens', { description: 'Number of tokens that were checked.' });
   const duration = meter.histogram('introspection.duration', {
-    description: 'Duration of introspections that the cache did not answer.',
+    description: 'Duration of introspections whose result was not in the cache.',
     unit: 's',
   });
   return measure(site, tokens, duration, ['active', 'inactive', 'failed']);

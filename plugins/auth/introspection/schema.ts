@@ -36,7 +36,8 @@ const serverFields = {
   bearer_token: {
     type: 'string',
     minLength: 1,
-    description: 'Access token of the gateway, with the authentication method bearer.',
+    description:
+      'Access token of the gateway at the introspection endpoint. Used with the authentication method bearer.',
     secret: true,
     examples: ['${INTROSPECTION_TOKEN}'],
   },
@@ -73,8 +74,7 @@ const server = {
 export const serviceSchema = {
   type: 'object',
   title: 'Token introspection',
-  description:
-    'Authorization server for endpoints that use auth/introspection without an introspection_url of their own.',
+  description: 'Authorization server of all endpoints that use auth/introspection and set no introspection_url.',
   required: ['introspection_url'],
   examples: [
     { ...server, cache_ttl: '1m' },
@@ -91,7 +91,7 @@ export const endpointSchema = {
   type: 'object',
   title: 'Token introspection of an endpoint',
   description:
-    'Accepted tokens. With an introspection_url, the endpoint has an authorization server of its own; settings of the service do not apply to it.',
+    'Tokens that the endpoint accepts. If introspection_url is set, the endpoint uses that authorization server, and the settings of the service do not apply to the endpoint.',
   examples: [
     { ...server, scopes: ['orders:read'] },
     { ...server, audience: ['https://api.example.com'], roles: ['admin'], on_failure_allow: true },
@@ -105,7 +105,7 @@ export const endpointSchema = {
     roles_key_is_nested: ofValidator.roles_key_is_nested,
     scopes: {
       ...ofValidator.scopes,
-      description: 'Required scopes, combined by scopes_matcher.',
+      description: 'Required scopes. scopes_matcher determines whether a token must have any or all of them.',
     },
     scopes_key: {
       type: 'string',
@@ -119,7 +119,7 @@ export const endpointSchema = {
     query_key: {
       type: 'string',
       description:
-        'Query parameter that contains the token, used if header and cookie are missing. Masked in the access log. Empty disables it.',
+        'Query parameter that contains the token, used if the request has neither the header nor the cookie. Masked in the access log. Empty disables this source.',
       default: '',
       examples: ['access_token'],
     },

@@ -13,7 +13,7 @@ export const failureFields = {
     type: 'integer',
     minimum: 400,
     maximum: 599,
-    description: 'Status of requests that are rejected because the server has not decided on them.',
+    description: 'Response status of requests that are rejected because the server made no decision.',
     default: 503,
   },
 } as const satisfies Record<string, Schema>;

@@ -33,7 +33,7 @@ const schema = {
     user: {
       type: 'string',
       minLength: 1,
-      description: 'Account name: name, DOMAIN\\name or name@domain.',
+      description: 'Account name, in one of the forms name, DOMAIN\\name or name@domain.',
       examples: ['CORP\\gateway'],
     },
     password: { type: 'string', minLength: 1, description: 'Account password.', secret: true },

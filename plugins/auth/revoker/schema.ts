@@ -16,7 +16,8 @@ const rate = {
   type: 'number',
   exclusiveMinimum: 0,
   maximum: 1,
-  description: 'False positive rate: probability that a valid token is rejected once the filter holds N revocations.',
+  description:
+    'False positive rate of the Bloom filter: probability that a valid token is rejected when the filter contains N revocations.',
   examples: [1e-7],
 } as const;
 const life = {
@@ -46,7 +47,7 @@ export const filterFields = {
   revoke_server_ping_interval: {
     type: 'duration',
     description:
-      'Interval at which gateways report to the revoke server. A gateway that misses three reports is removed.',
+      'Interval at which gateways report to the revoke server. The server removes a gateway that misses three reports.',
     default: '30s',
   },
   revoke_server_api_key: {

@@ -48,7 +48,8 @@ export const schema = {
     },
     failed_jwk_key_cooldown: {
       type: 'duration',
-      description: 'Time before a failed key lookup is retried, at least 1s. 0 disables the cooldown.',
+      description:
+        'Cooldown after a failed key lookup, before the lookup is retried: at least 1s. 0 disables the cooldown.',
       default: '0s',
       examples: ['10s'],
     },
@@ -68,7 +69,11 @@ export const schema = {
       examples: ['realm_access.roles'],
     },
     roles_key_is_nested: flag('Dots in roles_key access nested objects, unless it starts with http.'),
-    scopes: names('Required scopes, combined by scopes_matcher. Requires scopes_key.', 'read', 'write'),
+    scopes: names(
+      'Required scopes. scopes_matcher determines whether a token must have any or all of them. Requires scopes_key.',
+      'read',
+      'write',
+    ),
     scopes_key: {
       type: 'string',
       description: 'Claim that contains the scopes. Dots access nested objects, unless it starts with http.',
@@ -97,7 +102,7 @@ export const schema = {
       type: 'array',
       items: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 2, maxItems: 2 },
       description:
-        'Claims to pass to backends and the headers that carry them, replacing client headers. Missing claims are sent as empty headers.',
+        'Claims to pass to backends, as pairs of a claim and the header that carries it. The headers replace client headers of the same name. Missing claims are sent as empty headers.',
       default: [],
       examples: [[['sub', 'X-User']]],
     },

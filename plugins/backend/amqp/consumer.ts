@@ -48,8 +48,7 @@ const schema = {
       type: 'integer',
       minimum: 0,
       maximum: 65_535,
-      description:
-        'Prefetch count: maximum number of messages held in the gateway until requests take them. 0 means 1000.',
+      description: 'Prefetch count: maximum number of messages that wait in the gateway for a request. 0 means 1000.',
       default: 0,
     },
     prefetch_size: {
@@ -94,8 +93,8 @@ function consuming(site: BackendSite<Config>, { connection, key, reconnection }:
   const { auto_ack: autoAck, prefetch_count: prefetch, nack_discard: isDiscarded } = config;
   const declaration = { name, exchange, routingKeys, durable, delete: isDeleted, exclusive };
   const meter = meterOf(site);
-  const undecoded = meter?.counter('amqp.undecoded', { description: 'Messages that could not be decoded.' });
-  const discarded = meter?.counter('amqp.discarded', { description: 'Messages that were dropped.' });
+  const undecoded = meter?.counter('amqp.undecoded', { description: 'Number of messages that could not be decoded.' });
+  const discarded = meter?.counter('amqp.discarded', { description: 'Number of messages that were dropped.' });
   const keptKey = JSON.stringify(['consumer', key, declaration, autoAck, prefetch]);
   // The channel survives reloads; messages are counted for the configuration that is active.
   const counting = site.keep(['discarded', keptKey], () => ({ discarded: () => {} }));

@@ -49,7 +49,7 @@ const schema = {
       type: 'string',
       published: { pattern: anyCase(['query', 'mutation']) },
       description:
-        'Operation type: `query` fills variables from the request, `mutation` takes them from its JSON body.',
+        'Operation type. A `query` takes its variables from `variables`; a `mutation` also from the JSON body of the request, which has precedence.',
       examples: ['query'],
     },
     query: { type: 'string', minLength: 1, description: 'GraphQL document.' },

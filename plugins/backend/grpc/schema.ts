@@ -23,28 +23,28 @@ export const schema = {
     },
     disable_query_params: {
       type: 'boolean',
-      description: 'Does not fill the message from path parameters and query strings.',
+      description: 'Disables filling the message from path parameters and query strings.',
       default: false,
     },
     input_mapping: {
       type: 'object',
       values: { type: 'string', minLength: 1 },
       description:
-        "Dotted field paths by parameter name. Path parameters have their first letter in uppercase. Default: the field with the parameter's name.",
+        "Mapping of parameter names to dotted field paths. The names of path parameters are written with a capital first letter. Default: the field with the parameter's name.",
       default: {},
       examples: [{ Id_order: 'order.id' }],
     },
     header_mapping: {
       type: 'object',
       values: { type: 'string', minLength: 1 },
-      description: 'Metadata keys by header name. Default: the header name in lowercase.',
+      description: 'Mapping of header names to metadata keys. Default: the header name in lowercase.',
       default: {},
       examples: [{ 'X-Tenant': 'tenant' }],
     },
     input_assume_bytes: {
       type: 'boolean',
       description:
-        'Sends strings that are not valid base64 unchanged in fields of type bytes. Default: they are rejected.',
+        'Accepts strings that are not valid base64 for fields of type bytes and sends them unchanged. Default: such strings are rejected.',
       default: false,
     },
     request_naming_convention: {
@@ -81,7 +81,7 @@ export const schema = {
     },
     idle_conn_disconnect_time: {
       type: 'duration',
-      description: 'Idle timeout of connections.',
+      description: 'Idle timeout: time after which an unused connection to the server is closed.',
       default: '10m',
     },
     read_buffer_size: {

@@ -10,7 +10,7 @@ const schema = {
     return_error_details: {
       type: 'string',
       description:
-        'Name under which a failed status is added to the data, as error_NAME. Default: the call fails without details.',
+        'Name for the details of a failed call, which are added to the response data under the key error_NAME. Default: the call fails without details.',
       examples: ['users'],
     },
     return_error_code: {
@@ -24,7 +24,8 @@ const schema = {
 /** Determines what the client receives if a backend responds with a status other than 200 or 201. */
 export const plugin = definePlugin({
   name: 'backend/http',
-  description: 'Passes the status of a failed backend call to the client: as data, or as the status of the response.',
+  description:
+    'Passes the status of a failed backend call to the client, in the response data or as the response status.',
   leaves: ['requests', 'data'],
   places: [
     atBackend(schema, (site) => {

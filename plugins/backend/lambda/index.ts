@@ -30,7 +30,7 @@ const schema = {
     function_name: {
       type: 'string',
       minLength: 1,
-      description: 'Function name, optionally with an alias after a colon, or ARN.',
+      description: 'Function name, optionally followed by a colon and an alias, or function ARN.',
       examples: ['orders:live'],
     },
     function_param_name: {

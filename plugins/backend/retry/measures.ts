@@ -17,9 +17,9 @@ export function measuresOf(site: BackendSite<unknown>): Measures {
   if (!meter) return unmeasured;
   const { endpoint, backend } = site;
   const place = { route: endpoint.endpoint, backend: `${backend.method} ${backend.url_pattern}` };
-  const retries = meter.counter('backend.retries', { description: 'Attempts after the first one.' });
+  const retries = meter.counter('backend.retries', { description: 'Number of attempts after the first one.' });
   const results = meter.counter('backend.retry.results', {
-    description: 'Requests to a backend that met a condition for a retry.',
+    description: 'Number of backend requests that met a condition for a retry.',
   });
   return {
     retried: (reason) => retries.add(1, { ...place, reason }),

@@ -19,7 +19,7 @@ export const schema = {
     attempt_timeout: {
       type: 'duration',
       description:
-        'Timeout of each attempt, up to the response headers for responses that pass through undecoded. The timeout of the backend limits all attempts together. 0 sets no limit of its own. Default: 0.',
+        'Timeout of each attempt. For responses that are passed through undecoded, it ends with the response headers. The timeout of the backend limits all attempts together. 0 disables the limit per attempt. Default: 0.',
       examples: ['500ms'],
     },
     conditions: {
@@ -27,7 +27,7 @@ export const schema = {
       items: { type: 'string', enum: ['connect_failure', 'reset', 'timeout'] },
       uniqueItems: true,
       description:
-        'Failures that are retried. `connect_failure`: no connection could be opened; also retried for methods that are not idempotent, because nothing was sent. `reset`: the connection was closed before anything was sent to the client. `timeout`: attempt_timeout or response_header_timeout expired.',
+        'Failures that are retried. `connect_failure`: no connection could be opened; retried for every method, because nothing was sent. `reset`: the connection was closed before anything was sent to the client. `timeout`: attempt_timeout or response_header_timeout expired.',
       default: ['connect_failure', 'reset', 'timeout'],
       examples: [['connect_failure']],
     },
@@ -51,7 +51,7 @@ export const schema = {
     non_idempotent: {
       type: 'boolean',
       description:
-        'Retries every method. The backend may then process a request twice. By default only GET, HEAD, OPTIONS, TRACE, PUT, DELETE and QUERY are retried, as sent to the backend: GraphQL and SOAP send POST. Required for backend/grpc, whose calls have no such methods.',
+        'Retries requests of every method, although the backend may then process a request twice. By default, only requests sent to the backend with GET, HEAD, OPTIONS, TRACE, PUT, DELETE or QUERY are retried; GraphQL and SOAP backends are called with POST. Required for backend/grpc, because gRPC calls have no idempotent methods.',
       default: false,
     },
     max_body_size: {
@@ -59,7 +59,7 @@ export const schema = {
       minimum: 0,
       maximum: 67_108_864,
       description:
-        'Size in bytes up to which a request body with a Content-Length is kept in memory, so that it can be sent again. Longer bodies are streamed and not retried. 0 keeps no body only for retries.',
+        'Maximum size in bytes of a request body that is kept in memory to be sent again. Bodies that are longer or have no Content-Length are streamed, and their requests are not retried. With 0, no body is kept for retries.',
       default: 65_536,
     },
     backoff: {
@@ -74,13 +74,14 @@ export const schema = {
     },
     max_retry_after: {
       type: 'duration',
-      description: 'Maximum Retry-After of a response that is waited for. A response with a longer one is not retried.',
+      description:
+        'Maximum value of Retry-After: the gateway waits that long before the retry. A response with a higher value is not retried.',
       default: '1s',
     },
     budget: {
       type: 'object',
       description:
-        'Limit on concurrent retries, shared by all backends with the same hosts. Counted per worker, without retries that are waiting. It keeps retries from multiplying the load on a backend that fails.',
+        'Limit on concurrent retries, shared by all backends with the same hosts. Counted per worker; retries that are still waiting do not count. The limit keeps retries from multiplying the load on a failing backend.',
       properties: {
         percent: {
           type: 'number',
@@ -103,7 +104,7 @@ export const schema = {
     hedge_after: {
       type: 'duration',
       description:
-        'Sends another attempt if no response has arrived after this time, and uses the first response that is not to be retried; the others are canceled. Counts as a retry. Must be greater than 0. Default: disabled.',
+        'Hedging delay: if no response has arrived after this time, another attempt is sent in parallel. The first response that needs no retry is used, and the other attempts are canceled. Counts as a retry. Must be greater than 0. Default: disabled.',
       examples: ['100ms'],
     },
   },

@@ -27,7 +27,7 @@ const saslSchema = {
     },
     disable_hanshake: {
       type: 'boolean',
-      description: 'Sends the SASL handshake, despite the name of the field. false is not supported.',
+      description: 'Sends the SASL handshake, contrary to the name of the field. Must be true.',
       default: true,
     },
   },

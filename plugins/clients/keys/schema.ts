@@ -36,7 +36,7 @@ export const keyServerFields = {
     type: 'array',
     items: { type: 'string', published: { pattern: '^[A-Za-z0-9_-]{43}=?$' } },
     description:
-      'Pinned public keys of the key server: SHA-256 of the DER-encoded SubjectPublicKeyInfo in base64url. One certificate of the chain must match.',
+      "Pinned public keys of the key server: SHA-256 hash of the DER-encoded SubjectPublicKeyInfo in base64url. At least one certificate of the server's chain must match.",
     default: [],
     examples: [['S3Jha2VuRCBpcyB0aGUgYmVzdCBnYXRld2F5IGV2ZXI=']],
   },

@@ -5,7 +5,7 @@ import { RedisError } from './redis-error.ts';
 export const failureField = {
   type: 'boolean',
   description:
-    'Accepts requests that cannot be counted because Redis is unreachable, slow or out of memory. If disabled, they are rejected with 500.',
+    'Accepts requests that cannot be counted because Redis is unreachable, slow or out of memory. If disabled, such requests are rejected with 500.',
   default: false,
 } as const satisfies Schema;
 

@@ -44,7 +44,7 @@ export const bodyFields = {
   example: { type: 'any', description: 'Example body.' },
   examples: examplesField,
   example_schema: jsonSchema('The JSON Schema of the body, as an object or as its JSON in base64.'),
-  ref: { type: 'string', minLength: 1, description: 'Name of its schema in components_schemas.' },
+  ref: { type: 'string', minLength: 1, description: 'Name of the schema in components_schemas.' },
   ...comment,
 } as const;
 

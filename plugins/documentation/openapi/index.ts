@@ -16,7 +16,7 @@ import { endpointSchema, serviceSchema } from './schema.ts';
  */
 export const plugin = definePlugin({
   name: 'documentation/openapi',
-  description: 'Documents the API: the exported OpenAPI document and its page.',
+  description: 'Settings of the OpenAPI document, which is exported by a command or served with a documentation page.',
   oldFields: {
     termsOfService: 'terms_of_service',
     'contact-name': 'contact_name',

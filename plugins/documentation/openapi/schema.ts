@@ -29,7 +29,7 @@ const properties = {
     type: 'array',
     items: { type: 'string', enum: ['http', 'https', 'ws', 'wss'] },
     uniqueItems: true,
-    description: 'URL schemes of the API: with host and base_path, each one becomes a server.',
+    description: 'URL schemes of the API. Each scheme, combined with host and base_path, becomes a server.',
     default: ['http'],
   },
   servers: {
@@ -43,7 +43,7 @@ const properties = {
         variables: {
           type: 'object',
           values: { anyOf: [{ type: 'string' }, { type: 'object' }] },
-          description: 'Variables of the URL: a default value each, or an OpenAPI server variable object.',
+          description: 'Variables of the URL by name, each as a default value or an OpenAPI server variable object.',
         },
         ...comment,
       },
@@ -63,7 +63,7 @@ const properties = {
   components_schemas: {
     type: 'object',
     values: jsonSchema('A schema, as an object or as its JSON in base64.'),
-    description: 'Schemas by name, referenced by `ref`.',
+    description: 'Schemas by name. `ref` fields refer to these names.',
   },
   components_parameters: {
     anyOf: [
@@ -82,7 +82,7 @@ const properties = {
       { type: 'array', items: { type: 'string', minLength: 1 }, uniqueItems: true },
     ],
     description:
-      'Shared parameters. At the service: OpenAPI parameter objects by name. At an endpoint: names of those that it has, which replace its own parameters of the same name and location.',
+      'Shared parameters. At the service level: OpenAPI parameter objects by name. At an endpoint: names of the shared parameters to use. A shared parameter replaces a parameter of the endpoint with the same name and location.',
   },
   jwt_key: {
     type: 'string',
@@ -107,7 +107,7 @@ const properties = {
       },
       audience: text('Audience of the served document. Default: all endpoints.'),
     },
-    description: 'Serves the document of the endpoints of this gateway. Not available in KrakenD.',
+    description: 'Serves the OpenAPI document of this gateway and its documentation page. Not available in KrakenD.',
     examples: [{ path: '/docs', audience: 'public' }],
   },
   // Fields of both.
@@ -126,12 +126,13 @@ const properties = {
   operation_id: {
     type: 'string',
     minLength: 1,
-    description: 'Operation ID for code generators. Default: method and path.',
+    description: 'Operation ID for code generators. Default: derived from the method and the path.',
   },
   audience: {
     type: 'array',
     items: { type: 'string', minLength: 1 },
-    description: 'Audiences that see the endpoint in filtered exports; "*" for all. Does not affect what is served.',
+    description:
+      'Audiences that see the endpoint in filtered exports; "*" means all audiences. Does not restrict access to the endpoint.',
   },
   param_definition: {
     type: 'array',
@@ -144,7 +145,7 @@ const properties = {
         required: {
           type: 'boolean',
           description:
-            'Marks the parameter as required. Always true in documents, because path parameters are never optional. Default: true.',
+            'Marks the parameter as required. Always true in generated documents, because path parameters are never optional. Default: true.',
         },
         example: exampleField,
         examples: examplesField,
@@ -201,7 +202,7 @@ const properties = {
       ],
     },
     description:
-      'Responses by status, or `default`, replacing the default responses. A list describes several media types of one status.',
+      'Responses by status code or `default`. They replace the default responses. A list describes several media types of one status.',
   },
   example: { type: 'any', description: 'Deprecated: example of the 200 response.' },
   ...comment,

@@ -5,7 +5,7 @@ import { endpointSchema, serviceSchema } from './schema.ts';
 /** Settings for Postman collections that supplement the configuration. They do not affect serving. */
 export const plugin = definePlugin({
   name: 'documentation/postman',
-  description: 'Documents the API: the exported Postman collection.',
+  description: 'Settings of the Postman collection that is exported by a command.',
   leaves: ['requests', 'data'],
   commands: { 'export postman': exportCommand },
   places: [atService(serviceSchema, () => ({})), atEndpoint(endpointSchema, () => ({}))],

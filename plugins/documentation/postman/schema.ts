@@ -21,7 +21,7 @@ export const serviceSchema = {
     version: {
       type: 'string',
       pattern: '^[0-9]+\\.[0-9]+\\.[0-9]+$',
-      description: 'Collection version: three numbers, without v.',
+      description: 'Collection version: three numbers separated by dots, without a leading v.',
       examples: ['1.4.0'],
     },
     folder: {
@@ -54,7 +54,8 @@ export const endpointSchema = {
     folder: {
       type: 'string',
       pattern: SOME_NAME,
-      description: 'Folder of the request. Created if the service does not declare it. Default: none.',
+      description:
+        'Folder that contains the request. It is created if it is not declared at the service level. Default: none.',
     },
   },
 } as const satisfies Schema;

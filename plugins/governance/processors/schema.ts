@@ -64,15 +64,15 @@ export const schema = {
                       unit: {
                         type: 'string',
                         enum: units,
-                        description: 'Window: a calendar unit in UTC. Weeks start on Monday.',
+                        description: 'Length of the window: a calendar unit in UTC. Weeks start on Monday.',
                       },
                     },
                   },
-                  description: 'Limits, all of which apply.',
+                  description: 'Limits. All of them apply.',
                 },
               },
             },
-            description: 'Usage limits by rule.',
+            description: 'Rules: named sets of usage limits, to which tiers refer.',
           },
           hash_keys: {
             type: 'boolean',
@@ -85,13 +85,14 @@ export const schema = {
             type: 'integer',
             minimum: 0,
             description:
-              'Maximum number of retries after a failure, with a pause before each. Requests are not counted during these pauses, and after the last retry not until a reload. 0 retries with every request, without a pause.',
+              'Maximum number of retries after a Redis failure, with a pause before each. Requests are not counted during these pauses; after the last retry, no request is counted until a reload. 0 retries with every request, without a pause.',
             default: 0,
           },
           on_failure_backoff_strategy: {
             type: 'string',
             enum: ['exponential', 'linear'],
-            description: 'Backoff strategy: pauses start at 1s; `exponential` doubles them up to 1 minute.',
+            description:
+              'Backoff strategy between retries. `linear`: every pause is 1s. `exponential`: the pause starts at 1s and doubles with each retry, up to 1 minute.',
             default: 'exponential',
           },
           rejecter_cache: {
@@ -109,7 +110,7 @@ export const schema = {
                 minimum: 0,
                 maximum: 1,
                 description:
-                  'Accepted false positive rate. The gateway never rejects the wrong caller, which satisfies every rate.',
+                  'Accepted false positive rate. Required for compatibility; without effect, because the gateway never rejects a wrong caller.',
               },
               hash_name: {
                 type: 'string',
@@ -125,22 +126,22 @@ export const schema = {
               },
             },
             description:
-              'Cache of rejected callers: callers that have used up their quota are rejected without asking Redis. Default: disabled.',
+              'Cache of rejected callers: callers that have used up their quota are rejected without a request to Redis. Default: disabled.',
           },
           deny_queue_flush_interval: {
             type: 'duration',
-            description: 'Maximum delay before a rejection is cached.',
+            description: 'Maximum delay before a rejection is added to the cache.',
             examples: ['1s'],
             unused: atOnce,
           },
           deny_queue_flush_threshold: {
             type: 'integer',
-            description: 'Number of rejections that are cached together.',
+            description: 'Number of rejections that are collected and added to the cache together.',
             unused: atOnce,
           },
           deny_queue_size: {
             type: 'integer',
-            description: 'Maximum number of rejections waiting to be cached.',
+            description: 'Maximum number of rejections that wait to be added to the cache.',
             unused: atOnce,
           },
         },

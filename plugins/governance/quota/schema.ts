@@ -16,12 +16,16 @@ const fields = {
       type: 'object',
       required: ['rule_name'],
       properties: {
-        rule_name: { type: 'string', description: 'Name of a rule of the quota.', examples: ['gold'] },
+        rule_name: {
+          type: 'string',
+          description: "Name of the quota's rule that applies to the tier.",
+          examples: ['gold'],
+        },
         ...tierFields,
         strategy: {
           type: 'string',
           enum: strategies,
-          description: "Caller identification: by a header, the client's IP address or a path parameter.",
+          description: "Identification of callers: by a header, the client's IP address or a path parameter.",
           default: 'header',
         },
         key: {
@@ -52,7 +56,7 @@ const weight = {
     type: 'string',
     minLength: 1,
     description:
-      'Field (dotted path) or header of the response whose number is consumed instead of 1. It is counted after the response, so usage can exceed the limit. In streams, every message that has the field counts; `usage` is the token usage of a model.',
+      'Response field (dotted path) or response header that contains the number to count instead of 1. It is counted after the response, so usage can exceed the limit. In streams, the number of every message that has the field is counted; the field `usage` contains the token usage of a model.',
     examples: ['usage.total_tokens'],
   },
   weight_strategy: {

@@ -19,13 +19,14 @@ const method = endpointPipeSchema(
     payload_params: {
       type: 'object',
       values: { type: 'string', pattern: '^[A-Za-z_][\\w-]*$' },
-      description: 'Parameter names by dotted field path of the message. Backends use them as {name}.',
+      description:
+        'Mapping of dotted field paths of the message to parameter names. Backends can use the parameters as {name}.',
       default: {},
       examples: [{ 'page.cursor': 'cursor' }],
     },
   },
   {
-    description: 'A method and the backends that answer it.',
+    description: 'A method and the backends whose results form its response.',
     components: ['auth/validator', 'auth/introspection'],
     params: 'payload_params',
   },
@@ -63,15 +64,15 @@ export const serverSchema = {
       type: 'integer',
       minimum: 0,
       description:
-        'Maximum number of elements in a request message: fields, list items and map entries, nested messages included; 16 packed numbers count as one. Larger messages are rejected with RESOURCE_EXHAUSTED, because decoding them would delay every other request. 0 disables the limit.',
+        'Maximum number of elements in a request message: all fields, list items and map entries, including those of nested messages. 16 packed numbers count as one element. Larger messages are rejected with RESOURCE_EXHAUSTED, because decoding them would delay every other request. 0 disables the limit.',
       default: 20_000,
     },
     opentelemetry: {
       type: 'object',
-      description: 'Telemetry of the methods reported by telemetry/opentelemetry. Default: all of it.',
+      description: 'Telemetry of the published methods in telemetry/opentelemetry. Default: metrics and spans.',
       properties: {
-        disable_metrics: { type: 'boolean', description: 'Disables metrics of the calls.', default: false },
-        disable_traces: { type: 'boolean', description: 'Disables spans of the calls.', default: false },
+        disable_metrics: { type: 'boolean', description: 'Disables metrics of the published methods.', default: false },
+        disable_traces: { type: 'boolean', description: 'Disables spans of the published methods.', default: false },
       },
       default: {},
     },

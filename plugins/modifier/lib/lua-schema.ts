@@ -6,7 +6,7 @@ export const scriptFields = {
     type: 'array',
     items: { type: 'string', minLength: 1 },
     description:
-      'Lua source files to run first, in order, as a single script of at most 262,144 characters. Relative to the working directory.',
+      'Lua source files that run before `pre` and `post`, in order, as a single script of at most 262,144 characters. Paths are relative to the working directory.',
     default: [],
     examples: [['scripts/common.lua']],
   },
@@ -24,7 +24,7 @@ export const scriptFields = {
   md5: {
     type: 'object',
     values: { type: 'string', pattern: '^[0-9a-f]{32}$' },
-    description: 'MD5 checksums of source files in hexadecimal, by path as in `sources`.',
+    description: 'MD5 checksums of source files in hexadecimal. The keys are the paths in `sources`.',
     default: {},
     examples: [{ 'scripts/common.lua': '6f5902ac237024bdd0c176cb93063dc4' }],
   },
@@ -45,7 +45,7 @@ export const aroundFields = {
   },
   skip_next: {
     type: 'boolean',
-    description: 'Skips the call. `post` receives an empty response.',
+    description: 'Skips the call that follows `pre`. `post` receives an empty response.',
     default: false,
   },
 } as const;

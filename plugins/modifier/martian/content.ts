@@ -43,7 +43,7 @@ export const bodyModifier = kind(
 export const statusModifier = kind(
   {
     type: 'object',
-    description: 'Replaces the response status before the body is decoded.',
+    description: 'Replaces the status of the backend response before the body is decoded.',
     required: ['statusCode'],
     properties: {
       statusCode: { type: 'integer', minimum: 200, maximum: 599, description: 'HTTP status code.', examples: [200] },

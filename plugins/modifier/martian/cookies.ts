@@ -8,7 +8,7 @@ const name = { type: 'string', minLength: 1, description: 'Cookie name.' } as co
 export const cookieModifier = kind(
   {
     type: 'object',
-    description: 'Adds a cookie: to the Cookie header of requests, or as Set-Cookie to responses.',
+    description: 'Adds a cookie to the Cookie header of requests, or a Set-Cookie header to responses.',
     required: ['name', 'value'],
     properties: {
       name,
@@ -53,7 +53,7 @@ export const cookieModifier = kind(
 export const cookieFilter = kind(
   {
     type: 'object',
-    description: 'Applies a modifier if a cookie exists, or has a given value.',
+    description: 'Applies a modifier if a cookie exists or, with `value`, has that value.',
     required: ['name', 'modifier'],
     properties: {
       name,

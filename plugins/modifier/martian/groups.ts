@@ -10,7 +10,8 @@ export const fifoGroup = kind(
       modifiers: { type: 'array', items: innerModifier('A modifier.'), description: 'Modifiers, in order.' },
       aggregateErrors: {
         type: 'boolean',
-        description: 'Continues after a modifier fails. The call then fails at the end with all error messages.',
+        description:
+          'Runs all modifiers even if some of them fail. The call then fails with the messages of all errors.',
         default: false,
       },
       scope,

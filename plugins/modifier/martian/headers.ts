@@ -84,7 +84,7 @@ export const headerBlacklist = kind(
 export const headerId = kind(
   {
     type: 'object',
-    description: 'Sets a header to a random UUID in requests that have no value for it.',
+    description: 'Sets a header to a random UUID in requests in which the header is missing or empty.',
     properties: {
       header: { type: 'string', minLength: 1, description: 'Header name.', default: 'X-Krakend-Id' },
       scope: scopeOf('request'),
@@ -133,7 +133,7 @@ export const stashModifier = kind(
 export const headerFilter = kind(
   {
     type: 'object',
-    description: 'Applies a modifier if a header exists, or has a given value.',
+    description: 'Applies a modifier if a header exists or, with `value`, has that value.',
     required: ['name', 'modifier'],
     properties: {
       name,

@@ -51,7 +51,7 @@ export function scopeOf<const S extends readonly Side[]>(...allowed: S) {
     type: 'array',
     items: { type: 'string', enum: allowed },
     uniqueItems: true,
-    description: `Messages to modify: ${allowed.join(', ')}. Default: all that the modifier supports.`,
+    description: `Messages that the modifier is applied to: ${allowed.join(', ')}. Default: all that the modifier supports.`,
     default: [],
   } as const;
 }

@@ -30,7 +30,7 @@ export const querystringModifier = kind(
 export const querystringFilter = kind(
   {
     type: 'object',
-    description: 'Applies a modifier if a query parameter exists, or has a given value.',
+    description: 'Applies a modifier if a query parameter exists or, with `value`, has that value.',
     required: ['name', 'modifier'],
     properties: {
       name: parameter,
@@ -84,7 +84,7 @@ export const urlModifier = kind(
 export const urlFilter = kind(
   {
     type: 'object',
-    description: 'Applies a modifier if all given parts of the URL match.',
+    description: 'Applies a modifier if all parts of the URL that are set here match.',
     required: ['modifier'],
     properties: {
       ...addressParts,

@@ -6,7 +6,7 @@ import { schema } from './schema.ts';
 /** Acts for one endpoint as `modifier/request-body-extractor` does at the root: before authentication and limits. Same errors. */
 export const plugin = definePlugin({
   name: 'modifier/request-body-extractor/early',
-  description: "Copies values of bodies into headers and query parameters of the client's request.",
+  description: "Copies values from the request body into headers and query parameters of the client's request.",
   leaves: ['data'],
   offers: [personalHeaders],
   places: [

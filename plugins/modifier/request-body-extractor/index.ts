@@ -11,7 +11,7 @@ import { schema } from './schema.ts';
  */
 export const plugin = definePlugin({
   name: 'modifier/request-body-extractor',
-  description: 'Copies values of request bodies into headers and query parameters.',
+  description: 'Copies values from request bodies into headers and query parameters.',
   leaves: ['data'],
   offers: [personalHeaders],
   independent: true,

@@ -31,7 +31,7 @@ const operation = {
     on_conflict: {
       type: 'string',
       enum: ['skip', 'replace', 'append'],
-      description: 'Handling of existing values in the target: keep them, replace them, or append the new value.',
+      description: 'Handling of a target that already has values: keep them, replace them, or append the new value.',
       examples: ['replace'],
     },
   },
@@ -55,7 +55,7 @@ export const schema = {
       type: 'array',
       minItems: 1,
       items: operation,
-      description: 'Values to copy, in order.',
+      description: 'Copy operations, in execution order.',
       examples: [[user]],
     },
   },

@@ -6,7 +6,7 @@ import { type ModifiersConfig, modifiersSchema } from './schema.ts';
 import { compileModifiers } from './text-modifiers.ts';
 
 const schema = {
-  description: 'Text `modifiers`, or the fields of modifier/response-body-generator.',
+  description: 'Modifiers of strings (`modifiers`), or the fields of modifier/response-body-generator.',
   examples: [
     { modifiers: [{ regexp: { field: 'card.number', find: '^.*(\\d{4})$', replace: 'XXXX-$1' } }] },
     { modifiers: [{ trim: { field: 'items.*.title', find: ' ' } }, { upper: { field: 'country' } }] },

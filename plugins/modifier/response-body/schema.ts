@@ -3,7 +3,8 @@ import type { Infer } from '#contract';
 const field = {
   type: 'string',
   minLength: 1,
-  description: 'Dotted path of the strings. `*` matches every item or value, a number the item at that index.',
+  description:
+    'Dotted path of the strings to modify. `*` matches every item or value, a number the item at that index.',
   examples: ['user.name', 'items.*.title'],
 } as const;
 
@@ -70,7 +71,8 @@ export const modifiersSchema = {
     modifiers: {
       type: 'array',
       items: modifier,
-      description: 'Modifiers, in order. Within one item: regexp, literal, trim, lower, upper.',
+      description:
+        'Modifiers, in execution order. Operations within one item run in the order regexp, literal, trim, lower, upper.',
       default: [],
       examples: [[{ trim: { field: 'user.name', find: ' ' } }]],
     },

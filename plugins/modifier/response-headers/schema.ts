@@ -42,7 +42,7 @@ export const schema = {
       type: 'object',
       published: { propertyNames },
       values: { type: 'string', published: { pattern: HEADER_NAME_PATTERN } },
-      description: 'New header names by current name. Existing headers with the new name are overwritten.',
+      description: 'Mapping of current to new header names. Existing headers with the new name are overwritten.',
       examples: [{ 'X-Old': 'X-New' }],
     },
     delete: {

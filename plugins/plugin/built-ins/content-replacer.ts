@@ -24,7 +24,9 @@ export const schema = {
   type: 'object',
   description: 'Replacements of `content-replacer`, by dotted path of the response field.',
   minProperties: 1,
-  values: { anyOf: [entry, { type: 'string', description: 'Comment. Keys that start with `@` are ignored.' }] },
+  values: {
+    anyOf: [entry, { type: 'string', description: 'Comment. Fields whose names start with `@` are ignored.' }],
+  },
 } as const satisfies Schema;
 
 export type ContentReplacerConfig = Infer<typeof schema>;

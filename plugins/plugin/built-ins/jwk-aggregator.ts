@@ -17,7 +17,8 @@ import { keysIn } from '../../clients/keys/key-set.ts';
 
 export const schema = {
   type: 'object',
-  description: 'JWK set of `jwk-aggregator`: combines the key sets of several identity providers for this machine.',
+  description:
+    'Settings of `jwk-aggregator`, which combines the JWK sets of several identity providers and serves the result on this machine.',
   required: ['port', 'origins'],
   properties: {
     port: {

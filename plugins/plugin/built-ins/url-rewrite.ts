@@ -2,12 +2,12 @@ import type { ClientRequest, Infer, Schema, Site, Wrap } from '#contract';
 
 export const schema = {
   type: 'object',
-  description: 'Path rewriting by `url-rewrite`: additional paths that lead to endpoints.',
+  description: 'Settings of `url-rewrite`, which rewrites request paths before they are matched to endpoints.',
   properties: {
     literal: {
       type: 'object',
       values: { type: 'string' },
-      description: 'Replacement paths by complete request path.',
+      description: 'Mapping of complete request paths to replacement paths.',
       examples: [{ '/hi': '/hello' }],
     },
     regexp: {

@@ -18,7 +18,7 @@ export const pluginList = {
     },
   },
   description:
-    'Plugins with their settings, as in version 4 of the format: the same as the names in `name` with the settings next to it. Cannot be combined with name.',
+    'Plugins with their settings, in the form of version 4 of the format. Equivalent to the names in `name` with their settings next to it. Cannot be combined with `name`.',
   examples: [[{ name: 'example', config: { header: 'X-Team' } }]],
 } as const;
 

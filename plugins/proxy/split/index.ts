@@ -103,7 +103,9 @@ function choosing(site: EndpointSite<SplitConfig>): Wrap<PipeRequest> {
 
 /** Counts requests by variant, if metrics are exported. */
 function counter(site: EndpointSite<SplitConfig>): (variant: number) => void {
-  const counted = meterOf(site)?.counter('split.requests', { description: 'Requests by variant of a traffic split.' });
+  const counted = meterOf(site)?.counter('split.requests', {
+    description: 'Number of requests by variant of a traffic split.',
+  });
   if (!counted) return () => {};
   const route = site.endpoint.endpoint;
   const attributes = site.config.variants.map(({ name }) => ({ route, variant: name }));

@@ -32,7 +32,7 @@ export const schema = {
       minItems: 2,
       maxItems: 16,
       description:
-        'Variants, of which each request gets one. The first one gives its share to the others: list the stable version first, and append new variants at the end.',
+        'Variants. Each request gets one of them. A new variant takes its share from the first one: list the stable version first, and append new variants at the end.',
       items: {
         type: 'object',
         required: ['name', 'backends'],
@@ -49,7 +49,7 @@ export const schema = {
             minItems: 1,
             uniqueItems: true,
             description:
-              'Positions of its backends in the list of the endpoint, from 0. Backends that belong to no variant are always called.',
+              "Backends of the variant, as positions in the endpoint's list of backends, starting at 0. Backends that belong to no variant are always called.",
             examples: [[1]],
           },
           weight: {
@@ -57,7 +57,7 @@ export const schema = {
             minimum: 0,
             maximum: 1_000_000,
             description:
-              'Share of the requests, relative to the other weights, in steps of 0.01 %. With 0, only requests that match get the variant.',
+              'Share of the requests, relative to the weights of the other variants, in steps of 0.01 %. With 0, only requests that satisfy `match` get the variant.',
             default: 0,
             examples: [10],
           },
@@ -89,7 +89,7 @@ export const schema = {
     sticky: {
       type: 'object',
       description:
-        'Gives a caller the same variant each time, in every gateway and after restarts, by a hash of its value. After a change of weights, only as many callers change as the new shares require. Requests without the value are split at random. Default: each request is split at random.',
+        'Assigns each caller the same variant every time, in every gateway and after restarts, by a hash of the value that identifies the caller. When the weights change, only as many callers get another variant as the new shares require. Requests without the value are split at random. Default: each request is split at random.',
       required: ['strategy'],
       properties: {
         strategy: {
@@ -109,7 +109,7 @@ export const schema = {
     seed: {
       type: 'string',
       description:
-        'Makes the callers of this split independent of those of other splits. By default, a caller who gets the second variant at one endpoint gets it at all endpoints with the same weights.',
+        'Seed of the hash, which makes the assignment of callers independent of other splits. By default, a caller who gets the second variant at one endpoint also gets it at all other endpoints with the same weights.',
       default: '',
       examples: ['checkout-test'],
     },

@@ -46,7 +46,7 @@ export const breakerSchema = {
       type: 'integer',
       minimum: 0,
       description:
-        'Number of consecutive failures to tolerate. One more opens the breaker. Failures are counted per worker; a breaker that opens in one worker opens in all.',
+        'Number of consecutive failures that are tolerated. One more failure opens the breaker. Failures are counted per worker; a breaker that opens in one worker opens in all workers.',
       examples: [3],
     },
     name: { type: 'string', description: 'Breaker name in the log.', default: '', examples: ['users'] },

@@ -31,7 +31,7 @@ const schema = {
     shared: {
       type: 'boolean',
       description:
-        'Uses one store for all backends with this setting, separated by credentials. Default: each backend has its own store.',
+        'Shares one store between all backends with this setting. Responses for different credentials are stored separately. Default: each backend has its own store.',
       default: false,
     },
     max_items: {
@@ -44,7 +44,7 @@ const schema = {
       type: 'integer',
       minimum: 1024,
       description:
-        'Maximum size of the store in bytes, including 1 KiB of overhead per response. Arriving responses can take the same amount again; each worker additionally keeps copies of up to a quarter of the size, at least 1 MiB. Default: 64 MiB.',
+        'Maximum size of the store in bytes, including 1 KiB of overhead per response. Responses that are being received can take up the same amount in addition; each worker also keeps copies of up to a quarter of the size, at least 1 MiB. Default: 64 MiB.',
       examples: [67_108_864],
     },
   },
@@ -178,7 +178,9 @@ function limitsOf({ config, fault }: BackendSite<Config>): Limits {
 
 /** Counts requests by cache result, if metrics are exported. */
 function counter(site: BackendSite<Config>): (use: Use) => void {
-  const counted = meterOf(site)?.counter('http_cache.requests', { description: 'Requests to a backend with a cache.' });
+  const counted = meterOf(site)?.counter('http_cache.requests', {
+    description: 'Number of requests to backends with a cache.',
+  });
   if (!counted) return () => {};
   const { endpoint, backend } = site;
   const place = { route: endpoint.endpoint, backend: `${backend.method} ${backend.url_pattern}` };

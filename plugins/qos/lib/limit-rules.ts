@@ -30,7 +30,7 @@ export const limitFields = {
     type: 'integer',
     minimum: 0,
     description:
-      "Burst size for all clients. 0 uses one second's worth of requests (at least 1). With several workers, each one takes up to a tenth of it at a time, at most the requests of 100 ms.",
+      "Burst size for all clients together. 0 uses one second's worth of requests (at least 1). With several workers, each worker reserves up to a tenth of the burst size at a time, at most the number of requests that the rate allows in 100 ms.",
     default: 0,
   },
   client_max_rate: {
@@ -54,7 +54,7 @@ export const limitFields = {
   strategy: {
     type: 'string',
     published: { pattern: anyCase(['', ...strategies]) },
-    description: 'Client identification: ip, header or param. Required with client_max_rate.',
+    description: 'Identification of clients by IP address, header or path parameter. Required with client_max_rate.',
     examples: ['ip', 'header', 'param'],
   },
   key: {
@@ -69,7 +69,7 @@ export const limitFields = {
     minimum: 1,
     maximum: 128,
     description:
-      'IPv6 prefix length: with the strategy ip, addresses that share this many leading bits count as one client, since a client can usually choose any address of its /64. 128 counts every address on its own.',
+      'IPv6 prefix length. With the strategy ip, addresses that share this many leading bits count as one client, because a client can usually choose any address of its /64 network. 128 treats every address as a client.',
     default: IPV6_PREFIX,
     examples: [56],
   },

@@ -28,7 +28,7 @@ export const requestLimitSchema = {
     num_shards: {
       type: 'integer',
       minimum: 0,
-      description: 'Number of maps that hold the counters.',
+      description: 'Number of maps that contain the counters.',
       unused: { because: 'one map is enough' },
     },
     cleanup_period: {

@@ -30,7 +30,7 @@ const schema = {
       type: 'integer',
       minimum: 0,
       description:
-        "Burst size. 0 uses one second's worth of calls (at least 1). With several workers, each one takes up to a tenth of it at a time, at most the calls of 100 ms.",
+        "Burst size. 0 uses one second's worth of calls (at least 1). With several workers, each worker reserves up to a tenth of the burst size at a time, at most the number of calls that the rate allows in 100 ms.",
       examples: [20],
     },
     every: {

@@ -45,7 +45,8 @@ const schema = {
           ...tierFields,
           ratelimit: {
             ...requestLimitSchema,
-            description: 'Rate limit of the tier, counted separately for each place it is configured. Default: none.',
+            description:
+              'Rate limit of the tier. Requests are counted separately for each place in which the limit is configured. Default: none.',
           },
           ratelimit_redis: {
             ...redisLimitSchema,

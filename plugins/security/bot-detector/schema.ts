@@ -32,7 +32,7 @@ export const schema = {
       minimum: 0,
       maximum: 1_000_000,
       description:
-        'Number of user agents whose match result is cached per worker. 0 disables the cache. Each entry takes 24 bytes in advance, plus its text of up to 1024 characters. Default: 0.',
+        'Number of user agents whose match result is cached per worker. 0 disables the cache. Each entry takes 24 bytes, allocated at startup, and the text of the user agent, up to 1024 characters. Default: 0.',
       examples: [10_000],
     },
     empty_user_agent_is_bot: {

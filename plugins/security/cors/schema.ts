@@ -39,7 +39,7 @@ export const schema = {
     allow_headers: {
       type: 'array',
       items: headerName,
-      description: 'Allowed request headers. An empty list, or `*` in it, allows every header.',
+      description: 'Allowed request headers. An empty list, or a list that contains `*`, allows every header.',
       default: [],
       examples: [['Authorization', 'Content-Type']],
     },

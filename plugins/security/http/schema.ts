@@ -16,7 +16,7 @@ export const schema = {
       type: 'array',
       items: { type: 'string' },
       description:
-        'Host names, with their port if any, that clients can use. Other requests are rejected. Empty allows every host, which is passed to backends as X-Forwarded-Host.',
+        'Host names that requests can have, with the port if there is one. Other requests are rejected. Empty allows every host; the host of the request is then passed to backends as X-Forwarded-Host.',
       default: [],
       examples: [['api.example.com']],
     },
@@ -35,7 +35,7 @@ export const schema = {
     ssl_host: {
       type: 'string',
       published: { pattern: HEADER_VALUE_PATTERN },
-      description: "Host to redirect to. Empty keeps the request's host.",
+      description: 'Host name to redirect to. Empty redirects to the host of the request.',
       default: '',
       examples: ['api.example.com'],
     },

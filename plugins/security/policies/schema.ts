@@ -9,7 +9,7 @@ const error = {
     body: {
       type: 'string',
       description:
-        'Response body, sent if `return_error_msg` is set. Empty sends a line that names the violated policy.',
+        'Response body, sent if `return_error_msg` is set. If empty, the body is a line that names the violated policy.',
       examples: ['not yours'],
       default: '',
     },
@@ -70,7 +70,7 @@ const token = {
 const options = {
   auto_join_policies: {
     type: 'boolean',
-    description: 'Combines the policies of a block into one; if it fails, the log shows all of them.',
+    description: 'Combines the policies of a block into a single policy. If it is violated, the log shows all of them.',
     default: false,
   },
   debug: {

@@ -15,7 +15,7 @@ export const tierFields = {
   tier_value: {
     type: 'string',
     description:
-      "Tier value: its name, or with `policy` a CEL expression on `value`, the header's value. An empty name matches callers without the header.",
+      "Value of the tier header that selects this tier. With `policy`, a CEL expression in which `value` is the header's value. An empty text matches callers without the header.",
     default: '',
     examples: ['gold'],
   },
@@ -23,7 +23,7 @@ export const tierFields = {
     type: 'string',
     enum: ['literal', 'policy', '*'],
     description:
-      'Interpretation of tier_value: `literal` is a case-sensitive name, `policy` an expression, `*` matches every caller.',
+      'Interpretation of tier_value: `literal` compares it with the header (case-sensitive), `policy` evaluates it as an expression, `*` ignores it and matches every caller.',
     default: 'literal',
   },
 } as const satisfies Record<string, Schema>;

@@ -10,7 +10,7 @@ export const backoffField = {
   type: 'string',
   enum: backoffStrategies,
   description:
-    'Pauses between connection attempts. `linear`: as many seconds as attempts so far. `exponential`: 2 to the power of that number. Both at most 60 seconds. The `-jitter` variants add or subtract up to a third. `fallback`: always one second.',
+    'Backoff strategy between connection attempts. `linear`: the pause in seconds is the number of attempts so far. `exponential`: the pause is 2 to the power of that number. Both are limited to 60 seconds. The `-jitter` variants add or subtract up to a third. `fallback`: the pause is always one second.',
   default: 'fallback',
 } as const satisfies Schema;
 

@@ -8,7 +8,7 @@ import { openUdp } from './udp.ts';
 const schema = {
   type: 'object',
   title: 'GELF',
-  description: 'Log destination in the Graylog Extended Log Format (GELF).',
+  description: 'Graylog server that receives the logs in the Graylog Extended Log Format (GELF).',
   required: ['address', 'enable_tcp'],
   examples: [
     { address: 'graylog.internal:12201', enable_tcp: false },

@@ -41,7 +41,8 @@ const schema = {
     buffer_size: {
       type: 'integer',
       minimum: 0,
-      description: 'Number of batches to keep while the server is down, up to 16 MiB. The oldest are dropped first.',
+      description:
+        'Maximum number of batches that are kept while the server is unreachable, up to 16 MiB in total. The oldest are dropped first.',
       default: 0,
     },
   },

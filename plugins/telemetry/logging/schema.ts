@@ -15,7 +15,7 @@ export const backendLogSchema = {
     custom_format: {
       type: 'string',
       description:
-        'Line pattern, including the line break. %{reqHeader.NAME} is a header of the backend request, %{respHeader.NAME} or %{header.NAME} one of its response. Default: %{prefix}%{time} |%{statusCode}| %{latencyMs} | %{method} %{host} %{path}',
+        'Pattern of backend log lines, including the line break. %{reqHeader.NAME} is a header of the backend request, %{respHeader.NAME} or %{header.NAME} one of its response. Default: %{prefix}%{time} |%{statusCode}| %{latencyMs} | %{method} %{host} %{path}',
       examples: ['%{method} %{host}%{path} %{statusCode} %{latencyMs}\n'],
     },
     log_with_level: level(
@@ -23,7 +23,7 @@ export const backendLogSchema = {
     ),
     no_value: {
       type: 'string',
-      description: 'Text printed for variables without a value. Default, also when empty: -.',
+      description: 'Text printed for variables without a value. Default: a hyphen, which an empty text means as well.',
       examples: ['none'],
     },
     prefix: { type: 'string', description: 'Value of %{prefix}. Default: empty.', examples: ['[users]'] },
@@ -47,7 +47,8 @@ export const serviceSchema = {
     level: level('Lines below are dropped: DEBUG, INFO, WARNING, ERROR or CRITICAL, in any letter case.'),
     prefix: {
       type: 'string',
-      description: 'Prefix of every application log line in the default format. In json, a separate field.',
+      description:
+        'Prefix of every application log line in the default format. In the format json, the prefix is a separate field.',
       default: '',
       examples: ['[SLUICE]'],
     },
@@ -91,7 +92,7 @@ export const serviceSchema = {
     },
     access_log_missing_key_marker: {
       type: 'string',
-      description: 'Text printed in access log lines for variables without a value. Empty means -.',
+      description: 'Text printed in access log lines for variables without a value. Empty means a hyphen.',
       default: '-',
     },
     backend: backendLogSchema,

@@ -28,14 +28,14 @@ const schema = {
   properties: {
     collection_time: {
       type: 'duration',
-      description: 'Length of a window, at whose end gauges, totals and process values are taken.',
+      description: 'Collection interval: gauges, totals and process values are updated once per interval.',
       default: '60s',
       examples: ['30s'],
     },
     listen_address: {
       type: 'string',
       pattern: '^(?:\\[[0-9a-fA-F:.]+\\]|[^\\s:/@]*):[0-9]{1,5}$',
-      description: 'Listen address: a colon and a port, or an address and a port. Port 0 chooses a free port.',
+      description: 'Listen address in the form :PORT or ADDRESS:PORT. Port 0 chooses a free port.',
       default: ':8090',
       examples: ['127.0.0.1:8090'],
     },

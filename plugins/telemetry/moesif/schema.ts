@@ -39,7 +39,7 @@ export const schema = {
     },
     identify_company: {
       type: 'object',
-      description: 'Source of the company identifier. Set exactly one.',
+      description: 'Source of the company identifier. Exactly one field must be set.',
       exactlyOneOf: [['header', 'jwt_claim', 'query_string']],
       properties: {
         header: { type: 'string', minLength: 1, description: 'Header name.' },
@@ -79,7 +79,7 @@ export const schema = {
     should_skip: {
       type: 'string',
       minLength: 1,
-      description: 'CEL expression on the request. Requests for which it is true are not reported.',
+      description: 'CEL expression on the request. Requests for which the expression is true are not reported.',
       examples: ["req_method == 'GET'"],
     },
     debug: { type: 'boolean', description: 'Logs every push at DEBUG.', default: false },

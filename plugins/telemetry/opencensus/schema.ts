@@ -19,7 +19,7 @@ const unsupportedWith = <Secret extends string>(of: string, secret: Secret) =>
 
 const label = {
   type: 'boolean',
-  description: 'Adds the label to metrics.',
+  description: 'Adds a label to metrics.',
   unused: { because: 'labels are those of telemetry/opentelemetry' },
 } as const;
 
@@ -48,7 +48,7 @@ export const serviceSchema = {
     },
     enabled_layers: {
       type: 'object',
-      description: 'Reported layers. Default: all. If set, only the enabled ones.',
+      description: 'Layers to report. If set, only the layers that are enabled here are reported. Default: all layers.',
       properties: {
         router: layer('Requests of clients.'),
         pipe: layer('The pipes of endpoints.'),
@@ -127,13 +127,13 @@ export const serviceSchema = {
 export const pathSchema = {
   type: 'object',
   title: 'OpenCensus',
-  description: 'Path aggregation. The gateway always uses the pattern of the endpoint.',
+  description: 'Aggregation of metrics by path. The gateway always aggregates by the pattern of the endpoint.',
   examples: [{ path_aggregation: 'pattern' }],
   properties: {
     path_aggregation: {
       type: 'string',
       enum: ['pattern', 'lastparam', 'off'],
-      description: 'Path aggregation: `pattern` reports one series for all paths of an endpoint.',
+      description: 'Aggregation of metrics by path: `pattern` reports one series for all paths of an endpoint.',
       unused: { because: 'paths are aggregated by the pattern of their endpoint', unless: ['pattern'] },
     },
   },

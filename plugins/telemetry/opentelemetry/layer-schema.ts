@@ -14,7 +14,7 @@ const attributes = (of: string) =>
         value: { type: 'string', description: 'Attribute value. Attributes with an empty value are ignored.' },
       },
     },
-    description: `Attributes that all ${of} of this layer have.`,
+    description: `Attributes to add to all ${of} of this layer.`,
     default: [],
     examples: [[{ key: 'team', value: 'checkout' }]],
   }) as const;
@@ -42,7 +42,8 @@ const layerSwitches = {
 
 export const globalLayer = {
   type: 'object',
-  description: 'Client requests, from their headers to the end of the response. Default: everything.',
+  description:
+    'Telemetry of client requests, from the request headers to the end of the response. Default: metrics and spans.',
   properties: {
     ...layerSwitches,
     disable_propagation: flag('Starts a new trace for every request, regardless of trace headers from the client.'),
@@ -51,7 +52,8 @@ export const globalLayer = {
     semantic_convention: {
       type: 'string',
       enum: ['', '1.27'],
-      description: 'Semantic conventions of metric names, by version. Empty uses the older names.',
+      description:
+        'Version of the OpenTelemetry semantic conventions that determine metric names. Empty uses the older names.',
       default: '',
     },
   },
@@ -59,7 +61,8 @@ export const globalLayer = {
 
 export const proxyLayer = {
   type: 'object',
-  description: 'Endpoint pipeline: from the accepted request to the merged response. Default: everything.',
+  description:
+    'Telemetry of the endpoint pipeline, from the accepted request to the merged response. Default: metrics and spans.',
   properties: { ...layerSwitches, ...headerReport, ...staticAttributes },
 } as const;
 
@@ -70,19 +73,19 @@ const inSpansOnly = (name: keyof typeof headerReport) =>
 const unreportedHeaders = {
   report_headers: {
     type: 'boolean',
-    description: 'Adds headers to spans, if it is set in "traces".',
+    description: 'Adds headers to spans. Has an effect in "traces" only.',
     unused: { because: inSpansOnly('report_headers'), unless: [false] },
   },
   skip_headers: {
     type: 'array',
     items: { type: 'string' },
-    description: 'Headers left out of spans, if it is set in "traces".',
+    description: 'Names of headers to exclude from spans. Has an effect in "traces" only.',
     unused: { because: inSpansOnly('skip_headers') },
   },
 } as const;
 
 const clientSwitches = {
-  disable_stage: flag('Omits the backend pipeline; round_trip and read_payload remain.'),
+  disable_stage: flag('Omits the backend pipeline. Does not affect round_trip and read_payload.'),
   round_trip: flag('Reports the backend request, up to the response headers.'),
   read_payload: flag('Reports reading of the response body.'),
   detailed_connection: flag('Reports how the connection was obtained or opened.'),
@@ -90,16 +93,17 @@ const clientSwitches = {
 
 export const backendLayer = {
   type: 'object',
-  description: 'Backend calls. Default: everything.',
+  description: 'Telemetry of backend calls. Default: metrics and spans.',
   properties: {
     metrics: {
       type: 'object',
-      description: 'Metrics of the layer. Default: all. If set, only the enabled ones.',
+      description:
+        'Metrics of the layer. If set, only the metrics that are enabled here are reported. Default: all metrics.',
       properties: { ...clientSwitches, static_attributes: attributes('metrics'), ...unreportedHeaders },
     },
     traces: {
       type: 'object',
-      description: 'Spans of the layer. Default: all. If set, only the enabled ones.',
+      description: 'Spans of the layer. If set, only the spans that are enabled here are recorded. Default: all spans.',
       properties: { ...clientSwitches, static_attributes: attributes('spans'), ...headerReport },
     },
   },

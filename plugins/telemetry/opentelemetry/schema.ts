@@ -71,7 +71,7 @@ const prometheusExporter = {
 export const serviceSchema = {
   type: 'object',
   title: 'OpenTelemetry',
-  description: 'Metrics and traces of the gateway, its endpoints and their backends.',
+  description: 'Exporters and settings for metrics and traces of the gateway, its endpoints and their backends.',
   required: ['exporters'],
   examples: [
     {
@@ -107,7 +107,7 @@ export const serviceSchema = {
       type: 'array',
       items: { type: 'string' },
       description:
-        'Endpoint paths and patterns to exclude. A path that ends with / also excludes everything below it. [""] excludes none. Default, also for an empty list: the gateway\'s own paths.',
+        'Endpoint paths and patterns to exclude. A path that ends with / also excludes all paths below it. [""] excludes no path. Default, also for an empty list: the gateway\'s own paths.',
       default: [],
       examples: [['/health', '/internal/{id}']],
     },
@@ -148,7 +148,7 @@ export const serviceSchema = {
     },
     layers: {
       type: 'object',
-      description: 'Reported layers. Default: all.',
+      description: 'Layers to report, with their settings. Default: all layers.',
       properties: {
         global: globalLayer,
         proxy: proxyLayer,
@@ -162,10 +162,15 @@ export const serviceSchema = {
 export const endpointSchema = {
   type: 'object',
   title: 'OpenTelemetry of an endpoint',
-  description: "Endpoint settings that replace the service's, one whole object at a time.",
+  description:
+    'Settings of the endpoint. Each object that is set here replaces the object of the same name at the service level as a whole.',
   examples: [{ proxy: { report_headers: true }, backend: { metrics: { disable_stage: true } } }],
   properties: {
-    global: { type: 'object', description: 'Attributes of the outermost layer.', properties: staticAttributes },
+    global: {
+      type: 'object',
+      description: 'Attributes of the outermost layer, client requests.',
+      properties: staticAttributes,
+    },
     proxy: proxyLayer,
     backend: backendLayer,
     exporters_override: {
@@ -190,7 +195,10 @@ export const endpointSchema = {
           description:
             "Seconds between pushes of metrics. 0 means the exporter's interval. Default: the exporter's interval.",
         },
-        trace_sample_rate: { ...sampleRate, description: `${sampleRate.description} Default: the service's.` },
+        trace_sample_rate: {
+          ...sampleRate,
+          description: `${sampleRate.description} Default: the sample rate of the service.`,
+        },
       },
     },
   },

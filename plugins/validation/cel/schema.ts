@@ -8,7 +8,7 @@ const error = {
     status: { type: 'integer', minimum: 400, maximum: 599, description: 'Response status.', default: 500 },
     body: {
       type: 'string',
-      description: 'Response body, sent if `return_error_msg` is set. Default: names the failed condition.',
+      description: 'Response body, sent if `return_error_msg` is set. Default: a line that names the failed condition.',
       examples: ['not yours'],
     },
     content_type: {
@@ -34,7 +34,7 @@ const check = (examples: readonly string[]) =>
           type: 'string',
           minLength: 1,
           description:
-            'Condition in the Common Expression Language (CEL). Its variables determine when it is evaluated: JWT with the token, resp_* with the response, all others with the request.',
+            'Condition in the Common Expression Language (CEL). Its variables determine when it is evaluated: with JWT, after the token has been verified; with resp_*, on the response; otherwise on the request.',
           examples: examples.slice(0, 1),
         },
         error,

@@ -29,14 +29,17 @@ export const mistralV1: Vendor = {
       top_p: variableFields.topP,
       stop: {
         anyOf: [{ type: 'string', minLength: 1 }, variableFields.stops],
-        description: 'Stop sequence, or a list of them: texts that end the response.',
+        description: 'Stop sequence or list of stop sequences: texts that end the response.',
       },
       n: { type: 'integer', minimum: 1, description: 'Number of candidates per prompt. Default: 1.' },
       random_seed: {
         type: 'integer',
         description: 'Sampling seed: the same seed gives the same response. Default: random.',
       },
-      safe_prompt: { type: 'boolean', description: 'Prepends the safety prompt of the vendor. Default: false.' },
+      safe_prompt: {
+        type: 'boolean',
+        description: "Prepends the vendor's safety prompt to the conversation. Default: false.",
+      },
       extra_payload: variableFields.extra,
     },
   },

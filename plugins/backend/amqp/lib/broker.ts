@@ -9,7 +9,7 @@ export const reconnectionFields = {
   max_retries: {
     type: 'integer',
     description:
-      'Maximum number of consecutive reconnection attempts before the next request tries again. 0 or less disables the limit. The initial connection makes at most 3 attempts.',
+      'Maximum number of consecutive reconnection attempts. After that, the next request starts new attempts. 0 or less disables the limit. The first connection is attempted at most 3 times.',
     default: 0,
   },
   backoff_strategy: backoffField,

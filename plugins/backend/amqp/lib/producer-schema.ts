@@ -5,7 +5,7 @@ import { reconnectionFields } from './broker.ts';
 const param = (what: string, example: string) =>
   ({
     type: 'string',
-    description: `Variable of the path that holds ${what}, its first letter in upper case.`,
+    description: `Name of the path parameter that contains ${what}. Written with a capital first letter: Id for {id}.`,
     default: '',
     examples: [example],
   }) as const;
@@ -28,7 +28,7 @@ export const schema = {
     routing_key: {
       type: 'string',
       description:
-        'Path parameter that contains the routing key, capitalized: `Id` for `{id}`. With static_routing_key, the routing key itself.',
+        'Name of the path parameter that contains the routing key, written with a capital first letter: `Id` for `{id}`. With static_routing_key, the routing key itself.',
       examples: ['order.created'],
     },
     static_routing_key: {
@@ -44,7 +44,7 @@ export const schema = {
     },
     immediate: {
       type: 'boolean',
-      description: 'Fails the request if no consumer receives the message at once.',
+      description: 'Fails the request if no consumer can receive the message immediately.',
       default: false,
       unused: { because: 'Deprecated: removed from RabbitMQ.', unless: [false] },
     },

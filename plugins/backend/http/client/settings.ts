@@ -39,7 +39,7 @@ export const httpClientSchema = {
     hide_client: {
       type: 'boolean',
       description:
-        'Client privacy: removes the headers that tell this backend who calls: X-Forwarded-For, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Proto, X-Real-IP and Forwarded. For third parties.',
+        'Client privacy: removes the headers that identify the client to this backend: X-Forwarded-For, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Proto, X-Real-IP and Forwarded. Useful for backends of third parties.',
       default: false,
     },
     no_redirect: {
@@ -57,7 +57,8 @@ export const httpClientSchema = {
     },
     send_body_on_redirect: {
       type: 'boolean',
-      description: 'Sends the request body again when following a 307 or 308 redirect. The body is kept in memory.',
+      description:
+        'Resends the request body when a 307 or 308 redirect is followed. The body is kept in memory for this.',
       default: false,
     },
   },

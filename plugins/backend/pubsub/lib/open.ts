@@ -25,7 +25,9 @@ export function openSubscriber(site: BackendSite<{ readonly subscription_url: st
 
 /** Returns a counter of messages that are dropped unread. The plugin must list `meters` in `takes`. */
 export function countDiscarded(site: BackendSite<unknown>): (count?: number) => void {
-  const counter = meterOf(site)?.counter('pubsub.discarded', { description: 'Messages that were dropped unread.' });
+  const counter = meterOf(site)?.counter('pubsub.discarded', {
+    description: 'Number of messages that were dropped unread.',
+  });
   return (count = 1) => counter?.add(count);
 }
 

@@ -28,7 +28,7 @@ export function taking(site: BackendSite<unknown>, { subscriber, log, keyHeader 
   const { backend } = site;
   const encoding = site.encoding(backend.encoding);
   const undecoded = meterOf(site)?.counter('pubsub.undecoded', {
-    description: 'Messages that could not be decoded.',
+    description: 'Number of messages that could not be decoded.',
   });
   const read = (delivery: Delivery): Reply => {
     const { payload, key } = delivery;

@@ -12,7 +12,7 @@ const schema = {
     topic_url: {
       type: 'string',
       minLength: 1,
-      description: "Topic, appended to the backend's host (for example nats://) to form the topic URL.",
+      description: "Topic name. It is appended to the backend's host, for example nats://, to form the topic URL.",
       examples: ['orders.created'],
     },
   },

@@ -12,7 +12,7 @@ const duration = (description: string, initial: string, example: string) =>
 const producerSchema = {
   type: 'object',
   title: 'Kafka producer',
-  description: 'Kafka producer settings.',
+  description: 'Settings of the Kafka producer.',
   properties: {
     max_message_bytes: {
       type: 'integer',
@@ -42,7 +42,7 @@ const producerSchema = {
       type: 'string',
       enum: ['standard', 'sarama', 'random', 'roundrobin'],
       description:
-        'Partitioner: `standard` hashes the key like the Java client, `sarama` with FNV-1a; records without a key go to any partition.',
+        'Partitioner for records with a key: `standard` hashes the key like the Java client, `sarama` with FNV-1a. Records without a key can go to any partition.',
       default: 'standard',
       examples: ['roundrobin'],
     },
@@ -92,7 +92,7 @@ const schema = {
     },
     writer: {
       type: 'object',
-      description: 'Kafka topic and producer to write with.',
+      description: 'Settings of the Kafka topic and of the producer that writes to it.',
       required: ['topic', 'cluster'],
       properties: {
         topic: { type: 'string', minLength: 1, description: 'Topic name.', examples: ['orders'] },
@@ -101,7 +101,7 @@ const schema = {
         key_meta: {
           type: 'string',
           minLength: 1,
-          description: 'Request header whose first value is the record key. Default: no key.',
+          description: 'Request header whose first value becomes the record key. Default: records have no key.',
           examples: ['X-Order'],
         },
       },

@@ -11,7 +11,8 @@ const schema = {
     subscription_url: {
       type: 'string',
       minLength: 1,
-      description: "Subscription, appended to the backend's host (for example nats://) to form the subscription URL.",
+      description:
+        "Subscription name. It is appended to the backend's host, for example nats://, to form the subscription URL.",
       examples: ['orders.created?queue=gateways'],
     },
   },

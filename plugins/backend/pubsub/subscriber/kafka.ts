@@ -28,7 +28,7 @@ const schema = {
   properties: {
     reader: {
       type: 'object',
-      description: 'Kafka topics and consumer to read with.',
+      description: 'Settings of the Kafka topics and of the consumer that reads them.',
       required: ['topics', 'cluster'],
       properties: {
         topics: {

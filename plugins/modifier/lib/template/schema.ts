@@ -29,10 +29,14 @@ export function generatorSchema<const Template extends string>(template: Templat
         description: 'Content-Type of the rendered body.',
         default: 'application/json',
       },
-      debug: { type: 'boolean', description: 'Logs input and output at DEBUG.', default: false },
+      debug: {
+        type: 'boolean',
+        description: 'Logs the input and the output of the template at DEBUG.',
+        default: false,
+      },
       variables: {
         type: 'object',
-        description: 'Custom values, available as .variables.',
+        description: 'Custom values, available to the template as .variables.',
         default: {},
         examples: [{ team: 'checkout' }],
       },

@@ -5,7 +5,8 @@ import { openCityDatabase } from './database.ts';
 
 export const schema = {
   type: 'object',
-  description: 'Geolocation of clients by `geoip`, passed to backends in the header `X-Geoip`.',
+  description:
+    'Settings of `geoip`, which looks up the location of the client and passes it to backends in the header `X-Geoip`.',
   required: ['citydb_path'],
   properties: {
     citydb_path: {

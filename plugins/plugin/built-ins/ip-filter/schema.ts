@@ -10,7 +10,7 @@ const ranges = (description: string, example: readonly string[]) =>
 
 export const schema = {
   type: 'object',
-  description: 'Access control by client IP address, applied by `ip-filter`.',
+  description: 'Settings of `ip-filter`, which accepts or rejects requests by client IP address.',
   required: ['CIDR'],
   properties: {
     CIDR: ranges('Addresses, and ranges of addresses in CIDR notation.', ['192.168.0.0/24', '2001:db8::1']),

@@ -27,7 +27,7 @@ export function processStore(store = new MetricStore()): MetricStore {
   );
   store.gauge(
     'process_start_time_seconds',
-    { description: 'Start of the gateway, in seconds since 1970.', combination: 'min' },
+    { description: 'Start time of the gateway, in seconds since 1970.', combination: 'min' },
     () => performance.timeOrigin / 1000,
   );
   return store;
@@ -46,7 +46,7 @@ export function runtimeStore(store = new MetricStore()): MetricStore {
     delay.reset();
   });
   const lagGauge = (name: string, what: string, field: keyof typeof lag) => {
-    const description = `${what} delay of the event loop since the last look, in seconds.`;
+    const description = `${what} delay of the event loop since the previous measurement, in seconds.`;
     store.gauge(name, { description, combination: 'max' }, () => lag[field]);
   };
   lagGauge('nodejs_eventloop_lag_mean_seconds', 'Mean', 'mean');
