@@ -7,6 +7,7 @@ const plugins: Manifest = {
   'admin/api': () => import('./admin/api.ts'),
   'admin/reload': () => import('./admin/reload.ts'),
   'ai/chat-completions': () => import('./ai/chat-completions/index.ts'),
+  'ai/classifiers': () => import('./ai/classifiers/index.ts'),
   'ai/llm': () => import('./ai/llm/index.ts'),
   'ai/mcp': () => import('./ai/mcp/index.ts'),
   'async/amqp': () => import('./async/amqp.ts'),

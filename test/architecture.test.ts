@@ -35,6 +35,7 @@ const rooms = [
 const sharedRooms: Readonly<Record<string, readonly string[]>> = {
   'shared/buckets': ['async', 'auth', 'qos'],
   'shared/calls': [
+    'ai',
     'auth',
     'backend',
     'clients/amqp',
@@ -48,7 +49,7 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
   ],
   'shared/http-headers': ['ai', 'auth', 'backend', 'modifier', 'plugin', 'proxy', 'qos', 'shared/files'],
-  'shared/logging': ['auth', 'backend', 'governance', 'modifier'],
+  'shared/logging': ['ai', 'auth', 'backend', 'governance', 'modifier'],
   'shared/parameters': ['ai', 'auth', 'backend', 'engines/cel', 'governance', 'modifier', 'qos'],
   'shared/ports': [
     'ai',
@@ -67,7 +68,7 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
   'shared/values': ['engines/templates', 'modifier', 'plugin', 'validation', 'websocket'],
   'shared/workflows': ['ai', 'workflow'],
   'shared/files': ['backend', 'plugin', 'server'],
-  'engines/cel': ['backend', 'security', 'shared/callers', 'telemetry', 'validation'],
+  'engines/cel': ['ai', 'backend', 'security', 'shared/callers', 'telemetry', 'validation'],
   'engines/documents': ['backend', 'documentation', 'encoding', 'engines/lua', 'engines/templates'],
   'engines/grpc': ['auth', 'backend', 'clients/grpc', 'grpc'],
   'engines/lua': ['modifier'],

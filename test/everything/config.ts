@@ -96,6 +96,10 @@ export function everything(
           },
         ],
       },
+      'ai/classifiers': {
+        gates: [{ name: 'premium', rule: 'policy', policy: { value: "getHeader('X-Plan') == 'premium'" } }],
+        classifiers: [{ name: 'own', engine: 'http', http: { url: `${upstream}/classify` } }],
+      },
       'ai/mcp': {
         servers: [
           {

@@ -2,6 +2,7 @@ import { authErrors, securityErrors } from './access.ts';
 import type { Codes } from './codes.ts';
 import { fileErrors, schemaErrors } from './configuration.ts';
 import { limitErrors } from './limits.ts';
+import { promptErrors } from './prompts.ts';
 import { aiErrors, protocolErrors, queueErrors, telemetryErrors } from './protocols.ts';
 import { routeErrors, serverErrors } from './routes.ts';
 import { changeErrors, requestErrors } from './running.ts';
@@ -22,7 +23,7 @@ export const errorAreas: Readonly<Record<string, Codes>> = {
   Plugins: pluginErrors,
   'gRPC, GraphQL, Lambda, WebSockets and OpenAPI': protocolErrors,
   'Queues and agents': queueErrors,
-  'Models and tools': aiErrors,
+  'Models and tools': { ...aiErrors, ...promptErrors },
   Telemetry: telemetryErrors,
 };
 

@@ -1,0 +1,73 @@
+import { type Call, CallError, type Data, HeaderBag, type Reply, RequestBody, type Site, toCallError } from '#contract';
+import { isLocal } from '../../shared/calls/local-url.ts';
+import { requestTo } from '../../shared/calls/request-to.ts';
+
+/** Maximum size of a response, in bytes. */
+const MAX_BYTES = 1024 * 1024;
+
+/** A server that is called with JSON. */
+export interface JsonServer {
+  readonly url: string;
+  /** Relative pointer to the URL. */
+  readonly at: string;
+  /** Sent as a bearer token. */
+  readonly credentials?: string | undefined;
+  readonly timeoutMs: number;
+  /** Code of errors of the calls. */
+  readonly code: string;
+}
+
+/**
+ * Sends JSON to a server.
+ * @returns the JSON of a response with status 2xx.
+ * @throws CallError for any other response, or the reason of the call if that ends first.
+ */
+export type CallWithJson = (data: Data, call: Call) => Promise<Data>;
+
+/** @throws ConfigError AI_SERVER_ADDRESS; warning AI_SERVER_INSECURE. */
+export function jsonCaller(site: Site<unknown>, server: JsonServer): CallWithJson {
+  const url = urlOf(site, server);
+  const { at, credentials, timeoutMs, code } = server;
+  const send = site.http({ ofService: true, followsRedirects: false, calls: [{ address: url.href, at }] });
+  const fields = [
+    ...['User-Agent', `Sluice Version ${site.use('version')}`],
+    ...['Accept', 'application/json', 'Content-Type', 'application/json'],
+    ...(credentials === undefined ? [] : ['Authorization', `Bearer ${credentials}`]),
+  ];
+  return async (data, call) => {
+    const part = call.fork(timeoutMs);
+    try {
+      const body = RequestBody.of(JSON.stringify(data));
+      const reply = await send(requestTo(url, 'POST', new HeaderBag(fields.slice()), body), part);
+      return await dataOf(reply, code);
+    } catch (error) {
+      throw call.reason ?? new CallError(code, toCallError(error).message, { cause: error });
+    } finally {
+      part.finish();
+    }
+  };
+}
+
+function urlOf(site: Site<unknown>, { url: written, at }: JsonServer): URL {
+  const url = URL.parse(written);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+    throw site.fault('AI_SERVER_ADDRESS', at, 'the URL is not an http or https URL without credentials');
+  }
+  if (url.protocol === 'http:' && !isLocal(url)) {
+    site.warn('AI_SERVER_INSECURE', at, 'prompts are sent without TLS', { hint: 'https://' });
+  }
+  return url;
+}
+
+async function dataOf(reply: Reply, code: string): Promise<Data> {
+  if (reply.errors.length > 0) throw reply.errors[0]!;
+  const { status, body } = reply;
+  const bytes = body instanceof Uint8Array ? body : ((await body?.collect(MAX_BYTES)) ?? new Uint8Array());
+  if (status < 200 || status > 299) throw new CallError(code, `status ${status}`);
+  if (bytes.length > MAX_BYTES) throw new CallError(code, `the response is larger than ${MAX_BYTES} bytes`);
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()) as Data;
+  } catch {
+    throw new CallError(code, 'the response is not JSON');
+  }
+}
