@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { createClient, createCluster } from '@redis/client';
+import { RedisClient, RedisCluster } from '@redis/client';
 import { boundToOwner } from '#contract';
 import type { RedisAddress, RedisSettings, RedisUser } from './settings.ts';
 
@@ -13,6 +13,12 @@ export interface Link {
 
 /** Maximum number of pending commands per server; one more fails immediately. */
 const MAX_WAITING = 10_000;
+
+/**
+ * Identifies the library's class of clients, which takes 19 ms to make. The library keeps the last one, but `createClient`
+ * would identify it by all options, such as the port.
+ */
+const COMMANDS = { RESP: 2 } as const;
 
 /**
  * Connects.
@@ -32,7 +38,7 @@ async function openServer(
   onLost: (error: Error) => void,
 ): Promise<Link> {
   const { socket, ...options } = clientOptions(settings, user);
-  const client = createClient({
+  const client = RedisClient.factory(COMMANDS)({
     ...options,
     database: settings.database,
     socket: { ...socket, host, port, ...(settings.tls && isIP(host) === 0 && { servername: host }) },
@@ -63,7 +69,7 @@ async function openCluster(settings: RedisSettings): Promise<Link> {
   const { least, most } = settings.backoffMs;
   const { socket, ...options } = clientOptions(settings, settings);
   const reconnectStrategy = (retries: number) => Math.min(Math.max(least, 1) * 2 ** Math.min(retries, 20), most);
-  const cluster = createCluster({
+  const cluster = RedisCluster.factory(COMMANDS)({
     rootNodes: settings.addresses.map(({ host, port }) => ({ socket: { host, port } })),
     defaults: { ...options, socket: { ...socket, reconnectStrategy } },
     maxCommandRedirections: settings.maxRedirects,
@@ -115,7 +121,7 @@ async function askSentinel(settings: RedisSettings, sentinel: RedisAddress): Pro
 
 function clientOptions({ tls, connectMs, clientName }: RedisSettings, { username, password }: RedisUser) {
   return {
-    RESP: 2,
+    ...COMMANDS,
     socket: {
       connectTimeout: connectMs,
       // The owner of the link reconnects.

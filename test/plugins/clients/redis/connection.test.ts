@@ -1,5 +1,6 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { createServer, connect as openSocket, type Socket } from 'node:net';
+import { RedisClient } from '@redis/client';
 import { Call, type Log } from '#contract';
 import { silentLog } from '../../../../kernel/contract/internal.ts';
 import { Connection } from '../../../../plugins/clients/redis/connection.ts';
@@ -278,6 +279,23 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     });
     return (server.address() as { port: number }).port;
   }
+
+  it('makes the class of its clients once, which takes longer than connecting', async () => {
+    const { connect } = RedisClient.prototype;
+    const classes: unknown[] = [];
+    RedisClient.prototype.connect = function () {
+      classes.push(this.constructor);
+      return connect.call(this);
+    };
+    try {
+      const ports = [redis.port, (await proxy()).port];
+      for (const port of ports) await run(open(settings(port)));
+    } finally {
+      RedisClient.prototype.connect = connect;
+    }
+    equal(classes.length, 2);
+    equal(classes[0], classes[1]);
+  });
 
   it('abandons a server that accepts the connection but stays silent', async () => {
     const port = await serve();
