@@ -101,7 +101,7 @@ export function internalErrorMetrics({ gateway }: Pick<Admin, 'gateway'>): Metri
 
 /** Resources held by active configurations, and the processes that serve them. */
 export function processMetrics(admin: Admin): Metric[] {
-  const { held, leaked, aborted } = admin.gateway.processes;
+  const { held, leaked, aborted, headerFaults } = admin.gateway.processes;
   const states = held.map(({ state }) => state);
   const workers = workersOf(admin);
   // A process that is still starting has not reported yet.
@@ -127,6 +127,12 @@ export function processMetrics(admin: Admin): Metric[] {
       type: 'counter',
       help: 'Requests aborted because the drain timeout of their replaced configuration expired.',
       samples: [{ value: aborted }],
+    },
+    {
+      name: 'gateway_proxy_header_faults_total',
+      type: 'counter',
+      help: 'Connections closed for a missing or malformed PROXY protocol header.',
+      samples: [{ value: headerFaults }],
     },
     {
       name: 'gateway_workers',

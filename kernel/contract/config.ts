@@ -3,6 +3,7 @@ import { agentSchema } from './agent.ts';
 import type { AgentComponents, BackendComponents, EndpointComponents, ServiceComponents } from './components.ts';
 import { type backendSchema, endpointSchema } from './endpoint-schema.ts';
 import { extraConfig } from './extra-config.ts';
+import { proxyProtocolSchema } from './listener.ts';
 import { pluginPolicyFields } from './plugin-policy.ts';
 import type { RouterOptions } from './router-config.ts';
 import type { Infer, Schema, Written } from './schema.ts';
@@ -107,6 +108,7 @@ export const serviceSchema = {
         'Time that an open connection waits for its next request before it is closed. 0 uses read_timeout; if both are 0, the time is unlimited. Default: read_timeout, or 2 minutes without one.',
       examples: ['75s'],
     },
+    proxy_protocol: proxyProtocolSchema,
     max_connections: {
       type: 'integer',
       minimum: 0,

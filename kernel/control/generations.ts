@@ -99,6 +99,11 @@ export class Generations {
     ];
   }
 
+  /** Connections closed for a missing or malformed PROXY protocol header. */
+  get headerFaults(): number {
+    return this.#port.headerFaults.count;
+  }
+
   /** Replaced configurations that were released but stay in memory. */
   get leaked(): number {
     return this.#draining.leaked;

@@ -4,6 +4,7 @@ import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { type Listener, listen, type RequestedAddress } from '../server/port/listener.ts';
 import type { Serving } from '../server/port/protocols.ts';
+import { HeaderFaults } from '../server/port/proxy-protocol.ts';
 
 export interface PublicPortOptions {
   /** Handles requests with the serving configuration. */
@@ -41,6 +42,8 @@ export interface ListenTarget {
 /** The gateway's port for clients: at the address of the serving configuration, or at the one passed to `listen`. */
 export class PublicPort {
   readonly #options: PublicPortOptions;
+  /** Connections without a valid PROXY protocol header, on the present and earlier addresses. */
+  readonly headerFaults: HeaderFaults;
   #listener: Listener | null = null;
   #requested: RequestedAddress = { ip: '', port: 0 };
   #chosen: ListenOptions = {};
@@ -48,6 +51,7 @@ export class PublicPort {
 
   constructor(options: PublicPortOptions) {
     this.#options = options;
+    this.headerFaults = new HeaderFaults(options.log);
   }
 
   /** Null before it is open. */
@@ -109,10 +113,11 @@ export class PublicPort {
   async close(waitMs: number): Promise<void> {
     await this.#listener?.close(waitMs);
     this.#listener = null;
+    this.headerFaults.close();
   }
 
   #listen(runtime: Runtime, requested: RequestedAddress): Promise<Listener> {
-    return listen(runtime, requested, this.#options.serving, this.#options.log);
+    return listen(runtime, requested, this.#options.serving, this.#options.log, this.headerFaults);
   }
 
   #addressOf({ listen_ip: ip, port }: ServiceConfig): RequestedAddress {

@@ -54,6 +54,10 @@ export class OwnProcess implements ServingProcesses {
     return this.#generations.aborted;
   }
 
+  get headerFaults(): number {
+    return this.#generations.headerFaults;
+  }
+
   get leaked(): number {
     return this.#generations.leaked;
   }

@@ -17,6 +17,8 @@ export interface ServingProcesses {
   readonly held: readonly GenerationInfo[];
   /** Requests aborted because their configuration had been replaced for too long. */
   readonly aborted: number;
+  /** Connections closed for a missing or malformed PROXY protocol header. */
+  readonly headerFaults: number;
   /** Replaced configurations that were released but stay in memory. */
   readonly leaked: number;
   /** Active streams by endpoint, without those that are about to be ended. */

@@ -29,6 +29,9 @@ export const LISTEN_ADDRESS_PATTERN = `^(?:${ip4}|${ip6}(?:%[\\w.-]+)?)?$`;
 /** Pattern of addresses and of ranges in CIDR notation. */
 export const ADDRESS_RANGE_PATTERN = `^(?:${ip4}(?:/(?:3[0-2]|[12]?\\d))?|${ip6}(?:/(?:12[0-8]|1[01]\\d|[1-9]?\\d))?)$`;
 
+/** Pattern of peers that are trusted to announce clients: addresses, ranges, and `unix:` for Unix sockets. */
+export const TRUSTED_PEER_PATTERN = `^unix:$|${ADDRESS_RANGE_PATTERN}`;
+
 /** Pattern of the admin port's address: `host:port`, `[::1]:port`, `:port`, `unix:/path` or `off`. */
 export const ADMIN_ADDRESS_PATTERN = `^(?:off|unix:/[\\s\\S]*|(?:\\[${ip6}\\]|[\\w.-]*):${port})$`;
 

@@ -6,6 +6,9 @@ export function addressFamily(text: string): 0 | 4 | 6 {
   return text.includes('%') ? 0 : (isIP(text) as 0 | 4 | 6);
 }
 
+/** Entry of a list of trusted peers for connections over a Unix socket, which have no address. */
+export const UNIX_SOCKETS = 'unix:';
+
 const addressRange = new RegExp(ADDRESS_RANGE_PATTERN);
 
 /** True for an address, `10.0.0.1`, or a range in CIDR notation, `10.0.0.0/8`. */

@@ -91,6 +91,8 @@ export interface Heartbeat extends MemoryUse {
   readonly held: readonly GenerationInfo[];
   /** Requests aborted because their configuration had been replaced for too long, since it started. */
   readonly aborted: number;
+  /** Connections closed for a missing or malformed PROXY protocol header, since it started. */
+  readonly headerFaults: number;
   /** Configurations that were released but stay in memory. */
   readonly leaked: number;
   /** Number of log lines lost. */

@@ -65,23 +65,13 @@ export class WorkerPool implements Participant, SlotOwner {
   target: ListenTarget = { known: null };
   #closing = false;
 
-  constructor({
-    count,
-    program,
-    args,
-    settings,
-    generations,
-    mirrors,
-    denied,
-    containment,
-    internalErrors,
-    events,
-    log,
-  }: WorkerPoolOptions) {
-    this.log = log;
-    this.#denied = denied;
-    this.#containment = containment;
-    this.#internalErrors = internalErrors;
+  constructor(options: WorkerPoolOptions) {
+    const { count, program, args, settings, generations, mirrors } = options;
+    this.log = options.log;
+    this.#denied = options.denied;
+    this.#containment = options.containment;
+    this.#internalErrors = options.internalErrors;
+    this.#events = options.events;
     this.#generations = generations;
     this.#mirrors = mirrors;
     mirrors.link = {
@@ -90,7 +80,6 @@ export class WorkerPool implements Participant, SlotOwner {
       },
       fetch: null,
     };
-    this.#events = events;
     setUpWorkers(program, args, settings);
     this.#slots = Array.from({ length: count }, (_, index) => new WorkerSlot(index + 1, this));
     for (const slot of this.#slots) slot.start();
@@ -143,14 +132,21 @@ export class WorkerPool implements Participant, SlotOwner {
     return heldBy(this.#all);
   }
 
-  /** Total of all workers; see `Generations`. */
+  // Totals of all workers; see `Generations`.
   get aborted(): number {
-    return sum(this.#slots.map(({ heartbeat }) => heartbeat?.aborted ?? 0));
+    return this.#total('aborted');
   }
 
-  /** Total of all workers; see `Generations`. */
+  get headerFaults(): number {
+    return this.#total('headerFaults');
+  }
+
   get leaked(): number {
-    return sum(this.#slots.map(({ heartbeat }) => heartbeat?.leaked ?? 0));
+    return this.#total('leaked');
+  }
+
+  #total(count: 'aborted' | 'headerFaults' | 'leaked'): number {
+    return sum(this.#slots.map(({ heartbeat }) => heartbeat?.[count] ?? 0));
   }
 
   /** Total of all workers; see `Generations`. May be slightly stale. */

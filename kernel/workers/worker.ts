@@ -182,6 +182,7 @@ export class Worker {
       streamsByEndpoint: generations.streamsByEndpoint,
       held: generations.held,
       aborted: generations.aborted,
+      headerFaults: generations.headerFaults,
       leaked: generations.leaked,
       lostLines: registry.services.sinks.lost,
       loopLagMs: Math.max(0, Math.round(now - this.#pulseAt - HEARTBEAT_MS)),

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 
 /** What an installation may take, in milliseconds. */
 export const INSTALLATION_MS = 180_000;
@@ -7,7 +8,7 @@ export const INSTALLATION_MS = 180_000;
 export const isListing = process.env['SLUICE_TEST_LISTING'] !== undefined;
 
 /**
- * Whether a command of a Debian package is there. Where it is not and the tests run as root, the package is installed
+ * Whether a command or an absolute path of a Debian package is there. Where it is not and the tests run as root, the package is installed
  * first. A suite that is skipped without it says in its title how to install it.
  */
 export function isInstalled(command: string, name: string = command): boolean {
@@ -24,5 +25,6 @@ export function isInstalled(command: string, name: string = command): boolean {
 }
 
 function isThere(command: string): boolean {
+  if (command.startsWith('/')) return existsSync(command);
   return spawnSync('sh', ['-c', `command -v ${command}`], { stdio: 'ignore' }).status === 0;
 }

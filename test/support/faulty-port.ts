@@ -10,6 +10,7 @@ import { readServerTls } from '../../kernel/runtime/tls.ts';
 import { Connection } from '../../kernel/server/http1/connection.ts';
 import { SwitchingResponse } from '../../kernel/server/http1/upgrade.ts';
 import { listen } from '../../kernel/server/port/listener.ts';
+import { HeaderFaults } from '../../kernel/server/port/proxy-protocol.ts';
 import { makeCertificates } from './certificates.ts';
 import { normalize } from './known.ts';
 import { rememberingLog } from './log.ts';
@@ -71,12 +72,14 @@ const port = await listen(
     serveHttp2: (...given) => serving.serveHttp2(...given),
   },
   log,
+  new HeaderFaults(log),
 );
 const secure = await listen(
   { config, tls, upgrades, http2Type: null },
   { ip: config.listen_ip, port: 0 },
   serving,
   log,
+  new HeaderFaults(log),
 );
 
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n';

@@ -80,7 +80,7 @@ export type Effect = 'swap' | 'rebind' | 'restart' | 'stream';
 const rebinds: readonly RegExp[] = [
   /^\/(?:port|listen_ip|use_h2c|max_header_bytes|max_connections|max_requests_per_connection)$/,
   /^\/(?:read|read_header|write|send|idle)_timeout$/,
-  /^\/tls(?:\/|$)/,
+  /^\/(?:tls|proxy_protocol)(?:\/|$)/,
   /^\/extra_config\/router\/use_h2c$/,
 ];
 

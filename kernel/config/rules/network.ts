@@ -1,6 +1,6 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { isHeaderName } from '../../contract/headers.ts';
-import { isAddressRange } from '../../net/address-range.ts';
+import { isAddressRange, UNIX_SOCKETS } from '../../net/address-range.ts';
 import type { ServiceRule } from './rule.ts';
 
 /**
@@ -19,6 +19,26 @@ export const listenAddress: ServiceRule = ({ listen_ip: address }, report) => {
     hint: isIP(bare) === 0 ? 'an address such as "127.0.0.1"' : `"${bare}": ${rest}`,
   });
 };
+
+/**
+ * Checks the addresses that are trusted to send a PROXY protocol header.
+ *
+ * Codes: PROXY_PROTOCOL_TRUSTED; a warning PROXY_PROTOCOL_ANYONE.
+ */
+export const proxyProtocolSenders: ServiceRule = ({ proxy_protocol: config }, report) => {
+  config?.trusted.forEach((entry, index) => {
+    const at = `/proxy_protocol/trusted/${index}`;
+    if (entry !== UNIX_SOCKETS && !isAddressRange(entry)) {
+      const message = `${JSON.stringify(entry)} is not an address, a range such as "10.0.0.0/8", or "${UNIX_SOCKETS}"`;
+      report.error('PROXY_PROTOCOL_TRUSTED', at, message);
+    } else if (entry.endsWith('/0')) {
+      report.warn('PROXY_PROTOCOL_ANYONE', at, `every address of ${entry} can claim to be any client`, {
+        hint: 'list the addresses of your load balancers',
+      });
+    }
+  });
+};
+
 const SHORTEST_MS = 1000;
 
 /**

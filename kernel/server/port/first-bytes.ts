@@ -8,10 +8,20 @@ type Decision = { readonly bytes: Buffer; readonly done: () => void } | 'wrong' 
  * Buffers the first bytes of a connection until `decide` has seen enough, and puts them back.
  * @param waitMs time limit for those bytes; 0 disables it. The connection is closed when it expires.
  * @param decide returns null to request more bytes; on 'wrong', the connection is closed.
+ * @param expired called when the time limit closes the connection.
  */
-export function readFirst(socket: Duplex, waitMs: number, decide: (bytes: Buffer) => Decision): void {
+export function readFirst(
+  socket: Duplex,
+  waitMs: number,
+  decide: (bytes: Buffer) => Decision,
+  expired?: () => void,
+): void {
   let bytes: Buffer = Buffer.alloc(0);
-  const timer = waitMs > 0 ? setTimeout(() => socket.destroy(), timerMs(waitMs)) : undefined;
+  const expire = () => {
+    expired?.();
+    socket.destroy();
+  };
+  const timer = waitMs > 0 ? setTimeout(expire, timerMs(waitMs)) : undefined;
   const stop = () => {
     clearTimeout(timer);
     socket.off('readable', look);

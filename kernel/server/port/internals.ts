@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Http2Server } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { SecureContext, Server as TlsServer } from 'node:tls';
+import type { SecureContext, TLSSocket, Server as TlsServer } from 'node:tls';
 import Koa from 'koa';
 
 // All undocumented behavior of Node.js and Koa that the gateway relies on. Each item has its own test, which fails when
@@ -21,6 +21,11 @@ export function handConnection(server: Server | TlsServer | Http2Server, connect
 /** Replaces the context that a TLS server creates, which ignores `allowPartialTrustChain`. */
 export function useContext(server: TlsServer, context: SecureContext): void {
   Object.assign(server, { _sharedCreds: context });
+}
+
+/** The connection that an encrypted one was created on. */
+export function carrierOf(encrypted: TLSSocket): Socket {
+  return (encrypted as unknown as { _parent: Socket })._parent;
 }
 
 /** Number of bytes of a write in progress that the operating system has not accepted yet. */

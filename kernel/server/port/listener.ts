@@ -3,6 +3,7 @@ import { type Log, timerMs } from '#contract';
 import { GatewayError } from '../../contract/internal.ts';
 import { bindErrorReason } from '../../runtime/kept/plugin-port.ts';
 import { createProtocols, type PortSettings, type Serving } from './protocols.ts';
+import type { HeaderFaults } from './proxy-protocol.ts';
 
 /** The listening port. It outlives configurations: requests go to the current one. */
 export interface Listener {
@@ -37,8 +38,9 @@ export async function listen(
   requested: RequestedAddress,
   serving: Serving,
   log: Log,
+  faults: HeaderFaults,
 ): Promise<Listener> {
-  const protocols = createProtocols(settings, serving, log);
+  const protocols = createProtocols(settings, serving, log, faults);
   const { listener: server } = protocols;
   await bind(server, requested);
   const address = server.address() as AddressInfo;

@@ -12,6 +12,7 @@ import type { createHttp2, Http2 } from '../http2/server.ts';
 import { afterArrivals } from './after-arrivals.ts';
 import { limitConnections } from './connection-limit.ts';
 import { decideUpgrades, handConnection, watchTimeouts } from './internals.ts';
+import { type HeaderFaults, type ProxyProtocol, proxyProtocol } from './proxy-protocol.ts';
 import { type LogRefusedQuery, refusedQueryLog } from './refused-queries.ts';
 import { portTimeouts } from './timeouts.ts';
 import { createHandshakes, type Handshakes } from './tls.ts';
@@ -62,15 +63,17 @@ function http2Module(): { readonly createHttp2: typeof createHttp2 } {
   return createRequire(import.meta.url)(`../http2/server${extname(import.meta.url)}`);
 }
 
-export function createProtocols(settings: PortSettings, serving: Serving, log: Log): Protocols {
-  return new Dispatch(settings, serving, log);
+export function createProtocols(settings: PortSettings, serving: Serving, log: Log, faults: HeaderFaults): Protocols {
+  return new Dispatch(settings, serving, log, faults);
 }
 
 class Dispatch implements Protocols {
   readonly listener: Server;
   readonly #serving: Serving;
   readonly #log: Log;
+  readonly #faults: HeaderFaults;
   #config: ServiceConfig;
+  #proxyProtocol: ProxyProtocol | null;
   #upgrades: ReadonlySet<string>;
   #http2Type: string | null;
   #handshakes: Handshakes | null;
@@ -79,18 +82,20 @@ class Dispatch implements Protocols {
   #http2: Http2 | null = null;
   /** Previous HTTP/1 servers whose connections are still draining. */
   readonly #retired = new Set<Http1>();
-  /** Plain-text connections whose protocol is not yet known. */
+  /** Connections whose PROXY protocol header is incomplete, and plain-text connections whose protocol is not yet known. */
   readonly #unknown = new Set<Socket>();
   readonly #logRefusedQuery: LogRefusedQuery;
   readonly #limitConnections: (config: ServiceConfig) => void;
 
-  constructor(settings: PortSettings, serving: Serving, log: Log) {
+  constructor(settings: PortSettings, serving: Serving, log: Log, faults: HeaderFaults) {
     const { config, tls, upgrades, http2Type } = settings;
     this.#config = config;
     this.#upgrades = upgrades;
     this.#http2Type = http2Type;
     this.#serving = serving;
     this.#log = log;
+    this.#faults = faults;
+    this.#proxyProtocol = proxyProtocol(config, faults);
     this.listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
       beginOwned('client connection', socket, () => this.#accept(socket)),
     );
@@ -104,6 +109,16 @@ class Dispatch implements Protocols {
   }
 
   #accept(socket: Socket): void {
+    if (!this.#proxyProtocol?.expects(socket)) return this.#begin(socket);
+    const known = this.#wait(socket);
+    this.#proxyProtocol.read(socket, () => {
+      known();
+      this.#begin(socket);
+    });
+  }
+
+  /** Determines the protocol of a connection whose client is known. */
+  #begin(socket: Socket): void {
     if (this.#handshakes) {
       this.#handshakes.take(socket);
     } else if (this.#speaksHttp2) {
@@ -184,9 +199,11 @@ class Dispatch implements Protocols {
     const http1 = (tls === null) === (old === null) ? null : this.#createHttp1(config);
     const opened = this.#http2 ? null : this.#openHttp2(settings);
     const adjustHttp2 = this.#http2?.prepare(config, onlyType(settings));
+    const nextProxyProtocol = proxyProtocol(config, this.#faults);
     return () => {
       const spokeHttp2 = this.#speaksHttp2;
       this.#config = config;
+      this.#proxyProtocol = nextProxyProtocol;
       this.#upgrades = upgrades;
       this.#http2Type = http2Type;
       this.#http1.adjust(config);

@@ -5,7 +5,8 @@ import type { ServerTls } from '../../runtime/tls.ts';
 import { endPolitely, refusal } from '../response/refusal.ts';
 import { keepCertificate } from './client-certificate.ts';
 import { readFirst } from './first-bytes.ts';
-import { handConnection, useContext } from './internals.ts';
+import { carrierOf, handConnection, useContext } from './internals.ts';
+import { inheritAddress } from './proxy-protocol.ts';
 
 /** TLS handshakes with clients. */
 export interface Handshakes {
@@ -29,8 +30,7 @@ export function createHandshakes(
   established: (socket: TLSSocket) => void,
   log: Log,
 ): Handshakes {
-  /** Connections by their two endpoints, as TLS does not expose the underlying socket. */
-  const pending = new Map<string, Socket>();
+  const pending = new Set<Socket>();
   const server = createServer({
     ...tls.options,
     ALPNProtocols: ['h2', 'http/1.1'],
@@ -38,7 +38,9 @@ export function createHandshakes(
   });
   useContext(server, tls.context);
   server.on('secureConnection', (socket) => {
-    pending.delete(endsOf(socket));
+    const carrier = carrierOf(socket);
+    pending.delete(carrier);
+    inheritAddress(socket, carrier);
     socket.on('error', ignored);
     if (tls.options.requestCert) keepCertificate(socket);
     established(socket);
@@ -50,19 +52,16 @@ export function createHandshakes(
     endPolitely(socket);
   };
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
-    const { remoteAddress, remotePort } = socket;
+    const { remoteAddress, remotePort } = carrierOf(socket);
     log.debug(() => `TLS handshake error from ${remoteAddress}:${remotePort}: ${error.code ?? error.message}`);
     socket.destroy();
   });
   return {
     fingerprint: tls.fingerprint,
     take(socket) {
-      const ends = endsOf(socket);
-      pending.set(ends, socket);
+      pending.add(socket);
       socket.allowHalfOpen = false;
-      socket.once('close', () => {
-        if (pending.get(ends) === socket) pending.delete(ends);
-      });
+      socket.once('close', () => pending.delete(socket));
       readFirst(socket, waitMs || HANDSHAKE_MS, (bytes) => {
         const isPlain = beginsRequest(bytes);
         if (isPlain === undefined) return null;
@@ -70,7 +69,7 @@ export function createHandshakes(
       });
     },
     abort() {
-      for (const socket of pending.values()) socket.destroy();
+      for (const socket of pending) socket.destroy();
     },
   };
 }
@@ -83,10 +82,6 @@ function beginsRequest(bytes: Buffer): boolean | undefined {
 }
 
 const LONGEST_METHOD = 'UNSUBSCRIBE'.length;
-
-function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
-  return `${remoteAddress} ${remotePort} ${localAddress}`;
-}
 
 /** Ignores the error: the connection closes anyway. */
 function ignored(): void {}

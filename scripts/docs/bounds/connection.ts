@@ -28,6 +28,23 @@ export const connectionBounds: readonly Bound[] = [
     tests: ['the timeouts of the port close a connection whose request head does not arrive in time, with 408'],
   },
   {
+    holds: 'Connections whose PROXY protocol header is incomplete',
+    limit: 'proxy_protocol.header_timeout',
+    setting: 'root: proxy_protocol.header_timeout',
+    default: '5 seconds',
+    beyond: 'The connection is closed; a WARNING at most once a second for each proxy.',
+    tests: [
+      'the PROXY protocol on the public port closes connections whose header does not arrive within header_timeout',
+    ],
+  },
+  {
+    holds: 'PROXY protocol header with its extensions',
+    from: 'kernel/server/port/proxy-header.ts',
+    limit: '{LONGEST_HEADER} bytes',
+    beyond: 'The connection is closed; a WARNING at most once a second for each proxy.',
+    tests: ['a PROXY protocol header is rejected if it announces more than 4096 bytes, before they arrive'],
+  },
+  {
     holds: 'Connections without a request',
     limit: 'idle_timeout',
     setting: 'root: idle_timeout',

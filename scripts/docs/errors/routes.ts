@@ -168,6 +168,14 @@ export const serverErrors: Codes = {
     'Free the port, or choose another one.',
   ],
   LISTENER_TAKEN: ['Two components listen at the same address.', 'Change one of the addresses.'],
+  PROXY_PROTOCOL_ANYONE: [
+    'Every address is trusted to send a PROXY protocol header, so any client can claim any address.',
+    'List the addresses of your load balancers in `proxy_protocol.trusted`.',
+  ],
+  PROXY_PROTOCOL_TRUSTED: [
+    'An entry of `proxy_protocol.trusted` is not an address, a range or `unix:`.',
+    'Write it as `10.0.0.0/8`.',
+  ],
   ROUTER_IP_HEADER: ['An entry of `remote_ip_headers` cannot be the name of a header.', 'Correct the name.'],
   ROUTER_NO_TRUSTED_PROXIES: [
     '`forwarded_by_client_ip` has no effect without `trusted_proxies`.',

@@ -11,6 +11,13 @@ export const trafficLines: LogAreas = {
     },
     {
       level: 'WARNING',
+      text: 'connection from … closed: …',
+      cause:
+        'A load balancer in `proxy_protocol.trusted` sent no valid PROXY protocol header. Logged at most once a second.',
+      remedy: 'Enable the PROXY protocol in the load balancer, for its health checks too, or remove it from the list.',
+    },
+    {
+      level: 'WARNING',
       text: 'client stopped reading for … ms; response aborted',
       cause: 'A client does not read its response within `send_timeout`.',
       remedy: 'Raise `send_timeout` for slow clients.',

@@ -14,6 +14,7 @@ import type { ServiceConfig } from '#contract';
 import { silentLog } from '../../../kernel/contract/internal.ts';
 import { type Listener, listen } from '../../../kernel/server/port/listener.ts';
 import type { PortSettings } from '../../../kernel/server/port/protocols.ts';
+import { HeaderFaults } from '../../../kernel/server/port/proxy-protocol.ts';
 import { until } from '../../support/conditions.ts';
 
 interface Served {
@@ -48,7 +49,13 @@ describe('a message object over HTTP/2', () => {
       served.push({ message, response });
       arrived();
     };
-    listener = await listen(settings(config), { ip: '127.0.0.1', port: 0 }, { serve, serveHttp2: serve }, silentLog);
+    listener = await listen(
+      settings(config),
+      { ip: '127.0.0.1', port: 0 },
+      { serve, serveHttp2: serve },
+      silentLog,
+      new HeaderFaults(silentLog),
+    );
     return session();
   };
 

@@ -7,6 +7,7 @@ import { connect as connectTls, createSecureContext, createServer as createTlsSe
 import Koa from 'koa';
 import {
   beforeFirstRead,
+  carrierOf,
   decideUpgrades,
   forgetFirstRead,
   handConnection,
@@ -80,16 +81,26 @@ describe('undocumented features of Node.js and Koa that the gateway uses', () =>
     server.closeAllConnections();
   });
 
-  it('let a TLS server use another context', async () => {
+  it('let a TLS server use another context, and know the connection that carries another', async () => {
     const certificates = makeCertificates();
     const authority = certificates.authority('authority');
     const { certificatePem: cert, privateKeyPem: key } = certificates.issue('given', authority);
-    const server = createTlsServer({}, (socket) => socket.end());
+    let carrier: Socket | undefined;
+    const server = createTlsServer({}, (socket) => {
+      carrier = carrierOf(socket);
+      socket.end();
+    });
     useContext(server, createSecureContext({ cert, key }));
-    const port = await portTo((socket) => handConnection(server, socket));
+    let accepted: Socket | undefined;
+    const port = await portTo((socket) => {
+      accepted = socket;
+      handConnection(server, socket);
+    });
     const client = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
     await once(client, 'secureConnect');
     equal(client.getPeerCertificate().subject.CN, 'given');
+    await until(() => carrier !== undefined);
+    equal(carrier, accepted);
     client.destroy();
     certificates.remove();
   });

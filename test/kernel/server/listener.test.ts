@@ -9,6 +9,7 @@ import type { Exchange } from '../../../kernel/server/exchange/exchange.ts';
 import { SwitchingResponse } from '../../../kernel/server/http1/upgrade.ts';
 import { type Listener, listen } from '../../../kernel/server/port/listener.ts';
 import type { PortSettings } from '../../../kernel/server/port/protocols.ts';
+import { HeaderFaults } from '../../../kernel/server/port/proxy-protocol.ts';
 import { openRaw, type RawClient, statusesOf } from './raw.ts';
 
 const get = (target: string, more = ''): string => `GET ${target} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
@@ -48,6 +49,7 @@ describe('the listener of a port', () => {
       { ip: '127.0.0.1', port: 0 },
       { serve, serveHttp2: serve },
       silentLog,
+      new HeaderFaults(silentLog),
     );
   };
 

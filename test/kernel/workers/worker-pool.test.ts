@@ -23,6 +23,7 @@ const quiet: Heartbeat = {
   streamsByEndpoint: new Map(),
   held: [],
   aborted: 0,
+  headerFaults: 0,
   leaked: 0,
   lostLines: 0,
   loopLagMs: 0,
@@ -230,20 +231,26 @@ describe('the pool of workers', () => {
   });
 
   it('adds up the reports of its workers', async () => {
-    const none = { aborted: pool.aborted, leaked: pool.leaked, held: pool.held, streams: pool.streamsByEndpoint };
-    deepEqual(none, { aborted: 0, leaked: 0, held: [], streams: new Map() });
+    const none = {
+      aborted: pool.aborted,
+      faults: pool.headerFaults,
+      leaked: pool.leaked,
+      held: pool.held,
+      streams: pool.streamsByEndpoint,
+    };
+    deepEqual(none, { aborted: 0, faults: 0, leaked: 0, held: [], streams: new Map() });
     const held = (revision: number, state: 'current' | 'draining', ageMs: number) => ({
       ...{ revision, state, ageMs },
       ...{ requests: revision, streams: 10 },
     });
     await heartbeat(
       {
-        ...{ aborted: 1, leaked: 2 },
+        ...{ aborted: 1, headerFaults: 5, leaked: 2 },
         held: [held(2, 'current', 5), held(1, 'draining', 9)],
         streamsByEndpoint: new Map([['GET /a', 2]]),
       },
       {
-        ...{ aborted: 3, leaked: 4 },
+        ...{ aborted: 3, headerFaults: 6, leaked: 4 },
         held: [held(3, 'current', 1), held(2, 'draining', 7)],
         streamsByEndpoint: new Map([
           ['GET /a', 3],
@@ -251,7 +258,7 @@ describe('the pool of workers', () => {
         ]),
       },
     );
-    deepEqual([pool.aborted, pool.leaked], [4, 6]);
+    deepEqual([pool.aborted, pool.headerFaults, pool.leaked], [4, 11, 6]);
     deepEqual(
       [...pool.streamsByEndpoint],
       [
