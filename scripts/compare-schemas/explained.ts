@@ -179,6 +179,17 @@ export const explanations: readonly Explanation[] = [
     because: 'a URL is a text in OpenAPI; its variables are objects next to it',
   },
   {
+    fields: ['root ai/providers providers[] credentials'],
+    kind: 'required',
+    because:
+      'a provider without credentials would fail at its first request; a server without authentication accepts any',
+  },
+  {
+    fields: ['root ai/providers providers[] *'],
+    kind: 'default',
+    because: 'the default depends on the vendor, and is in the description of the field',
+  },
+  {
     fields: [
       ...['backend plugin/http-client name', 'endpoint auth/validator alg', 'backend backend/graphql type'],
       ...['*static_attributes[].key', '*static_attributes[].value', '* keys[].key', 'root grpc *'],

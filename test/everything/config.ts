@@ -100,6 +100,17 @@ export function everything(
         gates: [{ name: 'premium', rule: 'policy', policy: { value: "getHeader('X-Plan') == 'premium'" } }],
         classifiers: [{ name: 'own', engine: 'http', http: { url: `${upstream}/classify` } }],
       },
+      'ai/providers': {
+        providers: [
+          {
+            name: 'fast',
+            provider: 'openai',
+            credentials: 'of-the-gateway',
+            model: `test-${round}`,
+            endpoint: upstream,
+          },
+        ],
+      },
       'ai/mcp': {
         servers: [
           {
@@ -381,6 +392,12 @@ export function everything(
             },
           },
         ],
+      },
+      {
+        endpoint: '/models-by-provider',
+        method: 'POST',
+        input_headers: ['Content-Type'],
+        backend: [{ extra_config: { 'ai/llm': { provider: 'fast' } } }],
       },
       {
         endpoint: '/v1/chat/completions',

@@ -18,6 +18,7 @@ import {
 import { hideClient } from '../../shared/http-headers/client.ts';
 import { countingTokens, unifyingAnswers } from './answer.ts';
 import { passingRefusals, reportingFailures } from './failure.ts';
+import { resolveProviders } from './inventory.ts';
 import { outputOf, resolveStreaming } from './output.ts';
 import { sendingPayload } from './payload.ts';
 import { chosenVendor, schema } from './schema.ts';
@@ -28,8 +29,8 @@ import type { Format, Vendor } from './vendor.ts';
  * Calls a language model through one request and response format for all vendors. The gateway uses its own credentials;
  * credentials of clients are never sent to a vendor. If the output encoding streams, the vendor is asked to stream.
  *
- * Configuration faults: `LLM_OUTPUT`, `LLM_TEMPLATE`, `LLM_PATH`, `LLM_ENCODING`, `TEMPLATE_INVALID`; warnings
- * `LLM_METHOD`, `LLM_VARIABLE`, `LLM_FORMAT`, `LLM_SHAPE`. Call errors: `LLM_PROMPT`, `LLM_PARAMETER`, `LLM_FAILURE`,
+ * Configuration faults: `LLM_PROVIDER`, `LLM_OUTPUT`, `LLM_TEMPLATE`, `LLM_PATH`, `LLM_ENCODING`, `TEMPLATE_INVALID`;
+ * warnings `LLM_ADDRESS`, `LLM_METHOD`, `LLM_VARIABLE`, `LLM_FORMAT`, `LLM_SHAPE`. Call errors: `LLM_PROMPT`, `LLM_PARAMETER`, `LLM_FAILURE`,
  * `LLM_ANSWER`, `LLM_COMPRESSED` and those of templates.
  */
 export const plugin = definePlugin({
@@ -38,13 +39,16 @@ export const plugin = definePlugin({
   freeKeys: true,
   offers: [httpSigners],
   takes: [meters],
-  convert: resolveStreaming,
+  convert(document, report) {
+    resolveProviders(document, report);
+    resolveStreaming(document);
+  },
   becomes: ['encoding/sse', 'encoding/eventstream'],
   places: [atBackend(schema, (site) => attach(site as BackendSite<DataObject>))],
 });
 
 function attach(site: BackendSite<DataObject>): AtBackend {
-  const { vendor, settings, pointer } = chosenVendor(site.config);
+  const { vendor, settings, pointer } = chosenVendor(site);
   const { credentials, debug } = settings;
   const { method } = site.backend;
   if (method !== 'POST' && method !== '') {
@@ -91,7 +95,7 @@ function attach(site: BackendSite<DataObject>): AtBackend {
 
 /** Warns of variables whose name is close to one of the vendor's: without an input template, they have no effect. */
 function warnOfSlips(site: BackendSite<DataObject>): void {
-  const { vendor, settings, pointer } = chosenVendor(site.config);
+  const { vendor, settings, pointer } = chosenVendor(site);
   if (settings.input_template !== undefined) return;
   const known = Object.keys(vendor.variables.properties ?? {});
   for (const name of Object.keys(settings.variables)) {

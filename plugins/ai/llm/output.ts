@@ -59,7 +59,7 @@ const decoders = ['json', 'safejson', 'fast-json'];
  * @throws ConfigError LLM_OUTPUT, LLM_TEMPLATE, LLM_PATH, LLM_ENCODING. Warnings LLM_FORMAT, LLM_SHAPE.
  */
 export function outputOf(site: BackendSite<DataObject>): StreamOutput | null {
-  const { vendor, settings, pointer, formatAt } = chosenVendor(site.config);
+  const { vendor, settings, pointer, formatAt } = chosenVendor(site);
   const { output_encoding: name } = site.endpoint;
   const output = site.encoding(name);
   checkPath(site, vendor, output?.streams === true);

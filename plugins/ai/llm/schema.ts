@@ -1,4 +1,4 @@
-import type { DataObject, Schema } from '#contract';
+import type { DataObject, Schema, Site } from '#contract';
 import type { Format, Variables, Vendor } from './vendor.ts';
 import { anthropicV1 } from './vendors/anthropic-v1.ts';
 import { bedrockV1 } from './vendors/bedrock-v1.ts';
@@ -17,7 +17,26 @@ export interface Settings {
   readonly input_template?: string;
   readonly output_template?: string;
   readonly variables: Variables;
+  readonly price?: Price;
 }
+
+/** Prices of a million tokens. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+}
+
+export const priceField = {
+  type: 'object',
+  description:
+    'Price of a million tokens, in any currency that all prices of the configuration share. Used for costs in token budgets, metrics and routing. Default: unknown.',
+  required: ['input', 'output'],
+  examples: [{ input: 0.25, output: 2 }],
+  properties: {
+    input: { type: 'number', minimum: 0, description: 'Price of a million input tokens.' },
+    output: { type: 'number', minimum: 0, description: 'Price of a million output tokens.' },
+  },
+} as const satisfies Schema;
 
 const formatField = {
   type: 'string',
@@ -62,6 +81,7 @@ function settingsOf({ variables, needsVariables }: Vendor) {
         description: 'Format of streamed messages. Takes precedence over the `format` that is set next to the vendor.',
       },
       variables: { ...variables, description: 'Model parameters, and custom values for templates.' },
+      price: priceField,
     },
   } as const satisfies Schema;
 }
@@ -89,7 +109,7 @@ const credentials = `\${LLM_KEY}`;
 export const schema = {
   type: 'object',
   title: 'Language model',
-  exactlyOneOf: [names],
+  exactlyOneOf: [[...names, 'provider']],
   examples: [
     { openai: { v1: { credentials, variables: { model: 'model-1', max_output_tokens: 500 } } } },
     { mistral: { v1: { credentials, variables: { model: 'model-1', safe_prompt: true } } } },
@@ -97,7 +117,17 @@ export const schema = {
     { gemini: { v1beta: { credentials, variables: { candidate_count: 2 } } } },
     { bedrock: { v1: { credentials, variables: { top_k: 40 } } } },
   ],
-  properties: { format: formatField, ...Object.fromEntries(names.map((name) => [name, versionsOf(name)])) },
+  properties: {
+    provider: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'Name of a provider declared in `ai/providers` at the root, which defines the vendor, its settings and the address: `host`, `url_pattern` and `method` of the backend are not needed.',
+      examples: ['fast-chat'],
+    },
+    format: formatField,
+    ...Object.fromEntries(names.map((name) => [name, versionsOf(name)])),
+  },
 } as const satisfies Schema;
 
 /** A configured vendor. Pointers are relative to the configuration. */
@@ -109,8 +139,11 @@ export interface ChosenVendor {
   readonly formatAt: string;
 }
 
-/** Returns the configured vendor and its settings. @param config must be valid. */
-export function chosenVendor(config: DataObject): ChosenVendor {
+/**
+ * Returns the configured vendor and its settings. A reference to a provider has been replaced with the provider's
+ * settings, unless an error of the provider is reported. @param config must be valid.
+ */
+export function chosenVendor({ config, fault }: Pick<Site<DataObject>, 'config' | 'fault'>): ChosenVendor {
   for (const vendor of vendors) {
     const versions = config[vendor.name] as { readonly [version: string]: Settings } | undefined;
     const written = versions?.[vendor.version];
@@ -120,5 +153,5 @@ export function chosenVendor(config: DataObject): ChosenVendor {
     const format = own ?? (config['format'] as Format | undefined) ?? 'native';
     return { vendor, settings: { ...written, format }, pointer, formatAt: own ? `${pointer}/format` : '/format' };
   }
-  throw new Error('no vendor');
+  throw fault('LLM_PROVIDER', '/provider', `provider "${config['provider']}" is not valid`);
 }

@@ -89,6 +89,10 @@ export interface Vendor {
   readonly variables: Extract<Schema, { readonly type: 'object' }>;
   /** Whether `variables` is required. */
   readonly needsVariables: boolean;
+  /** Model of providers that name none. */
+  readonly defaultModel: string;
+  /** Address of the vendor's public API, for a model whose name is percent-encoded. */
+  address(model: string): string;
   /** The vendor's name for each parameter of a chat completion. Unsupported parameters are missing. */
   readonly parameters: Readonly<Partial<Record<ChatParameter, string>>>;
   /** Headers that authenticate the gateway to the vendor. */

@@ -152,6 +152,10 @@ export const aiErrors: Codes = {
     'A model is unknown or declared twice, or no models are declared.',
     'Correct the name, or declare the model at the root.',
   ],
+  LLM_ADDRESS: [
+    'The backend has a host, but its provider defines the address.',
+    'Remove `host`, or set `endpoint` of the provider.',
+  ],
   LLM_ANSWER: ['The response of the provider is not JSON.', 'Check the address and the path of the backend.'],
   LLM_COMPRESSED: [
     'The provider compressed its stream in a way that cannot be read.',
@@ -170,6 +174,10 @@ export const aiErrors: Codes = {
     'Remove the parameter.',
   ],
   LLM_PATH: ['`url_pattern` does not fit the streaming of the endpoint.', 'Use the path in the hint.'],
+  LLM_PROVIDER: [
+    '`ai/llm` refers to a provider that is not declared, or not valid.',
+    'Declare the provider in `ai/providers` at the root, or correct the name.',
+  ],
   LLM_PROMPT: ['The request is not a valid prompt. The client gets 400.', 'Follow the message.'],
   LLM_SHAPE: [
     'A filter of the backend changes the response before `ai/llm` reads it.',
@@ -196,6 +204,11 @@ export const aiErrors: Codes = {
   ],
   MCP_UNUSED: ['A setting has no effect on a stateless server.', 'Remove it.'],
   MCP_WORKFLOW: ['A tool of this type requires undecoded bytes.', 'Set `"output_encoding": "no-op"`.'],
+  PROVIDER_ENDPOINT: [
+    'The endpoint of a provider is not a URL that the gateway can call.',
+    'Write a URL with http or https and without credentials.',
+  ],
+  PROVIDER_NAME: ['Two providers have the same name.', 'Use different names.'],
 };
 
 /** Logs, metrics and traces. */

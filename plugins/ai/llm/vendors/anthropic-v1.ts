@@ -9,6 +9,8 @@ export const anthropicV1: Vendor = {
   name: 'anthropic',
   version: 'v1',
   needsVariables: true,
+  defaultModel: 'claude-haiku-4-5',
+  address: () => 'https://api.anthropic.com/v1/messages',
   variables: {
     type: 'object',
     required: ['model'],

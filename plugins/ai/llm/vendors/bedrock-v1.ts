@@ -9,6 +9,8 @@ export const bedrockV1: Vendor = {
   name: 'bedrock',
   version: 'v1',
   needsVariables: true,
+  defaultModel: 'eu.amazon.nova-lite-v1:0',
+  address: (model) => `https://bedrock-runtime.eu-west-1.amazonaws.com/model/${model}/converse`,
   variables: {
     type: 'object',
     properties: {

@@ -10,6 +10,8 @@ export const geminiV1beta: Vendor = {
   name: 'gemini',
   version: 'v1beta',
   needsVariables: false,
+  defaultModel: 'gemini-3.5-flash',
+  address: (model) => `https://generativelanguage.googleapis.com/v1beta/models/${model}:generateContent`,
   variables: {
     type: 'object',
     values: otherVariables,

@@ -18,6 +18,8 @@ export const mistralV1: Vendor = {
   name: 'mistral',
   version: 'v1',
   needsVariables: true,
+  defaultModel: 'mistral-small-latest',
+  address: () => 'https://api.mistral.ai/v1/chat/completions',
   variables: {
     type: 'object',
     required: ['model'],

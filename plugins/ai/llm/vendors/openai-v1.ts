@@ -9,6 +9,8 @@ export const openaiV1: Vendor = {
   name: 'openai',
   version: 'v1',
   needsVariables: true,
+  defaultModel: 'gpt-5.4-mini',
+  address: () => 'https://api.openai.com/v1/responses',
   variables: {
     type: 'object',
     required: ['model'],

@@ -1,0 +1,12 @@
+import { definePort } from '#contract';
+
+/** A declared provider, as far as routing depends on it. */
+export interface ProviderFacts {
+  readonly vendor: string;
+  readonly model: string;
+  /** Prices of a million tokens; undefined if unknown. */
+  readonly price: { readonly input: number; readonly output: number } | undefined;
+}
+
+/** The providers declared at the root, by name. */
+export const declaredProviders = definePort<ReadonlyMap<string, ProviderFacts>>('providers of language models');
