@@ -64,11 +64,15 @@ export const backendBounds: readonly Bound[] = [
     tests: ['the connections of backend/http/client are closed when idle beyond max_idle_connections_per_host'],
   },
   {
-    holds: 'Addresses named by requests or redirects whose connections are kept',
+    holds:
+      'Addresses named by requests or redirects, and clients announced by proxy_protocol, whose connections are kept',
     from: 'plugins/backend/http/client/transport.ts',
-    limit: '{MAX_PASSING} addresses',
+    limit: '{MAX_PASSING}',
     beyond: 'The connections of an unused address are closed.',
-    tests: ['backend/http/client with dynamic hosts keeps at most 256 connections to redirect targets'],
+    tests: [
+      'backend/http/client with dynamic hosts keeps at most 256 connections to redirect targets',
+      'backend connections with the PROXY protocol are limited in number: the clients that were idle longest lose their connections',
+    ],
   },
   {
     holds: 'HTTP/2 connections to an address',

@@ -184,6 +184,10 @@ export const requestErrors: Codes = {
   ],
   FILE_STALLED: ['Reading a file was cancelled.', 'Check the file system, such as an unreachable network mount.'],
   HTTP2_UNUSABLE: ['`http2` cannot be combined with another setting of the client.', 'Remove one of the two.'],
+  PROXY_PROTOCOL_UNUSABLE: [
+    '`proxy_protocol` cannot be combined with another setting of the client.',
+    'Remove one of the two.',
+  ],
   HTTP_PROXY_ADDRESS: [
     'The address of the forward proxy is not valid.',
     'Write it as `http://host:port`, `https://host:port` or `socks5://host:port`.',

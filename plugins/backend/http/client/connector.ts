@@ -1,8 +1,9 @@
 import { isIP, type OnReadOpts, connect as openTcp, type Socket } from 'node:net';
-import { type ConnectionOptions, connect as openTls } from 'node:tls';
+import { connect as openTls, type TLSSocket } from 'node:tls';
 import { BackendError, type ConnectionTimes, type DeniedAddresses, openOwned, timerMs } from '#contract';
 import type { TlsClient } from '../../../clients/tls/client-tls.ts';
 import { connectionLost, TransportError } from './errors.ts';
+import type { Preamble } from './proxy-header.ts';
 
 /** Connection settings. Times in milliseconds. */
 export interface DialSettings {
@@ -42,6 +43,7 @@ export type Connect = (reading: Reading | null, callback: (error: Error | null, 
  * @param tls called at the first encrypted connection.
  * @param mark set while the callback runs.
  * @param offersHttp2 over TLS, to servers that support both.
+ * @param preamble sent before anything else, unencrypted.
  */
 export function connector(
   address: string,
@@ -50,6 +52,7 @@ export function connector(
   tls: () => TlsClient,
   mark: FreshMark,
   offersHttp2 = false,
+  preamble: Preamble | null = null,
 ): Connect {
   const { protocol, hostname, port } = new URL(address);
   const secure = protocol === 'https:';
@@ -67,18 +70,19 @@ export function connector(
   const encrypted = isIP(host) === 0 ? { ALPNProtocols, servername: host } : { ALPNProtocols };
   /** TLS session for resumption by the next handshake. */
   let session: Buffer | undefined;
-  const open = (onread: OnReadOpts | undefined): Socket => {
-    if (!secure) return openTcp({ ...common, ...(onread && { onread }) });
-    const options: ConnectionOptions = { ...common, ...encrypted, ...tls(), ...(session && { session }) };
-    const socket = openTls({ ...options, ...(onread && { onread }) });
+  const encrypt = (options: EncryptOptions): TLSSocket => {
+    const socket = openTls({ ...common, ...encrypted, ...tls(), ...(session && { session }), ...options });
     return socket.on('session', (fresh: Buffer) => {
       session = fresh;
     });
   };
-  return (reading, callback) => {
+  const isDirect = secure && !preamble;
+  const dialed: Connect = (reading, callback) => {
     const start = performance.now();
-    const socket = openOwned('backend connection', hostname, () => open(reading ? onreadOf(reading) : undefined));
-    const times = timing(socket, start, secure);
+    const onread = reading ? { onread: onreadOf(reading) } : {};
+    const open = () => (isDirect ? encrypt({ ...onread }) : openTcp({ ...common, ...onread }));
+    const socket = openOwned('backend connection', hostname, open);
+    const times = timing(socket, start, isDirect);
     const settle = (error: Error | null) => {
       // Ensures that nothing on the socket still refers to the first request.
       socket.off(opened, ready).off('error', settle).off('close', lost);
@@ -88,6 +92,7 @@ export function connector(
         socket.destroy();
         return callback(deniedError(hostname), null);
       }
+      if (preamble) socket.write(preamble(socket));
       mark.fresh = times();
       try {
         callback(null, socket);
@@ -95,12 +100,59 @@ export function connector(
         mark.fresh = null;
       }
     };
-    const opened = secure ? 'secureConnect' : 'connect';
+    const opened = isDirect ? 'secureConnect' : 'connect';
     const ready = () => settle(null);
     const lost = () => settle(connectionLost());
     socket.on(opened, ready).on('error', settle).on('close', lost);
-    limit(socket, dial.timeoutMs, secure, hostname);
+    limit(socket, dial.timeoutMs, isDirect, hostname);
   };
+  return secure && preamble ? encrypting(dialed, encrypt, hostname, mark) : dialed;
+}
+
+/** Options in addition to those of the address. */
+interface EncryptOptions {
+  /** Open connection to use; by default a new one. */
+  readonly socket?: Socket;
+  readonly onread?: OnReadOpts;
+}
+
+/** Starts TLS on connections that are open. */
+function encrypting(
+  dialed: Connect,
+  encrypt: (options: EncryptOptions) => TLSSocket,
+  host: string,
+  mark: FreshMark,
+): Connect {
+  return (reading, callback) =>
+    dialed(null, (failure, carrier) => {
+      if (!carrier) return callback(failure, null);
+      const times = mark.fresh!;
+      const start = performance.now();
+      const socket = openOwned('backend connection', host, () => encrypt({ socket: carrier }));
+      if (reading) socket.on('data', (chunk: Buffer) => readChunk(reading, chunk));
+      const timer = handshakeLimit(socket, host);
+      const settle = (error: Error | null) => {
+        clearTimeout(timer);
+        socket.off('secureConnect', ready).off('error', settle).off('close', lost);
+        socket.on('error', ignoreError);
+        if (error) return callback(error, null);
+        mark.fresh = { ...times, tlsMs: performance.now() - start };
+        try {
+          callback(null, socket);
+        } finally {
+          mark.fresh = null;
+        }
+      };
+      const ready = () => settle(null);
+      const lost = () => settle(connectionLost());
+      socket.on('secureConnect', ready).on('error', settle).on('close', lost);
+    });
+}
+
+/** Passes on a chunk of a socket that cannot read into a given buffer: TLS on an open connection ignores `onread`. */
+function readChunk(reading: Reading, chunk: Buffer): void {
+  const { buffer } = reading;
+  for (let at = 0; at < chunk.length; at += buffer.length) reading.read(chunk.copy(buffer, 0, at));
 }
 
 function onreadOf(reading: Reading): OnReadOpts {
@@ -141,16 +193,20 @@ function timing(socket: Socket, start: number, secure: boolean): () => Connectio
 }
 
 function limit(socket: Socket, dialMs: number, secure: boolean, host: string): void {
-  let timer: NodeJS.Timeout | undefined;
-  const arm = (ms: number, message: string) => {
-    timer = setTimeout(() => socket.destroy(new TransportError('CONNECT_TIMEOUT', message)), timerMs(ms));
-  };
+  let timer = limited(socket, dialMs, `no connection to ${host} within ${dialMs} ms`);
   const disarm = () => clearTimeout(timer);
-  arm(dialMs, `no connection to ${host} within ${dialMs} ms`);
   socket.once('connect', () => {
     disarm();
-    if (secure) arm(HANDSHAKE_MS, `no TLS handshake with ${host} within ${HANDSHAKE_MS} ms`);
+    if (secure) timer = handshakeLimit(socket, host);
   });
   if (secure) socket.once('secureConnect', disarm);
   socket.once('close', disarm);
+}
+
+function handshakeLimit(socket: Socket, host: string): NodeJS.Timeout {
+  return limited(socket, HANDSHAKE_MS, `no TLS handshake with ${host} within ${HANDSHAKE_MS} ms`);
+}
+
+function limited(socket: Socket, ms: number, message: string): NodeJS.Timeout {
+  return setTimeout(() => socket.destroy(new TransportError('CONNECT_TIMEOUT', message)), timerMs(ms));
 }

@@ -15,7 +15,7 @@ import { MAX_DISCARD_MS, MAX_DISCARDED_BYTES } from './discarding.ts';
 import { aborted, TransportError, UnprocessedError } from './errors.ts';
 import { bodyFailure, failureOf, isRepeatable, malformed } from './failure.ts';
 import { type Incoming, incoming, Outgoing } from './headers.ts';
-import type { HttpClient } from './http-client.ts';
+import { enterPool, type HttpClient } from './http-client.ts';
 import { RoundTrip } from './http1/round-trip.ts';
 import { Inflater, takeGzip } from './inflate.ts';
 import { Observation } from './observe.ts';
@@ -89,7 +89,7 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
 
   send(): void {
     try {
-      this.#lane = this.#client.transport.enter(this.origin, this.#client.isPassing || this.redirects > 0);
+      this.#lane = enterPool(this.#client, this, this.#request.client.ip);
     } catch (error) {
       return this.#over(failureOf(error as Error, this.origin));
     }

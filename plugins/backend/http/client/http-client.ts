@@ -1,4 +1,6 @@
 import type { ConnectionObserver, HttpSigner } from '#contract';
+import type { OriginPool } from './origin-pool.ts';
+import type { RedirectSource } from './redirect.ts';
 import type { Transport } from './transport.ts';
 
 /** HTTP client of one backend. */
@@ -7,6 +9,8 @@ export interface HttpClient {
   readonly followsRedirects: boolean;
   /** Whether a body is sent again if a redirect requires it. */
   readonly resendsBody: boolean;
+  /** Whether connections announce the client of their requests, with the PROXY protocol. */
+  readonly announcesClient: boolean;
   /** Whether headers that identify the client are removed. */
   readonly hidesClient: boolean;
   /** Whether a body is buffered before it is sent. */
@@ -21,4 +25,12 @@ export interface HttpClient {
   readonly headerTimeoutMs: number;
   /** Whether addresses are determined by requests. */
   readonly isPassing: boolean;
+}
+
+/** The connections for one request. @param ip address of the client. @throws Error if the address cannot be called. */
+export function enterPool(client: HttpClient, request: RedirectSource, ip: string): OriginPool {
+  const { origin, firstOrigin, redirects } = request;
+  // A redirect can lead to a server that does not expect the PROXY protocol.
+  const announced = client.announcesClient && origin === firstOrigin ? ip : undefined;
+  return client.transport.enter(origin, client.isPassing || redirects > 0, announced);
 }

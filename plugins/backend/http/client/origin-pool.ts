@@ -6,6 +6,7 @@ import { Http1Pool } from './http1/pool.ts';
 import { Http2Pool } from './http2-pool.ts';
 import { ProxiedPool } from './proxied-pool.ts';
 import { environmentProxy, type ProxyEnvironment } from './proxy.ts';
+import { type ProxyVersion, proxyHeader } from './proxy-header.ts';
 import type { Sending } from './sending.ts';
 
 /** All settings that affect connections. Backends with equal settings share connections. */
@@ -26,6 +27,8 @@ export interface TransportSettings {
   /** Proxy for every call; undefined to use the environment's proxy. */
   readonly proxy: string | undefined;
   readonly environment: ProxyEnvironment;
+  /** PROXY protocol with which connections announce their client; undefined for none. */
+  readonly proxyProtocol: ProxyVersion | undefined;
   /** Name of the exclusive owner of a single connection; undefined for shared connections without a limit. */
   readonly own: string | undefined;
   /** Called at the first encrypted connection. */
@@ -42,8 +45,10 @@ export interface Dispatching {
   close(): Promise<void>;
 }
 
-/** Connections to one address. */
+/** Connections to one address; with the PROXY protocol, those of one client. */
 export class OriginPool implements FreshMark {
+  /** The address, and the client that the connections belong to. */
+  readonly key: string;
   /** Address such as `http://host:port`. */
   readonly address: string;
   readonly dispatcher: Dispatching;
@@ -52,11 +57,14 @@ export class OriginPool implements FreshMark {
   active = 0;
   fresh: ConnectionTimes | null = null;
 
-  constructor(address: string, settings: TransportSettings) {
+  /** @param client IP address to announce, or empty; undefined for connections that announce no client. */
+  constructor(address: string, settings: TransportSettings, client?: string) {
     this.address = address;
-    const proxy = settings.proxy ?? environmentProxy(settings.environment, address);
+    this.key = poolKey(address, client);
+    const proxy =
+      client === undefined ? (settings.proxy ?? environmentProxy(settings.environment, address)) : undefined;
     this.proxied = proxy !== undefined;
-    this.dispatcher = proxy === undefined ? this.#direct(settings) : this.#proxied(proxy, settings);
+    this.dispatcher = proxy === undefined ? this.#direct(settings, client) : this.#proxied(proxy, settings);
   }
 
   /** Whether no call is running and no connection is open. Always false for connections through a proxy, whose state is unknown. */
@@ -66,11 +74,13 @@ export class OriginPool implements FreshMark {
     return (dispatcher instanceof Http1Pool || dispatcher instanceof Http2Pool) && dispatcher.isUnused;
   }
 
-  #direct({ dial, denied, tls, idleMs, keepAlive, own, http2 }: TransportSettings): Dispatching {
+  #direct(settings: TransportSettings, client: string | undefined): Dispatching {
+    const { dial, denied, tls, idleMs, keepAlive, own, http2, proxyProtocol } = settings;
     const { address } = this;
+    const preamble = client === undefined ? null : proxyHeader(proxyProtocol!, client);
     const http1 = new Http1Pool({
       address,
-      connect: connector(address, dial, denied, tls, this),
+      connect: connector(address, dial, denied, tls, this, false, preamble),
       idleMs,
       keepAlive,
       maxConnections: own === undefined ? Number.POSITIVE_INFINITY : 1,
@@ -83,4 +93,8 @@ export class OriginPool implements FreshMark {
     const { address } = this;
     return new ProxiedPool({ address, proxy, connectMs: dial.timeoutMs, idleMs, keepAlive, tls: tls(), denied });
   }
+}
+
+export function poolKey(address: string, client: string | undefined): string {
+  return client === undefined ? address : `${address} ${client}`;
 }

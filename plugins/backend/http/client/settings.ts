@@ -47,6 +47,13 @@ export const httpClientSchema = {
       description: 'Returns redirects to the caller instead of following them.',
       default: false,
     },
+    proxy_protocol: {
+      type: 'string',
+      enum: ['v1', 'v2'],
+      description:
+        "PROXY protocol version with which each connection announces the IP address of the client to the backend, before TLS. Each client has connections of its own; the port of the client is sent as 0. Connections are direct: the environment's proxy settings do not apply. Cannot be combined with http2, proxy_address or hide_client. Default: no header.",
+      examples: ['v2'],
+    },
     proxy_address: {
       type: 'string',
       published: { pattern: PROXY_ADDRESS_PATTERN },
@@ -89,6 +96,7 @@ export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpCli
     });
   }
   if (config.http2) checkHttp2(site);
+  if (config.proxy_protocol) checkProxyProtocol(site);
   const signers = site.takeAll(httpSigners);
   const observers = site.takeAll(connectionObservers);
   const prepared = tls ? prepareTls(site, tls.settings, tls.at, tls.pins) : tlsOf(site);
@@ -97,6 +105,7 @@ export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpCli
     transport: transport(site, prepared, options.ownConnection),
     followsRedirects: followsRedirects ?? !config.no_redirect,
     resendsBody: config.send_body_on_redirect,
+    announcesClient: config.proxy_protocol !== undefined,
     hidesClient: config.hide_client,
     buffersBody: config.send_body_on_redirect || signers.some(({ readsBody }) => readsBody),
     signers: signers.length > 0 ? signers : null,
@@ -122,13 +131,15 @@ function environmentNow(): ProxyEnvironment {
 /** Registers the addresses that are called regardless of requests. A proxy replaces the addresses behind it. */
 function nameUpstreams(site: ClientSite, { calls }: HttpOptions, tls: PreparedTls | null): void {
   const environment = environmentNow();
+  const { proxy_protocol: announced } = site.config;
   const name = (address: string, at: string | number): void => {
-    const proxy = site.config.proxy_address ?? environmentProxy(environment, address);
+    const proxy = announced ? undefined : (site.config.proxy_address ?? environmentProxy(environment, address));
     const to = proxy ?? address;
     site.connectsTo(
       {
         address: to,
-        tls: /^https:/i.test(to) ? () => tls?.client ?? standardTls() : null,
+        // A handshake without the header before it would fail.
+        tls: /^https:/i.test(to) && !announced ? () => tls?.client ?? standardTls() : null,
         ...(proxy !== undefined && { role: 'proxy' }),
       },
       at,
@@ -148,6 +159,21 @@ function checkHttp2({ config, setting, fault }: ClientSite): void {
         : null;
   if (reason === null) return;
   throw fault('HTTP2_UNUSABLE', '/http2', `http2 cannot be: ${reason}`, { hint: 'leave one of the two out' });
+}
+
+/** Connections of one client cannot be shared, and only the backend itself expects the header. */
+function checkProxyProtocol({ config, fault }: ClientSite): void {
+  const other = config.http2
+    ? 'http2, whose connections are shared by all clients'
+    : config.proxy_address !== undefined
+      ? 'proxy_address, since the proxy would receive the header'
+      : config.hide_client
+        ? 'hide_client, since the header contains the address of the client'
+        : null;
+  if (other === null) return;
+  throw fault('PROXY_PROTOCOL_UNUSABLE', '/proxy_protocol', `proxy_protocol cannot be combined with ${other}`, {
+    hint: 'remove one of the two settings',
+  });
 }
 
 /** Whether the address comes from requests: a host contains placeholders, or the site has no backend. */
@@ -178,6 +204,7 @@ function transport(site: ClientSite, tls: PreparedTls | null, own: string | unde
     // An exclusive connection carries its requests one at a time.
     http2: site.config.http2 && own === undefined,
     proxy: site.config.proxy_address,
+    proxyProtocol: site.config.proxy_protocol,
     own,
     environment: proxyOfEnvironment(site),
   };

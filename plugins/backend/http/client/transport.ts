@@ -1,4 +1,4 @@
-import { OriginPool, type TransportSettings } from './origin-pool.ts';
+import { OriginPool, poolKey, type TransportSettings } from './origin-pool.ts';
 
 /** Number of configured addresses from which unused ones are removed: service discovery can produce any number. */
 const SWEEP_FROM = 64;
@@ -11,7 +11,7 @@ const LOOKED_AT = 16;
 export class Transport {
   #settings: TransportSettings;
   #lanes = new Map<string, OriginPool>();
-  /** Connections to addresses determined by requests or redirects, most recently used last. */
+  /** Connections to addresses determined by requests or redirects, and those of one client, most recently used last. */
   #passing = new Map<string, OriginPool>();
   #active = 0;
   #isClosed = false;
@@ -23,10 +23,14 @@ export class Transport {
   /**
    * Registers a call to an address such as `http://host:port`. Must be followed by `leave`.
    * @param isPassing whether the address comes from a request or a redirect, not from the configuration.
+   * @param client IP address that the connection announces, or empty; undefined for connections without a client.
    * @throws Error if the address cannot be called.
    */
-  enter(address: string, isPassing: boolean): OriginPool {
-    const lane = this.#lanes.get(address) ?? (isPassing ? this.#pass(address) : this.#open(address));
+  enter(address: string, isPassing: boolean, client?: string): OriginPool {
+    const lane =
+      client === undefined
+        ? (this.#lanes.get(address) ?? (isPassing ? this.#pass(address) : this.#open(address)))
+        : this.#pass(address, client);
     lane.active += 1;
     this.#active += 1;
     return lane;
@@ -63,38 +67,39 @@ export class Transport {
     return lane;
   }
 
-  #pass(address: string): OriginPool {
+  #pass(address: string, client?: string): OriginPool {
     const { passingIdleMs: idleMs } = this.#settings;
-    const known = this.#passing.get(address);
+    const key = poolKey(address, client);
+    const known = this.#passing.get(key);
     if (!known && this.#passing.size >= MAX_PASSING) this.#makeRoom();
-    this.#passing.delete(address);
+    this.#passing.delete(key);
     // Only configured addresses are assumed to support HTTP/2 without TLS.
     const http2 = this.#settings.http2 && address.startsWith('https:');
-    const lane = known ?? new OriginPool(address, { ...this.#settings, idleMs, http2 });
-    this.#passing.set(address, lane);
+    const lane = known ?? new OriginPool(address, { ...this.#settings, idleMs, http2 }, client);
+    this.#passing.set(key, lane);
     return lane;
   }
 
   /** Closes the least recently used addresses. Those in use are moved to the end. */
   #makeRoom(): void {
     let looked = 0;
-    for (const [address, lane] of this.#passing) {
+    for (const [key, lane] of this.#passing) {
       if (this.#passing.size < MAX_PASSING || looked++ === LOOKED_AT) return;
       if (lane.active === 0) {
         this.#forget(lane);
       } else {
-        this.#passing.delete(address);
-        this.#passing.set(address, lane);
+        this.#passing.delete(key);
+        this.#passing.set(key, lane);
       }
     }
   }
 
   #forget(lane: OriginPool): void {
-    const { address } = lane;
-    const lanes = [this.#lanes, this.#passing].find((known) => known.get(address) === lane);
+    const { key } = lane;
+    const lanes = [this.#lanes, this.#passing].find((known) => known.get(key) === lane);
     // It was already removed by `close`.
     if (!lanes) return;
-    lanes.delete(address);
+    lanes.delete(key);
     void lane.dispatcher.close();
   }
 }
