@@ -12,6 +12,7 @@ import type { Question } from '../runtime/build/config-build.ts';
 import type { MirrorChange, Mirrors } from '../runtime/kept/mirrors.ts';
 import { endpointId } from '../runtime/prints/endpoint-prints.ts';
 import { untilAborted } from '../values/until-aborted.ts';
+import { Handovers } from './handovers.ts';
 import { HeldRuntimes } from './held-runtimes.ts';
 import type {
   Heartbeat,
@@ -56,6 +57,7 @@ export class WorkerPool implements Participant, SlotOwner {
   readonly #internalErrors: InternalErrors;
   readonly #events: EventLog;
   readonly #runtimes = new HeldRuntimes();
+  readonly #handovers = new Handovers();
   /** Slots whose worker has exited, until another one is up. */
   readonly #fallen = new WeakSet<WorkerSlot>();
   #committed: PrepareOrder | null = null;
@@ -291,6 +293,7 @@ export class WorkerPool implements Participant, SlotOwner {
   /** Stops every worker once its requests have ended. */
   async close(): Promise<void> {
     await Promise.all([this.#succession.close(), ...this.#slots.map((slot) => slot.stop())]);
+    this.#handovers.close();
     this.#runtimes.release(() => true);
   }
 }

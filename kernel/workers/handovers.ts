@@ -1,0 +1,79 @@
+import cluster, { type Worker } from 'node:cluster';
+import type { EventEmitter } from 'node:events';
+
+/** A message of Node.js about a port or a connection, between the primary and a worker. */
+interface PortMessage {
+  readonly cmd?: 'NODE_CLUSTER';
+  readonly act?: string;
+  /** Identifies the port. */
+  readonly key?: string;
+  readonly errno?: number | null;
+  readonly seq?: number;
+  /** The `seq` that this is the response to. */
+  readonly ack?: number;
+  accepted?: boolean;
+}
+
+type Send = (message: PortMessage, ...more: unknown[]) => boolean;
+
+/**
+ * Connections that were handed to a worker and that it has not accepted. Node.js forgets those of a worker that dies or
+ * closes the port: they would stay open without ever being read. They go to another worker, or are closed if none
+ * listens on their port.
+ */
+export class Handovers {
+  /** Ports of each worker. */
+  readonly #ports = new Map<Worker, Set<string>>();
+  readonly #onFork = (worker: Worker): void => this.#follow(worker);
+
+  constructor() {
+    cluster.on('fork', this.#onFork);
+  }
+
+  /** Follows no further workers. */
+  close(): void {
+    cluster.off('fork', this.#onFork);
+  }
+
+  #follow(worker: Worker): void {
+    const child = worker.process as unknown as EventEmitter & { send: Send };
+    /** Keys of the ports of connections that wait to be accepted, by the number of their message. */
+    const waiting = new Map<number, string>();
+    const { send } = child;
+    child.send = (message, ...more) => {
+      const { cmd, act, key, seq, ack, errno } = message;
+      if (cmd !== undefined && key !== undefined) {
+        if (act === 'newconn') waiting.set(seq!, key);
+        else if (ack !== undefined && !errno) this.#portsOf(worker).add(key);
+      }
+      return send.call(child, message, ...more);
+    };
+    child.prependListener('internalMessage', (message: PortMessage) => {
+      const { act, key, ack } = message;
+      if (act === 'close') this.#ports.get(worker)?.delete(key!);
+      const port = ack === undefined ? undefined : waiting.get(ack);
+      if (port === undefined) return;
+      waiting.delete(ack!);
+      // For Node.js, an accepted connection is one that it can close.
+      message.accepted ||= !this.#isOpen(port);
+    });
+    // Its last messages have been read by then.
+    child.once('close', () => {
+      // Node.js keeps the ports of a worker that dies with a connection on its way to it.
+      worker.disconnect();
+      this.#ports.delete(worker);
+      for (const ack of [...waiting.keys()])
+        child.emit('internalMessage', { cmd: 'NODE_CLUSTER', ack, accepted: false } satisfies PortMessage);
+    });
+  }
+
+  #portsOf(worker: Worker): Set<string> {
+    const ports = this.#ports.get(worker) ?? new Set();
+    this.#ports.set(worker, ports);
+    return ports;
+  }
+
+  #isOpen(port: string): boolean {
+    return [...this.#ports.values()].some((ports) => ports.has(port));
+  }
+}
