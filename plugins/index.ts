@@ -10,6 +10,7 @@ const plugins: Manifest = {
   'ai/classifiers': () => import('./ai/classifiers/index.ts'),
   'ai/llm': () => import('./ai/llm/index.ts'),
   'ai/mcp': () => import('./ai/mcp/index.ts'),
+  'ai/prompt-guard': () => import('./ai/prompt-guard/index.ts'),
   'ai/providers': () => import('./ai/providers/index.ts'),
   'async/amqp': () => import('./async/amqp.ts'),
   'async/kafka': () => import('./async/kafka.ts'),

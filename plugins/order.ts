@@ -62,6 +62,8 @@ export const order: Order = {
     'qos/ratelimit/router',
     'qos/ratelimit/router/redis',
     'qos/ratelimit/tiered',
+    // Prompts of attackers count for rate limits, and not for quotas.
+    'ai/prompt-guard',
     'governance/quota',
     'websocket',
     'ai/mcp',
@@ -110,6 +112,8 @@ export const order: Order = {
     'telemetry/newrelic',
     'telemetry/opencensus',
     'telemetry/metrics',
+    // Blocked prompts do not count for the circuit breaker.
+    'ai/prompt-guard',
     // All failures inside the breaker count, including those of limits and scripts.
     'qos/circuit-breaker',
     'qos/ratelimit/proxy',

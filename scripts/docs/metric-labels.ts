@@ -29,6 +29,7 @@ export const labels: Readonly<Record<string, readonly string[]>> = {
   ],
   'http\\.client\\..*': client,
   'classifier\\..*': ['classifier', 'result'],
+  'prompt_guard\\.requests': ['endpoint', 'result', 'guard', 'severity'],
   'split\\.requests': ['route', 'variant'],
   'websocket\\.messages': ['endpoint', 'direction'],
   'websocket\\.failures': ['endpoint', 'side', 'reason'],
@@ -89,6 +90,10 @@ export const componentMetrics: readonly DocumentedMetric[] = [
   histogram('mcp.server.operation.duration', 'Duration of tool calls.'),
   counter('plugin.faults', 'Faults in hooks of plugins that were loaded from files.'),
   histogram('plugin.sync.duration', 'Time during which calls of plugins blocked the event loop.'),
+  counter(
+    'prompt_guard.requests',
+    'Number of requests that prompt guards have inspected, by result: passed or blocked.',
+  ),
   counter('pubsub.discarded', 'Number of messages that were dropped unread.'),
   counter('pubsub.undecoded', 'Number of messages that could not be decoded.'),
   counter('split.requests', 'Number of requests by variant of a traffic split.'),

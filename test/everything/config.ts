@@ -111,6 +111,9 @@ export function everything(
           },
         ],
       },
+      'ai/prompt-guard': {
+        guards: [{ name: 'codename', kind: 'regex', severity: 'high', config: { patterns: [`codename ${round}`] } }],
+      },
       'ai/mcp': {
         servers: [
           {
@@ -402,7 +405,10 @@ export function everything(
       {
         endpoint: '/v1/chat/completions',
         method: 'POST',
-        extra_config: { 'ai/chat-completions': { models: ['test'] } },
+        extra_config: {
+          'ai/chat-completions': { models: ['test'] },
+          'ai/prompt-guard': { guards: ['codename', '!low'] },
+        },
         backend: [{ url_pattern: '/never' }],
       },
       {

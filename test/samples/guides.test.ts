@@ -23,6 +23,7 @@ const guides = [
   'mutual-tls',
   'performance',
   'policies',
+  'prompts',
   'quickstart',
   'reshaping',
   'rewriting',

@@ -18,11 +18,12 @@ export interface JsonServer {
 }
 
 /**
- * Sends JSON to a server.
+ * Sends JSON to a server, or a body as it is.
+ * @param contentType type of a body. Default: JSON.
  * @returns the JSON of a response with status 2xx.
  * @throws CallError for any other response, or the reason of the call if that ends first.
  */
-export type CallWithJson = (data: Data, call: Call) => Promise<Data>;
+export type CallWithJson = (data: Data | Uint8Array, call: Call, contentType?: string) => Promise<Data>;
 
 /** @throws ConfigError AI_SERVER_ADDRESS; warning AI_SERVER_INSECURE. */
 export function jsonCaller(site: Site<unknown>, server: JsonServer): CallWithJson {
@@ -31,14 +32,14 @@ export function jsonCaller(site: Site<unknown>, server: JsonServer): CallWithJso
   const send = site.http({ ofService: true, followsRedirects: false, calls: [{ address: url.href, at }] });
   const fields = [
     ...['User-Agent', `Sluice Version ${site.use('version')}`],
-    ...['Accept', 'application/json', 'Content-Type', 'application/json'],
     ...(credentials === undefined ? [] : ['Authorization', `Bearer ${credentials}`]),
+    ...['Accept', 'application/json', 'Content-Type'],
   ];
-  return async (data, call) => {
+  return async (data, call, contentType = 'application/json') => {
     const part = call.fork(timeoutMs);
     try {
-      const body = RequestBody.of(JSON.stringify(data));
-      const reply = await send(requestTo(url, 'POST', new HeaderBag(fields.slice()), body), part);
+      const body = RequestBody.of(data instanceof Uint8Array ? data : JSON.stringify(data));
+      const reply = await send(requestTo(url, 'POST', new HeaderBag([...fields, contentType]), body), part);
       return await dataOf(reply, code);
     } catch (error) {
       throw call.reason ?? new CallError(code, toCallError(error).message, { cause: error });

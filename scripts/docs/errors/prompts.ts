@@ -10,5 +10,28 @@ export const promptErrors: Codes = {
   ],
   CLASSIFIER_FIELD: ['The settings of a gate or classifier do not fit its rule or engine.', 'Follow the message.'],
   CLASSIFIER_NAME: ['Two gates or two classifiers have the same name.', 'Use different names.'],
+  PROMPT_BLOCKED: [
+    'A guard blocked a request. The client gets 403.',
+    'Read the guard in the message. If the request was harmless, deselect the group or correct the pattern.',
+  ],
+  PROMPT_GUARD_FAILED: [
+    'A classifier did not score a request.',
+    'Read the reason in the log. `on_failure_block` decides about such requests.',
+  ],
+  PROMPT_GUARD_FIELD: ['The settings of a guard do not fit its kind.', 'Follow the message.'],
+  PROMPT_GUARD_LIMIT: [
+    'A request is too long to be inspected. The client gets 413.',
+    'Lower `max_payload`, or simplify the patterns.',
+  ],
+  PROMPT_GUARD_NAME: ['The name of a guard is used twice, or has a meaning already.', 'Use another name.'],
+  PROMPT_GUARD_NONE: [
+    'All guards of an endpoint or backend are deselected.',
+    'Remove `ai/prompt-guard`, or list a guard.',
+  ],
+  PROMPT_GUARD_UNKNOWN: ['A selected guard does not exist.', 'Correct the name, or declare the guard at the root.'],
+  PROMPT_GUARD_UNREADABLE: [
+    'The body is compressed or in another character set, so guards cannot read it. The client gets 415.',
+    'Send the body in UTF-8, uncompressed or in gzip.',
+  ],
   REQUEST_PART: ['A path does not select a part of the request.', 'Write it as in the hint.'],
 };

@@ -1,0 +1,32 @@
+import { type Call, definePort, type HeaderBag, type Params, type Port, type Query } from '#contract';
+import type { Severity } from './schema.ts';
+
+/** The parts of a request that guards see. */
+export interface Guarded {
+  readonly method: string;
+  /** Undecoded path that the client requested. */
+  readonly path: string;
+  /** Undecoded query without `?`. */
+  readonly search: string;
+  readonly headers: HeaderBag;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Uint8Array;
+}
+
+/** A guard that decides by code: a policy, or a server. Expressions of all guards are matched together instead. */
+export type Check = (request: Guarded, call: Call) => string | null | Promise<string | null>;
+
+/** A guard that the root declares. */
+export interface CustomGuard {
+  readonly name: string;
+  readonly severity: Severity;
+  readonly kind: 'regex' | 'classifier' | 'policy';
+  /** Expressions of a guard of the kind `regex`; empty for other kinds. */
+  readonly patterns: readonly string[];
+  /** Reason for which the request is blocked; null passes it. Undefined for a guard of the kind `regex`. */
+  readonly check?: Check;
+}
+
+/** The guards of the root, by name. */
+export const customGuards: Port<ReadonlyMap<string, CustomGuard>> = definePort('prompt guards');
