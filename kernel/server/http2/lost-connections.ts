@@ -1,27 +1,45 @@
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
-import { isDisconnected } from '../port/internals.ts';
+import { isDisconnected, untaken } from '../port/internals.ts';
+import { Progress } from '../port/progress.ts';
 import { connections } from './messages.ts';
 
 /** Interval between two checks, in milliseconds. */
 const CHECK_MS = 1_000;
+/** Time that a client has to close a connection whose session is over, since it last sent or read something. */
+const CLOSE_MS = 5_000;
 
 /**
- * Closes TLS connections that the client has reset without Node.js noticing. After a write that fails while received
- * data is processed, Node.js queues the next write forever and reads nothing meanwhile, not even the reset; the session
- * and its requests would stay.
- * @param sessions the open sessions. @returns a function to call when a session is added.
+ * Closes connections that Node.js would keep open:
+ * - TLS connections that the client has reset. After a write that fails while received data is processed, Node.js queues
+ *   the next write forever and reads nothing meanwhile, not even the reset; the session and its requests would stay.
+ * - Connections whose session is over. Node.js waits for the client to read what was sent and to close its side.
+ * @param sessions the open sessions. @param sendTimeout limit for a client that stops reading, in milliseconds; 0 disables it.
+ * @returns a function to call when a session is added.
  */
-export function closeLost(sessions: ReadonlySet<ServerHttp2Session>): () => void {
+export function closeLost(sessions: ReadonlySet<ServerHttp2Session>, sendTimeout: () => number): () => void {
+  const ending = new WeakMap<ServerHttp2Session, Progress>();
   let isWatching = false;
+  /** Time counted in checks: a blocked process must not cut connections that it has not looked at. */
+  let now = 0;
   const watch = (): void => {
     isWatching = sessions.size > 0;
     if (isWatching) setTimeout(check, CHECK_MS).unref();
   };
+  const isStalled = (session: ServerHttp2Session, connection: Socket): boolean => {
+    const progress = ending.get(session) ?? new Progress();
+    ending.set(session, progress);
+    const rest = untaken(connection);
+    const stalledMs = progress.stalledMs({ waits: true, bytes: connection.bytesRead, rest }, now);
+    return stalledMs >= (rest === 0 ? CLOSE_MS : sendTimeout() || Number.POSITIVE_INFINITY);
+  };
   const check = (): void => {
+    now += CHECK_MS;
     for (const session of sessions) {
       const connection = connections.get(session) as Socket | undefined;
-      if (session.encrypted && connection && isDisconnected(connection)) connection.destroy();
+      if (!connection) continue;
+      const isReset = session.encrypted && isDisconnected(connection);
+      if (isReset || (session.destroyed && isStalled(session, connection))) connection.destroy();
     }
     watch();
   };

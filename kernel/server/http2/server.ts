@@ -9,7 +9,7 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { hasTooManyParameters, type ServiceConfig, timerMs } from '#contract';
+import { hasTooManyParameters, outliveStreams, type ServiceConfig, timerMs } from '#contract';
 import { abandon, endStalled } from '../exchange/context.ts';
 import { deferContinue } from '../http1/expectation.ts';
 import { isLength } from '../http1/framing.ts';
@@ -56,7 +56,7 @@ export function createHttp2(
   let limits = config;
   let served = onlyType;
   const sessions = new Set<ServerHttp2Session>();
-  const watchLost = closeLost(sessions);
+  const watchLost = closeLost(sessions, () => limits.send_timeout);
   const server = createServer({
     settings: {
       maxConcurrentStreams: CONCURRENT_STREAMS,
@@ -75,6 +75,7 @@ export function createHttp2(
     connections.set(session, taken);
     sessions.add(session);
     watchLost();
+    keepForStreams(session);
     session.once('close', () => {
       sessions.delete(session);
       // The session itself stays until its idle timer fires.
@@ -126,7 +127,11 @@ export function createHttp2(
       for (const session of sessions) session.close();
     },
     cut() {
-      for (const session of sessions) session.destroy(undefined, constants.NGHTTP2_INTERNAL_ERROR);
+      for (const session of sessions) {
+        session.destroy(undefined, constants.NGHTTP2_INTERNAL_ERROR);
+        // A session that is over waits for the client to close its side.
+        connections.get(session)?.destroy();
+      }
     },
   };
 }
@@ -146,6 +151,12 @@ function inspect({ headers, rawHeaders, url }: Http2ServerRequest, limitBytes: n
   // Counted as in HTTP/1, with a colon, a space and CRLF per header.
   for (const text of rawHeaders) bytes += text.length + 2;
   return bytes > limitBytes ? 431 : 0;
+}
+
+/** Keeps a session for as long as the memory of streams whose body, and so trailers, can follow their head. */
+function keepForStreams(session: ServerHttp2Session): void {
+  const outlive = outliveStreams(session);
+  session.on('stream', (stream) => stream.endAfterHeaders || outlive(stream));
 }
 
 /** Closes a connection that has been idle for a while, unless a request is in progress. */

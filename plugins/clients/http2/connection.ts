@@ -4,10 +4,11 @@ import {
   type ClientSessionRequestOptions,
   connect,
   constants,
+  type Http2Stream,
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import type { Socket } from 'node:net';
-import { timerMs } from '#contract';
+import { outliveStreams, timerMs } from '#contract';
 
 /** Socket and limits of a connection. */
 export interface ConnectionSettings {
@@ -26,7 +27,7 @@ export interface ConnectionSettings {
 }
 
 const DIAL_MS = 20_000;
-/** Longest wait for the response to a PING, in milliseconds. */
+/** Longest wait for a server's response to a PING and to the end of a connection, in milliseconds. */
 const PING_MS = 5_000;
 /** Shortest interval between PINGs, in milliseconds: servers close connections that send them more often. */
 const PING_PAUSE_MS = 10_000;
@@ -60,6 +61,8 @@ export class Connection {
   readonly #socket: Socket;
   readonly #session: ClientHttp2Session;
   readonly #closed: (connection: Connection) => void;
+  /** Keeps the session for as long as the memory of a stream. */
+  readonly #outlive: (stream: Http2Stream) => void;
   #failure: Error | null = null;
   #isConnected = false;
   #hasSettings = false;
@@ -70,7 +73,7 @@ export class Connection {
   #requested = Number.NEGATIVE_INFINITY;
   /** Ends a connection whose server sends no settings in time. */
   readonly #dialing: NodeJS.Timeout;
-  /** Ends a connection whose server does not respond to a PING. */
+  /** Ends a connection whose server responds neither to a PING nor to its end. */
   #pinging: NodeJS.Timeout | undefined;
 
   /** @param closed called once, when the connection accepts no further calls. */
@@ -88,6 +91,7 @@ export class Connection {
       ...asReceived,
     });
     this.#session.setMaxListeners(0);
+    this.#outlive = outliveStreams(this.#session);
     this.#dialing = setTimeout(
       () => this.destroy(new Error('connecting took too long')),
       timerMs(timeoutMs || DIAL_MS),
@@ -106,6 +110,7 @@ export class Connection {
       clearTimeout(this.#dialing);
       settled?.();
     });
+    this.#session.on('stream', refusePush);
     this.#session.on('goaway', (_code, lastStream) => {
       this.#lastStream = lastStream ?? 0;
       this.#leave();
@@ -130,7 +135,12 @@ export class Connection {
 
   /** Whether another call can start immediately. */
   get isFree(): boolean {
-    return !this.#socket.destroyed && !this.#isLeaving && !this.#isSuspect && this.calls < this.#limit;
+    return !this.#isOver && !this.#isSuspect && this.calls < this.#limit;
+  }
+
+  /** Node reports the end of a session only when its socket is closed. */
+  get #isOver(): boolean {
+    return this.#isLeaving || this.#session.destroyed || this.#socket.destroyed;
   }
 
   /** Whether the server declared that it did not process a stream: its request can be sent again, regardless of the method. */
@@ -147,13 +157,14 @@ export class Connection {
   /** Starts a call; `leave` must follow. @throws Error if the connection has failed. */
   open(headers: OutgoingHttpHeaders | readonly string[], options?: ClientSessionRequestOptions): ClientHttp2Stream {
     const stream = this.#session.request(headers, options);
+    this.#outlive(stream);
     this.calls += 1;
     return stream;
   }
 
   leave(): void {
     this.calls -= 1;
-    if (this.#isLeaving && this.calls === 0) this.#end();
+    if (this.calls === 0 && (this.#isLeaving || this.#session.destroyed)) this.close();
   }
 
   /**
@@ -162,7 +173,7 @@ export class Connection {
    */
   suspect(): void {
     const now = performance.now();
-    if (this.#isSuspect || this.#isLeaving || !this.#isConnected || now - this.#requested < PING_PAUSE_MS) return;
+    if (this.#isOver || this.#isSuspect || !this.#isConnected || now - this.#requested < PING_PAUSE_MS) return;
     this.#requested = now;
     this.#isSuspect = true;
     this.#pinging = setTimeout(() => this.destroy(new Error('the server does not respond')), PING_MS);
@@ -191,10 +202,13 @@ export class Connection {
     this.#closed(this);
   }
 
-  /** Ends the session. One whose server has sent nothing would wait for it. */
+  /** Ends the session. The socket of one that is over also waits for the server, to read what was sent and to close. */
   #end(): void {
-    if (this.#hasSettings) this.#session.close();
-    else this.destroy(new ConnectionClosed());
+    if (this.#socket.destroyed) return;
+    if (!this.#hasSettings) return this.destroy(new ConnectionClosed());
+    this.#session.close();
+    clearTimeout(this.#pinging);
+    this.#pinging = setTimeout(() => this.#over(new ConnectionClosed()), PING_MS);
   }
 
   #over(reason: Error): void {
@@ -205,4 +219,9 @@ export class Connection {
     // A session that was closing would wait for a server that has nothing more to send.
     this.#socket.destroy();
   }
+}
+
+/** Cancels a response that the server pushes, which it can do until it has acknowledged the client's settings. */
+function refusePush(pushed: ClientHttp2Stream): void {
+  pushed.on('error', () => {}).close(constants.NGHTTP2_CANCEL);
 }

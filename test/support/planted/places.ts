@@ -13,6 +13,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   // The outputs of the process belong to nobody, those of a component to it.
   'kernel/inspect/': ['admin', 'process'],
   'kernel/logging/': ['component', 'process'],
+  'kernel/net/': ['client connection', 'backend connection', 'request'],
   'kernel/pipeline/': ['request', 'client connection', 'message'],
   'kernel/registry/': ['change'],
   'kernel/registry/isolation/': ['plugin thread'],

@@ -1,0 +1,96 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { ServiceConfig } from '#contract';
+import { createHttp2 } from '../../../kernel/server/http2/server.ts';
+import {
+  type CameFrame,
+  END_HEADERS,
+  END_STREAM,
+  type Fields,
+  FRAMES,
+  frame,
+  frameReader,
+  headerBlock,
+  PREFACE,
+} from '../../../scripts/fuzz/http2.ts';
+import { until } from '../../support/conditions.ts';
+import { json, startBackend, startGateway } from '../../support/gateway.ts';
+
+const REQUEST: Fields = [
+  [':method', 'GET'],
+  [':scheme', 'http'],
+  [':authority', 'a.test'],
+  [':path', '/a'],
+];
+const settings = frame(FRAMES.settings, 0, 0, Buffer.alloc(0));
+const request = frame(FRAMES.headers, END_STREAM | END_HEADERS, 1, headerBlock(REQUEST));
+const PING = frame(FRAMES.ping, 0, 0, Buffer.alloc(8));
+
+describe('an HTTP/2 connection that the gateway has ended, and the client keeps open,', () => {
+  const sockets = new Set<Socket>();
+  afterEach(() => {
+    mock.timers.reset();
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  });
+
+  /** Sends a request. The client's side stays open when the gateway has closed its own. */
+  function client(port: number): { readonly socket: Socket; readonly came: CameFrame[] } {
+    const came: CameFrame[] = [];
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
+    sockets.add(socket);
+    socket.on(
+      'data',
+      frameReader((one) => void came.push(one)),
+    );
+    socket.write(Buffer.concat([PREFACE, settings, request]));
+    return { socket, came };
+  }
+
+  it('does not delay a stop beyond max_shutdown_wait_time', async () => {
+    const backend = await startBackend(json({}));
+    const endpoints = [{ endpoint: '/a', backend: [{ url_pattern: '/', host: [backend.url] }] }];
+    const gateway = await startGateway({ use_h2c: true, max_shutdown_wait_time: '20ms', endpoints });
+    const { socket, came } = client((await gateway.listen()).port);
+    await until(() => came.some(({ stream, flags }) => stream === 1 && (flags & END_STREAM) !== 0));
+    await gateway.close();
+    await backend.close();
+    equal(socket.readableEnded, true);
+  });
+
+  it('is closed 5 seconds after the client last sent something', async () => {
+    let accepted: Socket | undefined;
+    const http2 = createHttp2(
+      { send_timeout: 60_000 } as ServiceConfig,
+      null,
+      (_message, response: ServerResponse) => void response.end(),
+      () => {},
+    );
+    const server = createServer((socket) => {
+      accepted = socket;
+      http2.take(socket);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const { socket } = client((server.address() as AddressInfo).port);
+    await once(socket, 'data');
+    const ended = once(socket, 'end');
+    http2.drain();
+    await ended;
+    const isClosed: boolean[] = [];
+    for (let second = 0; second < 10; second++) {
+      mock.timers.tick(1_000);
+      isClosed.push(accepted!.destroyed);
+      if (second !== 3) continue;
+      const { bytesRead } = accepted!;
+      socket.write(PING);
+      while (accepted!.bytesRead === bytesRead) await turn();
+    }
+    deepEqual(isClosed, [...Array.from({ length: 9 }, () => false), true]);
+    server.close();
+  });
+});
