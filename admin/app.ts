@@ -59,7 +59,7 @@ export function createApp(admin: Admin, operations: readonly Operation[], tokens
     const allowed = allowedAt(router, ctx.path);
     if (allowed.length === 0) throw new Problem('not-found', `${ctx.path} does not exist`);
     const headers = { Allow: allowed.join(', ') };
-    throw new Problem('method-not-allowed', `${ctx.path} has no ${ctx.method}`, { headers });
+    throw new Problem('method-not-allowed', `${ctx.path} does not support ${ctx.method}`, { headers });
   });
   const failed = (ctx: Koa.Context, error: unknown) => respondProblem(ctx, gateway, log, error);
   return { respond: app.callback(), run: createRunner(app, (operation) => steps.get(operation)!, failed) };

@@ -28,7 +28,7 @@ async function singleFile(body: Uint8Array, contentType: string): Promise<FormFi
   if (!file) throw new Problem('bad-request', 'the form contains no file');
   if (others.length > 0) {
     const names = others.map(({ name }) => JSON.stringify(name)).join(', ');
-    throw new Problem('bad-request', `a configuration is one file: ${names} cannot be included`);
+    throw new Problem('bad-request', `a configuration is a single file: ${names} cannot be uploaded with it`);
   }
   const type = file.type.split(';')[0]!.trim();
   const format = formatOfType(type) ?? formatNameOf(file.name);
@@ -134,7 +134,7 @@ export const acceptHeaders: Readonly<Record<string, string>> = { PATCH: 'Accept-
 function unsupported(ctx: Koa.Context, mediaType: string, accepted: readonly string[]): Problem {
   const headers = { [acceptHeaders[ctx.method] ?? 'Accept']: accepted.join(', ') };
   const match = mediaType || 'none';
-  return new Problem('unsupported-media-type', `Content-Type must be ${accepted.join(', ')}; it is ${match}`, {
+  return new Problem('unsupported-media-type', `Content-Type must be ${accepted.join(', ')}, but is ${match}`, {
     headers,
   });
 }

@@ -30,7 +30,7 @@ export const changeParameters: readonly Parameter[] = [
   }),
   inQuery('force', 'Applies the configuration even if it is already active.', { type: 'boolean', default: false }),
   inQuery('message', 'Message recorded in the history.', { type: 'string', maxLength: MAX_MESSAGE }),
-  inQuery('wait', 'Seconds to wait for earlier changes to finish.', {
+  inQuery('wait', 'Maximum time in seconds to wait for earlier changes to finish.', {
     type: 'number',
     minimum: 0,
     maximum: MAX_WAIT,
@@ -38,7 +38,7 @@ export const changeParameters: readonly Parameter[] = [
   }),
   inQuery(
     'guard',
-    'Observation period after the change, for example 60s. The change is rolled back if endpoints get worse.',
+    'Observation period after the change, for example 60s. The change is rolled back if endpoints fail more often or respond more slowly.',
     {
       type: 'string',
     },
@@ -51,7 +51,7 @@ export const changeParameters: readonly Parameter[] = [
     type: 'number',
     default: defaultThresholds.p99Factor,
   }),
-  inQuery('guard_calls', 'Minimum number of calls that the guard needs to decide.', {
+  inQuery('guard_calls', 'Minimum number of calls after which the guard decides.', {
     type: 'integer',
     default: defaultThresholds.minimumCalls,
   }),
@@ -66,9 +66,12 @@ export const changeParameters: readonly Parameter[] = [
 
 /** Responses of all operations that apply a configuration. */
 export const changeResponses: Operation['responses'] = {
-  200: jsonResponse('The outcome. With a guard, Location is the URL of its report.', appliedSchema),
+  200: jsonResponse(
+    "The outcome of the change. With a guard, the Location header is the URL of the guard's report.",
+    appliedSchema,
+  ),
   202: jsonResponse(
-    'Started, for clients that do not wait. Location is the URL of the outcome.',
+    'The change has started. Returned with Prefer: respond-async; the Location header is the URL of the outcome.',
     objectOf('BegunAttempt', { attempt: whole }),
   ),
 };

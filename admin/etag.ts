@@ -36,7 +36,7 @@ export function demandMatch(ctx: Koa.Context, serving: Revised): void {
   const etag = etagOf(serving);
   if (header === '' || lists(header, etag, false)) return;
   const { revision } = serving;
-  throw new Problem('stale', `If-Match does not name the revision that serves, ${revision}`, {
+  throw new Problem('stale', `If-Match does not name the active revision, ${revision}`, {
     headers: { ETag: etag },
     members: { revision },
   });
@@ -45,5 +45,5 @@ export function demandMatch(ctx: Koa.Context, serving: Revised): void {
 /** @throws Problem precondition-required when `If-Match` is missing. */
 export function demandIfMatch(ctx: Koa.Context): void {
   if (ctx.get('if-match') !== '') return;
-  throw new Problem('precondition-required', 'name the revision that is to be changed: If-Match with its ETag');
+  throw new Problem('precondition-required', 'If-Match is required: send the ETag of the revision to change');
 }

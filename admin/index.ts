@@ -49,7 +49,7 @@ export async function startAdmin(gateway: Operations, options: StartAdminOptions
     throw error;
   }
   const leave = gateway.join(port);
-  if (port.address !== null) log.info(`the admin API is at ${port.address}`);
+  if (port.address !== null) log.info(`the admin API is available at ${port.address}`);
   return {
     get address() {
       return port.address;

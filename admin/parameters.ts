@@ -41,7 +41,7 @@ export function pathNumber(ctx: Koa.Context, name: string): number {
 /** A query parameter; undefined when absent. @throws Problem bad-request when it is repeated. */
 export function queryText(ctx: Koa.Context, name: string): string | undefined {
   const value = ctx.query[name];
-  if (Array.isArray(value)) throw new Problem('bad-request', `the query parameter ${name} is repeated`);
+  if (Array.isArray(value)) throw new Problem('bad-request', `the query parameter ${name} must not be repeated`);
   return value;
 }
 

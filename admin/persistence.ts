@@ -66,7 +66,7 @@ function mainFile({ source }: Operations): string {
 function demandFormatOf(file: string, format: string): void {
   const wanted = formatNameOf(file) ?? 'json';
   if (format === wanted) return;
-  throw new Problem('bad-request', `persist=file: ${file} is ${wanted}, the body is ${format}`);
+  throw new Problem('bad-request', `persist=file: the body is ${format}, but ${file} is ${wanted}`);
 }
 
 /** The text of the file. @throws Problem when the file is a template, or its text is not what was last loaded or written. */

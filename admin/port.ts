@@ -116,7 +116,7 @@ export class AdminPort implements Participant {
     } catch (error) {
       const reported = `the admin API cannot listen on ${listen}: ${bindErrorReason(error as Error)}`;
       if (isExplicit) throw new Error(reported, { cause: error });
-      this.#options.log.warning(`${reported}; continuing without it`);
+      this.#options.log.warning(`${reported}; continuing without the admin API`);
       return { entrance: null, giveBack() {} };
     }
   }

@@ -26,21 +26,21 @@ export interface ProblemDocument {
 
 const titles: Readonly<Partial<Record<ProblemSlug, string>>> = {
   syntax: 'The configuration cannot be parsed',
-  'insufficient-scope': 'The token does not allow this',
-  origin: 'Not to be called from this page',
-  'writes-disabled': 'Changes are switched off',
+  'insufficient-scope': 'The token lacks the required scope',
+  origin: 'Requests from this origin are not allowed',
+  'writes-disabled': 'Changes are disabled',
   'reload-in-progress': 'Another change is being applied',
-  draining: 'The gateway is ending',
-  'test-failed': 'The configuration is not what the patch expects',
-  'idempotency-key-reused': 'The Idempotency-Key belongs to another request',
-  stale: 'The configuration has changed meanwhile',
+  draining: 'The gateway is shutting down',
+  'test-failed': 'The configuration does not have the state that the patch requires',
+  'idempotency-key-reused': 'The Idempotency-Key was used for another request',
+  stale: 'The configuration has changed in the meantime',
   template: 'A template of the configuration failed',
   validation: 'The configuration is not valid',
-  routes: 'Routes of the configuration collide',
+  routes: 'Endpoints of the configuration have conflicting paths',
   plugin: 'A plugin of the configuration cannot be used',
   build: 'The configuration cannot be built',
-  warmup: 'A dependency of the configuration is missing',
-  timeout: 'Not ready in time',
+  warmup: 'A file or server that the configuration requires is not available',
+  timeout: 'A component was not ready in time',
 };
 
 /** A problem of a kind. @param members in addition to those that follow from the kind. */

@@ -3,7 +3,7 @@ import type { Admin } from './operation.ts';
 
 /** Reasons why this instance should not receive traffic; empty when it is ready. */
 export function reasonsNotReady({ processes: { closing, port, serving } }: Operations): string[] {
-  return [closing && 'draining', port === null && 'not listening', !serving && 'no worker serves'].filter(
+  return [closing && 'draining', port === null && 'not listening', !serving && 'no worker is running'].filter(
     (reason) => typeof reason === 'string',
   );
 }

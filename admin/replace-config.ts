@@ -26,7 +26,11 @@ export const replaceProblems: readonly ProblemSlug[] = [...changeProblems, ...pe
 
 /** @throws Problem writes-disabled when configurations come only from the file. */
 export function demandWritable({ settings }: Admin): void {
-  if (settings.disable_write) throw new Problem('writes-disabled', 'disable_write: deploy the file and reload it');
+  if (settings.disable_write)
+    throw new Problem(
+      'writes-disabled',
+      'changes are disabled by disable_write: replace the configuration file and reload it',
+    );
 }
 
 /**

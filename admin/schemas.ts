@@ -69,7 +69,7 @@ export function jsonResponse(description: string, schema: JsonSchema): ResponseS
 }
 
 /** A configuration in any format. */
-export const configSchema = documentOf('Configuration', 'A configuration, as of GET /v1/schema.');
+export const configSchema = documentOf('Configuration', 'A configuration, as described by GET /v1/schema.');
 
 /** A range of the configuration. */
 const span = { ...place, endLine: whole, endColumn: whole };

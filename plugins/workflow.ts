@@ -29,7 +29,7 @@ const schema = {
         examples: ['/enrich/{id}'],
       },
       output_encoding: workflowEncoding(
-        'no-op passes the body of its single backend to the outer backend; all others return data.',
+        'Encoding of the result. no-op passes the body of the single backend unchanged; all others return decoded data.',
       ),
       ignore_errors: {
         type: 'boolean',

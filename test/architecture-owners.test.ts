@@ -4,8 +4,7 @@ import ts from 'typescript';
 import { beginnings, placesFor } from './support/planted/places.ts';
 
 /**
- * An uncaught exception belongs to the owner in whose context its emitter was created: its handlers need no owner of their own.
- * So it is the places that create sockets, sessions, threads and processes which have to say whose these are.
+ * An uncaught exception is attributed to the owner in whose context its emitter was created, so handlers need no owner of their own. Every place that creates a socket, session, thread or process must name the owner.
  */
 const creators: Readonly<Record<string, readonly string[]>> = {
   'node:net': ['connect', 'createConnection', 'createServer'],
@@ -21,7 +20,7 @@ const creators: Readonly<Record<string, readonly string[]>> = {
   chokidar: ['watch'],
 };
 
-/** Places that create one for their callers, with the reason why no owner is needed. */
+/** Places that create an emitter for their callers, with the reason why they need no owner. */
 const exceptions: Readonly<Record<string, string>> = {
   'admin/server/http-server.ts': 'serves connections that socket-listener.ts has begun for an owner',
   'admin/server/unix-socket.ts': 'asks once whether a socket is in use, for the change that opens the port',
@@ -43,14 +42,14 @@ const exceptions: Readonly<Record<string, string>> = {
 
 const owning = /\b(?:openOwned|runOwned|beginOwned|startThread)\(/;
 
-/** Programs that run in threads of their own, and end with them. */
+/** Programs of threads, which end with their thread. */
 const threads: ReadonlySet<string> = new Set([
   'kernel/containment/watchdog-thread.ts',
   'kernel/registry/isolation/program.ts',
   'plugins/auth/basic/comparison-thread.ts',
 ]);
 
-/** Handlers of the whole process, whose errors are the process's own. */
+/** Handlers of the whole process, whose errors belong to the process. */
 const ofProcess: ReadonlySet<string> = new Set(['kernel/bin.ts']);
 
 const registering: ReadonlySet<string> = new Set([
@@ -83,7 +82,7 @@ function contains(node: ts.Node, isMeant: (inner: ts.Node) => boolean): boolean 
   return isMeant(node) || (ts.forEachChild(node, (inner) => contains(inner, isMeant)) ?? false);
 }
 
-/** True when a file creates what emits events of a system's handle. */
+/** True if a file creates an emitter of events from a system handle. */
 function creates(source: ts.SourceFile): boolean {
   const names = new Set<string>();
   for (const statement of source.statements) {

@@ -30,7 +30,7 @@ const rooms = [
 
 /**
  * Rooms that plugins share: engines of languages and formats, clients of other systems, and small rooms of one idea each.
- * Each names everything that imports it: families of plugins, and rooms, which stand below it in this table.
+ * Each lists everything that imports it: plugin families, and rooms that follow it in this table.
  */
 const sharedRooms: Readonly<Record<string, readonly string[]>> = {
   'shared/buckets': ['async', 'auth', 'qos'],
@@ -99,7 +99,7 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
   'clients/tokens': ['auth'],
 };
 
-/** Files that stand above the rooms, and what they may reach. */
+/** Files above the rooms, and what they may import. */
 const roots: Readonly<Record<string, readonly string[]>> = {
   'kernel/version.ts': [],
   'kernel/index.ts': [
@@ -128,7 +128,7 @@ interface Import {
   readonly to: string;
 }
 
-/** Every import of our own files by our own files, as paths from the top. */
+/** Every import between files of the repository, as paths from its root. */
 function importsOf(file: string): Import[] {
   return ts
     .preProcessFile(readFileSync(file, 'utf8'), true, true)
@@ -146,7 +146,7 @@ function familyOf(path: string): string | undefined {
   return /^plugins\/((?:engines|clients|shared)\/[^/]+|[^/.]+)[/.]/.exec(path)?.[1];
 }
 
-/** Says why a file of the plugins may not import another; undefined when it may. */
+/** Reason why a plugin file may not import another one; undefined if it may. */
 function objectionOfPlugin({ from, to }: Import): string | undefined {
   if (to === '#contract') return undefined;
   if (from === 'plugins/index.ts') return to.startsWith('plugins/') ? undefined : 'the manifest imports plugins only';
@@ -162,7 +162,7 @@ function objectionOfPlugin({ from, to }: Import): string | undefined {
     : undefined;
 }
 
-/** Says why an import may not be; undefined when it may. */
+/** Reason why an import is not allowed; undefined if it is. */
 function objection({ from, to }: Import): string | undefined {
   if (from.startsWith('plugins/')) return objectionOfPlugin({ from, to });
   if (from.startsWith('admin/')) {
@@ -195,7 +195,7 @@ function textsOf(file: string): string[] {
 
 const files = globSync(['kernel/**/*.ts', 'plugins/**/*.ts', 'admin/**/*.ts']);
 
-/** Every import that closes a circle, with the way from the file back to itself. */
+/** Every import that closes a circle, with the path from the file back to itself. */
 function circles(): string[] {
   const aliases: Readonly<Record<string, string>> = {
     '#contract': 'kernel/contract/index.ts',
@@ -251,7 +251,7 @@ describe('the architecture', () => {
   it('names no plugin in the kernel', () => {
     const names = [...Object.keys(catalogue.plugins), ...catalogue.compatibility!.namespaces];
     const words = names.filter((name) => name.includes('/'));
-    // Some are words of other things, too: types of schemas, formats of files.
+    // Some of the names have other meanings, too: schema types and file formats.
     const common = ['string', 'json', 'yaml', 'xml', 'streaming'];
     const encodings = names.filter((name) => name.startsWith('encoding/')).map((name) => name.slice(9));
     const special = encodings.filter((name) => !common.includes(name));
@@ -262,7 +262,7 @@ describe('the architecture', () => {
           .filter((text) => words.some((word) => text.includes(word)) || special.includes(text))
           .map((text) => `${file}: ${text}`),
       );
-    // A word of the configuration's own format: what its catch-all always has.
+    // A word of the configuration format itself: the encoding that the catch-all endpoint always has.
     deepEqual(named, ['kernel/contract/endpoint-schema.ts: no-op']);
   });
 

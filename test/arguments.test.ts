@@ -2,10 +2,10 @@ import { deepEqual } from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 
-/** Take any number of arguments, and fail when there are more than fit on the stack, which is a hundred thousand or so. */
+/** Functions that accept any number of arguments and fail if these do not fit on the stack (about a hundred thousand). */
 const takers = new Set(['push', 'unshift', 'splice', 'concat', 'max', 'min', 'fromCharCode', 'fromCodePoint', 'apply']);
 
-/** Calls in a file that make arguments of a list. */
+/** Calls in a file that spread a list into arguments. */
 function spreadCalls(file: string): string[] {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
   const results: string[] = [];

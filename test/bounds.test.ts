@@ -8,7 +8,7 @@ import { catalogue } from '../plugins/index.ts';
 import type { Bound } from '../scripts/docs/bounds/bound.ts';
 import { bounds, boundsPage, defaultOf, limitOf } from '../scripts/docs/bounds/index.ts';
 
-/** Bound of each container that lives longer than a call, as `file name`. */
+/** Bound of each container that outlives a call, by `file name`. */
 const containers: Readonly<Record<string, readonly string[]>> = JSON.parse(
   readFileSync(new URL('bounds/containers.json', import.meta.url), 'utf8'),
 );
@@ -23,7 +23,7 @@ function isContainer(node: ts.Expression | undefined): boolean {
   return growing.has(name) && (name === 'LRUCache' || (node.arguments ?? []).length === 0);
 }
 
-/** The maps, sets and lists that a file keeps in fields and module variables, empty at first. */
+/** The initially empty maps, sets and lists in fields and module variables of a file. */
 function containersOf(file: string): string[] {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
   const names = new Set<string>();
@@ -54,7 +54,7 @@ describe('the table of bounds', () => {
   it('is a page with the values of the code and the schemas', () => {
     const page = boundsPage(schema);
     equal(page.split('\n').filter((line) => line.startsWith('| ')).length, Object.values(bounds).flat().length + 8);
-    equal(page.includes('| Requests that wait on an HTTP/1.1 connection (pipelining) | 100 requests |'), true);
+    equal(page.includes('| Requests waiting on an HTTP/1.1 connection (pipelining) | 100 requests |'), true);
     equal(page.includes('| `root: max_connections`, default `20000` |'), true);
     equal(page.includes('| 1 MiB, 32 interim responses |'), true);
     equal(page.includes('| 20 seconds, or dialer_timeout | `root: dialer_timeout`, default 20 seconds |'), true);

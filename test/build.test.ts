@@ -26,7 +26,7 @@ describe('the built code of the package', function () {
     await end();
   });
 
-  /** The last line that a program beside the installed package prints, as JSON. */
+  /** The last line printed by a program that uses the installed package, parsed as JSON. */
   const outcomeOf = async (source: string): Promise<unknown> => {
     writeFileSync(join(home, 'program.js'), source);
     const { stdout } = await run(process.execPath, ['program.js'], { cwd: home });
@@ -59,7 +59,7 @@ describe('the built code of the package', function () {
     deepEqual(same, [true, true]);
   });
 
-  it('finds the programs of its threads', async () => {
+  it('contains the programs of its threads', async () => {
     mkdirSync(join(home, 'plugins'));
     writeFileSync(
       join(home, 'plugins/team.js'),
@@ -84,7 +84,7 @@ describe('the built code of the package', function () {
     deepEqual(outcome, [200, { short: true }]);
   });
 
-  it('parses long YAML on a thread while it serves', async () => {
+  it('parses long YAML on a thread while it serves requests', async () => {
     const outcome = await outcomeOf(`
       import { writeFileSync } from 'node:fs';
       import { createGateway } from 'sluice';
@@ -230,7 +230,7 @@ describe('the built code of the package', function () {
     ok(Number(version) < 12, String(version));
   });
 
-  it('has a file at every path that it starts', () => {
+  it('contains every file that it starts as a program', () => {
     const programs = [
       'config/syntax/large/parse-thread',
       'containment/watchdog-thread',

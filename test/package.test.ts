@@ -81,7 +81,7 @@ describe('the type declarations of the package', function () {
   });
   after(() => rmSync(home, { recursive: true }));
 
-  /** What an author has who installed the package and the types of Node.js, and nothing else. */
+  /** The files of an author who has installed the package and the types of Node.js only. */
   const install = async (): Promise<void> => {
     const installed = join(home, 'node_modules/sluice');
     mkdirSync(join(installed, 'dist'), { recursive: true });
@@ -104,7 +104,7 @@ describe('the type declarations of the package', function () {
     }
   };
 
-  /** Compiler output for files, under strict settings that look into the declarations of libraries. */
+  /** Compiler output for files under strict settings that also check the declarations of libraries. */
   const compile = async (texts: Readonly<Record<string, string>>): Promise<string> => {
     for (const [name, text] of Object.entries(texts)) writeFileSync(join(home, name), text);
     const { stdout } = await run(process.execPath, [compiler, '--project', home]).catch((error) => error);
@@ -150,7 +150,7 @@ describe('the type declarations of the package', function () {
   });
 });
 
-/** The examples of a guide that are modules of the compatible form. */
+/** The examples of a guide that are KrakenD-compatible modules. */
 function modulesOf(guide: string): string[] {
   const examples = Array.from(guide.matchAll(/^```ts\n(.*?)^```$/gms), ([, text]) => text!);
   return examples.filter((text) => text.includes('apiVersion: 1'));

@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Stands in for the pinned Node.js: tells its arguments and waits to be ended. */
+/** A substitute for the pinned Node.js that prints its arguments and waits until it is stopped. */
 const pinned = `#!${process.execPath}
 process.once('SIGTERM', () => process.exit(7));
 setInterval(() => {}, 60_000);

@@ -7,7 +7,7 @@ import type { Outcome, Report } from './support/planted/program.ts';
 
 const program = fileURLToPath(new URL('support/planted/program.ts', import.meta.url));
 
-/** Emitters by a part of their handlers' site, which every run has to reach. */
+/** Emitters that every run must reach, by a part of the place of their handlers. */
 const worlds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   http: {
     'a connection over HTTP/1': 'kernel/server/http1/server.ts',
@@ -52,7 +52,7 @@ for (const [world, emitters] of Object.entries(worlds)) {
           name,
         );
       }
-      // A handler that runs by chance, as one of a connection that is kept, may not run again.
+      // A handler that runs only sometimes, for example for a reused connection, may not run again.
       ok(report.unreached.length < report.outcomes.length / 5, report.unreached.join('\n'));
     });
 

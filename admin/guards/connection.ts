@@ -18,7 +18,7 @@ const browserGuard: Guard = ({ allowed_origins: allowed }) => {
       throw new Problem('origin', `cross-origin requests from ${origin} are not allowed`);
     if (!isAllowed && ctx.get('sec-fetch-site') === 'cross-site')
       throw new Problem('origin', 'cross-site requests are not allowed');
-    if (ctx.get('sec-fetch-mode') === 'no-cors') throw new Problem('origin', 'requests without CORS are refused');
+    if (ctx.get('sec-fetch-mode') === 'no-cors') throw new Problem('origin', 'cross-site requests must use CORS');
   };
 };
 
@@ -36,7 +36,10 @@ const hostGuard: Guard = ({ allowed_hosts: allowed }) => {
     const host = ctx.get('host').toLowerCase();
     const { localAddress = '', localPort = 0 } = ctx.req.socket;
     if (others.has(host) || namesOf(localAddress, localPort).includes(host)) return;
-    throw new Problem('misdirected-request', `"${host}" is not one of this port's names; allow it with allowed_hosts`);
+    throw new Problem(
+      'misdirected-request',
+      `"${host}" is not an accepted host name of the admin port; add it to allowed_hosts`,
+    );
   };
 };
 
@@ -60,7 +63,8 @@ const ipGuard: Guard = ({ allowed_ips: ranges }) => {
 
 /** Rejects protocol upgrades: a WebSocket would bypass the guards against foreign pages. */
 const upgradeGuard: Guard = () => (ctx) => {
-  if (ctx.headers['upgrade'] !== undefined) throw new Problem('bad-request', 'no protocol to upgrade to');
+  if (ctx.headers['upgrade'] !== undefined)
+    throw new Problem('bad-request', 'the admin port does not support protocol upgrades');
 };
 
 /** In order of evaluation. */

@@ -29,7 +29,8 @@ export function createTokenGuard(tokens: Tokens, failures: FailureCounter, log: 
     }
     if (failures.add(address))
       log.warning(`too many wrong tokens from ${address}; further attempts are rejected for one minute`);
-    const detail = token === undefined ? 'a token is required: Authorization: Bearer <token>' : 'no such token';
+    const detail =
+      token === undefined ? 'a token is required: Authorization: Bearer <token>' : 'the token is not valid';
     throw new Problem('unauthorized', detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
   };
 }

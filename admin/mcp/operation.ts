@@ -28,7 +28,7 @@ export function mcpOperation(
     title: 'Sluice admin API',
     version,
     instructions:
-      'Tools whose names begin with get only read. Review a change with proposeConfig before applyConfig, which requires a token with the scope write.',
+      'Tools whose names begin with "get" change nothing. Before a change is applied with applyConfig, review it with proposeConfig. applyConfig requires a token with the scope "write".',
     cacheScope: 'private',
     sessions: null,
     tools: ({ ctx }) => new Map(allowed(all, ctx).map((tool) => [tool.description['name'] as string, tool])),

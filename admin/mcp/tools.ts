@@ -126,7 +126,7 @@ function applyTool({ put }: ChangeOperations): AdminTool {
     async call({ config: given, etag, message = '' }, { ctx, run }) {
       if (!isObject(given)) return failure('the argument config must be an object');
       if (typeof etag !== 'string' || !/^"[\w-]+"$/.test(etag))
-        return failure('the argument etag must be the one returned by proposeConfig');
+        return failure('the argument etag must be the ETag that proposeConfig returned');
       if (typeof message !== 'string') return failure('the argument message must be a text');
       const query = new URLSearchParams(message === '' ? {} : { message });
       return resultOf(await run(ctx, put, { body: JSON.stringify(given), query, headers: { 'if-match': etag } }));

@@ -15,25 +15,25 @@ export function endpointMetrics({ serving }: Pick<Operations, 'serving'>): Metri
     {
       name: 'gateway_endpoint_requests_total',
       type: 'counter',
-      help: 'Requests served by an endpoint.',
+      help: 'Number of requests that an endpoint served.',
       samples: called.map(({ labels, traffic }) => ({ labels, value: traffic.calls })),
     },
     {
       name: 'gateway_endpoint_errors_total',
       type: 'counter',
-      help: 'Requests that an endpoint answered with status 500 or higher.',
+      help: 'Number of requests that an endpoint answered with status 500 or higher.',
       samples: called.map(({ labels, traffic }) => ({ labels, value: traffic.errors })),
     },
     {
       name: 'gateway_endpoint_responses_total',
       type: 'counter',
-      help: 'Requests by status class. 499 counts clients that disconnected before the response.',
+      help: 'Number of requests by status class. 499 means that the client disconnected before the response.',
       samples: called.flatMap(({ labels, traffic }) => byClass(labels, traffic.statuses)),
     },
     {
       name: 'gateway_backend_responses_total',
       type: 'counter',
-      help: 'Backend calls by status class. none counts calls without a response.',
+      help: 'Number of backend calls by status class. "none" means that the backend did not respond.',
       samples: called.flatMap(({ labels, traffic }) =>
         Array.from(traffic.backends).flatMap(([backend, statuses]) =>
           byClass({ ...labels, backend: maskTexts(backend) }, statuses),

@@ -11,31 +11,31 @@ export function reloadMetrics({ gateway, operating }: Admin): Metric[] {
     {
       name: 'gateway_config_last_reload_successful',
       type: 'gauge',
-      help: 'Whether the last change of configuration was accepted.',
+      help: '1 if the last configuration change was accepted, otherwise 0.',
       samples: [{ value: lastSucceeded ? 1 : 0 }],
     },
     {
       name: 'gateway_config_last_reload_success_timestamp_seconds',
       type: 'gauge',
-      help: 'When a change of configuration was last accepted.',
+      help: 'Time at which a configuration change was last accepted, in seconds since 1970.',
       samples: lastSuccessAt === null ? [] : [{ value: lastSuccessAt / 1000 }],
     },
     {
       name: 'gateway_config_reloads_total',
       type: 'counter',
-      help: 'Changes of configuration that were tried.',
+      help: 'Number of attempted configuration changes.',
       samples: counts.map(({ result, trigger, count }) => ({ labels: { result, trigger }, value: count })),
     },
     {
       name: 'gateway_config_reload_duration_seconds',
       type: 'gauge',
-      help: 'Time each step of the last change of configuration took.',
+      help: 'Duration of each step of the last configuration change, in seconds.',
       samples: Object.entries(lastPhases).map(([phase, ms]) => ({ labels: { phase }, value: ms / 1000 })),
     },
     {
       name: 'gateway_config_info',
       type: 'gauge',
-      help: 'The configuration that serves.',
+      help: 'The active configuration; the value is always 1.',
       samples: [{ labels: { revision, hash }, value: 1 }],
     },
   ];
@@ -53,19 +53,19 @@ export function pluginMetrics({ gateway }: Pick<Admin, 'gateway'>): Metric[] {
     {
       name: 'gateway_plugin_faults_total',
       type: 'counter',
-      help: 'Faults in hooks of plugins that were loaded from files.',
+      help: 'Number of errors in hooks of plugins that were loaded from files.',
       samples: sumOf((record) => record.faultCount),
     },
     {
       name: 'gateway_plugin_suspended',
       type: 'gauge',
-      help: 'Whether a plugin is suspended for its faults.',
+      help: '1 if the plugin is suspended because of errors, otherwise 0.',
       samples: sumOf((record) => (record.suspension ? 1 : 0)),
     },
     {
       name: 'gateway_plugin_blocking_seconds',
       type: 'histogram',
-      help: 'Times for which the code of a plugin held the event loop for 50 ms and more.',
+      help: 'Time during which code of a plugin blocked the event loop for 50 ms or more at a time.',
       samples: [...plugins].flatMap(([plugin, records]) => blockingSamples(plugin, records)),
     },
   ];
@@ -93,7 +93,7 @@ export function internalErrorMetrics({ gateway }: Pick<Admin, 'gateway'>): Metri
     {
       name: 'sluice_internal_errors_total',
       type: 'counter',
-      help: 'Internal errors by the kind of object they closed. Please report any value above 0.',
+      help: 'Number of internal errors, by the kind of object that was closed because of them. Please report any value above 0.',
       samples: gateway.internalErrors.counts.map(([place, value]) => ({ labels: { place }, value })),
     },
   ];
@@ -113,19 +113,19 @@ export function processMetrics(admin: Admin): Metric[] {
     {
       name: 'gateway_generations',
       type: 'gauge',
-      help: 'Configurations in memory: serving, with requests left, or released and not freed.',
+      help: 'Number of configurations in memory, by state: active, replaced with requests in progress, or released but not yet freed.',
       samples: [...countStates(['current', 'draining'], states), { labels: { state: 'leaked' }, value: leaked }],
     },
     {
       name: 'gateway_generation_requests',
       type: 'gauge',
-      help: 'Requests in flight on a configuration.',
+      help: 'Number of requests in progress that use a configuration.',
       samples: held.map(({ revision, requests }) => ({ labels: { revision }, value: requests })),
     },
     {
       name: 'gateway_drain_aborted_total',
       type: 'counter',
-      help: 'Requests aborted because the drain timeout of their replaced configuration expired.',
+      help: 'Number of requests aborted because the drain timeout of their replaced configuration expired.',
       samples: [{ value: aborted }],
     },
     {
@@ -137,7 +137,7 @@ export function processMetrics(admin: Admin): Metric[] {
     {
       name: 'gateway_workers',
       type: 'gauge',
-      help: 'Processes that serve.',
+      help: 'Number of processes that serve requests.',
       samples: countStates(
         workerStates,
         workers.map(({ state }) => state),
@@ -146,19 +146,19 @@ export function processMetrics(admin: Admin): Metric[] {
     {
       name: 'gateway_log_lines_lost_total',
       type: 'counter',
-      help: 'Log lines lost because the destination was too slow or writing failed.',
+      help: 'Number of log lines lost because their destination was too slow or writing failed.',
       samples: workers.map(({ id, lostLines }) => ({ labels: { worker: id }, value: lostLines })),
     },
     {
       name: 'gateway_process_resident_bytes',
       type: 'gauge',
-      help: 'Memory of each process that serves.',
+      help: 'Resident memory of each process that serves requests, in bytes.',
       samples: ofEach('rssBytes'),
     },
     {
       name: 'gateway_process_heap_bytes',
       type: 'gauge',
-      help: 'JavaScript heap in use, per serving process.',
+      help: 'Used JavaScript heap of each process that serves requests, in bytes.',
       samples: ofEach('heapUsedBytes'),
     },
   ];

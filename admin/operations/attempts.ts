@@ -56,7 +56,7 @@ export const readAttempt: Operation = {
   handle(ctx, { gateway }) {
     const id = pathNumber(ctx, 'id');
     const attempt = gateway.attempts.get(id);
-    if (!attempt) throw new Problem('not-found', `attempt ${id} is not remembered`);
+    if (!attempt) throw new Problem('not-found', `attempt ${id} does not exist or is no longer stored`);
     ctx.body = view(attempt);
   },
 };

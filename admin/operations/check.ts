@@ -25,7 +25,7 @@ export const check: Operation = {
   method: 'POST',
   path: '/v1/check',
   scope: 'check',
-  summary: 'Check a configuration, or without a body the file on disk. Changes nothing.',
+  summary: 'Check a configuration or, without a body, the file on disk. Changes nothing.',
   parameters: [
     {
       name: 'level',
@@ -45,7 +45,7 @@ export const check: Operation = {
   bodyIsOptional: true,
   responses: {
     200: jsonResponse(
-      'The configuration is valid. Hash and counts describe the resulting configuration. For tokens without the scope "write" the hash is null if it depends on files; without "secrets" as well, it is also null if the body contains plaintext secrets.',
+      'The configuration is valid. Hash and counts describe the resulting configuration. With a token that lacks the scope "write", the hash is null if it depends on files. If the token lacks "secrets" as well, the hash is also null if the body contains plaintext secrets.',
       valid,
     ),
   },

@@ -99,7 +99,7 @@ function valueAt(data: Data, pointer: string, steps: readonly string[]): Data {
   let value = data;
   for (const step of steps) {
     const holds = (Array.isArray(value) || isObject(value)) && step !== 'length' && Object.hasOwn(value, step);
-    if (!holds) throw new Problem('not-found', `nothing exists at ${pointer}`);
+    if (!holds) throw new Problem('not-found', `the configuration has no value at ${pointer}`);
     value = (value as Record<string, Data>)[step]!;
   }
   return value;
@@ -129,7 +129,10 @@ const patches: Readonly<Record<string, (config: Data, patch: Data) => Data>> = {
 
 const accepts = Object.keys(patches);
 
-const mergePatchSchema = documentOf('MergePatch', 'Members that replace others; null takes one away (RFC 7396).');
+const mergePatchSchema = documentOf(
+  'MergePatch',
+  'JSON merge patch (RFC 7396): members to set; null removes a member.',
+);
 
 export const patchConfig: Operation = {
   method: 'PATCH',

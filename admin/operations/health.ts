@@ -16,7 +16,7 @@ export const live: Operation = {
   summary: 'Liveness: whether the event loop of the process is running.',
   responses: {
     200: jsonResponse('It does.', healthy),
-    503: jsonResponse('It hardly does.', unhealthy),
+    503: jsonResponse('The event loop is blocked or very slow.', unhealthy),
   },
   handle(ctx, { operating }) {
     const { ms } = operating.loopLag;
@@ -34,7 +34,7 @@ export const ready: Operation = {
   summary: 'Readiness: whether the gateway should receive requests.',
   responses: {
     200: jsonResponse('They should.', healthy),
-    503: jsonResponse('They should go elsewhere.', unhealthy),
+    503: jsonResponse('The gateway is draining or has not started; send requests to another instance.', unhealthy),
   },
   handle(ctx, { gateway }) {
     const reasons = reasonsNotReady(gateway);

@@ -13,7 +13,7 @@ const MAX_TTL_MS = 24 * 3_600_000;
 
 const responses = {
   200: jsonResponse(
-    'The current level, and how long it overrides the configured one.',
+    'The current log level, and how long it overrides the configured level.',
     objectOf('LogLevels', { level: oneOf(levels), namespaces: mapOf(oneOf(levels)), ttl: orNull(text) }),
   ),
 };
@@ -65,9 +65,12 @@ function parseRequest(body: unknown): { level: LogLevel; ttlMs: number } {
   if (!isObject(body)) throw new Problem('bad-request', 'the body must be an object');
   const { level, ttl = DEFAULT_TTL, namespaces, ...unknown } = body;
   const [stranger] = Object.keys(unknown);
-  if (stranger !== undefined) throw new Problem('bad-request', `the body has an unknown member ${stranger}`);
+  if (stranger !== undefined) throw new Problem('bad-request', `the body has an unknown field ${stranger}`);
   if (namespaces !== undefined && !(isObject(namespaces) && Object.keys(namespaces).length === 0)) {
-    throw new Problem('bad-request', 'namespaces: the level is one for the whole log, not for single components');
+    throw new Problem(
+      'bad-request',
+      'namespaces is not supported: the level applies to the whole log, not to single components',
+    );
   }
   const wanted = levels.find((name) => name === level);
   if (!wanted) throw new Problem('bad-request', `level must be one of ${levels.join(', ')}`);

@@ -12,7 +12,7 @@ export const match: Operation = {
   method: 'GET',
   path: '/v1/routes/match',
   scope: 'read',
-  summary: 'Show which endpoint serves a request, and why. No request is made.',
+  summary: 'Show which endpoint would serve a request, and why. No request is sent.',
   parameters: [
     { name: 'method', in: 'query', description: 'Request method.', schema: { ...text, default: 'GET' } },
     {

@@ -3,7 +3,7 @@ import type { Operation } from '../operation.ts';
 import { queryText } from '../parameters.ts';
 import { documentOf, jsonResponse } from '../schemas.ts';
 
-const openApiSchema = documentOf('OpenApi', 'A description in OpenAPI 3.1.');
+const openApiSchema = documentOf('OpenApi', 'An OpenAPI 3.1 document.');
 
 export const openapi: Operation = {
   method: 'GET',

@@ -38,7 +38,7 @@ export const plugins: Operation = {
   method: 'GET',
   path: '/v1/plugins',
   scope: 'read',
-  summary: 'List the plugins, where each one is used, and the traffic of those endpoints.',
+  summary: 'List the plugins, the places in which each one is used, and the traffic of the endpoints that use it.',
   responses: { 200: jsonResponse('By name.', objectOf('Plugins', { plugins: listOf(plugin) })) },
   async handle(ctx, { gateway }) {
     const { served, positionOf: find } = servedNow(gateway);
@@ -101,7 +101,7 @@ export const emptyCache: Operation = {
       return;
     }
     const known =
-      gateway.caches.length > 0 ? `known caches are ${gateway.caches.join(', ')}` : 'no component keeps one';
+      gateway.caches.length > 0 ? `known caches are ${gateway.caches.join(', ')}` : 'no component has a cache';
     throw new Problem('not-found', `unknown cache ${name}: ${known}`);
   },
 };

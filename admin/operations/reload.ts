@@ -32,6 +32,6 @@ export const rollback: Operation = {
     demandWritable(admin);
     const { number, text, format } = await revisionAt(admin.gateway, pathNumber(ctx, 'number'));
     const source = new ConfigText(text, format);
-    await applyChange(ctx, admin, { trigger: 'rollback', source, message: `back to revision ${number}` });
+    await applyChange(ctx, admin, { trigger: 'rollback', source, message: `rollback to revision ${number}` });
   },
 };

@@ -77,8 +77,8 @@ export const diffRevisions: Operation = {
   scope: 'read',
   summary: 'Compare two revisions.',
   parameters: [
-    numberInPath('from', 'The revision that is compared.'),
-    numberInPath('to', 'The one it is compared with.'),
+    numberInPath('from', 'Revision with which the comparison starts.'),
+    numberInPath('to', 'Revision with which the comparison ends.'),
     revealParameter,
   ],
   responses: { 200: jsonResponse('The difference.', differenceSchema) },

@@ -47,14 +47,14 @@ export const routes: Operation = {
   scope: 'read',
   summary: 'List the endpoints with their backends, components, source positions and counters.',
   parameters: [
-    filter('method', 'Only endpoints of this method.'),
-    filter('prefix', 'Only endpoints whose path starts with this prefix.'),
-    filter('namespace', 'Only endpoints that use this component.'),
+    filter('method', 'Includes only endpoints with this method.'),
+    filter('prefix', 'Includes only endpoints whose path starts with this prefix.'),
+    filter('namespace', 'Includes only endpoints that use this component.'),
     ...pageParameters,
   ],
   responses: {
     200: jsonResponse(
-      'In order of declaration.',
+      'The endpoints, in the order of their declaration.',
       objectOf('RoutePage', { routes: listOf(route), cursor: orNull(text) }),
     ),
   },

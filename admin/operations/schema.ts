@@ -4,10 +4,7 @@ import { Problem } from '../problem.ts';
 import { documentOf, jsonResponse, type ResponseSchema } from '../schemas.ts';
 
 const responses: Readonly<Record<number, ResponseSchema>> = {
-  200: jsonResponse(
-    'JSON Schema, draft 07, that refers to nothing outside itself.',
-    documentOf('JsonSchema', 'JSON Schema, draft 07.'),
-  ),
+  200: jsonResponse('Self-contained JSON Schema, draft 07.', documentOf('JsonSchema', 'JSON Schema, draft 07.')),
 };
 
 export const schema: Operation = {
@@ -43,7 +40,7 @@ export const schemaOfComponent: Operation = {
     if (!match) {
       const near = nearest(namespace, components.names);
       const hint = near === undefined || near === namespace ? '' : `; did you mean ${near}?`;
-      throw new Problem('not-found', `no component named ${namespace} has a configuration${hint}`);
+      throw new Problem('not-found', `no component with the namespace ${namespace} has a configuration${hint}`);
     }
     ctx.body = match;
   },

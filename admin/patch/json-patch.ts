@@ -71,12 +71,12 @@ export function jsonPatch(document: Data, patch: Data): Data {
       throw new PatchError((error as Error).message, index, error instanceof TestFailed);
     }
   });
-  if (root[''] === undefined) throw new PatchError('nothing is left of the document');
+  if (root[''] === undefined) throw new PatchError('the patch must not remove the whole document');
   return root[''];
 }
 
 function givenValue(operation: DataObject): Data {
-  if (!Object.hasOwn(operation, 'value')) throw new Error('value is missing');
+  if (!Object.hasOwn(operation, 'value')) throw new Error('"value" is missing');
   return copyData(operation['value']!);
 }
 

@@ -27,7 +27,7 @@ export function createOwnToken(stateDirectory: string, log: Log): OwnToken {
       const state = await stateOf(file);
       if (state === 'private' && file === current) return;
       if (state === 'unsafe')
-        log.warning(`replacing ${file}: it must be a file with content and mode 0600, owned by this user`);
+        log.warning(`replacing ${file}: it must be a non-empty file with mode 0600 that this user owns`);
       try {
         if (state !== 'private') await writePrivately(file, await tokenOf(current === file ? null : current));
         current = file;

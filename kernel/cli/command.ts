@@ -49,34 +49,37 @@ export type Variables = Readonly<Record<string, string>>;
 
 /** Variables of every command that reads a configuration. */
 export const configVariables: Variables = {
-  'GATEWAY_<FIELD>': 'Replaces a plain value at the root of the file, if it is there: GATEWAY_PORT, GATEWAY_TIMEOUT.',
+  'GATEWAY_<FIELD>':
+    'Replaces a plain value at the root of the file, if the file contains it. For example GATEWAY_PORT and GATEWAY_TIMEOUT.',
   'KRAKEND_<FIELD>': 'Fallback for GATEWAY_<FIELD>.',
-  FC_ENABLE: 'Not empty: the file is a template, in the language of Go with the functions of Sprig.',
-  FC_SETTINGS: 'A directory of JSON files: each is a variable of the template.',
-  FC_TEMPLATES: 'A directory of *.tmpl files that the template calls.',
-  FC_PARTIALS: 'A directory of texts that the template includes.',
+  FC_ENABLE:
+    'If not empty, the file is rendered as a template in the Go text/template language with the Sprig functions.',
+  FC_SETTINGS: 'Directory of JSON files, each of which becomes a variable of the template.',
+  FC_TEMPLATES: 'Directory of *.tmpl files that the template can call.',
+  FC_PARTIALS: 'Directory of text files that the template can include.',
   FC_OUT: 'File to write the rendered configuration to, for inspection.',
   FC_CONFIG: 'File with template settings. Default: flexible_config.json, if it exists.',
-  FC_DEBUG: 'true: print the variables of the template.',
+  FC_DEBUG: 'If true, the variables of the template are printed.',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: what is written in a configuration
-  GATEWAY_ENV_INTERPOLATION: '1: ${NAME}, ${NAME:-default}, ${NAME:?message} and ${file:/path} are filled in.',
+  GATEWAY_ENV_INTERPOLATION:
+    'If 1, the placeholders ${NAME}, ${NAME:-default}, ${NAME:?message} and ${file:/path} are replaced.',
 };
 
 /** Variables of every command that authenticates to an admin port. */
 export const tokenVariables: Variables = {
-  GATEWAY_ADMIN_TOKEN: 'Token of the admin port, unless --admin-token-file is given.',
-  GATEWAY_STATE_DIR: 'State directory, unless --state-dir is given.',
-  STATE_DIRECTORY: 'State directory set by systemd, unless GATEWAY_STATE_DIR is set.',
-  XDG_STATE_HOME: 'Without any of them, the state directory is $XDG_STATE_HOME/sluice.',
+  GATEWAY_ADMIN_TOKEN: 'Token of the admin port. Ignored if --admin-token-file is set.',
+  GATEWAY_STATE_DIR: 'State directory. Ignored if --state-dir is set.',
+  STATE_DIRECTORY: 'State directory that systemd sets. Ignored if GATEWAY_STATE_DIR is set.',
+  XDG_STATE_HOME: 'If no state directory is set, it is $XDG_STATE_HOME/sluice.',
 };
 
 /** Variables of every command that opens an admin port, or connects to one. */
 export const adminVariables: Variables = {
-  GATEWAY_ADMIN_LISTEN: 'Address of the admin port, unless --admin is given.',
+  GATEWAY_ADMIN_LISTEN: 'Address of the admin port. Ignored if --admin is set.',
   ...tokenVariables,
 };
 
 /** Variables of every command with output for people. */
-export const colourVariables: Variables = { NO_COLOR: 'No colours, also on a terminal.' };
+export const colourVariables: Variables = { NO_COLOR: 'Disables colors, even on a terminal.' };
 
 export const allVariables: Variables = { ...configVariables, ...adminVariables, ...colourVariables };

@@ -18,7 +18,7 @@ export function commandHelp(name: string, command: Command): string {
 /** Formats the list of all commands and variables. */
 export function overview(commands: Readonly<Record<string, Command>>): string {
   const rows = Object.entries(commands).flatMap(([name, command]) => rowsOf(name, command));
-  rows.push(['help', 'Explain a command and its flags: help COMMAND, or COMMAND --help.']);
+  rows.push(['help', 'Print the help of a command: help COMMAND, or COMMAND --help.']);
   return `usage: sluice COMMAND [FLAGS]\n${section('Commands', rows)}${variableSection(allVariables)}`;
 }
 
@@ -30,7 +30,7 @@ function rowsOf(name: string, { summary, isAlias, isGroup, commands = {} }: Comm
 
 function variableSection(variables: Variables = {}): string {
   const rows = Object.entries(variables);
-  return rows.length === 0 ? '' : section('Variables of the environment', rows);
+  return rows.length === 0 ? '' : section('Environment variables', rows);
 }
 
 function section(title: string, rows: readonly (readonly string[])[]): string {

@@ -59,7 +59,7 @@ async function runCommand([first = 'help', ...rest]: readonly string[], context:
   const [name, args] = inner ? [`${word} ${others[0]}`, others.slice(1)] : [word, others];
   if (!command) {
     const { message } = unknownWord('command', given, Object.keys({ ...commands, ...aliases, ...brought }));
-    stderr.write(`${message}\n\nsluice help lists the commands.\n`);
+    stderr.write(`${message}\n\nRun sluice help for a list of commands.\n`);
     return USAGE;
   }
   if (isTopic || args.includes('-h') || args.includes('--help')) {
@@ -70,7 +70,7 @@ async function runCommand([first = 'help', ...rest]: readonly string[], context:
     return await command.run(args, context);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    stderr.write(`${error.message}\n\n${usageLine(name, command)}sluice help ${name} explains it.\n`);
+    stderr.write(`${error.message}\n\n${usageLine(name, command)}Run sluice help ${name} for details.\n`);
     return USAGE;
   }
 }

@@ -67,7 +67,7 @@ export function containedAttachment<A extends object>(attached: A, guards: Place
     attached.catch(() => {});
     throw new TypeError('attach returned a promise: use site.warm for asynchronous work');
   }
-  if (!isObject(attached)) throw new TypeError('attach returned no object of hooks');
+  if (!isObject(attached)) throw new TypeError('attach must return an object of hooks');
   const given = attached as Readonly<Record<string, unknown>>;
   const contained: Record<string, unknown> = { ...given };
   for (const [name, container] of Object.entries(containers)) {

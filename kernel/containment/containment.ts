@@ -129,7 +129,7 @@ export class Containment {
 
   #suspend({ name, hash, inRow }: PluginRecord, message: string): void {
     const suspension = { since: Date.now(), message };
-    this.#log.error(`[PLUGIN: ${name}] is suspended after ${inRow} faults in a row; the last one: ${message}`);
+    this.#log.error(`[PLUGIN: ${name}] is suspended after ${inRow} consecutive faults; last fault: ${message}`);
     this.#events.emit('plugin.suspended', { plugin: name, faults: inRow, message });
     this.share({ suspended: [{ name, hash, suspension }] });
   }

@@ -50,7 +50,7 @@ async function report(waiting: readonly Waiting[]): Promise<void> {
 /** Error for a hook that was still processing a request when the request's deadline passed. */
 class HeldTooLong extends Error {
   constructor() {
-    super('the deadline of the request passed while it held it');
+    super('the hook was still processing the request when the deadline of the request passed');
     this.name = new.target.name;
     this.stack = '';
   }

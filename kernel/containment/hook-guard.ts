@@ -72,7 +72,7 @@ export class HookGuard implements FaultSite {
 
   /** Counts a fault for a return value of the wrong type. */
   wrongType(value: unknown, wanted: string): PluginFault {
-    return this.fault(new TypeError(`returned ${nameOf(value)} where ${wanted} is wanted`));
+    return this.fault(new TypeError(`returned ${nameOf(value)} instead of ${wanted}`));
   }
 
   get suspended(): PluginSuspended {

@@ -72,7 +72,7 @@ export class InternalErrors {
     try {
       owner?.fail(error);
     } catch (another) {
-      this.#lines.write(`${place} closing`, `internal error in ${place} cannot be closed: ${messageOf(another)}`);
+      this.#lines.write(`${place} closing`, `cannot close ${place} after an internal error: ${messageOf(another)}`);
     }
     this.onError?.();
     this.#limit();

@@ -10,11 +10,11 @@ export type AdminScope = (typeof adminScopes)[number];
 
 /** Permissions of each scope, phrased to follow "can". No scope includes another, except that write includes check. */
 export const scopeMeanings: Readonly<Record<AdminScope, string>> = {
-  read: 'show the status, the active configuration with masked secrets, the history, routes, plugins, metrics and events',
-  check: 'check and compare configurations with the active plugins, without opening other files',
-  write: 'apply and roll back configurations; includes check, also with other plugins and files',
+  read: 'show the status, the active configuration with masked secrets, the history, endpoints, plugins, metrics and events',
+  check: 'check and compare configurations with the plugins that are already loaded, without opening other files',
+  write: 'apply and roll back configurations; includes check, which may then load other plugins and open files',
   ops: 'drain, resume and stop the gateway, override the log level, empty caches and lift suspensions of plugins',
-  secrets: 'show secrets in plaintext where read shows them masked',
+  secrets: 'show secrets in plaintext that read shows masked',
 };
 
 const meanings = adminScopes.map((scope) => `${scope}: ${scopeMeanings[scope]}`).join('. ');

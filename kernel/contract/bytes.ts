@@ -133,7 +133,7 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
     this.#source.cancel?.(reason);
   }
 
-  /** True once a reader was attached or the stream was cancelled. */
+  /** True once a reader was attached or the stream was canceled. */
   get isTaken(): boolean {
     return this.#sink !== null || this.#concluded;
   }

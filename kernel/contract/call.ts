@@ -65,7 +65,7 @@ export class Call {
   #onEnd: ((outcome: Outcome) => void)[] | null = null;
   #trail: Trail | null = null;
 
-  /** @param timeoutMs time after which the call is cancelled with `DeadlineError`; infinite disables the deadline. */
+  /** @param timeoutMs time after which the call is canceled with `DeadlineError`; infinite disables the deadline. */
   constructor(
     log: Log = silentLog,
     timeoutMs = Number.POSITIVE_INFINITY,
@@ -202,7 +202,7 @@ export class Call {
     own.#waiting = null;
   }
 
-  /** Creates a part of this call that is cancelled with it, by itself, or after `timeoutMs`. Values are shared. */
+  /** Creates a part of this call that is canceled with it, by itself, or after `timeoutMs`. Values are shared. */
   fork(timeoutMs = Number.POSITIVE_INFINITY): Call {
     const own = this.#own;
     const fork = new Call(this.log, timeoutMs, this.#host, { whole: this, frame: this.#frame, adds: false });

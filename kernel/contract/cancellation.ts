@@ -1,6 +1,6 @@
 /** A registration for a cancellation; `off` removes it. */
 export interface Cancellation {
-  /** Does nothing if the call was cancelled or the registration was removed. */
+  /** Does nothing if the call was canceled or the registration was removed. */
   off(): void;
 }
 

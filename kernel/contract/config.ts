@@ -73,7 +73,7 @@ export const serviceSchema = {
     },
     timeout: time('Timeout of all backends and processing, for endpoints that set none. 0 means 2s.', '2s', '3s'),
     cache_ttl: time(
-      'max-age sent in Cache-Control, for endpoints that do not set it. 0 disables the header.',
+      'Value of max-age in the Cache-Control header of responses, for endpoints that do not set it. 0 disables the header.',
       '0s',
       '5m',
     ),
@@ -98,7 +98,7 @@ export const serviceSchema = {
       '60s',
     ),
     send_timeout: time(
-      'Time limit for a client that stops reading: a response, stream or WebSocket with unsent data is aborted after it. 0 disables the limit.',
+      'Time limit for a client that stops reading, after which a response, stream or WebSocket with unsent data is aborted. 0 disables the limit.',
       '60s',
       '30s',
     ),
@@ -137,15 +137,11 @@ export const serviceSchema = {
       '0s',
       '20s',
     ),
-    dns_cache_ttl: time(
-      'Interval between lookups of hosts found by service discovery, at least 1s. 0 means 30s.',
-      '30s',
-      '10s',
-    ),
+    dns_cache_ttl: time('Interval at which service discovery looks up hosts, at least 1s. 0 means 30s.', '30s', '10s'),
     dialer_timeout: time('Timeout of DNS resolution and connection to a backend. 0 means 20 seconds.', '0s', '500ms'),
     dialer_keep_alive: time('Interval of TCP keep-alive probes. 0 means 15s.', '15s', '30s'),
     dialer_fallback_delay: time(
-      'Delay before the other IP address family is tried as well. 0 means 300ms.',
+      'Delay after which addresses of the other IP family are tried in parallel (Happy Eyeballs). 0 means 300ms.',
       '300ms',
       '100ms',
     ),
@@ -204,7 +200,7 @@ export const serviceSchema = {
           type: 'string',
           enum: ['critical', 'error', 'passthrough'],
           description: 'Behavior if a plugin cannot be loaded. Default: critical.',
-          unused: { because: 'a plugin that cannot be loaded stops the start', unless: ['critical'] },
+          unused: { because: 'a plugin that cannot be loaded prevents the start', unless: ['critical'] },
         },
         packages: {
           type: 'array',
@@ -230,7 +226,7 @@ export type BackendConfig = Omit<Infer<typeof backendSchema>, 'host' | 'method'>
 };
 
 /** Key that marks a backend without a method of its own. */
-export const inheritsMethod: unique symbol = Symbol('inherits its method');
+export const inheritsMethod: unique symbol = Symbol('inherits the method');
 
 /** An endpoint with all values inherited from the service. Durations are in milliseconds. */
 export type EndpointConfig = Omit<

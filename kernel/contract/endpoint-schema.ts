@@ -89,7 +89,7 @@ export const backendSchema = {
       'id',
       'address.city',
     ),
-    deny: names('Dotted paths of the fields to remove. Ignored next to allow. Default: none.', 'password'),
+    deny: names('Dotted paths of the fields to remove. Ignored if allow is set. Default: none.', 'password'),
     mapping: {
       type: 'object',
       values: { type: 'string' },
@@ -102,12 +102,15 @@ export const backendSchema = {
       examples: ['user'],
     },
     input_headers: {
-      ...headerFilter('Forwards only these of the accepted headers. [""] forwards none. Default: all of them.', 'X-Id'),
+      ...headerFilter(
+        'Headers to forward, out of those that the endpoint accepts. [""] forwards none. Default: all of them.',
+        'X-Id',
+      ),
       default: [],
     },
     input_query_strings: {
       ...names(
-        'Forwards only these of the accepted query parameters. [""] forwards none. Default: all of them.',
+        'Query parameters to forward, out of those that the endpoint accepts. [""] forwards none. Default: all of them.',
         'page',
       ),
       default: [],

@@ -46,6 +46,6 @@ export class PatternError extends Error {
 /** The text is too long to be matched in acceptable time; the result is unknown. */
 export class PatternLimit extends CallError {
   constructor(source: string) {
-    super('PATTERN_LIMIT', `a text is too long for the pattern '${source}'`);
+    super('PATTERN_LIMIT', `a text is too long to be matched against the pattern '${source}'`);
   }
 }

@@ -21,7 +21,7 @@ export const routerSchema = {
       type: 'object',
       properties: {
         '404': body('JSON body for paths that match no endpoint. Default: plain text.'),
-        '405': body('JSON body for paths that do not have the method. Default: plain text.'),
+        '405': body('JSON body for requests whose method the path does not support. Default: plain text.'),
       },
       description: 'Custom JSON response bodies for unknown paths and unsupported methods.',
     },

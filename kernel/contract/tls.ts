@@ -6,7 +6,7 @@ const version = (description: string) =>
     type: 'string',
     enum: ['SSL3.0', 'TLS10', 'TLS11', 'TLS12', 'TLS13'],
     description,
-    unused: { because: 'no runtime supports SSL 3.0, and the default applies', only: ['SSL3.0'] },
+    unused: { because: 'SSL 3.0 is not supported, so the default applies', only: ['SSL3.0'] },
     default: 'TLS13',
   }) as const;
 
@@ -24,7 +24,7 @@ const protocol = {
     '/etc/sluice/authorities.pem',
   ),
   disable_system_ca_pool: flag('Trusts only the CA certificates in ca_certs, not the system trust store.'),
-  min_version: version('Minimum TLS version. Peers that only support TLS 1.2 need TLS12.'),
+  min_version: version('Minimum TLS version. Set TLS12 for peers that do not support TLS 1.3.'),
   max_version: version('Maximum TLS version.'),
   cipher_suites: {
     type: 'array',
@@ -95,18 +95,18 @@ export const serverTlsSchema = {
       default: [],
     },
     public_key: {
-      ...path('Old form of a single certificate: one more entry at the end of keys.', '/etc/sluice/server.pem'),
+      ...path('Former field for a single certificate, which is appended to keys.', '/etc/sluice/server.pem'),
       deprecated: true,
     },
     private_key: {
-      ...path('Old form of a single certificate: the private key of public_key.', '/etc/sluice/server-key.pem'),
+      ...path('Former field for a single certificate: the private key of public_key.', '/etc/sluice/server-key.pem'),
       deprecated: true,
     },
     ...protocol,
     enable_mtls: flag('Requires a client certificate for every request (mutual TLS).'),
     prefer_server_cipher_suites: {
       ...flag("Prefers the server's cipher order."),
-      unused: { because: "the server's order always decides", unless: [true] },
+      unused: { because: "the server's order always applies", unless: [true] },
     },
   },
 } as const satisfies Schema;

@@ -72,12 +72,12 @@ export class ChangeGuard {
     if (applied.result === 'applied') {
       this.#history.mark();
       this.#servedSince = this.#timers.now();
-      this.#supersede(`revision ${applied.revision} took its place`);
+      this.#supersede(`it was replaced by revision ${applied.revision}`);
     }
     const guard = change.guard ?? (applied.result === 'applied' ? this.#ownRequest(change) : null);
     const ageMs = this.#timers.now() - this.#servedSince;
     if (!guard || !control.replaced || ageMs >= Math.min(guard.durationMs, REMEMBERED_MS)) return;
-    this.#supersede(`attempt ${applied.attempt} requested another guard`);
+    this.#supersede(`attempt ${applied.attempt} started another guard`);
     this.#watch(guard, guard.durationMs - ageMs, applied, control.replaced);
   }
 
@@ -119,11 +119,11 @@ export class ChangeGuard {
       },
       onWorse: (reason) => this.#takeBack(state, reason, replaced),
       onPassed: () => {
-        log.info(`revision ${revision} has passed its guard`);
+        log.info(`revision ${revision} has passed its guard period`);
         this.#end(state, { state: 'passed' });
       },
       onUndecided: (calls) => {
-        const reason = `${calls} calls, fewer than ${thresholds.minimumCalls} at every endpoint`;
+        const reason = `${calls} calls; every endpoint had fewer than the required ${thresholds.minimumCalls}`;
         log.warning(`the guard cannot evaluate revision ${revision}: ${reason}`);
         this.#end(state, { state: 'undecided', reason });
       },
@@ -143,7 +143,7 @@ export class ChangeGuard {
         source: new ConfigText(snapshot.text, snapshot.format),
         message: `revision ${revision} was rolled back: ${reason}`,
         provided({ id }) {
-          if (id !== revision) throw new GatewayError('GUARD_SUPERSEDED', `revision ${id} took its place`);
+          if (id !== revision) throw new GatewayError('GUARD_SUPERSEDED', `it was replaced by revision ${id}`);
         },
       })
       .then(

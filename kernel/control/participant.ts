@@ -53,7 +53,12 @@ export async function commitAll(
 
 function toFailure(cause: unknown): ConfigError {
   const message = cause instanceof Error ? cause.message : String(cause);
-  return new ConfigError('COMMIT_FAILED', '', `applied, but not everything has followed: ${message}`, { cause });
+  return new ConfigError(
+    'COMMIT_FAILED',
+    '',
+    `the configuration is active, but a part of the gateway has not switched to it: ${message}`,
+    { cause },
+  );
 }
 
 /** Makes all participants release their preparations. */

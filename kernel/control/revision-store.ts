@@ -106,7 +106,7 @@ export async function createRevisionStore(
         return null;
       }
       if (!(await disk.create({ ...summary, text }))) {
-        return `revision ${summary.number} on disk was written by another process; ours is kept in memory only`;
+        return `revision ${summary.number} on disk was written by another process; the revision of this process is kept in memory only`;
       }
       entry.text = null;
       return null;
@@ -185,7 +185,8 @@ export async function createRevisionStore(
     const match = await files?.find();
     last = match?.last ?? 0;
     for (const summary of match?.revisions ?? []) entries.set(summary.number, { summary, text: null, dirty: false });
-    if (match && match.skipped.length > 0) log.warning(`not revisions, ignored: ${match.skipped.join(', ')}`);
+    if (match && match.skipped.length > 0)
+      log.warning(`ignored files that are not revisions: ${match.skipped.join(', ')}`);
   } catch (error) {
     fail((error as Error).message);
   }

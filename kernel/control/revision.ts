@@ -62,7 +62,7 @@ export function parseRevision(text: string, number: number): Revision {
   try {
     data = JSON.parse(text);
   } catch {
-    throw new Error('no complete JSON');
+    throw new Error('the JSON is incomplete');
   }
   if (!isObject(data)) throw new Error('no revision');
   for (const [key, fits] of Object.entries(members)) {

@@ -32,18 +32,18 @@ export class RunningAttempt {
     this.attempt = attempt;
     const { id } = attempt;
     this.phases = new Phases((phase) => events.emit('reload.phase', { attempt: id, phase }), this.#canceller.signal);
-    const cancel = (): void => this.cancel('cancelled after an internal error');
+    const cancel = (): void => this.cancel('canceled after an internal error');
     this.owner = connectionOwner('change', `attempt ${id} (${change.trigger})`, cancel);
   }
 
-  /** Cancels the attempt where it waits for components; steps that cannot be cancelled have their own time limits. */
+  /** Cancels the attempt where it waits for components; steps that cannot be canceled have their own time limits. */
   cancel(reason: string): void {
     this.#canceller.abort(new GatewayError('RELOAD_CANCELLED', reason));
   }
 
   /** Called when another change waits: an attempt that hangs must not hold it up. */
   overtake(): void {
-    this.#overtaken ??= setTimeout(() => this.cancel('cancelled in favor of the next change'), OVERTAKEN_MS);
+    this.#overtaken ??= setTimeout(() => this.cancel('canceled because a newer change replaces it'), OVERTAKEN_MS);
   }
 
   end(): void {

@@ -139,7 +139,7 @@ export class RunningGateway implements Operations {
     const revision = await this.revisions.lastGood();
     if (!revision) throw refusal;
     const { text, format, number } = revision;
-    const message = `the configuration was refused, resuming revision ${number}`;
+    const message = `the configuration is not valid; resuming revision ${number}`;
     await this.apply({ trigger: 'resume', source: new ConfigText(text, format), message });
     for (const issue of toRefusal(refusal, 'read', null).issues) this.log.error(`${message}: ${issueLine(issue)}`);
   }

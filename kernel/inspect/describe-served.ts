@@ -7,6 +7,6 @@ export async function describeServed(
   audience: string | undefined,
 ): Promise<DataObject> {
   const describing = await describe?.();
-  if (!describing) throw new Error('no plugin of the catalogue can describe the served endpoints');
+  if (!describing) throw new Error('no plugin of the catalog can describe the served endpoints');
   return describing.describeApi(config, { audience, version: '3.1' }).document;
 }

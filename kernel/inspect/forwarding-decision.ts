@@ -30,14 +30,14 @@ interface Case {
 
 /** Reasons why a header is not forwarded, strongest first. */
 const headerReasons: readonly (readonly [applies: (match: Case) => boolean, why: string])[] = [
-  [({ name }) => ownHeaders.has(name), 'the gateway writes it itself'],
-  [({ name }) => isHopByHop(name), 'it belongs to the connection'],
-  [({ name, connection }) => connection?.has(name) === true, 'Connection names it'],
-  [({ name, hasBody }) => bodyHeaders.has(name) && !hasBody, 'it describes a body, but the request has none'],
+  [({ name }) => ownHeaders.has(name), 'the gateway sets this header itself'],
+  [({ name }) => isHopByHop(name), 'the header belongs to the connection'],
+  [({ name, connection }) => connection?.has(name) === true, 'the Connection header names this header'],
+  [({ name, hasBody }) => bodyHeaders.has(name) && !hasBody, 'the header describes a body, but the request has none'],
   [({ name, listed }) => !listed.has('*') && !listed.has(name), 'not in input_headers of the endpoint'],
   [
     ({ name, listed, sets }) => listed.has('*') && isLookAlike(name, sets),
-    'some backends treat it as a header set by the gateway or a component',
+    'some backends treat this name as a header set by the gateway or a component',
   ],
   [({ backend }) => backend.input_headers.length > 0, 'not in input_headers of the backend'],
 ];

@@ -146,7 +146,7 @@ const reasons: { readonly [K in Match['kind']]: (match: Extract<Match, { kind: K
   route: ({ route }) =>
     route.pattern === '/__catchall' ? 'no other endpoint matches' : `the path matches ${route.pattern}`,
   builtin: () => "the gateway's own paths take precedence over endpoints",
-  options: () => 'auto_options answers for every declared path',
+  options: () => 'auto_options answers OPTIONS requests on every declared path',
   redirect: ({ location }) => `the path is declared as ${location}`,
   method: ({ allow }) => `the path is declared for ${allow.join(', ')} only`,
   refused: ({ text }) => text,

@@ -63,7 +63,7 @@ function fits(wanted: string, match: string): boolean {
 
 function difference(wanted: readonly string[], results: readonly string[]): string {
   if (wanted.length !== results.length) {
-    return `has ${wanted.length} segments; the path has ${results.length}`;
+    return `the pattern has ${wanted.length} segments, the path has ${results.length}`;
   }
   const at = wanted.findIndex((segment, index) => !fits(segment, results[index]!));
   return at < 0 ? 'serves another method' : `segment ${at + 1} is "${wanted[at]}", not "${results[at]}"`;

@@ -71,7 +71,7 @@ function mayMatch(pattern: string, plain: string): boolean {
 
 /** The rule of precedence that decided, by the first segment in which the patterns differ in kind. */
 function whyLost(winner: Route, loser: Route): string {
-  if (loser.endpoint.endpoint === CATCH_ALL) return 'answers only requests that no other endpoint matches';
+  if (loser.endpoint.endpoint === CATCH_ALL) return 'serves only requests that no other endpoint matches';
   const [won, lost] = [winner, loser].map(({ endpoint }) => endpoint.endpoint.split('/')) as [string[], string[]];
   for (const [at, segment] of won.entries()) {
     const other = lost[at];

@@ -59,7 +59,7 @@ export function connectTo({ host, port, tls, tlsAfter }: Address, timeoutMs: num
           if (tlsAfter(line) && tls) shakeHands(tls);
           else end(null);
         } catch (error) {
-          end({ code: 'CONNECT_GREETING', message: `does not greet as it should: ${(error as Error).message}` });
+          end({ code: 'CONNECT_GREETING', message: `sends an unexpected greeting: ${(error as Error).message}` });
         }
       });
     });
@@ -104,23 +104,23 @@ function tooLate(phase: Phase, timeoutMs: number): ConnectProblem {
 
 const late: Readonly<Record<Phase, (within: string) => Omit<ConnectProblem, 'code'>>> = {
   connection: (within) => ({
-    message: `cannot be connected to ${within}`,
+    message: `does not accept the connection ${within}`,
     hint: 'a firewall may drop the packets',
   }),
   greeting: (within) => ({
-    message: `takes connections and does not greet ${within}`,
+    message: `accepts connections but sends no greeting ${within}`,
     hint: 'check that this is the intended server',
   }),
   handshake: (within) => ({
     message: `accepts connections but does not complete the TLS handshake ${within}`,
-    hint: 'does it speak TLS?',
+    hint: 'check that the server uses TLS',
   }),
 };
 
 function hungUp(phase: Phase): ConnectProblem {
   return phase === 'greeting'
-    ? { code: 'CONNECT_GREETING', message: 'ends the connection without a greeting' }
-    : { code: 'CONNECT_TLS', message: 'ends the connection in the middle of the TLS handshake' };
+    ? { code: 'CONNECT_GREETING', message: 'closes the connection without a greeting' }
+    : { code: 'CONNECT_TLS', message: 'closes the connection during the TLS handshake' };
 }
 
 /** Error codes of rejected certificates, from the runtime and from OpenSSL. */
@@ -133,25 +133,29 @@ function problemOf(error: NodeJS.ErrnoException, phase: Phase): ConnectProblem {
     return {
       code: 'CONNECT_NAME',
       message: `cannot be resolved: ${code}`,
-      hint: 'the name, or the DNS of this machine',
+      hint: 'check the host name and the DNS of this machine',
     };
   }
   if (code === 'ECONNREFUSED') {
-    return { code: 'CONNECT_REFUSED', message: 'refuses connections', hint: 'nothing listens there' };
+    return {
+      code: 'CONNECT_REFUSED',
+      message: 'refuses connections',
+      hint: 'check that a server listens at this address',
+    };
   }
-  if (phase === 'connection') return { code: 'CONNECT_FAILED', message: `cannot be connected to: ${reason}` };
-  if (phase === 'greeting') return { code: 'CONNECT_GREETING', message: `ends the connection: ${reason}` };
+  if (phase === 'connection') return { code: 'CONNECT_FAILED', message: `does not accept connections: ${reason}` };
+  if (phase === 'greeting') return { code: 'CONNECT_GREETING', message: `closes the connection: ${reason}` };
   if (code === '' || ofCertificate.test(code)) {
     return {
       code: 'CONNECT_CERTIFICATE',
-      message: `shows a certificate that is not accepted: ${reason}`,
+      message: `presents a certificate that is not accepted: ${reason}`,
       hint: hintOf(code),
     };
   }
   const isPlain = /wrong version number|packet length too long/i.test(reason);
   return {
     code: 'CONNECT_TLS',
-    message: `does not get through the TLS handshake: ${reason}`,
+    message: `fails the TLS handshake: ${reason}`,
     hint: isPlain ? 'the server does not use TLS' : undefined,
   };
 }
@@ -164,6 +168,6 @@ function reasonOf({ message, code = 'unknown' }: NodeJS.ErrnoException): string 
 
 function hintOf(code: string): string | undefined {
   if (code === 'CERT_HAS_EXPIRED') return undefined;
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'call it by a name that its certificate has';
-  return code === '' ? undefined : 'its authority in "ca_certs" of client_tls';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'use a host name that the certificate contains';
+  return code === '' ? undefined : 'add the certificate authority to "ca_certs" of client_tls';
 }

@@ -41,7 +41,7 @@ export function introduce(
 /** Lists the tools, all on one page. @throws McpError for a cursor. */
 export function listTools<C>(server: McpServer<C>, message: McpRequestMessage, context: C): DataObject {
   if (getKey(paramsOf(message), 'cursor') !== undefined) {
-    throw new McpError(mcpErrors.invalidParams, 'unknown cursor: all tools are listed on one page');
+    throw new McpError(mcpErrors.invalidParams, 'unknown cursor: the list of tools has only one page');
   }
   return { tools: Array.from(server.tools(context).values(), ({ description }) => description) };
 }

@@ -64,7 +64,7 @@ export async function refuseSession<C>(
 ): Promise<McpReply | null> {
   const session = request.header('mcp-session-id');
   if (session === undefined) {
-    const error = new McpError(mcpErrors.refused, 'header Mcp-Session-Id is missing: begin with initialize');
+    const error = new McpError(mcpErrors.refused, 'header Mcp-Session-Id is missing: start with initialize');
     return { status: 400, message: errorMessage(undefined, error) };
   }
   if ((await sessions?.version(session)) != null) return null;
@@ -81,7 +81,7 @@ function checkVersion({ olderVersions }: McpServer<never>, version: string | und
 
 export function unsupportedVersion(requested: string): McpError {
   const data = { supported: [...mcpVersions], requested: requested.slice(0, 100) };
-  return new McpError(mcpErrors.unsupportedVersion, 'the version of the protocol is not supported', data);
+  return new McpError(mcpErrors.unsupportedVersion, 'the protocol version is not supported', data);
 }
 
 async function serve<C>(

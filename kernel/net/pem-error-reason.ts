@@ -1,11 +1,11 @@
 const problems: readonly (readonly [code: RegExp, words: string])[] = [
   [
     /INTERRUPTED_OR_CANCELLED|BAD_DECRYPT|MISSING_PASSPHRASE|BAD_PASSWORD/,
-    'the key is encrypted, keep it without passphrase',
+    'the key is encrypted: store it without a passphrase',
   ],
   [/KEY_(?:VALUES|TYPE)_MISMATCH/, 'the key does not match the certificate'],
   [/KEY_TOO_SMALL/, 'the key is too short'],
-  [/MD_TOO_WEAK/, 'it is signed with a digest that is too weak'],
+  [/MD_TOO_WEAK/, 'it is signed with a hash algorithm that is too weak'],
   [/PEM_|ASN1_|UNSUPPORTED/, 'it is damaged'],
 ];
 

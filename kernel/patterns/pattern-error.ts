@@ -29,7 +29,7 @@ function complaintOf(error: unknown): Complaint | undefined {
   return { kind, fragment: foreign.map(([begin]) => begin.exec(input ?? '')?.[0]).find(Boolean) ?? input ?? '' };
 }
 
-const TWO_PATTERNS = 'the syntax is RE2, without lookaround and backreferences: use two patterns';
+const TWO_PATTERNS = 'patterns use the RE2 syntax, which has no lookaround and no backreferences: use two patterns';
 
 /** Syntax of other dialects, by its beginning, with the replacement to suggest. */
 const foreign: readonly (readonly [begin: RegExp, name: string, hint: string])[] = [
@@ -54,12 +54,12 @@ const words: Readonly<Record<string, (segment: string) => Words>> = {
   'missing argument to repetition operator': (segment) => ({
     message: `nothing precedes '${segment}' that could be repeated`,
   }),
-  'invalid nested repetition operator': (segment) => ({ message: `'${segment}' repeats a repetition` }),
+  'invalid nested repetition operator': (segment) => ({ message: `'${segment}' repeats another repetition` }),
   'invalid repeat count': (segment) => {
     const [from, to] = segment.match(/\d+/g)!.map(Number);
     return to !== undefined && to < from!
       ? { message: `the numbers of ${segment} are out of order` }
-      : { message: `${segment} repeats too often`, hint: '1000 times in all at most' };
+      : { message: `${segment} repeats too often`, hint: 'nested repetitions can add up to 1000 at most' };
   },
   'invalid character class range': (segment) => {
     if (segment.startsWith('['))

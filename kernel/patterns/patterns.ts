@@ -36,7 +36,7 @@ function compilePattern(source: string): Pattern {
   }
   const size = program.programSize();
   if (size <= SIZE_LIMIT) return new CompiledPattern(source, program);
-  throw new PatternError(`becomes a program of ${size} steps: at most ${SIZE_LIMIT} are supported`, {
-    hint: 'smaller numbers in { }',
+  throw new PatternError(`compiles to ${size} instructions: at most ${SIZE_LIMIT} are supported`, {
+    hint: 'use smaller numbers in { }',
   });
 }

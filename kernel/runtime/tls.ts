@@ -103,8 +103,8 @@ export function readServerTls(config: ServerTlsConfig | undefined, findings: Fin
 /** Checks that certificate and key match. */
 function checkPair(files: KeyFiles, cert: string, key: string, { warnings }: Findings): Pair {
   const { certificate, privateKey, certificateAt, privateKeyAt } = files;
-  const leaf = parsed(certificateAt, `no certificate in ${certificate}`, cert, () => new X509Certificate(cert));
-  const unusable = `no private key that can be used in ${privateKey}`;
+  const leaf = parsed(certificateAt, `${certificate} contains no certificate`, cert, () => new X509Certificate(cert));
+  const unusable = `${privateKey} contains no usable private key`;
   const secret = parsed(privateKeyAt, unusable, key, () => createPrivateKey(key));
   if (!leaf.checkPrivateKey(secret)) {
     throw fault('INVALID', privateKeyAt, `the private key ${privateKey} does not match the certificate ${certificate}`);
@@ -120,9 +120,9 @@ function checkPair(files: KeyFiles, cert: string, key: string, { warnings }: Fin
 function readAuthority(read: Findings['read'], path: string, at: string): string {
   const pem = readPem(read, path, at, fault);
   const certificates = pem.match(CERTIFICATE) ?? [];
-  if (certificates.length === 0) parsed(at, `no certificate in ${path}`, pem, () => new X509Certificate(pem));
+  if (certificates.length === 0) parsed(at, `${path} contains no certificate`, pem, () => new X509Certificate(pem));
   for (const text of certificates)
-    parsed(at, `no certificate that can be read in ${path}`, text, () => new X509Certificate(text));
+    parsed(at, `${path} contains no readable certificate`, text, () => new X509Certificate(text));
   return pem;
 }
 

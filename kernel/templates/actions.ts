@@ -170,5 +170,5 @@ function* entriesOf(values: Value): Iterable<readonly [key: Value, value: Value]
     for (const key of sortedKeys(values)) yield [key, valueAt(values, key)];
     return;
   }
-  if (values !== undefined && values !== null) throw new Failure(`a range cannot go through ${describe(values)}`);
+  if (values !== undefined && values !== null) throw new Failure(`range cannot iterate over ${describe(values)}`);
 }

@@ -229,7 +229,7 @@ export class WorkerPool implements Participant, SlotOwner {
 
   useShared({ revision, id, question }: SharedQuestion): Question {
     const use = this.#generations.shared(revision, id);
-    if (!use) throw new GatewayError('SHARED_UNKNOWN', `no shared value ${id}`);
+    if (!use) throw new GatewayError('SHARED_UNKNOWN', `the shared value ${id} does not exist`);
     return use(question);
   }
 
@@ -269,7 +269,7 @@ export class WorkerPool implements Participant, SlotOwner {
       this.#slots[this.#slots.indexOf(replaced)] = slot;
       this.log.warning(`worker ${id} (pid ${replaced.pid}) had an internal error; replaced by pid ${pid}`);
     }
-    if (this.#fallen.delete(slot)) this.log.info(`worker ${id} (pid ${pid}) is up again`);
+    if (this.#fallen.delete(slot)) this.log.info(`worker ${id} (pid ${pid}) is running again`);
     // It may have replaced another worker while the gateway drains.
     slot.setClosing(this.#closing);
     this.#events.emit('worker.up', { worker: id, pid });

@@ -158,7 +158,7 @@ export class WorkerSlot {
       if (committed) {
         await channel.ask('prepare', committed, PREPARE_MS);
         const { revision } = (await channel.ask('commit', committed.revision, PREPARE_MS)) as Committed;
-        if (revision !== committed.revision) throw new Error(`it serves revision ${revision}`);
+        if (revision !== committed.revision) throw new Error(`it uses revision ${revision}`);
         if (listens) await channel.ask('listen', this.#owner.target, PREPARE_MS);
         // Another configuration may have been committed meanwhile.
         if (this.#owner.committed !== committed) return await this.#bringUp(channel);
@@ -222,11 +222,11 @@ export class WorkerSlot {
       const outcome = await committed.catch((error: Error) => error);
       if (outcome instanceof Error) this.#bringUpAgain(outcome.message);
       else if (outcome.revision === revision) return outcome;
-      else this.#bringUpAgain(`it serves revision ${outcome.revision}`);
+      else this.#bringUpAgain(`it uses revision ${outcome.revision}`);
     }
     // A replacement is starting, and will come up with the committed configuration.
     await this.#readySoon().catch((error: Error) => {
-      this.#owner.log.error(`worker ${this.id} does not serve revision ${revision} yet: ${error.message}`);
+      this.#owner.log.error(`worker ${this.id} has not switched to revision ${revision} yet: ${error.message}`);
     });
     return null;
   }

@@ -132,7 +132,7 @@ export class Worker {
     if ('text' in order) return order.text;
     const { change } = order;
     if (change.of === this.#serving && this.#document) return changedText(this.#document.text, change);
-    throw new GatewayError(TEXT_UNKNOWN, `revision ${change.of} does not serve here`);
+    throw new GatewayError(TEXT_UNKNOWN, `revision ${change.of} is not active in this worker`);
   }
 
   #listen(target: ListenTarget): ReturnType<Engine['generations']['listen']> {

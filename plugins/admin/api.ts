@@ -51,7 +51,7 @@ function checkNames({ config, fault }: ApiSite): void {
   }
   const ids = config.tokens.map(({ id }) => id);
   const twice = ids.findIndex((id, index) => ids.indexOf(id) !== index);
-  if (twice >= 0) throw fault('ADMIN_TOKEN_ID', `/tokens/${twice}/id`, `another token is named "${ids[twice]}" too`);
+  if (twice >= 0) throw fault('ADMIN_TOKEN_ID', `/tokens/${twice}/id`, `duplicate token id "${ids[twice]}"`);
 }
 
 /** Codes: ADMIN_TLS_FILE, ADMIN_TLS_INVALID. */
@@ -66,7 +66,12 @@ function readTls({ config: { tls }, read, fault }: ApiSite): AdminPem | null {
   try {
     createSecureContext(pem);
   } catch (cause) {
-    throw tlsFault('INVALID', '', `the files cannot be used: ${pemErrorReason(pem.cert + pem.key, cause)}`, cause);
+    throw tlsFault(
+      'INVALID',
+      '',
+      `the certificate files cannot be used: ${pemErrorReason(pem.cert + pem.key, cause)}`,
+      cause,
+    );
   }
   return pem;
 }

@@ -84,7 +84,7 @@ function attach(site: AgentSite<Config>): void {
   const { prefetch_count: prefetch } = config;
   const { workers, topic } = agent.consumer;
   if (!config.auto_ack && prefetch > 0 && prefetch < workers) {
-    const message = `${workers} workers, and the broker hands over ${prefetch} messages at a time: the others are idle`;
+    const message = `of the ${workers} workers, only ${prefetch} can be busy: the broker delivers ${prefetch} unacknowledged messages at most`;
     site.warn('AMQP_PREFETCH', '/prefetch_count', message, { hint: String(workers) });
   }
   const { host: _secret, ...said } = config;

@@ -107,7 +107,9 @@ class NatsDriver implements AgentDriver {
           dropped++;
           discarded();
           if (Math.log10(dropped) % 1 === 0)
-            log.warning(`${dropped} messages dropped: ${capacity}, or 64 MiB, wait or are worked on`);
+            log.warning(
+              `${dropped} messages dropped: ${capacity} messages, or 64 MiB, are already waiting or being processed`,
+            );
           return;
         }
         const message = { payload: data };

@@ -29,7 +29,7 @@ export const endpointRules: readonly AuditRule[] = [
   {
     id: '5.1.3',
     severity: 'LOW',
-    message: 'Remove echo_endpoint in production: it shows the headers of a request.',
+    message: 'Remove echo_endpoint in production: it returns all headers that backends receive.',
     find: setting('/echo_endpoint', ({ config }) => config.echo_endpoint),
   },
   {
@@ -76,7 +76,8 @@ export const endpointRules: readonly AuditRule[] = [
   {
     id: '5.2.3',
     severity: 'LOW',
-    message: 'Use an output_encoding that decodes on some endpoint: with no-op alone the gateway only forwards.',
+    message:
+      'Use an output_encoding that decodes for some endpoints: with no-op only, the gateway does nothing but forward.',
     find: setting(
       '/endpoints',
       ({ endpoints }) => endpoints.length > 0 && endpoints.every(({ config }) => config.output_encoding === 'no-op'),
@@ -85,7 +86,7 @@ export const endpointRules: readonly AuditRule[] = [
   {
     id: '6.1.1',
     severity: 'LOW',
-    message: 'Remove sequential_start: with 10 agents or more they are slow to start one after another.',
+    message: 'Remove sequential_start: starting 10 or more agents one after another is slow.',
     find: setting('/sequential_start', ({ root, agents }) => root['sequential_start'] === true && agents.length >= 10),
   },
 ];

@@ -51,7 +51,7 @@ export const ownRules: readonly AuditRule[] = [
   {
     id: '8.2.1',
     severity: 'MEDIUM',
-    message: 'List your own proxies in trusted_proxies: now every client can claim any address.',
+    message: 'List your own proxies in trusted_proxies: without the list, every client can claim any IP address.',
     find: ({ config: { router } }) =>
       router.trusted_proxies.flatMap((range, at) =>
         everywhere.has(range) ? [`/extra_config/router/trusted_proxies/${at}`] : [],
@@ -75,7 +75,7 @@ export const ownRules: readonly AuditRule[] = [
   {
     id: '8.2.4',
     severity: 'LOW',
-    message: 'Set idle_timeout: without a limit, connections that no client uses stay open.',
+    message: 'Set idle_timeout: without a limit, unused connections stay open.',
     find: setting('/idle_timeout', ({ config }) => config.idle_timeout === 0 && config.read_timeout === 0),
   },
   {
@@ -88,7 +88,7 @@ export const ownRules: readonly AuditRule[] = [
     id: '8.2.6',
     severity: 'LOW',
     message:
-      'List your host names in allowed_hosts of security/http: backends get any Host of a client as X-Forwarded-Host.',
+      'List your host names in allowed_hosts of security/http: without the list, backends receive any Host value of a client as X-Forwarded-Host.',
     isNote: true,
     recommends: ['security/http'],
     yieldsTo: ['2.1.7'],
@@ -97,7 +97,8 @@ export const ownRules: readonly AuditRule[] = [
   {
     id: '8.2.7',
     severity: 'LOW',
-    message: 'Set listen_ip if not every network of the machine is to reach the port: it is open on all addresses.',
+    message:
+      'Set listen_ip if the port should not be reachable from every network of the machine: it is open on all addresses.',
     isNote: true,
     find: lacking('/listen_ip', ({ config }) => config.listen_ip !== ''),
   },
@@ -116,21 +117,22 @@ export const ownRules: readonly AuditRule[] = [
   {
     id: '8.2.10',
     severity: 'LOW',
-    message: 'Set max_requests_per_connection above 0: without a limit, clients never move to other instances.',
+    message:
+      'Set max_requests_per_connection above 0: without a limit, clients keep their connection and never move to other instances.',
     find: setting('/max_requests_per_connection', ({ config }) => config.max_requests_per_connection === 0),
   },
   {
     id: '8.2.11',
     severity: 'HIGH',
     message:
-      'Set router.path_parameters to "refuse": the endpoint serves protected paths that are written with a path parameter, as in /private;a=b.',
+      'Set router.path_parameters to "refuse": the endpoint also matches protected paths that contain a matrix parameter, as in /private;a=b.',
     find: ({ openNeighbors }) => openNeighbors(),
   },
   {
     id: '8.2.12',
     severity: 'LOW',
     message:
-      'Let the admin port listen on a Unix socket if other users of the machine are not to read GET /metrics: it needs no token on loopback.',
+      'Let the admin port listen on a Unix socket if other users of the machine must not read GET /metrics, which needs no token from loopback addresses.',
     isNote: true,
     find: using(['admin/api'], ['service'], ({ settings: { listen = '127.0.0.1:9180', tokens } }) => {
       const isTcp = typeof listen === 'string' && listen !== 'off' && !listen.startsWith('unix:');

@@ -8,7 +8,8 @@ export const securityRules: readonly AuditRule[] = [
   {
     id: '2.1.1',
     severity: 'HIGH',
-    message: 'Remove allow_insecure_connections and trust the authorities of your backends with client_tls.ca_certs.',
+    message:
+      'Remove allow_insecure_connections and list the certificate authorities of your backends in client_tls.ca_certs.',
     find: ({ config }) => [
       ...(config.allow_insecure_connections ? [`/${insecure}`] : []),
       // The old field alone also sets the new one.
@@ -45,7 +46,8 @@ export const securityRules: readonly AuditRule[] = [
   {
     id: '2.1.9',
     severity: 'LOW',
-    message: 'Remove allow_insecure_connections from the backend and trust its authority with client_tls.ca_certs.',
+    message:
+      'Remove allow_insecure_connections from the backend and list its certificate authority in client_tls.ca_certs.',
     find: (summary) =>
       using(['backend/http/client'], ['backend'], ({ settings: { client_tls: tls } }) => {
         return isObject(tls) && tls[insecure] === true;
@@ -82,7 +84,7 @@ export const securityRules: readonly AuditRule[] = [
   {
     id: '2.2.5',
     severity: 'LOW',
-    message: 'Declare the services of the gRPC server, or remove it.',
+    message: 'Declare the services of the gRPC server, or remove the server.',
     find: (summary) =>
       using(['grpc'], ['service'], ({ settings: { server } }) => {
         return isObject(server) && [server['services'] ?? []].flat().length === 0;

@@ -29,7 +29,7 @@ export const telemetryRules: readonly AuditRule[] = [
   {
     id: '4.1.3',
     severity: 'HIGH',
-    message: 'Keep one metrics system: each further one costs memory and time on every request.',
+    message: 'Keep only one metrics system: each additional one costs memory, and time on every request.',
     find: (summary) => {
       const systems = metricsSystems(summary);
       return systems.length > 1 ? systems : [];
@@ -49,7 +49,7 @@ export const telemetryRules: readonly AuditRule[] = [
   {
     id: '4.3.1',
     severity: 'MEDIUM',
-    message: 'Add telemetry/logging, so that level and destination of the log are chosen.',
+    message: 'Add telemetry/logging to set the level and the destination of the log.',
     recommends: ['telemetry/logging'],
     find: lacking('/extra_config', has(['telemetry/logging', 'telemetry/gelf', 'telemetry/logstash'], ['service'])),
   },

@@ -25,7 +25,7 @@ export const trafficRules: readonly AuditRule[] = [
   {
     id: '3.1.3',
     severity: 'HIGH',
-    message: 'Add qos/circuit-breaker to the backends, so that a failing one is left alone.',
+    message: 'Add qos/circuit-breaker to the backends, so that a failing backend is not called.',
     recommends: ['qos/circuit-breaker'],
     find: lacking('/endpoints', has(['qos/circuit-breaker', 'qos/circuit-breaker/http'])),
   },

@@ -97,9 +97,14 @@ function headerCondition(site: ConditionalSite): BackendCondition {
   const { input_headers: listed } = site.endpoint;
   const isPassed = listed.some((each) => each === '*' || each.toLowerCase() === header);
   if (!isPassed && !ofGateway.has(header) && isOfEndpoint(site)) {
-    site.warn('CONDITION_HEADER', '/name', `the condition is never true: ${site.config.name} is not forwarded`, {
-      hint: `"input_headers": ${JSON.stringify([...listed, site.config.name])}`,
-    });
+    site.warn(
+      'CONDITION_HEADER',
+      '/name',
+      `the condition is never met: the endpoint does not forward ${site.config.name}`,
+      {
+        hint: `"input_headers": ${JSON.stringify([...listed, site.config.name])}`,
+      },
+    );
   }
   return {
     holds: ({ headers }) => headers.getAll(header).includes(value),
@@ -112,13 +117,14 @@ function policyCondition(site: ConditionalSite): BackendCondition {
   const expression = compileWritten(site, needed(site, 'value'), '/value', types, { macros: true, budget });
   const warn = limitedWarning(site.log.at('[Conditional]'), site.use('clock'));
   return {
-    inWords: `requests that meet the policy: ${needed(site, 'value')}`,
+    inWords: `requests that satisfy the policy: ${needed(site, 'value')}`,
     holds(request: PipeRequest, call) {
       const path = endpointPath(request);
       const variables = new Variables({ request, path, reply: null, raw: false, claims: call.get(claimsSlot) });
       const source = { request, locate: undefined };
       const verdict = withSource(source, () => expression.evaluate(variables, Math.max(call.remainingMs, 0)));
-      if (typeof verdict === 'string') warn(() => `the condition failed and counts as not met: ${verdict}`);
+      if (typeof verdict === 'string')
+        warn(() => `the condition could not be evaluated and counts as not met: ${verdict}`);
       return verdict === true;
     },
   };
@@ -131,7 +137,7 @@ function fallbackCondition(site: ConditionalSite): BackendCondition {
     return isObject(settings) ? getKey(settings, 'strategy') : undefined;
   });
   if (strategies.slice(0, index).includes('fallback')) {
-    throw site.fault('CONDITION_FALLBACK', '/strategy', 'a list of backends has one fallback at most');
+    throw site.fault('CONDITION_FALLBACK', '/strategy', 'an endpoint can have at most one fallback');
   }
   const options = backend.extra_config['proxy'];
   if (isObject(options) && getKey(options, 'shadow') === true) {
@@ -143,13 +149,13 @@ function fallbackCondition(site: ConditionalSite): BackendCondition {
     site.warn(
       'CONDITION_ORDER',
       '/strategy',
-      'the conditions of backends after the fallback are not evaluated before it',
+      'the conditions of backends after the fallback are not taken into account for the fallback',
       {
         hint: 'move the fallback to the end',
       },
     );
   }
-  return { holds: null, inWords: 'requests for which no other condition is met' };
+  return { holds: null, inWords: 'requests that meet no other condition' };
 }
 
 /** Whether the backend belongs to an endpoint, not to a pipe inside a component: pipes receive all headers that they are given. */

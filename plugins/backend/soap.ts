@@ -74,9 +74,14 @@ function attach(site: BackendSite<Config>): AtBackend {
   const renderer = compileRenderer(site, fields);
   const at = config.path === undefined ? '/template' : '/path';
   for (const action of unescapedActions(renderer.text)) {
-    site.warn('SOAP_UNESCAPED', at, `${name} prints ${action} as it is: markup in it becomes part of the message`, {
-      hint: `${action.replace(/\s*-?\}\}$/, '')} | xmlEscape }}`,
-    });
+    site.warn(
+      'SOAP_UNESCAPED',
+      at,
+      `${name} prints ${action} without escaping: markup in the value becomes part of the message`,
+      {
+        hint: `${action.replace(/\s*-?\}\}$/, '')} | xmlEscape }}`,
+      },
+    );
   }
   const render = (received: ReceivedBody): string => {
     const text = renderer.render(received);

@@ -11,7 +11,7 @@ export const plugin = definePlugin({
         const { host, sd_scheme: scheme } = site.backend;
         if (scheme !== 'http') {
           const message = 'sd_scheme has no effect on hosts that are written with their scheme';
-          site.warn('SD_SCHEME_UNUSED', '/sd_scheme', message, { hint: 'write the scheme in "host"' });
+          site.warn('SD_SCHEME_UNUSED', '/sd_scheme', message, { hint: 'change the scheme in "host"' });
         }
         return { current: host, fixed: true };
       },

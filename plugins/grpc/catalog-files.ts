@@ -46,7 +46,7 @@ export function readCatalog(site: Site<unknown>, entries: readonly string[]): Ca
         throw site.fault('GRPC_CATALOG_FILES', pointer, `more than ${MAX_FILES} files`);
       }
       const isEmpty = files.length === before && !sources.some((source) => source.pointer === pointer);
-      if (isEmpty) site.warn('GRPC_CATALOG_FILES', pointer, `no .pb and no .proto file in ${entry}`);
+      if (isEmpty) site.warn('GRPC_CATALOG_FILES', pointer, `${entry} contains no .pb or .proto file`);
     } else {
       files.push({ path: entry, bytes: site.read(entry) });
     }
@@ -93,9 +93,9 @@ function notCompiled(site: Site<unknown>, pointer: string, path: string): Error 
   return site.fault(
     'GRPC_CATALOG_SOURCE',
     pointer,
-    `${path} is a source: a catalog takes descriptor sets and directories`,
+    `${path} is a source file: a catalog consists of descriptor sets and directories`,
     {
-      hint: `its directory, from which imports count, or a set: ${compiling(path)}`,
+      hint: `name the directory to which imports are relative, or create a descriptor set: ${compiling(path)}`,
     },
   );
 }

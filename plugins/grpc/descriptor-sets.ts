@@ -89,11 +89,7 @@ export function linkSets(sets: readonly CatalogFile[], warn: (message: string) =
   try {
     return createFileRegistry({ $typeName: 'google.protobuf.FileDescriptorSet', file: ordered });
   } catch (error) {
-    throw new CatalogError(
-      'GRPC_CATALOG_INVALID',
-      `the descriptors do not fit together: ${(error as Error).message}`,
-      error,
-    );
+    throw new CatalogError('GRPC_CATALOG_INVALID', `the descriptors do not match: ${(error as Error).message}`, error);
   }
 }
 
@@ -132,7 +128,7 @@ function keepFirst(sources: readonly Source[], warn: (message: string) => void):
       const owner = owners.get(fullName) ?? source;
       owners.set(fullName, owner);
       if (owner === source) return true;
-      warn(`${fullName} of ${source.from} is left out: ${owner.from} has defined it`);
+      warn(`${fullName} of ${source.from} is ignored, because ${owner.from} already defines it`);
       if (owner.file.name !== file.name && !file.dependency.includes(owner.file.name))
         file.dependency.push(owner.file.name);
       return false;
@@ -174,7 +170,7 @@ class Linking {
     if (state === 'done') return file.name;
     if (state === 'open') {
       const ring = [...importers.slice(importers.indexOf(file.name)), file.name].join(' → ');
-      throw new CatalogError('GRPC_CATALOG_IMPORT', `files import one another: ${ring}`);
+      throw new CatalogError('GRPC_CATALOG_IMPORT', `files import one another in a circle: ${ring}`);
     }
     this.#state.set(source, 'open');
     file.dependency = file.dependency.map((name) => {

@@ -13,9 +13,14 @@ export const plugin = definePlugin({
   places: [
     atBackend(generatorSchema(requestExample), (site) => {
       if (Object.hasOwn(site.backend.extra_config, successor)) {
-        throw site.fault('TEMPLATE_TWICE', '', `it is an alias of "${successor}", which is configured as well`, {
-          hint: 'leave one of them out',
-        });
+        throw site.fault(
+          'TEMPLATE_TWICE',
+          '',
+          `the component is an alias of "${successor}", which is also configured`,
+          {
+            hint: 'remove one of them',
+          },
+        );
       }
       return { backend: generatingRequests(site) };
     }),

@@ -53,7 +53,11 @@ function replacing(site: EndpointSite<JmespathConfig>): Wrap<PipeRequest> | null
   const expression = readExpression(site, site.config.expr, '/expr');
   const raw = rawEncodingAt(site);
   if (raw !== undefined) {
-    site.warn('JMESPATH_RAW', '', `the expression has no effect: with the encoding ${raw} nothing is decoded`);
+    site.warn(
+      'JMESPATH_RAW',
+      '',
+      `the expression has no effect: with the encoding ${raw}, the response is not decoded`,
+    );
     return null;
   }
   return onData((data) => toData(expression.search(data)));

@@ -19,7 +19,7 @@ const schema = {
   examples: [{ pre: "ctx.load():headers('X-Team', 'checkout')" }],
   properties: {
     ...scriptFields,
-    post: { ...aroundFields.post, unused: { because: 'here nothing is run after the call', unless: [''] } },
+    post: { ...aroundFields.post, unused: { because: 'no code runs after the call here', unless: [''] } },
     skip_next: { ...aroundFields.skip_next, unused: { because: 'the call cannot be skipped here', unless: [false] } },
   },
 } as const;

@@ -56,7 +56,7 @@ export const isolation: Isolation = {
 
 /** Placeholder for a factory that runs in the thread. */
 const notHere: Factory = () => {
-  throw new Error('the module is isolated');
+  throw new Error('the module is declared isolated');
 };
 
 function checkOf(schema: unknown, name: string, file: string): Handlers['checkSettings'] {
@@ -110,9 +110,9 @@ function refuseDuplicates(site: Site<undefined>, all: readonly Handlers[]): void
         throw site.fault(
           'PLUGIN_DUPLICATE',
           '',
-          `two files bring a ${kindNames[kind]} "${name}": ${other} and ${file}`,
+          `two files provide a ${kindNames[kind]} "${name}": ${other} and ${file}`,
           {
-            hint: 'another name in one of them',
+            hint: 'use another name in one of them',
           },
         );
       }

@@ -18,7 +18,7 @@ export function attachBackend(site: BackendProxySite): AtBackend {
     site.warn(
       'PROXY_IDLE',
       '/flatmap_filter',
-      'flatmap_filter does nothing on a body that is forwarded without being decoded',
+      'flatmap_filter has no effect on a body that is forwarded without being decoded',
     );
   }
   return {
@@ -38,7 +38,7 @@ function attachShadow(site: BackendProxySite): Pick<AtBackend, 'shadow'> {
     throw fault(
       'PROXY_SHADOW_RAW',
       '/shadow',
-      `no shadow backend where output_encoding is ${endpoint.output_encoding}`,
+      `shadow backends cannot be used with output_encoding ${endpoint.output_encoding}`,
     );
   }
   return { shadow: timeoutMs > 0 ? { timeoutMs } : {} };

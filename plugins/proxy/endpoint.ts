@@ -59,7 +59,8 @@ function warnOfIdleOptions(site: EndpointProxySite, responding: number): void {
   const { config, endpoint } = site;
   const idle = (option: string, reason: string) => site.warn('PROXY_IDLE', `/${option}`, `${option} ${reason}`);
   if (responding > 1 && !passesBytes(site)) return;
-  const reason = responding > 1 ? `does nothing on ${endpoint.output_encoding}` : 'does nothing with a single backend';
+  const reason =
+    responding > 1 ? `has no effect with ${endpoint.output_encoding}` : 'has no effect with a single backend';
   if (config.flatmap_filter) idle('flatmap_filter', reason);
   if (config.combiner !== 'default') idle('combiner', reason);
   if (config.sequential) idle('sequential', reason);
@@ -91,12 +92,12 @@ function compilePropagated(site: EndpointProxySite, backends: readonly BackendCo
     const [, digits, field] = /^resp(\d+)(?:_(.+))?$/s.exec(name)!;
     const at = Number(digits);
     const backend = backends[at];
-    if (!backend) throw refuse(pointer, `${name}: the endpoint has no backend ${at}; the first one is 0`);
+    if (!backend) throw refuse(pointer, `${name}: the endpoint has no backend ${at}; the first backend is 0`);
     const raw = isRaw(site, backend);
     if (field === undefined && !raw) {
       throw refuse(
         pointer,
-        `${name} is the whole body, which is kept only when backend ${at} has the encoding no-op`,
+        `${name} is the whole body, which is only available if backend ${at} has the encoding no-op`,
         at,
       );
     }

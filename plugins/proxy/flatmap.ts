@@ -38,13 +38,17 @@ function compileOperation(
     case 'append': {
       const [from, to] = paths;
       if (!from || !to || paths.length > 2) {
-        throw site.fault('PROXY_FLATMAP_ARGS', `/flatmap_filter/${index}/args`, `${type} takes two paths: from and to`);
+        throw site.fault(
+          'PROXY_FLATMAP_ARGS',
+          `/flatmap_filter/${index}/args`,
+          `${type} requires two paths: from and to`,
+        );
       }
       return type === 'move' ? move(from, to) : append(from, to);
     }
     case 'del':
       if (paths.length === 0) {
-        throw site.fault('PROXY_FLATMAP_ARGS', `/flatmap_filter/${index}/args`, 'del takes at least one path');
+        throw site.fault('PROXY_FLATMAP_ARGS', `/flatmap_filter/${index}/args`, 'del requires at least one path');
       }
       return (root) => {
         for (const path of paths) remove(root, path, 0);
@@ -58,7 +62,7 @@ function compileOperation(
 function warnOfUnknown(type: Data | undefined, index: number, { warn }: Pick<Site<unknown>, 'warn'>): void {
   const near = typeof type === 'string' ? nearest(type, ['move', 'del', 'append']) : undefined;
   const name = type === undefined ? 'without a type, this' : `${JSON.stringify(type)} is not a valid operation: it`;
-  warn('PROXY_FLATMAP_TYPE', `/flatmap_filter/${index}/type`, `${name} does nothing`, {
+  warn('PROXY_FLATMAP_TYPE', `/flatmap_filter/${index}/type`, `${name} has no effect`, {
     hint: near ? `did you mean "${near}"?` : 'write move, del or append',
   });
 }

@@ -79,7 +79,7 @@ export const endpointProxySchema = {
     force_sandboxed_request: {
       type: 'boolean',
       description: 'Gives each backend its own copy of the request.',
-      unused: { because: 'requests are always kept apart', unless: [true] },
+      unused: { because: 'each backend always gets its own copy of the request', unless: [true] },
     },
     strategy: {
       type: 'string',

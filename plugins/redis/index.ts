@@ -26,7 +26,7 @@ export const plugin = definePlugin({
       const connections = new Map<string, RedisConnection>();
       const add = (settings: RedisSettings, pointer: string, fingerprint: string) => {
         if (connections.has(settings.name)) {
-          throw site.fault('REDIS_NAME', `${pointer}/name`, `two connections are named "${settings.name}"`);
+          throw site.fault('REDIS_NAME', `${pointer}/name`, `duplicate connection name "${settings.name}"`);
         }
         connections.set(settings.name, keepConnection(site, settings, pointer, fingerprint));
       };
@@ -120,6 +120,6 @@ function addressOf(site: Site<RedisConfig>, text: string, pointer: string, stand
   if (host !== undefined && number > 0 && number < 65_536) return { host, port: number };
   const hint = /^rediss?:/.test(text)
     ? 'host and port only; user, password, database and TLS have their own fields'
-    : 'as in "redis.internal:6379"';
+    : 'for example "redis.internal:6379"';
   throw site.fault('REDIS_ADDRESS', pointer, `"${text}" is not a valid address`, { hint });
 }

@@ -1,8 +1,8 @@
 import { clientTlsSchema, HOST_AND_PORT, type Infer, type Schema } from '#contract';
 
-const oneConnection = 'commands share one connection, on which they do not wait for one another';
-const staysOpen = 'the one connection stays open';
-const noReports = 'nothing of Redis is measured or traced';
+const oneConnection = 'commands share one connection and are sent without waiting for earlier responses';
+const staysOpen = 'the single connection stays open';
+const noReports = 'Redis commands are neither measured nor traced';
 const duration = (description: string, initial: string, example: string) =>
   ({ type: 'duration', description, default: initial, examples: [example] }) as const;
 const ignored = (description: string, because: string, ...unless: number[]) =>
@@ -32,10 +32,14 @@ const fields = {
   user_name: { type: 'string', description: 'Redis user name (ACL).', examples: ['gateway'] },
   password: { type: 'string', secret: true, description: 'Password of the user or server.' },
   client_name: { type: 'string', description: "Client name shown in the server's client list.", examples: ['gateway'] },
-  dial_timeout: duration('Connect timeout. Unresponsive servers are reconnected to after this time.', '5s', '1s'),
+  dial_timeout: duration(
+    'Connect timeout. Also the time after which the connection to an unresponsive server is reopened.',
+    '5s',
+    '1s',
+  ),
   command_timeout: duration('Response timeout, at most half of the remaining time of the request.', '500ms', '100ms'),
   min_retry_backoff: duration(
-    'Pause before the second connection attempt, doubled for each further one.',
+    'Pause before the second connection attempt. It doubles with each further attempt.',
     '8ms',
     '50ms',
   ),
@@ -44,13 +48,16 @@ const fields = {
     type: 'integer',
     minimum: -1,
     description: 'Maximum number of retries per command. -1 disables retries.',
-    unused: { because: 'commands are never sent twice, because the first may have been executed', unless: [-1] },
+    unused: {
+      because: 'commands are never repeated, because the server may have executed the first attempt',
+      unless: [-1],
+    },
   },
   pool_size: ignored('Maximum number of connections. 0 uses the default.', oneConnection, 0),
   min_idle_conns: ignored('Minimum number of idle connections.', oneConnection, 0),
   max_idle_conns: ignored('Maximum number of idle connections. 0 disables the limit.', oneConnection, 0),
   max_active_conns: ignored('Maximum number of active connections. 0 disables the limit.', oneConnection, 0),
-  pool_timeout: ignoredTime('Maximum time to wait for a connection.', 'nothing waits for a connection'),
+  pool_timeout: ignoredTime('Maximum time to wait for a connection.', 'commands never wait for a connection'),
   conn_max_idle_time: ignoredTime('Idle timeout of a connection.', staysOpen, '0s', '-1s'),
   conn_max_life_time: ignoredTime('Maximum age of a connection.', staysOpen, '0s', '-1s'),
   tls: {
@@ -152,7 +159,9 @@ export const schema = {
             description: 'Name of the master monitored by the sentinels.',
             examples: ['main'],
           },
-          addresses: addresses('Sentinels, asked in order for the current master.', ['sentinel-0.internal:26379']),
+          addresses: addresses('Sentinels. They are queried in order for the current master.', [
+            'sentinel-0.internal:26379',
+          ]),
           db: { type: 'integer', minimum: 0, description: 'Database number.', default: 0, examples: [1] },
           sentinel_user_name: { type: 'string', description: 'User name for the sentinels. Default: none.' },
           sentinel_password: {

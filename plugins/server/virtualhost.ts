@@ -52,7 +52,7 @@ function readHosts({ config, fault }: Site<Infer<typeof schema>>): ReadonlyMap<s
     const plain = plainHost(host);
     if (plain === '' || /[/{}?#\s]/.test(plain)) throw fault('VIRTUAL_HOST', pointer, `"${host}" is not a valid host`);
     const other = names.get(plain);
-    if (other !== undefined) throw fault('VIRTUAL_HOST', pointer, `the host "${host}" is repeated`);
+    if (other !== undefined) throw fault('VIRTUAL_HOST', pointer, `duplicate host "${host}"`);
     names.set(plain, name);
   };
   for (const [index, host] of (config.hosts ?? []).entries()) add(host, host, `/hosts/${index}`);

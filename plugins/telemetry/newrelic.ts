@@ -103,11 +103,15 @@ function checkSite(site: Site<NewRelicConfig>): void {
   if (site.take(engines)) {
     const message = 'telemetry/newrelic and telemetry/opentelemetry cannot be combined';
     throw site.fault('NEWRELIC_OPENTELEMETRY', '', message, {
-      hint: `remove one; telemetry/opentelemetry sends to New Relic, too, by an exporter in "otlp" with "host": "${collectorOf(license)}", "port": 443, "use_http": true and the license as header api-key in telemetry/opentelemetry-security`,
+      hint: `remove one; telemetry/opentelemetry can also send to New Relic, with an exporter in "otlp" that has "host": "${collectorOf(license)}", "port": 443, "use_http": true and the license as header api-key in telemetry/opentelemetry-security`,
     });
   }
   if (!/^[\x21-\x7e]+$/.test(license)) {
-    throw site.fault('NEWRELIC_LICENSE', '/license', 'a license has no spaces, line breaks or characters beyond ASCII');
+    throw site.fault(
+      'NEWRELIC_LICENSE',
+      '/license',
+      'a license must not contain spaces, line breaks or non-ASCII characters',
+    );
   }
   for (const [at, header] of passed.entries()) {
     if (!credentials.has(header.toLowerCase())) continue;

@@ -93,9 +93,14 @@ export const plugin = definePlugin({
 function isRaw(site: EndpointSite<unknown>): boolean {
   const output = site.encoding(site.endpoint.output_encoding);
   if (output?.streams || output?.messages) {
-    throw site.fault('RESPONSE_SCHEMA_STREAM', '', `a stream as of "${output.name}" has no end to be validated at`, {
-      hint: 'another output_encoding',
-    });
+    throw site.fault(
+      'RESPONSE_SCHEMA_STREAM',
+      '',
+      `a stream cannot be validated, because output_encoding "${output.name}" sends it before it is complete`,
+      {
+        hint: 'another output_encoding',
+      },
+    );
   }
   return output?.raw === true;
 }
@@ -167,7 +172,7 @@ class Judge {
     const coding = plain === bytes && bytes.length > 0 ? codingOf(reply) : null;
     return coding === null
       ? this.#checkText(reply, plain)
-      : this.#refuse(reply, `- (root): the response is compressed as ${coding}, which is not read`);
+      : this.#refuse(reply, `- (root): the response is compressed with ${coding}, which cannot be read`);
   }
 
   #checkText(reply: Reply, bytes: Uint8Array): Reply {
@@ -180,7 +185,7 @@ class Judge {
     const { status = 500, body = '', content_type: contentType = 'text/plain' } = this.#error ?? {};
     const view = body === '' ? { body: lines, contentType: 'text/plain' } : { body, contentType };
     return Reply.failed(
-      new CallError('RESPONSE_SCHEMA_VIOLATION', 'the response does not keep to its schema', {
+      new CallError('RESPONSE_SCHEMA_VIOLATION', 'the response does not match the schema', {
         view: { status, ...view, always: true },
       }),
     );

@@ -119,7 +119,7 @@ function openSocket({ host, port, defaultPort }: ConnectOptions, settings: DialS
       : connect(address);
   const timer =
     connectMs > 0
-      ? setTimeout(() => socket.destroy(new Error(`no connection within ${connectMs} ms`)), timerMs(connectMs))
+      ? setTimeout(() => socket.destroy(new Error(`not connected within ${connectMs} ms`)), timerMs(connectMs))
       : undefined;
   // Runs before anything is sent.
   socket.prependOnceListener('connect', () => {
@@ -133,7 +133,7 @@ function openSocket({ host, port, defaultPort }: ConnectOptions, settings: DialS
 
 function dialError(origin: string, reason: string, cause?: unknown, upstreamStatus?: number): BackendError {
   if (cause instanceof BackendError) return cause;
-  const message = `no WebSocket to ${withoutUser(origin)}: ${reason}`;
+  const message = `cannot open a WebSocket to ${withoutUser(origin)}: ${reason}`;
   return new BackendError('WEBSOCKET_DIAL', message, {
     view: { status: 502 },
     cause,

@@ -22,7 +22,7 @@ export function refuseHandshake({ upgrade, headers }: ClientRequest): Reply | un
   }
   const versions = headers.getAll('sec-websocket-version');
   if (versions.length !== 1 || versions[0] !== '13') {
-    return badRequest('the version of the protocol is not 13', ['Sec-WebSocket-Version', '13']);
+    return badRequest('the protocol version is not 13', ['Sec-WebSocket-Version', '13']);
   }
   const keys = headers.getAll('sec-websocket-key');
   if (keys.length !== 1 || !keyPattern.test(keys[0]!)) return badRequest('Sec-WebSocket-Key is not valid');

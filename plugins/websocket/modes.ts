@@ -121,7 +121,7 @@ export function sharedProtocol(site: Attaching): Protocol {
       const own = names.map((name) => [name, params[name] ?? ''] as const);
       const member = await inTime(hub.admit(url, own, subprotocol), call.remainingMs * ANSWER_SHARE);
       if (member) return Reply.upgraded(member, acceptance(requested, subprotocol));
-      const error = 'the connection to the backend of the WebSocket was abandoned';
+      const error = 'the WebSocket connection to the backend was given up';
       return Reply.failed(new BackendError('WEBSOCKET_DOWN', error, { view: { status: 502 } }));
     },
   };

@@ -43,7 +43,7 @@ export class Attempts {
     if (performance.now() - this.#openedAt >= SETTLED_MS) this.#made = 0;
     while (!signal.aborted) {
       if (maxRetries > 0 && this.#made >= maxRetries) {
-        log().critical(`${name}: abandoned after ${maxRetries} attempt${maxRetries === 1 ? '' : 's'}`);
+        log().critical(`${name}: given up after ${maxRetries} attempt${maxRetries === 1 ? '' : 's'}`);
         return null;
       }
       await backOff(strategy, this.#made++, signal);

@@ -13,18 +13,18 @@ const SHORTEST_TIMEOUT_MS = 60_000;
 export function checkConfig(site: EndpointSite<WebsocketConfig>): void {
   const { config, endpoint } = site;
   for (const field of ['write_wait', 'ping_period', 'pong_wait', 'timeout'] as const) {
-    if (config[field] <= 0) throw site.fault('WEBSOCKET_DURATION', `/${field}`, `${field} must be longer than nothing`);
+    if (config[field] <= 0) throw site.fault('WEBSOCKET_DURATION', `/${field}`, `${field} must be greater than 0`);
   }
   if (config.pong_wait <= config.ping_period) {
     throw site.fault('WEBSOCKET_PONG_WAIT', '/pong_wait', 'pong_wait must be longer than ping_period', {
-      hint: 'a client can only be heard from after it was sent a ping',
+      hint: 'a client may send nothing until it receives a ping',
     });
   }
   if (endpoint.backend.length > 1) {
     throw site.fault(
       'WEBSOCKET_BACKENDS',
       '',
-      `a WebSocket has one backend, ${endpoint.endpoint} has ${endpoint.backend.length}`,
+      `a WebSocket must have exactly one backend, but ${endpoint.endpoint} has ${endpoint.backend.length}`,
     );
   }
 }
@@ -36,7 +36,8 @@ export function warnOfUnused(site: EndpointSite<WebsocketConfig>): void {
     site.warn('WEBSOCKET_UNUSED', `/${field}`, `${field} has no effect: ${reason}`, { hint });
   if (config.enable_direct_communication) {
     for (const field of ['connect_event', 'disconnect_event'] as const) {
-      if (config[field]) warn(field, 'with one backend connection per client, the backend knows them');
+      if (config[field])
+        warn(field, 'with one backend connection per client, the backend knows when clients connect and disconnect');
     }
   } else if (config.input_headers.length > 0) {
     const hint = 'set "enable_direct_communication": true to open a connection with these headers for each client';
@@ -52,13 +53,13 @@ export function checkHosts(site: BackendSite<unknown>, isShared: boolean): void 
     throw site.fault(
       'WEBSOCKET_HOST',
       `/host/${variable}`,
-      'the host of a connection that clients share is the same for all',
+      'all clients share one connection, whose host cannot depend on the request',
     );
   }
   // Hosts that are not sanitized are checked by their scheme elsewhere.
   if (sd !== 'static' || isRaw || host.length === 0) return;
-  throw site.fault('WEBSOCKET_HOST', '/host', 'the hosts of a WebSocket begin with ws:// or wss://', {
-    hint: '"disable_host_sanitize": true, to use them as written',
+  throw site.fault('WEBSOCKET_HOST', '/host', 'the hosts of a WebSocket must begin with ws:// or wss://', {
+    hint: 'set "disable_host_sanitize": true to use the hosts as written',
   });
 }
 

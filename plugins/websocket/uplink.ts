@@ -155,7 +155,11 @@ export class Uplink {
     const { writeMs } = this.#limits;
     return new Promise<Peer>((resolve, reject) => {
       const fail = (reason: string) =>
-        reject(new BackendError('WEBSOCKET_DIAL', `the backend was not greeted: ${reason}`, { view: { status: 502 } }));
+        reject(
+          new BackendError('WEBSOCKET_DIAL', `the opening messages were not exchanged with the backend: ${reason}`, {
+            view: { status: 502 },
+          }),
+        );
       let isGreeted = false;
       const timer = setTimeout(() => peer.cut(new Error(`no "OK" within ${writeMs} ms`)), timerMs(writeMs));
       const abort = () => peer.close(GOING_AWAY);

@@ -62,7 +62,7 @@ class Nowhere extends Duplex {
   }
 }
 
-/** Connections without a request. */
+/** Time that a connection waits for a request. */
 const idle: Nowhere[] = [];
 const version = { httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 };
 

@@ -49,9 +49,9 @@ export function adminGuide(): string[] {
     '### Token file',
     tokenFile,
     '### Scopes',
-    'No scope includes another, except that `write` includes `check`.',
+    'Scopes do not include each other, except that `write` includes `check`.',
     table(
-      ['Scope', 'Tokens with it can'],
+      ['Scope', 'Tokens with this scope can'],
       adminScopes.map((scope) => [code(scope), plain(scopeMeanings[scope])]),
     ),
     '## Operations',

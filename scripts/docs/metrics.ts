@@ -104,7 +104,7 @@ export function metricsPage(): string {
     '## OpenTelemetry',
     `Exported by ${opentelemetry}, over OTLP or for Prometheus.`,
     metricTable(old),
-    'With `"semantic_convention": "1.27"` these have other names or kinds:',
+    'With `"semantic_convention": "1.27"`, the following metrics have other names or types:',
     metricTable(
       instruments(true).filter(
         ({ name, type }) => !known.has(name) || old.find((one) => one.name === name)!.type !== type,

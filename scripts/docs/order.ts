@@ -7,7 +7,7 @@ const meanings: Readonly<Record<Phase, string>> = {
   middleware: 'Koa middleware around the whole request and its response.',
   request: 'The request of the client as received, before its endpoint is known.',
   endpoint: 'The request of the client at its endpoint, and the response as sent.',
-  proxy: 'The request with only what the endpoint forwards, and the merged response.',
+  proxy: 'The request with only the headers and parameters that the endpoint forwards, and the merged response.',
   backend: 'The request to one backend, and its decoded response.',
   transport: 'The HTTP request to one backend, and its raw response.',
 };

@@ -18,7 +18,7 @@ describe('a response of the admin API', () => {
     equal(headers['gateway-revision'], '1');
   });
 
-  it('has these headers on a rejection, too', async () => {
+  it('has a request ID and the other common headers even if the request is rejected', async () => {
     const { headers } = await one.ask('/v1/status', { headers: { host: 'evil.test' } });
     match(String(headers['x-request-id']), /^[\da-f-]{36}$/);
     equal(headers['gateway-revision'], '1');
@@ -36,7 +36,7 @@ describe('a response of the admin API', () => {
     equal(body.requestId, 'mine-1');
   });
 
-  it('has a request id of its own if the one of the client is malformed', async () => {
+  it('has a new request id if the one of the client is malformed', async () => {
     const { headers } = await one.ask('/live', { headers: { 'x-request-id': 'a "b"' } });
     match(String(headers['x-request-id']), /^[\da-f-]{36}$/);
   });
@@ -133,7 +133,7 @@ describe('a response of the admin API', () => {
     equal((await one.ask('/live', { headers: { 'x-long': 'x'.repeat(17_000) } })).status, 431);
   });
 
-  it('to GET or HEAD changes nothing', async () => {
+  it('to GET or HEAD is sent without any change of state', async () => {
     await one.ask('/v1/config?form=source');
     await one.ask('/v1/reload', { method: 'HEAD' });
     equal(one.gateway.status.revision, 1);

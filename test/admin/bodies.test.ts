@@ -46,9 +46,9 @@ describe('a configuration sent to the admin API', () => {
     }
   });
 
-  it('needs a Content-Type', async () => equal((await send('{}', as(''))).status, 415));
+  it('is rejected without a Content-Type', async () => equal((await send('{}', as(''))).status, 415));
 
-  it('is rejected in another character set', async () => {
+  it('is rejected in a character set other than UTF-8', async () => {
     equal((await send('{}', as('application/json; charset=latin1'))).status, 415);
   });
 
@@ -92,7 +92,7 @@ describe('a configuration sent to the admin API', () => {
     equal(response.status, 413);
   });
 
-  it('is required for a comparison', async () => {
+  it('is required by the operation that compares configurations', async () => {
     equal((await one.ask('/v1/config/diff', { method: 'POST' })).status, 400);
   });
 
@@ -114,7 +114,7 @@ describe('a configuration sent to the admin API', () => {
     it('is rejected if the form has several files; the error names them', async () => {
       const { status, body } = await form(section('gateway.json', '{}'), section('limits.json', '{}'));
       equal(status, 400);
-      match(body.detail, /"limits\.json" cannot be included/);
+      match(body.detail, /"limits\.json" cannot be uploaded with it/);
     });
 
     it('is rejected if its media type is unknown', async () => {

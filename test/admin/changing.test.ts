@@ -14,7 +14,7 @@ describe('a configuration change over the admin API', () => {
   const put = (body: object, query = '', headers: Ask['headers'] = {}) =>
     one.ask(`/v1/config${query}`, { method: 'PUT', body, headers });
 
-  /** Holds every change before its swap until it is let go. */
+  /** Pauses every change before its swap until the test releases it. */
   function hold() {
     const began = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
@@ -28,7 +28,7 @@ describe('a configuration change over the admin API', () => {
     return { began: began.promise, release: release.resolve };
   }
 
-  /** Lets the next changes fail before their swap. */
+  /** Makes the next changes fail before their swap. */
   function fail(error: Error): void {
     one.gateway.join({ prepare: () => Promise.reject(error) });
   }
@@ -68,7 +68,7 @@ describe('a configuration change over the admin API', () => {
     deepEqual([status, body.result, body.revision, headers['etag']], [200, 'unchanged', 1, before]);
   });
 
-  it('without a difference makes a new revision if forced', async () => {
+  it('without a difference creates a new revision if forced', async () => {
     const { body } = await put(config(), '?force=true');
     deepEqual([body.result, body.revision], ['applied', 2]);
   });
@@ -204,7 +204,7 @@ describe('a configuration change over the admin API', () => {
   });
 
   describe('that fails in its last steps', () => {
-    it('is answered 424 at the pointer of a port that is in use, and the old port continues to serve', async () => {
+    it('is answered 424 with the pointer of a port that is in use, and the old port continues to serve', async () => {
       const [own, taken] = [createServer(), createServer()];
       for (const server of [own, taken]) await new Promise<void>((resolve) => void server.listen(0, resolve));
       const [ownPort, takenPort] = [own, taken].map((server) => (server.address() as AddressInfo).port);
@@ -244,7 +244,7 @@ describe('a configuration change over the admin API', () => {
       equal((await one.ask(`/v1/attempts/${body.attempt}`)).body.problem.detail, body.detail);
     });
 
-    it('is answered 409 if the gateway stops meanwhile', async () => {
+    it('is answered 409 if the gateway stops during the change', async () => {
       await one.gateway.close();
       const { status, body } = await put(config('/b'));
       equal(status, 409);
@@ -285,7 +285,7 @@ describe('a configuration change over the admin API', () => {
     deepEqual((await one.ask('/v1/status')).body.guard, guard);
   });
 
-  it('is guarded for a shorter time if its configuration serves already', async () => {
+  it('is guarded for the remaining time if its configuration is already active', async () => {
     await put(config('/b'));
     const { body, headers } = await put(config('/b'), '?guard=60s');
     deepEqual([body.result, body.guard.state, body.guard.revision], ['unchanged', 'watching', 2]);

@@ -50,7 +50,7 @@ describe('a check over the admin API', () => {
     deepEqual(codesOf(response), ['/endpoints/0/backend', '/endpoints/0/endpoint']);
   });
 
-  it('reports colliding routes with the places of both', async () => {
+  it('reports two colliding routes with the places of both', async () => {
     const response = await check(config('/user/{a}', '/user/{b}/x'));
     equal(response.status, 422);
     equal(response.body.type, 'urn:gateway:problem:routes');
@@ -58,7 +58,7 @@ describe('a check over the admin API', () => {
     deepEqual([pointer, related[0].pointer], ['/endpoints/1/endpoint', '/endpoints/0/endpoint']);
   });
 
-  it('writes error codes with a dot for the underscore', async () => {
+  it('writes error codes with a dot instead of the underscore', async () => {
     const { body } = await check({ ...config(), timeout: true });
     equal(body.errors[0].code, 'DURATION_INVALID');
   });
@@ -95,7 +95,7 @@ describe('a check over the admin API', () => {
     writeFileSync(file, JSON.stringify(config()));
   });
 
-  it('goes as far as its level parameter', async () => {
+  it('runs up to the depth that the parameter "level" sets', async () => {
     const wrongType = { ...config(), timeout: true };
     equal((await check(wrongType, '?level=syntax')).status, 200);
     equal((await check(wrongType, '?level=schema')).status, 422);
@@ -109,7 +109,7 @@ describe('a check over the admin API', () => {
 
   it('rejects unknown levels', async () => equal((await check(config(), '?level=deep')).status, 400));
 
-  it('adds recommendations of the audit on request', async () => {
+  it('includes recommendations of the audit on request', async () => {
     const { body } = await check(config(), '?audit=true');
     ok(body.audit.length > 0);
     ok('rule' in body.audit[0]);

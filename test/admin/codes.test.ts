@@ -51,7 +51,7 @@ describe('an error of the configuration file', () => {
     const { status, body } = await admin.ask('/v1/reload', { method: 'POST' });
     deepEqual([status, body.errors[0].code], [424, 'CONFIG_READ']);
     const { lastReload } = (await admin.ask('/v1/status')).body;
-    equal(lastReload.problem.title, 'A dependency of the configuration is missing');
+    equal(lastReload.problem.title, 'A file or server that the configuration requires is not available');
     match(lastReload.problem.detail, /^cannot read .*gateway\.json: no such file$/);
     folder = createFolder();
   });

@@ -22,7 +22,7 @@ describe('the admin API of a gateway that is stopping', () => {
       endpoints: [{ endpoint: '/slow', timeout: '1h', backend: [{ host: [backend.url], url_pattern: '/' }] }],
     });
     const { port } = await one.gateway.listen();
-    // A request in flight keeps it from its end.
+    // A pending request delays the shutdown.
     openStream(port, '/slow').catch(() => {});
     held = await asked.promise;
     ended = one.gateway.close();
@@ -43,7 +43,7 @@ describe('the admin API of a gateway that is stopping', () => {
     'taking clients again': () => one.ask('/v1/resume', { method: 'POST' }),
   };
   for (const [what, call] of Object.entries(drainingCalls)) {
-    it(`rejects ${what}`, async () => {
+    it(`rejects a request: ${what}`, async () => {
       const { status, body } = await call();
       deepEqual([status, body.type], [409, 'urn:gateway:problem:draining']);
     });
@@ -83,7 +83,7 @@ describe('connections to an admin port that is closing', () => {
     await once(response.resume(), 'end');
     const silent = connect(Number(port), host);
     await once(silent, 'connect');
-    // The time for answers under way never passes.
+    // The time limit for pending responses never expires.
     mock.timers.enable({ apis: ['setTimeout'] });
     await one.close().finally(() => mock.timers.reset());
     agent.destroy();

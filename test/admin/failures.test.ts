@@ -24,7 +24,7 @@ describe('the counter of failed logins', () => {
     equal(counter.waitSeconds('a'), 45);
   });
 
-  it('forgets failures after a minute', () => {
+  it('drops failures after a minute', () => {
     const { clock, counter } = counterAt();
     failTen(counter, 'a');
     clock.now = 60_000;

@@ -44,7 +44,7 @@ describe('the admin API with a configuration from a file', () => {
       equal(one.gateway.revisions.list()[0]!.source, 'file');
     });
 
-    it('changes nothing if the file means the same', async () => {
+    it('changes nothing if the file has the same meaning', async () => {
       writeFileSync(file, JSON.stringify(config(), null, 4));
       deepEqual((await reload()).body.result, 'unchanged');
     });
@@ -102,13 +102,13 @@ describe('the admin API with a configuration from a file', () => {
       equal((await reload()).body.result, 'unchanged');
     });
 
-    it('with persist=file writes the file even if the configuration serves already', async () => {
+    it('with persist=file writes the file even if the configuration is already active', async () => {
       await put(config('/b'));
       equal((await put(config('/b'), '?persist=file')).body.result, 'unchanged');
       deepEqual(onDisk(), config('/b'));
     });
 
-    it('with persist=file and respond-async writes the file even if the configuration serves already', async () => {
+    it('with persist=file and respond-async writes the file even if the configuration is already active', async () => {
       await put(config('/b'));
       const done = Promise.withResolvers<void>();
       one.gateway.events.subscribe({ types: ['reload.succeeded'] }, () => done.resolve());
@@ -117,7 +117,7 @@ describe('the admin API with a configuration from a file', () => {
       deepEqual(onDisk(), config('/b'));
     });
 
-    it('with persist=file and dry_run writes nothing if the configuration serves already', async () => {
+    it('with persist=file and dry_run writes nothing if the configuration is already active', async () => {
       await put(config('/b'));
       equal((await put(config('/b'), '?persist=file&dry_run=true')).body.result, 'unchanged');
       deepEqual(onDisk(), config());
@@ -161,7 +161,7 @@ describe('the admin API with a configuration from a file', () => {
       const yaml = 'version: 3\nendpoints: []\n';
       const { status, body } = await put(yaml, '?persist=file', { 'content-type': 'application/yaml' });
       equal(status, 400);
-      match(body.detail, /gateway\.json is json, the body is yaml/);
+      match(body.detail, /the body is yaml, but .*gateway\.json is json/);
     });
 
     it('does not overwrite a file that was edited since it was loaded', async () => {
@@ -204,7 +204,7 @@ describe('the admin API with a configuration from a file', () => {
     const attempts = one.gateway.attempts.list.length;
     const reported = Promise.withResolvers<void>();
     one.gateway.events.subscribe({ types: ['reload.succeeded'] }, () => reported.resolve());
-    // A change of another's is noticed by the same look at the file.
+    // A change by another program is detected by the same check of the file.
     writeFileSync(file, JSON.stringify(config('/c')));
     await reported.promise;
     equal(one.gateway.attempts.list.length, attempts + 1);

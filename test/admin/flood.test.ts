@@ -58,7 +58,7 @@ describe('a flood of wrong tokens from one address', function () {
     own.destroy();
   });
 
-  // Elsewhere the loopback has a single address.
+  // On other systems, the loopback interface has a single address.
   (process.platform === 'linux' ? it : it.skip)('does not affect other addresses', async () => {
     await flood();
     const elsewhere = { localAddress: '127.0.0.2', agent: false } as const;

@@ -179,7 +179,7 @@ describe('access to the admin API', () => {
       ok(wait > 50 && wait <= 60, String(wait));
     });
 
-    it('is accepted for a valid token from an address that sent wrong ones', async () => {
+    it('is accepted for a valid token from an address that has sent wrong tokens', async () => {
       for (let failure = 0; failure < 12; failure++) await one.ask('/v1/status', { token: 'x' });
       equal((await one.ask('/v1/status', { token: 'r' })).status, 200);
     });

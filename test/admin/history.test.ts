@@ -58,7 +58,7 @@ describe('the revision history over the admin API', () => {
     deepEqual(JSON.parse(listed.content), config('/d'));
   });
 
-  it('answers 404 for an unknown revision, 410 for a removed one', async () => {
+  it('is answered 404 for an unknown revision, and 410 for a removed one', async () => {
     await one.gateway.reload({ ...config('/e'), extra_config: { 'admin/api': { revisions: 1 } } });
     for (const [path, method] of [
       ['', 'GET'],
@@ -79,7 +79,7 @@ describe('the revision history over the admin API', () => {
       deepEqual([status, body.revision, body.hash], [200, 5, second.hash]);
       equal(headers['etag'], `"5-${second.hash.slice(0, 12)}"`);
       const { body: newest } = await one.ask('/v1/revisions/5');
-      deepEqual([newest.source, newest.message, newest.actor], ['rollback', 'back to revision 2', 'environment']);
+      deepEqual([newest.source, newest.message, newest.actor], ['rollback', 'rollback to revision 2', 'environment']);
     });
 
     it('records the given message', async () => {
@@ -98,7 +98,7 @@ describe('the revision history over the admin API', () => {
   describe('with a pinned revision', () => {
     const pin = (method: 'PUT' | 'DELETE') => one.ask('/v1/revisions/2/pin', { method });
 
-    it('never removes it', async () => {
+    it('never removes a pinned revision', async () => {
       equal((await pin('PUT')).status, 204);
       await one.gateway.reload({ ...config('/e'), extra_config: { 'admin/api': { revisions: 1 } } });
       deepEqual(numbers((await one.ask('/v1/revisions')).body), [5, 2]);
@@ -110,7 +110,7 @@ describe('the revision history over the admin API', () => {
       equal((await one.ask('/v1/revisions/2')).body.pinned, false);
     });
 
-    it('removes it again once it is unpinned', async () => {
+    it('removes a revision once it is unpinned', async () => {
       await pin('PUT');
       equal((await pin('DELETE')).status, 204);
       await one.gateway.reload({ ...config('/e'), extra_config: { 'admin/api': { revisions: 1 } } });

@@ -79,7 +79,7 @@ describe('a change sent twice with one idempotency key', () => {
 });
 
 describe('stored results of idempotent requests', () => {
-  /** As much of a context as is looked at. */
+  /** The part of a Koa context that the code uses. */
   const contextOf = (key: string) => {
     const reported: Record<string, string> = {};
     const headers: Readonly<Record<string, string>> = { 'idempotency-key': key };

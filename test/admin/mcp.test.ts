@@ -100,14 +100,14 @@ describe('the admin API over the Model Context Protocol', () => {
     const { text } = await call(client, 'getConfig', { form: 'source' });
     ok(text.includes('"***"') && !text.includes('very-secret'));
     equal((await call(client, 'getConfig', { reveal: true })).isError, true);
-    match((await call(client, 'getConfig', { pointer: '/none' })).text, /nothing exists at/);
+    match((await call(client, 'getConfig', { pointer: '/none' })).text, /the configuration has no value at/);
     match((await call(client, 'getRoutesMatch')).text, /is missing/);
     equal((await call(client, 'getStatus', { ['__proto__x']: 1 })).isError, true);
   });
 
   it('applies a proposal only on request, and only once', async () => {
     const proposer = await connect('proposer');
-    // As it was shown: a secret in clear would be told as changed.
+    // The masked form, as it was shown: a plaintext secret would be reported as a change.
     const changed = JSON.parse(JSON.stringify(withTokens('/a', '/b')).replace('very-secret', '***'));
     const { data } = await call(proposer, 'proposeConfig', { config: changed });
     equal(data.check.valid, true);
@@ -126,7 +126,7 @@ describe('the admin API over the Model Context Protocol', () => {
         (line) => line.includes('token="writer"') && line.includes('PUT /v1/config') && line.includes('revision=1->2'),
       ),
     );
-    // Somebody has changed it since.
+    // The configuration has changed in the meantime.
     const again = await call(writer, 'applyConfig', { ...args, config: withTokens('/c') });
     equal(again.isError, true);
     equal(again.data.status, 412);

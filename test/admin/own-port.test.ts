@@ -17,7 +17,7 @@ describe("a request from a backend to the gateway's own admin port", function ()
     backend = null;
   });
 
-  /** A backend that sends everybody to the address its query names. */
+  /** A backend that redirects every request to the address in its query. */
   async function redirecting(): Promise<TestBackend> {
     backend = await startBackend(({ target }, response) => {
       response.writeHead(302, { Location: decodeURIComponent(target.split('?to=')[1]!) }).end();
@@ -39,7 +39,7 @@ describe("a request from a backend to the gateway's own admin port", function ()
     ...settings,
   });
 
-  /** What the endpoint answers when it is sent to the admin port. */
+  /** Response of the endpoint if it is redirected to the admin port. */
   const askThrough = async ({ gateway }: TestAdmin, address: string) => {
     const to = encodeURIComponent(`http://${address}/metrics`);
     const { statusCode, body } = await gateway.inject(`/a?to=${to}`);
@@ -79,7 +79,7 @@ describe("a request from a backend to the gateway's own admin port", function ()
     equal((await askThrough(one, `127.0.0.1:${first}`)).statusCode, 500);
     await one.gateway.reload(over(url, listen(second)));
     equal((await askThrough(one, `127.0.0.1:${second}`)).statusCode, 500);
-    // The old one is served for a while: it is refused as long.
+    // The old address is served for a while, and rejected as a backend during that time.
     equal((await askThrough(one, `127.0.0.1:${first}`)).statusCode, 500);
     await one.admin.close();
     const other = await startBackend((_seen, response) => response.end('mine'));

@@ -112,7 +112,7 @@ describe('a PATCH with persist=file', () => {
         ] as const) {
           const { status, body: answer } = await change(method, body, type);
           deepEqual([status, answer.type], [409, 'urn:gateway:problem:file-is-template']);
-          match(answer.detail, /gateway\.tmpl is a template, or filled in from the environment/);
+          match(answer.detail, /gateway\.tmpl is a template or contains environment variables/);
         }
         deepEqual([readFileSync(file, 'utf8'), one!.gateway.status.revision], [text, 1]);
       } finally {

@@ -7,7 +7,7 @@ import { reading } from '../../admin/operations/reading.ts';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
 const SECRET = 'PLANTED-IN-THE-ENVIRONMENT';
-/** A name that the log has to tell where it cannot be resolved. */
+/** A host name that the log contains if it cannot be resolved. */
 const HOST = 'name-of-the-environment';
 const planted = '{{ env "PLANTED" }}';
 
@@ -21,7 +21,7 @@ const backend = {
   host: ['http://{{ env "PLANTED_HOST" }}.test:9'],
 };
 
-/** Where a secret of the environment may stand. */
+/** Fields that can contain a secret from the environment. */
 const template = {
   version: 3,
   name: planted,

@@ -12,7 +12,7 @@ import { askAt, config, openAdmin, type TestAdmin } from './support.ts';
 
 const withAdmin = (settings: object) => ({ ...config(), extra_config: { 'admin/api': settings } });
 
-/** Holds a port, or a socket file, of this machine. */
+/** Occupies a port or a socket file. */
 async function occupy(where: { port: number; host: string } | { path: string }): Promise<Server> {
   const server = createServer();
   await new Promise<void>((resolve) => {
@@ -54,7 +54,7 @@ describe('the admin port', () => {
       equal(one.admin.address, null);
     });
 
-    it('can be on IPv6', async function () {
+    it('can be opened at an IPv6 address', async function () {
       const server = createServer();
       const hasIpv6 = await new Promise((resolve) => {
         server.once('error', () => resolve(false));
@@ -92,7 +92,7 @@ describe('the admin port', () => {
 
     it('stays closed if the default address is in use', async () => {
       const server = createServer();
-      // Whoever has the port: it is taken.
+      // The port is in use, regardless of the process that uses it.
       await new Promise<void>((resolve) => {
         server.once('error', () => resolve());
         server.listen(9180, '127.0.0.1', resolve);
@@ -101,7 +101,7 @@ describe('the admin port', () => {
       equal(one.admin.address, null);
       match(
         one.lines.join('\n'),
-        /WARNING: \[ADMIN\] .*cannot listen on 127\.0\.0\.1:9180: address already in use; continuing without it/,
+        /WARNING: \[ADMIN\] .*cannot listen on 127\.0\.0\.1:9180: address already in use; continuing without the admin API/,
       );
       equal((await one.gateway.inject('/__health')).statusCode, 200);
       if (server.listening) await free(server);
@@ -181,7 +181,7 @@ describe('the admin port', () => {
       equal((await one.ask('/live')).status, 200);
     });
 
-    it('can be switched off and on', async () => {
+    it('can be disabled and enabled again', async () => {
       const listen = `127.0.0.1:${await freePort()}`;
       one = await openAdmin(withAdmin({ listen }), { listen: undefined });
       await one.gateway.reload(withAdmin({ listen: 'off' }));
@@ -301,7 +301,7 @@ describe('the admin port with TLS', () => {
   const tls = (pair: KeyPair, more = {}) =>
     withAdmin({ tls: { certificate: pair.certificate, private_key: pair.privateKey, ...more } });
 
-  /** Name on the certificate the port shows, and the first line of its answer. */
+  /** Subject of the certificate that the port presents, and the first line of its response. */
   function speak(address: string, options: object = {}): Promise<{ subject: string; answer: string }> {
     const [, port] = address.split(':');
     return new Promise((resolve, reject) => {

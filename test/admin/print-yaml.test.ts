@@ -22,7 +22,7 @@ describe('data printed as YAML', () => {
     equal(printYaml([]), '[]\n');
   });
 
-  it('has the same meaning when parsed', async () => {
+  it('has the same meaning when it is parsed again', async () => {
     const data = {
       text: 'no\n"quotes" # and\ttabs: {} \u2028 \u00e9',
       list: [[1, [2, []]], [{ deep: [{ deeper: null }] }], true, -0.5, 1e21],
@@ -31,7 +31,7 @@ describe('data printed as YAML', () => {
     deepEqual(await readBack(data), data);
   });
 
-  it('keeps every digit', async () => {
+  it('keeps every digit of numbers', async () => {
     const data = parseExact('{"big": 12345678901234567890, "long": 0.12345678901234567890}') as { [key: string]: Data };
     equal(printYaml(data), 'big: 12345678901234567890\nlong: 0.12345678901234567890\n');
   });

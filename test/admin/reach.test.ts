@@ -11,7 +11,7 @@ import { config, openAdmin, type TestAdmin } from './support.ts';
 
 const scopes: readonly AdminScope[] = ['read', 'check', 'write', 'ops', 'secrets'];
 const operations = [...changing, ...reading];
-/** They end the process, or never end. */
+/** Operations that end the process or never complete. */
 const untried = new Set(['POST /v1/stop', 'GET /v1/events']);
 
 const tokens = scopes.map((id) => ({
@@ -50,7 +50,7 @@ describe('the reach of an admin token', () => {
   const markOf = () => join(directory, 'evaluated');
   const address = () => `http://127.0.0.1:${(listener.address() as { port: number }).port}`;
 
-  /** Names a folder and a package of plugins, files, directories, addresses and the environment. */
+  /** A configuration that refers to a plugin folder, a plugin package, files, directories, addresses and environment variables. */
   const grasping = (plugin: object, file: string) => ({
     ...config(),
     name: `\${REACH_SECRET} {{ env "REACH_SECRET" }} %{REACH_SECRET}`,
@@ -134,7 +134,7 @@ describe('the reach of an admin token', () => {
     }
   });
 
-  it('lists files that were not read, and reports plugins that are not loaded', async () => {
+  it('makes a check list the files that it did not read, and report plugins that are not loaded', async () => {
     const file = join(directory, 'file.lua');
     const { body: refused } = await ask('check', 'POST', '/v1/check', grasping({ folder: folder() }, file));
     deepEqual([refused.errors[0].code, refused.errors[0].pointer], ['PLUGIN_NOT_SERVED', '/plugin']);

@@ -5,14 +5,14 @@ import { type Ask, config, openAdmin, type TestAdmin } from './support.ts';
 const KEY = 'a-very-secret-key';
 const DATABASE = 'postgres://user:word@db.test';
 
-/** The first endpoint has secrets, under a name that tells it and in an address. */
+/** The first endpoint contains secrets: in a field with the name of a secret, and in a URL. */
 const secretive = (data: object = { password: KEY, database: DATABASE, alg: 'HS256' }) => {
   const [first, ...others] = config('/z', '/a').endpoints;
   const components = { proxy: { static: { strategy: 'always', data } } };
   return { version: 3, endpoints: [{ ...first, extra_config: components }, ...others] };
 };
 
-/** Where the data stands in the first endpoint. */
+/** Pointer of the data in the first endpoint. */
 const DATA = '/endpoints/0/extra_config/proxy/static/data';
 
 describe('the configuration returned by the admin API', () => {

@@ -46,7 +46,7 @@ describe('tokens of the admin API', () => {
 
     const read = () => readFileSync(file(), 'utf8').trim();
 
-    /** Starts again at the same address. @param between what happens while nothing runs. */
+    /** Restarts the gateway at the same address. @param between runs while the gateway is stopped. */
     const restart = async (between = () => {}): Promise<void> => {
       const { stateDirectory } = one;
       const listen = one.admin.address!;
@@ -89,7 +89,7 @@ describe('tokens of the admin API', () => {
         await restart(() => spoil(path));
         notEqual(read(), first);
         ok(lstatSync(path).isFile());
-        match(one.lines.join('\n'), /WARNING: \[ADMIN\] replacing \S+: it must be a file with content and mode 0600/);
+        match(one.lines.join('\n'), /WARNING: \[ADMIN\] replacing \S+: it must be a non-empty file with mode 0600/);
         equal(statSync(path).mode & 0o777, 0o600);
         equal(await status(first), 401);
       });
@@ -148,7 +148,7 @@ describe('tokens of the admin API', () => {
     equal(await status('x'), 401);
   });
 
-  it('that cannot be stored are logged as a problem, and the gateway serves', async () => {
+  it('that cannot be stored are logged as a problem, and the gateway starts', async () => {
     one = await openAdmin(config(), { token: undefined, stateDirectory: '/dev/null/state' });
     equal((await one.ask('/live')).status, 200);
     match(

@@ -16,7 +16,7 @@ import { until } from '../support/conditions.ts';
 const MEBIBYTE = 1024 * 1024;
 const count = 10_000;
 
-/** Servers over bare TCP that take everything and confirm nothing. */
+/** Plain TCP servers that accept all data and confirm nothing. */
 describe('bounds of data that brokers fill', function () {
   this.timeout(60_000);
   let server: Server;
@@ -87,7 +87,7 @@ describe('bounds of data that brokers fill', function () {
       await until(() => connection.isConnected);
       const calls = Array.from({ length: 64 }, () => new Call());
       const sent = calls.map((call) => connection.publish('a', message, call).catch(() => {}));
-      await rejects(connection.publish('a', message, new Call()), /too much that the server has not confirmed yet/);
+      await rejects(connection.publish('a', message, new Call()), /the server has not confirmed too many messages/);
       for (const call of calls) call.cancel();
       await Promise.all(sent);
       await connection.close();
@@ -133,7 +133,7 @@ describe('bounds of data that brokers fill', function () {
     const waiting: Promise<unknown>[] = [first];
     let refused: Error | null = null;
     await until(async () => {
-      // While the connection is being opened commands wait for that.
+      // Commands wait while the connection is being opened.
       await new Promise((resolve) => setImmediate(resolve));
       for (let at = 0; at < 1000; at++) {
         waiting.push(
@@ -145,7 +145,7 @@ describe('bounds of data that brokers fill', function () {
       await new Promise((resolve) => setImmediate(resolve));
       return refused !== null;
     });
-    match((refused as Error | null)?.message ?? '', /owes 10000 responses/);
+    match((refused as Error | null)?.message ?? '', /has not responded to 10000 commands/);
     equal(waiting.length <= count + 2000, true);
     connection.close();
     await Promise.all(waiting);

@@ -69,7 +69,7 @@ describe('bounds of data that clients fill', function () {
       results.push(comparing.result.catch(() => {}));
       comparing = comparisons.compare('p', 'h');
     }
-    // One in each thread, of which there are four at most.
+    // One comparison per thread, of at most four threads.
     ok(waiting > 1000 && waiting <= 1004);
     await comparisons.close();
   });

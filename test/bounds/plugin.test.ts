@@ -12,7 +12,7 @@ describe('bounds of data that plugins fill', function () {
     const port = { postMessage() {} } as unknown as MessagePort;
     const line = new PortLine(port, () => null).at(0);
     for (let at = 0; at < 10_000; at++) void line.ask('look', at);
-    await rejects(line.ask('look', 10_000) as Promise<unknown>, /the other thread has 10000 unanswered messages/);
+    await rejects(line.ask('look', 10_000) as Promise<unknown>, /the other thread has not answered 10000 messages/);
   });
 
   it('keep at most a thousand instruments in a store of metrics', () => {
@@ -34,7 +34,7 @@ describe('bounds of data that plugins fill', function () {
   });
 
   it('distinguish at most a hundred thousand hooks', async () => {
-    // Runs in its own thread, because marks live as long as the process.
+    // Runs in a separate thread, because performance marks exist as long as the process.
     const marks = new URL('../../kernel/containment/marks.ts', import.meta.url).href;
     const program = `import(${JSON.stringify(marks)}).then(({ numberOf }) => {
       const of = (at) => numberOf({ plugin: 'p', hash: 'h', hook: 'proxy', endpoint: 'GET /' + at });

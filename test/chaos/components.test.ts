@@ -21,7 +21,7 @@ import { startRedis, type TestRedis, withoutRedis } from '../support/redis.ts';
 import { bodiesOf, type Stage, stages } from './stages.ts';
 import { Switch } from './switch.ts';
 
-/** Timeout of the endpoint where it bounds the response; elsewhere a response that took half as long as 20 s was bounded by something else. */
+/** Timeout of the endpoint if it limits the response. In other cases a response within half of 20 s shows that another limit applied. */
 const SHORT = '300ms';
 const LONG = '20s';
 const LONG_MS = 10_000;
@@ -74,7 +74,7 @@ describe('the gateway while the server behind a component fails', function () {
       redis: redis?.port,
     })[server];
 
-  /** Lets one side fail and come back. @returns statuses: before, meanwhile and afterwards. */
+  /** Makes one side fail and recover. @returns the statuses before, during and after the failure. */
   async function run(row: ComponentRow, outage: Outage): Promise<readonly unknown[]> {
     const make = stages[row.component]!;
     const target = portOf(make({ side: 1, backend: 1 }, '').server)!;
@@ -84,7 +84,7 @@ describe('the gateway while the server behind a component fails', function () {
     const meanwhile = row.meanwhile[outage];
     const timeout = meanwhile.within === 'timeout' ? SHORT : LONG;
     let gateway: Operations | null = null;
-    // Read when the configuration is attached.
+    // The variable is read when the configuration is attached.
     const nothingSet = setEnvironment({ NATS_SERVER_URL: `nats://127.0.0.1:${side.port}` });
     try {
       if (startsOut) await side.fail(outage);
@@ -96,7 +96,7 @@ describe('the gateway while the server behind a component fails', function () {
       const from = performance.now();
       const status = await ask();
       ok(performance.now() - from < LONG_MS, `${outage}: ${Math.round(performance.now() - from)} ms`);
-      // The outage lasts, and so does the behavior.
+      // The behavior stays the same during the outage.
       const again = await ask();
       await side.mend();
       const mendedAt = performance.now();
@@ -122,7 +122,7 @@ describe('the gateway while the server behind a component fails', function () {
       async () => {
         ok(recovery !== '');
         const results: unknown[] = [];
-        // The environment is the process's: brokers one after another.
+        // The environment belongs to the process, so brokers are tested one after another.
         if (server === 'nats') for (const outage of outages) results.push(await run(row, outage));
         else results.push(...(await Promise.all(outages.map((outage) => run(row, outage)))));
         deepEqual(

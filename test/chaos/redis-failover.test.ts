@@ -5,7 +5,7 @@ import { json, startBackend, startGateway, type TestBackend } from '../support/g
 import { startRedis, type TestRedis, withoutRedis } from '../support/redis.ts';
 import { Switch } from './switch.ts';
 
-/** Requests of a client within ten minutes. */
+/** Number of requests that a client can send in ten minutes. */
 const LIMIT = 10;
 const limit = { connection_name: 'c', client_max_rate: LIMIT, client_capacity: LIMIT, every: '10m', strategy: 'ip' };
 
@@ -53,7 +53,7 @@ const limit = { connection_name: 'c', client_max_rate: LIMIT, client_capacity: L
       for (let count = 0; count < times; count++) statuses.push(await ask());
       return statuses;
     };
-    /** Commands that a server has run for the gateway. */
+    /** Commands that a server has executed for the gateway. */
     const counted = async (server: TestRedis): Promise<number> => {
       const text = String(await server.command('INFO', 'commandstats'));
       const calls = [...text.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+).*?failed_calls=(\d+)/g)];

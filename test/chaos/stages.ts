@@ -1,13 +1,13 @@
 import { modelBackend, modelOf } from '../plugins/ai/llm/fixture.ts';
 import { SHOP } from '../support/grpc/server.ts';
 
-/** Ports of a stage: that of the failing side, behind a switch, and that of a backend in good health. */
+/** Ports of a stage: of the failing server behind a switch, and of a healthy backend. */
 export interface Ports {
   readonly side: number;
   readonly backend: number;
 }
 
-/** A gateway that has one component, and a request for it. */
+/** A gateway with one component, and a request that uses it. */
 export interface Stage {
   /** Server behind the switch. */
   readonly server: 'http' | 'grpc' | 'authorization' | 'nats' | 'redis';
@@ -16,9 +16,9 @@ export interface Stage {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly payload?: string;
-  /** The outage begins before the gateway has talked to the other side. */
+  /** True if the outage begins before the gateway has connected to the other side. */
   readonly startsOut?: true;
-  /** Time that passes between a good request and the outage, in milliseconds. */
+  /** Time between a successful request and the outage, in milliseconds. */
   readonly pauseMs?: number;
 }
 
@@ -75,7 +75,7 @@ const decided = (scheme: 'http' | 'grpc', { side, backend: port }: Ports): Stage
 });
 const exported = (ports: Ports, root: object): Stage => ({ server: 'http', root, endpoint: { backend: plain(ports) } });
 
-/** The stage of each row of the table. @param token that a key of `/keys` has signed. */
+/** The stage of each row of the table. @param token signed with a key of `/keys`. */
 export const stages: Readonly<Record<string, (ports: Ports, token: string) => Stage>> = {
   'backend/http': ({ side }) => ({ server: 'http', endpoint: { backend: [backend(side)] } }),
   'backend/graphql': ({ side }) => ({
@@ -202,7 +202,7 @@ export const stages: Readonly<Record<string, (ports: Ports, token: string) => St
     }),
 };
 
-/** Bodies of the HTTP servers, by path. */
+/** Response bodies of the HTTP servers, by path. */
 export function bodiesOf(keys: object): ReadonlyMap<string, string> {
   const { url_pattern, answer } = modelOf('openai').fixture;
   return new Map([

@@ -27,11 +27,11 @@ export class Switch {
     this.#target = port;
   }
 
-  /** Begins an outage; open connections take part in it. With `mute` the server gets what is sent, and is not heard. */
+  /** Begins an outage, which includes open connections. With `mute`, the server receives data, but its responses are dropped. */
   async fail(outage: Outage | 'mute'): Promise<void> {
     this.#outage = outage;
     if (outage === 'gone') await this.#shut();
-    // What the client does not notice by itself, it notices with the next byte.
+    // A client that does not detect the change itself detects it with the next byte.
     if (outage === 'resets') for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 

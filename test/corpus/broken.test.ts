@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import type { Issue } from '../../kernel/config/index.ts';
 import { inspect } from './inspect.ts';
 
-/** A finding as `expected.json` has it: whole, or without a place where it is about the file. */
+/** An issue as in `expected.json`: complete, or without a place if it concerns the whole file. */
 type Expected = Pick<Issue, 'severity' | 'code' | 'line' | 'column' | 'endLine' | 'endColumn' | 'hint'>;
 
 const home = import.meta.dirname;

@@ -24,14 +24,14 @@ describe('check -t, on good configurations', () => {
   }
 });
 
-/** What is known not to be found at its place, and why. */
+/** Errors that are known not to be reported at their place, with the reason. */
 const missed = JSON.parse(read(join(home, 'missed.json'))) as Record<string, string>;
 
 describe(`check -t, on good configurations with one injected error (SLUICE_TEST_SEED=${budgetSeed})`, function () {
   this.timeout(180_000);
   const unfound: string[] = [];
   let match = 0;
-  /** One in 16 of the mistakes in `npm test`, all of them in `npm run test:long`. */
+  /** One in 16 of the errors in `npm test`, all of them in `npm run test:long`. */
   const isPicked = sampler(16);
 
   const examine = async (title: string, text: string, file: string, isReported: (issue: Issue) => boolean) => {
@@ -77,7 +77,7 @@ describe(`check -t, on good configurations with one injected error (SLUICE_TEST_
   }
 });
 
-/** Fewer mutations than this would mean that the mutators have stopped making them. */
+/** Fewer mutations than this would mean that the mutators no longer work. */
 const LEAST_FOUND = 6400;
 
 function name(path: string): string {
@@ -96,7 +96,7 @@ function textMutations(path: string, document: unknown): TextMutation[] {
   ];
 }
 
-/** Told just there, or for what is wrong inside an object, at its beginning. */
+/** Reported exactly there or, for an error inside an object, at the beginning of the object. */
 function beginsAt({ text }: Printed, { start }: Range): (issue: Issue) => boolean {
   const [line, column] = position(text, start);
   return (issue) => issue.line === line && issue.column === column;

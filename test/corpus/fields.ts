@@ -5,12 +5,12 @@ import { Registry } from '../../kernel/registry/registry.ts';
 import { catalogue } from '../../plugins/index.ts';
 import type { Path } from './printed.ts';
 
-/** A value of a configuration and what the schemas say of it. */
+/** A value of a configuration and its schema. */
 export interface Field {
   readonly path: Path;
   readonly value: unknown;
   readonly schema: Schema;
-  /** The closed object it is a key of; undefined for list items and keys of free-form maps. */
+  /** The closed object that contains the key; undefined for list items and keys of free-form maps. */
   readonly holder: ObjectSchema | undefined;
 }
 
@@ -24,17 +24,17 @@ export function componentSchema(namespace: string, level: Level): Schema | undef
   return namespace === 'router' && level === 'service' ? routerSchema : registry.place(namespace, level)?.schema;
 }
 
-/** The levels a component may stand at. */
+/** The levels at which a component is allowed. */
 export function levelsOf(namespace: string): readonly Level[] {
   if (namespace === 'router') return ['service'];
   return registry.plugin(namespace)!.places!.map(({ at }) => at);
 }
 
-/** The levels of an `extra_config`; an agent has its drivers and the components of an endpoint. */
+/** The levels of an `extra_config`; the one of an agent contains drivers and components of an endpoint. */
 function levelsAt(path: Path): readonly Level[] {
   if (path[0] === 'async_agent' && path.length === 3) return ['agent', 'endpoint'];
   if (path.length === 1) return ['service'];
-  // Of a pipe in a component, however deep, it is that of an endpoint.
+  // A pipeline inside a component has the level of an endpoint, at any depth.
   return [path.at(-3) === 'backend' ? 'backend' : 'endpoint'];
 }
 

@@ -9,7 +9,7 @@ import { catalogue } from '../../plugins/index.ts';
 /** Plugins are loaded once for all texts. */
 const registry = new Registry(catalogue, toolServices());
 
-/** What `check -t` finds in a text, by place, errors before warnings. @param file for its extension. */
+/** Issues that `check -t` reports for a text, by place, errors before warnings. @param file determines the format by its extension. */
 export async function inspect(text: string, file: string): Promise<readonly Issue[]> {
   try {
     const document = parseDocument(text, file);

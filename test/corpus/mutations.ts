@@ -3,13 +3,13 @@ import { backendSchema, endpointSchema, serviceSchema } from '../../kernel/contr
 import { type Field, fieldsOf, levelsOf } from './fields.ts';
 import type { Path, Printed, Range } from './printed.ts';
 
-/** A change of a good configuration that makes it a bad one. */
+/** A change that makes a valid configuration invalid. */
 export interface Mutation {
-  /** What was done, and where: the same in every run. */
+  /** Description of the change and its place, the same in every run. */
   readonly name: string;
-  /** Computed when it is read: `npm test` reads one in 16. */
+  /** Computed on access: `npm test` reads one in 16. */
   readonly data: unknown;
-  /** Where it must be told: just there, or somewhere in there. */
+  /** Place at which the error must be reported: exactly there, or somewhere inside. */
   place(text: Printed): { readonly stretch: Range; readonly exact: boolean };
 }
 
@@ -33,7 +33,7 @@ export function mutationsOf(document: unknown): Mutation[] {
   ];
 }
 
-/** A mutation that is told at the key or the value a path leads to, or inside the value. */
+/** A mutation that is reported at the key or value of a path, or inside the value. */
 function mutation(
   what: string,
   document: unknown,
@@ -65,7 +65,7 @@ function set(path: Path, value: unknown): (data: Data) => void {
   };
 }
 
-/** Gives a key another name; it keeps its place in the order. */
+/** Renames a key without changing its position. */
 function rename(path: Path, name: string): (data: Data) => void {
   return (data) => {
     const holder = at(data, path.slice(0, -1));
@@ -91,13 +91,13 @@ function withoutRequired(document: unknown, { path, schema }: Field): Mutation[]
   );
 }
 
-/** How many slips are tried on one word. */
+/** Number of misspellings that are tried for one word. */
 const SLIPS = 3;
 
-/** Words one slip away: a letter lost, doubled, replaced, swapped with its neighbour, and the two usual spellings. */
+/** Misspellings of a word: a letter missing, doubled, replaced or swapped with its neighbor, and the two usual spellings. */
 function slips(word: string): string[] {
   const middle = Math.floor(word.length / 2);
-  // Other ones for words of another length, so that all are tried.
+  // Different misspellings for words of different lengths, so that all kinds are tried.
   const turn = word.length % 8;
   const swapped = word.slice(0, middle - 1) + word[middle] + word[middle - 1] + word.slice(middle + 1);
   const all = [
@@ -148,7 +148,7 @@ function misnamed(document: unknown, path: Path): Mutation[] {
 
 const levelNames = ['service', 'endpoint', 'backend'] as const;
 
-/** Puts a component where it does nothing. */
+/** Moves a component to a place where it has no effect. */
 function atOtherLevels(document: unknown, path: Path): Mutation[] {
   const name = String(path.at(-1));
   const settings = at(document as Data, path);
@@ -174,7 +174,7 @@ const others: Readonly<Record<string, readonly unknown[]>> = {
   object: ['a', null, ['a']],
 };
 
-/** Fields that say nothing when they are null. */
+/** Fields for which null means absent. */
 const nullable: ReadonlySet<string> = new Set(['tls', 'client_tls']);
 
 function ofOtherType(document: unknown, { path, value, schema }: Field): Mutation[] {
@@ -193,7 +193,7 @@ function fits(type: string, value: unknown): boolean {
   return type === 'array' ? Array.isArray(value) : type === typeof value;
 }
 
-/** Fields whose values are names that only the registry or a component knows. */
+/** Fields whose values are names that only the registry or a component can validate. */
 const named: ReadonlySet<string> = new Set([
   'encoding',
   'output_encoding',
@@ -235,7 +235,7 @@ function repeated(document: unknown, { path, value, schema }: Field): Mutation[]
 
 const kinds = [serviceSchema, endpointSchema, backendSchema] as const;
 
-/** Puts a field of the core into another kind of object. */
+/** Moves a core field into another kind of object. */
 function atWrongLevel(document: unknown, { path, value, holder }: Field): Mutation[] {
   const own = (kinds as readonly unknown[]).indexOf(holder);
   const key = String(path.at(-1));
@@ -260,7 +260,7 @@ function endpointsTwice(document: unknown): Mutation[] {
   );
 }
 
-/** Takes away hosts that backends need. */
+/** Removes hosts that backends need. */
 function withoutHosts(document: unknown): Mutation[] {
   const endpoints = (document as Data)['endpoints'] as Data[];
   const hasDefault = Object.hasOwn(document as Data, 'host');
@@ -284,7 +284,7 @@ function withoutHosts(document: unknown): Mutation[] {
   );
 }
 
-/** Renames every placeholder of a backend, and what it may name in the endpoint's path. */
+/** Renames every placeholder of a backend, so that the endpoint's path does not declare it. */
 function withOtherPlaceholder(document: unknown, { path, value }: Field): Mutation[] {
   if (path.at(-1) !== 'url_pattern' || !String(value).includes('{')) return [];
   return [...String(value).matchAll(/\{([^{}]+)\}/g)].flatMap(([whole, name = '']) =>

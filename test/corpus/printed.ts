@@ -1,16 +1,16 @@
 import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 import { isMap, isScalar, LineCounter, type Pair, parseDocument, stringify } from 'yaml';
 
-/** Keys and positions that lead to a value. */
+/** Keys and positions of the path to a value. */
 export type Path = readonly (string | number)[];
 
-/** Where something stands in a text, by offsets; the end is exclusive. */
+/** Range in a text, by offsets; the end is exclusive. */
 export interface Range {
   readonly start: number;
   readonly end: number;
 }
 
-/** Data as a text, with places found by other means than the gateway's own. */
+/** Data as a text, with places that are determined independently of the gateway's code. */
 export interface Printed {
   readonly text: string;
   readonly file: string;

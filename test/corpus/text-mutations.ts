@@ -1,6 +1,6 @@
 import { createScanner } from 'jsonc-parser';
 
-/** A broken text, and the lines on which that may be told, or which must be told of beside it. */
+/** A text with a syntax error, and the lines at which the error, or a related place, may be reported. */
 export interface TextMutation {
   readonly name: string;
   readonly text: string;
@@ -9,16 +9,16 @@ export interface TextMutation {
 }
 
 interface Token {
-  /** The character it begins with. */
+  /** First character of the token. */
   readonly kind: string;
   readonly start: number;
   readonly end: number;
   readonly line: number;
-  /** Line of the bracket it opens or closes with. */
+  /** Line of the matching bracket. */
   partner: number;
 }
 
-/** Every mutation of a good JSON text: each mark taken away, keys written twice, the end cut off. */
+/** Every mutation of a valid JSON text: each punctuation mark removed, keys duplicated, the end truncated. */
 export function jsonTextMutations(text: string): TextMutation[] {
   const tokens = tokensOf(text);
   return [
@@ -46,7 +46,7 @@ function tokensOf(text: string): Token[] {
   return tokens;
 }
 
-/** Takes a bracket, comma, colon or quote away. */
+/** Removes a bracket, comma, colon or quote. */
 function withoutMark(text: string, tokens: readonly Token[], token: Token, index: number): TextMutation[] {
   const { kind, start, end, line, partner } = token;
   const isString = kind === '"';
@@ -63,7 +63,7 @@ function withoutMark(text: string, tokens: readonly Token[], token: Token, index
   return [without(start, kind)];
 }
 
-/** Writes a key and its value a second time, right behind them. */
+/** Duplicates a key and its value directly after them. */
 function keyTwice(text: string, tokens: readonly Token[], token: Token, index: number): TextMutation[] {
   if (tokens[index + 1]?.kind !== ':') return [];
   const copy = `${text.slice(token.start, token.end)}: null,`;
@@ -79,7 +79,7 @@ function keyTwice(text: string, tokens: readonly Token[], token: Token, index: n
 
 const CUTS = 40;
 
-/** Cuts the text off: what is told stands where it ends, or where a bracket is open. */
+/** Truncates the text: the error is reported at its end, or at an unclosed bracket. */
 function cuts(text: string, tokens: readonly Token[]): TextMutation[] {
   return Array.from({ length: CUTS }, (_, index) => {
     const at = Math.floor((text.trimEnd().length * (index + 1)) / (CUTS + 1));
@@ -95,7 +95,7 @@ function cuts(text: string, tokens: readonly Token[]): TextMutation[] {
   });
 }
 
-/** Writes every line `key: value` or `key = value` of a YAML or TOML text twice. */
+/** Duplicates each line `key: value` or `key = value` of a YAML or TOML text. */
 export function linesTwice(text: string, file: string): TextMutation[] {
   const isToml = file.endsWith('.toml');
   const lines = text.split('\n');

@@ -4,11 +4,11 @@ const googleKey = generateKeyPairSync('rsa', { modulusLength: 2048 })
   .privateKey.export({ type: 'pkcs8', format: 'pem' })
   .toString();
 
-/** Where the others of a configuration are. */
+/** Addresses of the other systems of a configuration. */
 export interface Surroundings {
   /** Origin of the backends, of the token server and of every other HTTP service. */
   readonly upstream: string;
-  /** Port that takes GELF messages over UDP. */
+  /** Port that receives GELF messages over UDP. */
   readonly gelfPort: number;
   /** A free port, for Prometheus. */
   readonly metricsPort: number;
@@ -20,7 +20,7 @@ export interface Surroundings {
   readonly revokerPort: number;
 }
 
-/** The same configuration over and over, but for one number that a reload changes. */
+/** The same configuration each time, except for one number that a reload changes. */
 export function everything(
   { upstream, gelfPort, metricsPort, redisPort, revokerPort, grpcHost }: Surroundings,
   round = 0,

@@ -18,7 +18,7 @@ const program = fileURLToPath(new URL('../support/worker.ts', import.meta.url));
 import { callUnary } from '../support/grpc/caller.ts';
 import { shopClient } from '../support/grpc/server.ts';
 
-/** Components with another name or in another form here, in a process of their own, or that cannot be told where their server is. */
+/** Components that are not in the configuration: those with another name or form here, with a separate process, or whose server address cannot be configured. */
 const leftOut = new Set([
   'admin/api',
   'auth/jose',
@@ -29,7 +29,7 @@ const leftOut = new Set([
   ...(catalogue.always ?? []),
 ]);
 
-/** Of nobody: the function is a server of the test's. Brokers there are none. */
+/** The function is a server of the test; no broker runs. */
 const credentials = {
   AWS_ACCESS_KEY_ID: 'test',
   AWS_SECRET_ACCESS_KEY: 'test',
@@ -38,7 +38,7 @@ const credentials = {
 };
 
 describe('a configuration with every component', function () {
-  // Processes and a load take their time on a busy machine.
+  // Processes and load need time on a busy machine.
   this.timeout(120_000);
   let surroundings: Awaited<ReturnType<typeof startSurroundings>>;
 
@@ -56,7 +56,7 @@ describe('a configuration with every component', function () {
     await surroundings.close();
   });
 
-  it('omits no component of the release', () => {
+  it('includes every component of the release', () => {
     const text = JSON.stringify(everything(surroundings));
     const components = Object.keys(catalogue.plugins).filter((name) => !/^(?:encoding|discovery)\//.test(name));
     deepEqual(

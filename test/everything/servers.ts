@@ -6,7 +6,7 @@ import { startGrpc } from '../support/grpc/server.ts';
 import { startRedis, withoutRedis } from '../support/redis.ts';
 import type { Surroundings } from './config.ts';
 
-/** Every server that the configuration talks to, in one. */
+/** A single server that plays every server that the configuration calls. */
 export async function startSurroundings(): Promise<
   Surroundings & { readonly gelfMessages: () => number; readonly influxLines: () => string; close(): Promise<void> }
 > {

@@ -39,7 +39,7 @@ describe('plugins from files in a running gateway', function () {
   const team = async () => (await gateway.inject('/')).headers['x-team'];
   const teamOver = async (port: number) => (await fetch(`http://127.0.0.1:${port}/`)).headers.get('x-team');
 
-  it('work like those of the release: by their namespace, checked by their schema', async () => {
+  it('work like built-in plugins: they are selected by namespace and validated with their schema', async () => {
     folder.write('plugins/header.ts', headerSource('a'));
     save(documentOf({ 'acme/header': { suffix: '!' } }));
     await start();
@@ -168,7 +168,7 @@ export const plugin = definePlugin({
     });
   });
 
-  it('are sent to workers in the version that the configuration was built with', async () => {
+  it('are sent to workers in the version with which the configuration was built', async () => {
     folder.write('plugins/header.ts', headerSource('a'));
     save();
     const program = join(import.meta.dirname, '../support/worker.ts');

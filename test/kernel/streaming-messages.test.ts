@@ -57,7 +57,7 @@ describe('messages of a stream', () => {
     ({ port } = await gateway.listen());
   };
 
-  /** What the client gets of a whole stream. */
+  /** The stream as the client receives it. */
   const through = async (
     config: object,
     body: string | Uint8Array,
@@ -154,7 +154,9 @@ describe('messages of a stream', () => {
     const warnings = () => lines.filter((line) => line.includes('the response contains no message')).length;
     await through(endpoint('sse'), '{"a":1}', { 'Content-Type': 'application/json' });
     equal(warnings(), 1);
-    ok(lines.some((line) => line.includes('it is application/json, but is read as text/event-stream')));
+    ok(
+      lines.some((line) => line.includes('its Content-Type is application/json, but it is read as text/event-stream')),
+    );
     for (const [config, body] of [
       [endpoint('sse'), ''],
       [endpoint('sse'), ': ping\n\n'],

@@ -27,7 +27,7 @@ describe('a streamed response', () => {
   let gateway: Gateway;
   let port: number;
   let lines: readonly string[];
-  /** The backend's answers, to be written step by step. */
+  /** Backend responses, which the test writes step by step. */
   const responses: ServerResponse[] = [];
   let head: [status: number, headers?: Record<string, string>] = [200];
 
@@ -51,7 +51,7 @@ describe('a streamed response', () => {
     return responses.shift()!;
   };
 
-  /** Opens a stream; the backend has sent its headers and nothing else. */
+  /** Opens a stream of which the backend has sent the headers only. */
   const open = async (headers?: Record<string, string>): Promise<[StreamedResponse, ServerResponse]> => {
     const opening = openStream(port, '/s', headers);
     const source = await received();
@@ -96,7 +96,7 @@ describe('a streamed response', () => {
         const closed = once(source, 'close');
         client.leave();
         await closed;
-        await logged(/DEBUG.*client left before the end of the stream/);
+        await logged(/DEBUG.*client disconnected before the end of the stream/);
         ok(!lines.some((line) => /ERROR|WARNING/.test(line)));
       });
 
@@ -111,11 +111,11 @@ describe('a streamed response', () => {
         equal(await client.ended(), false);
         ok(client.bytes.equals(messages[output][0]));
         await closed;
-        await logged(/WARNING.*stream cut by timeout/);
+        await logged(/WARNING.*stream ended by the timeout of the endpoint/);
         ok(!lines.some((line) => line.includes('ERROR')));
       });
 
-      it('is a 500 with an empty body if the timeout passes before the headers', async () => {
+      it('is replaced with 500 and an empty body if the timeout expires before the headers arrive', async () => {
         const silent = await startBackend(() => {});
         await start({ ...endpoint(output, { timeout: '100ms' }), backend: [{ url_pattern: '/', host: [silent.url] }] });
         const client = await openStream(port, '/s');
@@ -131,7 +131,7 @@ describe('a streamed response', () => {
         await eventually(() => client.bytes.equals(messages[output][0]));
         source.destroy();
         equal(await client.ended(), false);
-        await logged(/ERROR.*response broke off: backend/);
+        await logged(/ERROR.*response ended early: backend/);
       });
 
       it('forwards any other status with its body', async () => {
@@ -258,7 +258,7 @@ describe('a streamed response', () => {
     source.end(Buffer.alloc(32 * 1024 * 1024));
     await begun;
     mock.timers.tick(60_000);
-    await logged(/WARNING.*stream cut by timeout/);
+    await logged(/WARNING.*stream ended by the timeout of the endpoint/);
     await left;
     await eventually(() => gateway.status.calls === 0);
     socket.destroy();

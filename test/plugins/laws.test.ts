@@ -52,7 +52,7 @@ const plugins = await Promise.all(
   Object.entries(catalogue.plugins).map(async ([namespace, load]) => ({ namespace, ...(await load()) })),
 );
 
-describe('every plugin', () => {
+describe('the plugin', () => {
   for (const { namespace, plugin } of plugins) {
     const { name, description, places = [], encodings = [], discoveries = [] } = plugin;
     describe(namespace, () => {
@@ -63,7 +63,7 @@ describe('every plugin', () => {
       it('is in the file that its name indicates', () => ok(fileOf(name), `no file for ${name}`));
 
       if (places.length === 0 && !plugin.always) {
-        it('adds an encoding or service discovery with a name of its own', () => {
+        it('adds an encoding or service discovery whose name no other plugin uses', () => {
           const brought = [
             ...encodings.map((encoding) => `encoding/${encoding.name}`),
             ...discoveries.map(discoveryName),
@@ -73,14 +73,14 @@ describe('every plugin', () => {
       }
 
       if (discoveries.length > 0) {
-        it('discovers hosts for two configurations in turn, and releases all its resources', async () => {
+        it('discovers hosts for two configurations one after the other, and releases all its resources', async () => {
           const harness = await openDiscovery(plugin);
           await harness.reload();
           deepEqual(await harness.close(), { kept: 0, deferred: 0 });
         });
       }
 
-      for (const { at, schema } of places) describe(`at the level ${at}`, () => lawsOfPlace(plugin, at, schema));
+      for (const { at, schema } of places) describe(`at ${at} level`, () => lawsOfPlace(plugin, at, schema));
     });
   }
 });
@@ -103,7 +103,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
   });
 
   for (const [index, example] of examplesOf(schema).entries()) {
-    it(`accepts example ${index + 1} twice, is listed in its phases' order, and releases all its resources`, async () => {
+    it(`can be attached twice with example ${index + 1}, is listed in the order of its phases, and releases all its resources`, async () => {
       const harness = await openHarness(plugin, at, example, {
         endpoint: { method: 'POST', ...severalBackends(name) },
         offers: await exampleOffers(plugin),
@@ -118,7 +118,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
       deepEqual(await harness.close(), { kept: 0, deferred: 0 });
     });
 
-    it(`gives the same result with example ${index + 1} after changes to anything that it has not read`, async () => {
+    it(`returns the same result with example ${index + 1} after changes to settings that the plugin has not read`, async () => {
       const { before, outliving, after } = await underUnrelatedChanges(plugin, at, example);
       deepEqual(outliving, before);
       deepEqual(after, before);

@@ -156,7 +156,7 @@ describe('workflow', () => {
     deepEqual((await get()).json, { k: 'p/v', q: { name: 'q/p/v' } });
   });
 
-  it('is skipped as a whole by components of its outer backend', async () => {
+  it('can be skipped entirely by a component of its outer backend', async () => {
     const limited = { extra_config: { 'qos/ratelimit/proxy': { max_rate: 1, capacity: 1, every: '10m' } } };
     const before = requested('/counted');
     await start([to('/x'), workflow({ backend: [to('/counted'), group('z')] }, limited)]);

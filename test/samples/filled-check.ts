@@ -1,7 +1,7 @@
 import { type Ended, sluice } from '../kernel/cli/command.ts';
 import { setEnvironment } from '../support/environment.ts';
 
-/** Checks a sample whose variables are filled in from the environment, as its README says. */
+/** Checks a sample whose placeholders are replaced from the environment, as its README describes. */
 export async function checkFilled(file: string, variables: Readonly<Record<string, string>>): Promise<Ended> {
   const restore = setEnvironment({ GATEWAY_ENV_INTERPOLATION: '1', ...variables });
   try {

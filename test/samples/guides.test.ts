@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { sluice } from '../kernel/cli/command.ts';
 import { checkParts, followGuide } from './guide.ts';
 
-/** Guides that need the example upstream alone. Guides with a server of their own are followed by the test of their sample. */
+/** Guides that need only the example upstream. Guides that need other servers are run by the tests of their samples. */
 const guides = [
   'access',
   'caching',

@@ -22,7 +22,7 @@ describe('the guide to the gateway as a library', function () {
     text: text!.trimEnd(),
   }));
 
-  it('contains no code blocks except those tested here', () => {
+  it('contains only code blocks that are tested here', () => {
     equal(guide.match(/^```/gm)!.length, 2 * blocks.length);
     for (const { kind, file } of blocks) equal(kind === 'ts', file !== '');
   });
@@ -33,7 +33,7 @@ describe('the guide to the gateway as a library', function () {
       for (const { file, text } of blocks) if (file !== '') writeFileSync(join(home, file), text);
       const [program, ...args] = command.split(' ');
       equal(program, 'node');
-      // Only then does the runner of the tests print what a terminal shows.
+      // Only with this setting does the test runner print the same as in a terminal.
       const { NODE_TEST_CONTEXT: _, ...env } = process.env;
       const { stdout } = await run(process.execPath, args, { cwd: home, env });
       const expected = blocks[index + 1]!;

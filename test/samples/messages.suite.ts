@@ -7,7 +7,7 @@ import { json, startBackend, startGateway, type TestBackend } from '../support/g
 import { followGuide } from './guide.ts';
 import { ATTEMPTS, handedOver } from './handed-over.ts';
 
-/** The sample of messages, called. */
+/** Tests of the sample "messages" with requests. */
 export function messagesSampleSuite(broker: () => Broker): void {
   describe('the sample "messages"', () => {
     let backend: TestBackend;

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePort, until } from '../support/conditions.ts';
 
-/** Longest wait for what a command is to show, in milliseconds. */
+/** Maximum time to wait for the output of a command, in milliseconds. */
 const LONGEST_MS = 30_000;
 
-/** A fenced block of the guide: a file to be saved, commands, or what they print. */
+/** A fenced block of the guide: a file to save, commands, or their output. */
 interface Block {
   readonly kind: string;
   readonly file: string;
@@ -21,13 +21,13 @@ function blocksOf(markdown: string): Block[] {
   return Array.from(found, ([, kind, file, text]) => ({ kind: kind!, file: file!, text: text! }));
 }
 
-/** A shell that commands are typed into, as by one who reads the guide. */
+/** A shell that runs the commands of the guide, as a reader would. */
 class Terminal {
   readonly #shell: ChildProcess;
   #printed = '';
 
   constructor(folder: string) {
-    // Every process that is started from it belongs to its group.
+    // Every process that the shell starts belongs to its group.
     this.#shell = spawn('bash', ['--norc'], {
       cwd: folder,
       detached: true,
@@ -46,7 +46,7 @@ class Terminal {
     }
   }
 
-  /** @returns what a command prints until it has ended; one in the background is not waited for. */
+  /** @returns the output of a command until it ends; background commands are not waited for. */
   async type(command: string): Promise<string> {
     const from = this.#printed.length;
     this.#shell.stdin!.write(`${command}\necho '=== ended ==='\n`);
@@ -74,7 +74,7 @@ describe('the guide to plugins', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** In the place of an installation: `PACKAGE=FILE.tgz` installs one. */
+  /** Replaces an installation from the registry; `PACKAGE=FILE.tgz` installs that file. */
   const install = async (): Promise<void> => {
     const { PACKAGE } = process.env;
     if (PACKAGE) {
@@ -104,7 +104,7 @@ describe('the guide to plugins', () => {
         else printed += await terminal.type(command);
       }
       const expected = blocks[index + 1]?.kind === 'text' ? blocks[index + 1]!.text.trimEnd().split('\n') : [];
-      // A reader is slower than a gateway that starts or follows a file: what only looks is typed again.
+      // A reader is slower than a gateway that starts or reloads, so read-only commands are repeated.
       const looks = commands.filter((command) => /^(?:curl|grep) /.test(command));
       const missing = () => expected.filter((line) => !printed.includes(line));
       const end = performance.now() + LONGEST_MS;

@@ -8,10 +8,10 @@ import { silentSinks } from '../../kernel/testing/index.ts';
 import { createUpstream } from '../../samples/quickstart/upstream.ts';
 import { openGateway } from '../support/gateway.ts';
 
-/** A sample of a plugin in a folder of its own, with the gateway that runs there. */
+/** A copy of a plugin sample in a separate folder, with the gateway that runs there. */
 export interface ServedCopy {
   readonly gateway: Operations;
-  /** Status, headers and body of what is answered to a path. */
+  /** Status, headers and body of the response for a path. */
   get(path: string, headers?: Record<string, string>): ReturnType<Operations['inject']>;
   path(name: string): string;
   write(name: string, text: string): void;
@@ -19,9 +19,7 @@ export interface ServedCopy {
 }
 
 /**
- * Copies the folder of a sample as a user does, goes there, and serves its configuration over the upstream of the quickstart.
- * @param changes texts of its files, each with what stands there instead, such as other ports.
- * @param more further files to write before.
+ * Copies the folder of a sample, changes to it, and serves its configuration with the upstream of the quickstart. @param changes replacements in its files, such as other ports. @param more additional files.
  */
 export async function serveCopy(
   name: string,

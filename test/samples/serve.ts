@@ -6,9 +6,7 @@ import { createUpstream } from '../../samples/quickstart/upstream.ts';
 import { startGateway } from '../support/gateway.ts';
 
 /**
- * A sample, served over the upstream of the quickstart.
- * @param name its folder under `samples/`, or a file in one. @param change of its text, as where it names a port.
- * @param start Default: as the command does.
+ * A sample, served with the upstream of the quickstart. @param name folder under `samples/`, or a file in one. @param change changes its text, such as a port. @param start Default: as the command does.
  */
 export async function serveSample(
   name: string,

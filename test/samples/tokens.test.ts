@@ -40,7 +40,7 @@ describe('the sample "tokens"', () => {
     deepEqual([code, err], [0, '']);
   });
 
-  it('issues a token to a user that the backend accepts, and accepts that token', async () => {
+  it('issues a token to a user whom the login backend accepts, and accepts that token afterwards', async () => {
     const { access_token: token } = (await gateway.inject({ method: 'POST', url: '/login', payload: '{}' })).json();
     deepEqual((await gateway.inject({ url: '/me', headers: { authorization: `Bearer ${token}` } })).statusCode, 200);
   });

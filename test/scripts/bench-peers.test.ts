@@ -40,7 +40,7 @@ const setup = {
 };
 const isLinux = process.platform === 'linux';
 
-/** What it returns once it returns something and does not throw. */
+/** The first result of a function that is repeated until it returns a value without throwing. */
 async function eventually<T>(look: () => T): Promise<T> {
   for (;;) {
     try {
@@ -126,7 +126,7 @@ describe('the benchmark against other gateways', function () {
 
   (isLinux ? it : it.skip)('includes CPU and memory of child processes', async () => {
     const idle = "process.stdout.write('up'); setInterval(() => {}, 1e6)";
-    // Its input ends with its parent, and it with its input.
+    // The process ends when its input is closed, which happens when its parent ends.
     const child = "process.stdout.write('up'); process.stdin.resume().on('end', () => process.exit())";
     const parent = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}]).stdout.once('data', () => process.stdout.write('ready'))`;
     const alone = start([process.execPath, '-e', idle], join(folder, 'alone.log'));

@@ -6,7 +6,7 @@ import { run } from '../../scripts/check/processes.ts';
 import { measureFiles } from '../../scripts/check/times.ts';
 
 describe('npm test', () => {
-  it('runs every test file once, the longest first', () => {
+  it('runs every test file once, the slowest first', () => {
     const files = longestFirst();
     deepEqual(files.toSorted(), globSync('test/**/*.test.ts').sort());
     const long: Readonly<Record<string, number>> = JSON.parse(readFileSync('scripts/check/long-files.json', 'utf8'));

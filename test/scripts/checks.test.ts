@@ -79,7 +79,7 @@ interface Held {
   readonly value: unknown;
 }
 
-/** A document and all that is said of components in it, with the schemas they may be held to. */
+/** A document and the components in it, with the schemas that can apply to them. */
 function valuesIn(document: unknown, schemasOf: (name: string) => readonly Schema[]): Held[] {
   const results: Held[] = [{ id: 'service', schema: serviceSchema, value: document }];
   const visit = (value: unknown): void => {

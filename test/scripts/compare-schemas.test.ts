@@ -67,7 +67,7 @@ describe('published schemas', () => {
     it(`agree if the gateway accepts more ${what}`, () => deepEqual(found({ a: theirs }, { a: mine }), []));
   }
 
-  it('refer to each other, and to parts of each other', () => {
+  it('can refer to each other, and to parts of each other', () => {
     const files = {
       'units.json': { $defs: { time: { type: 'string', pattern: '^[0-9]+s$' } } },
       'auth/key.json': object({ ttl: { $ref: '../units.json#/$defs/time' } }),
@@ -93,7 +93,7 @@ describe('published schemas', () => {
     ]);
   });
 
-  it('may contain themselves', () => {
+  it('can contain themselves', () => {
     const files = { 'group.json': object({ inner: { $ref: './group.json' }, name: { type: 'string' } }) };
     const group: Record<string, unknown> = object({ inner: {}, name: { type: 'integer' } });
     deepEqual(found({ group: { $ref: 'group.json' } }, { group }, files), ['root group.name: type string / integer']);
@@ -109,13 +109,13 @@ describe('published schemas', () => {
     deepEqual(found({ map, list }, ours), ['root map.*: type string / integer', 'root list[]: type string / integer']);
   });
 
-  it('have comments, and fields named like members of prototypes', () => {
+  it('can have comments, and fields named like members of Object.prototype', () => {
     deepEqual(found({ '@comment': { type: 'string' }, constructor: {} }, {}), [
       'root constructor: missing allowed / unknown',
     ]);
   });
 
-  it('may be incomplete: files that do not exist are listed', () => {
+  it('can be incomplete: files that do not exist are listed', () => {
     const { unread, differences } = compare({ a: { $ref: 'no/such.json' } }, { a: { type: 'string' } });
     deepEqual([unread, differences], [['no/such.json'], []]);
     throws(() => compareSchemas(join(folder, 'none.json'), {}), /none\.json does not exist/);
@@ -143,7 +143,7 @@ describe('published schemas', () => {
     equal(reportOf(comparison, other, false).isExplained, false);
   });
 
-  it('have explanations that say a reason, and name fields', () => {
+  it('have explanations that state a reason and name fields', () => {
     for (const { fields, because } of explanations) {
       ok(fields.length > 0 && because.length > 10, because);
       equal(new Set(fields).size, fields.length, because);

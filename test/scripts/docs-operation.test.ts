@@ -40,7 +40,7 @@ const foreign: readonly (readonly [reason: string, names: RegExp])[] = [
   ['templates of documentation', /^API_KEY$/],
 ];
 
-/** Calls whose first argument is the last part of a code, with the first part. */
+/** Functions whose first argument is the last part of an error code, with the first part. */
 const composed: readonly (readonly [file: string, call: string, prefixes: readonly string[]])[] = [
   ['plugins/backend/http/client/failure.ts', 'make', ['BACKEND_']],
   ['kernel/runtime/tls.ts', 'fault', ['TLS_']],
@@ -142,7 +142,7 @@ describe('the reference pages for operation', () => {
   });
 });
 
-/** Error codes that a file mentions as texts. */
+/** Error codes in the string literals of a file. */
 function codesIn(file: string, text: string): string[] {
   const found: string[] = [];
   const calls = composed.filter(([of]) => of === file);

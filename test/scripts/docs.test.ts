@@ -32,7 +32,7 @@ async function pagesOf(given: Catalogue): Promise<Map<string, string>> {
 /** Path of an object on its page, and the name of one of its fields. */
 type FieldName = readonly [object: string, name: string];
 
-/** All fields of an object, at every depth, but for those that have a page of their own. */
+/** All fields of an object at every depth, except those with a separate page. */
 function namesOf(schema: Json, apart: readonly string[], prefix = ''): FieldName[] {
   const { properties, items, additionalProperties: values } = schema as Record<string, Json | undefined>;
   if (items) return namesOf(items, apart, `${prefix}[]`);
@@ -66,7 +66,7 @@ function anchorsOf(page: string): string[] {
   return [...page.replace(/^```.*?^```/gms, '').matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchor(heading!));
 }
 
-/** Pages whose examples name files that are not here. */
+/** Pages whose examples refer to files that do not exist here. */
 const withFiles: ReadonlySet<string> = new Set(['tls.md']);
 
 describe('the generated reference', function () {
@@ -153,7 +153,7 @@ describe('the generated reference', function () {
     match(page('tls'), /Fields: \[`client_certs\[\]`\]\(#client_certs-client_tls\)\./);
     match(
       page('endpoint'),
-      /\| `headers_to_pass` \| list of string \| {2}\| \*Deprecated\.\* Old name of "input_headers"/,
+      /\| `headers_to_pass` \| list of string \| {2}\| \*Deprecated\.\* Former name of "input_headers"/,
     );
   });
 
@@ -215,7 +215,7 @@ describe('the generated reference', function () {
     for (const [path, text] of pages) {
       for (const document of documentsOf(text)) {
         const { errors, warnings } = await examine(document, {}, registry, !withFiles.has(path));
-        // Variables are filled in where a configuration is deployed.
+        // Placeholders are replaced when a configuration is deployed.
         const others = warnings.filter(({ code }) => code !== 'CONFIG_VARIABLE');
         deepEqual([...errors, ...others].map(String), [], path);
       }
@@ -253,7 +253,7 @@ describe('the generated reference', function () {
   });
 });
 
-/** The catalogue with one more component, whose only example this is. */
+/** The catalog with an additional component that has only this example. */
 function withExample(example: unknown): Catalogue {
   const plugin = definePlugin({
     name: 'x/y',

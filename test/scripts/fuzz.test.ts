@@ -15,7 +15,7 @@ const targets = await Promise.all(Object.values(loads).map((load) => load()));
 /** Time for random inputs of each target, in milliseconds; `npm run fuzz` searches for longer. */
 const LIMIT_MS = repetitions(500, 5_000);
 
-/** The same inputs in every run, so that a change is what makes it fail; `npm run fuzz` takes new ones. */
+/** The same inputs in every run, so that a failure is caused by a change; `npm run fuzz` uses new ones. */
 const seed = Number(process.env['SLUICE_FUZZ_SEED'] ?? 1);
 
 describe(`fuzzing with random input (SLUICE_FUZZ_SEED=${seed})`, function () {
@@ -72,7 +72,7 @@ describe(`fuzzing with random input (SLUICE_FUZZ_SEED=${seed})`, function () {
   });
 });
 
-/** Takes processor time, however busy the machine is. */
+/** Consumes CPU time, regardless of the load of the machine. */
 function spin(ms: number): void {
   const since = process.threadCpuUsage();
   while (process.threadCpuUsage(since).user < ms * 1_000);

@@ -13,7 +13,7 @@ const packages = {
 const { '': _, 'node_modules/other-system': __, ...both } = packages;
 const { 'node_modules/mocha': ___, ...needed } = both;
 
-/** Stands in for npm: writes down how it was called and makes an installation, or fails in the middle of one. */
+/** A substitute for npm that records its arguments and creates an installation, or fails in the middle of it. */
 const npm = `#!${process.execPath}
 const fs = require('node:fs');
 fs.appendFileSync(process.env.CALLS, process.argv.slice(2).join(' ') + '\\n');

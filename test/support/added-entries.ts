@@ -1,4 +1,4 @@
-/** Counts the entries that a function adds to maps, also to private ones. */
+/** Counts the entries that a function adds to maps, including private ones. */
 export function entriesAdded(run: () => void): number {
   const set = Map.prototype.set;
   let count = 0;

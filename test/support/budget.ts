@@ -1,12 +1,12 @@
 import { chanceFrom } from './chance.ts';
 
-/** True in `npm run test:long`, where long searches run whole. */
+/** True in `npm run test:long`, where long searches run completely. */
 export const isLong = process.env['SLUICE_TEST_LONG'] === '1';
 
-/** Seed of what a short run picks; printed in the titles of tests, and repeated by setting it. */
+/** Seed of the selection in a short run. It is printed in test titles; setting it repeats the run. */
 export const budgetSeed = Number(process.env['SLUICE_TEST_SEED'] ?? Date.now() % 100_000);
 
-/** True for one in `share` inputs, picked by the seed; for all of them in a long run. */
+/** True for one in `share` inputs, selected by the seed; in a long run for all of them. */
 export function sampler(share: number): () => boolean {
   const { below } = chanceFrom(budgetSeed);
   return () => isLong || below(share) === 0;

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { bundle } from '../../scripts/build/bundle.ts';
 import { imports } from '../../scripts/build/imports.ts';
 
-/** Makes a folder with what `npm install` leaves of the package, but for the types. The caller removes it. */
+/** Creates a folder like `npm install` of the package, without the types. The caller removes it. */
 export async function installBuilt(): Promise<string> {
   const home = mkdtempSync(join(tmpdir(), 'sluice-built-'));
   const installed = join(home, 'node_modules/sluice');

@@ -1,16 +1,16 @@
 import { gzipSync } from 'node:zlib';
 import { type Answering, startBackend, type TestBackend } from './gateway.ts';
 
-/** What a backend answers, as data. */
+/** A backend response, as data. */
 export interface CannedAnswer {
   status?: number;
   headers?: Record<string, string | string[]>;
-  /** A text as it is, anything else as JSON. */
+  /** Text is sent unchanged, any other value as JSON. */
   body?: unknown;
   gzip?: true;
 }
 
-/** One answer for every request, or one after another; `down`: nobody listens, `silent`: never answers. */
+/** One response for every request, or several in order. `down`: no server listens; `silent`: never responds. */
 export type Canned = CannedAnswer | CannedAnswer[] | 'down' | 'silent';
 
 export type CannedBackend = Pick<TestBackend, 'url' | 'host' | 'requests' | 'close'>;

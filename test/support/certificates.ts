@@ -14,14 +14,14 @@ export interface KeyPair {
 /** Certificates made for one test run, in a directory of their own. */
 export interface Certificates {
   readonly directory: string;
-  /** A new authority. */
+  /** Creates a certificate authority. */
   authority(name: string): KeyPair;
   /** A certificate signed by an authority. @param hosts Default: `localhost` and the loopback addresses. */
   issue(name: string, by: KeyPair, hosts?: string): KeyPair;
   remove(): void;
 }
 
-/** Makes certificates with the openssl command; valid for one day. */
+/** Creates certificates with the openssl command, valid for one day. */
 export function makeCertificates(): Certificates {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-certificates-'));
   const openssl = (...options: string[]) => execFileSync('openssl', options, { stdio: 'pipe' });

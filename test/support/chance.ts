@@ -1,4 +1,4 @@
-/** A repeatable source of chance (mulberry32). */
+/** A reproducible random number generator (mulberry32). */
 export function chanceFrom(seed: number) {
   let state = seed;
   const next = () => {
@@ -10,7 +10,7 @@ export function chanceFrom(seed: number) {
   /** A whole number from 0 to below a limit. */
   const below = (limit: number) => Math.floor(next() * limit);
   const pick = <T>(list: readonly T[]) => list[below(list.length)]!;
-  /** A quarter of them, by chance. */
+  /** A random quarter of the values. */
   const some = <T>(list: readonly T[]) => list.filter(() => below(4) === 0);
   return { below, pick, some };
 }

@@ -2,8 +2,7 @@ import { enableCompileCache } from 'node:module';
 import { dirname } from 'node:path';
 
 /**
- * Keeps compiled code and stripped types on disk, for this process and those that tests start: half of the time that a
- * program takes to start goes into them. `NODE_DISABLE_COMPILE_CACHE` switches it off.
+ * Caches compiled code on disk for this process and those that tests start, which halves the startup time of programs. `NODE_DISABLE_COMPILE_CACHE` disables it.
  */
 const { directory } = enableCompileCache();
 // The cache is in a folder for this version of Node.js.

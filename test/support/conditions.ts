@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Longest wait for a condition, in milliseconds: longer than any test has, so that none goes on when its test is over. */
+/** Maximum wait for a condition, in milliseconds. It exceeds the timeout of every test, so that the timeout of the test applies. */
 const LONGEST_MS = 600_000;
 
-/** Waits until something is so. The test's own timeout is the longest wait that matters. */
+/** Waits until a condition is true, limited by the timeout of the test. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + LONGEST_MS;
   while (!(await isSo())) {

@@ -1,6 +1,5 @@
 /**
- * What a piece of work costs this thread, in milliseconds of a processor: the least of three runs. Waiting for a
- * processor that others use is not counted.
+ * CPU time of a piece of work in this thread, in milliseconds: the minimum of three runs. Time spent waiting for a CPU is not counted.
  */
 export function cost(work: () => void): number {
   const runs = Array.from({ length: 3 }, () => {

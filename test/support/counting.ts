@@ -1,6 +1,6 @@
 import { type Meter, meters, offer } from '#contract';
 
-/** A meter that remembers how often each counter was raised. */
+/** A meter that records how often each counter was increased. */
 export function countingMeter() {
   const counts = new Map<string, number>();
   const counter = (name: string) => ({

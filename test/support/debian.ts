@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-/** What an installation may take, in milliseconds. */
+/** Maximum duration of an installation, in milliseconds. */
 export const INSTALLATION_MS = 180_000;
 
-/** Tests are listed and not run: their titles are the same wherever that is. */
+/** In a dry run, tests are only listed, with the same titles on every machine. */
 export const isListing = process.env['SLUICE_TEST_LISTING'] !== undefined;
 
 /**
- * Whether a command or an absolute path of a Debian package is there. Where it is not and the tests run as root, the package is installed
- * first. A suite that is skipped without it says in its title how to install it.
+ * Whether a command or an absolute path of a Debian package exists. If it does not and the tests run as root, the package is installed.
+ * The title of a skipped suite says how to install it.
  */
 export function isInstalled(command: string, name: string = command): boolean {
   if (isListing || isThere(command)) return true;

@@ -20,15 +20,15 @@ import { RefCountedCache } from '../../kernel/runtime/kept/ref-counted-cache.ts'
 import { Scope } from '../../kernel/runtime/kept/scope.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 
-/** A discovery standing alone, without a gateway around it. */
+/** A service discovery without a gateway. */
 export interface TestDiscovery {
   readonly list: HostList;
   readonly warnings: readonly ConfigError[];
-  /** Does what is to be done before the configuration goes live. */
+  /** Runs the warm-up before the configuration becomes active. */
   warm(signal?: AbortSignal): Promise<void>;
-  /** The same backend in the next configuration: kept values pass over. */
+  /** The same backend in the next configuration, which takes over kept values. */
   reload(): Promise<void>;
-  /** @returns what is still held; both must be 0. */
+  /** @returns the number of resources that are still held; both must be 0. */
   close(): Promise<{ kept: number; deferred: number }>;
 }
 
@@ -46,7 +46,7 @@ const backend: BackendConfig = {
   extra_config: {},
 };
 
-/** Opens the discovery of a plugin for one backend. @throws ConfigError when the backend is refused. */
+/** Opens the discovery of a plugin for one backend. @throws ConfigError if the backend is rejected. */
 export async function openDiscovery(
   plugin: Plugin,
   fields: Partial<BackendConfig> = {},

@@ -1,23 +1,23 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import dns, { type SrvRecord } from 'node:dns';
 
-/** What is answered for a name: records, a failure, or nothing at all. */
+/** Response for a name: records, a failure, or no response. */
 export type Zone = Map<string, readonly SrvRecord[] | 'fails' | 'silent'>;
 
-/** A name server for tests on a free UDP port: it knows SRV records only. */
+/** A name server for tests on a free UDP port, for SRV records only. */
 export interface TestNameServer {
   /** Names in lower case; others do not exist. Tests may change it at any time. */
   readonly zone: Zone;
-  /** Names asked for so far, oldest first. */
+  /** Requested names so far, oldest first. */
   readonly requested: readonly string[];
-  /** Gives the process its own name servers back. */
+  /** Restores the name servers of the process. */
   close(): Promise<void>;
 }
 
 const SERVER_FAILURE = 2;
 const NO_SUCH_NAME = 3;
 
-/** Starts a name server and makes the process ask it. */
+/** Starts a name server and makes the process use it. */
 export async function startNameServer(): Promise<TestNameServer> {
   const socket = createSocket('udp4');
   const zone: Zone = new Map();
@@ -47,7 +47,7 @@ export async function startNameServer(): Promise<TestNameServer> {
   };
 }
 
-/** The name a query asks for, and where its question ends. */
+/** The name in a query, and the end of its question. */
 function questionOf(query: Buffer): { name: string; end: number } {
   const labels: string[] = [];
   let at = 12;
@@ -58,7 +58,7 @@ function questionOf(query: Buffer): { name: string; end: number } {
   return { name: labels.join('.'), end: at + 5 };
 }
 
-/** The header and question of the query, turned into an answer with these records. */
+/** A response with these records, made from the header and question of the query. */
 function reply(query: Buffer, end: number, code: number, records: readonly SrvRecord[]): Buffer {
   const head = Buffer.from(query.subarray(0, end));
   head.writeUInt16BE(0x8180 | code, 2);

@@ -1,4 +1,4 @@
-/** Sets variables of the environment; undefined takes one away. @returns brings back what was there. */
+/** Sets environment variables; undefined removes one. @returns a function that restores the previous values. */
 export function setEnvironment(given: Readonly<Record<string, string | undefined>>): () => void {
   const before = Object.fromEntries(Object.keys(given).map((name) => [name, process.env[name]]));
   const apply = (all: typeof given) => {

@@ -10,10 +10,10 @@ import { exampleModule } from '../../scripts/docs/example-module.ts';
 import { SHOP } from './grpc/server.ts';
 import { pipePlugins } from './pipe-plugins.ts';
 
-/** A Redis that has nothing against any request. */
+/** A Redis that accepts every request. */
 const counters = { name: 'counters', isOneServer: true, run: async () => [0, 0] };
 
-/** A quota that nobody uses up. */
+/** A quota that is never exhausted. */
 const verdict = async () => ({ retrySeconds: null, allowances: [] });
 const rule = { take: verdict, look: verdict, add: verdict };
 const unbounded = {
@@ -24,14 +24,14 @@ const unbounded = {
   settle: () => undefined,
 };
 
-/** Descriptors in which every path is that of a unary method. */
+/** Descriptors in which every path is a unary method. */
 function descriptors() {
   const registry = linkSets([{ path: SHOP, bytes: readFileSync(SHOP) }], () => {});
   const method = registry.getService('shop.Shop')!.methods[0]!;
   return { registry, method: () => method, paths: [] };
 }
 
-/** What the examples of a component need of others, and of the component itself at the service. */
+/** Offers of other components, and of the component itself at the root, that its examples need. */
 export async function exampleOffers(plugin: Plugin): Promise<readonly Offer[]> {
   const contain = (_place: object, attach: () => object) => settling(attach());
   const site = { takeAll: () => [], defer() {}, warm() {}, contain } as unknown as Site<undefined>;
@@ -56,7 +56,7 @@ async function ownOffers(plugin: Plugin): Promise<readonly Offer[]> {
   return harness.attached.offers ?? [];
 }
 
-/** What wraps throw is a reply, as in a pipe. */
+/** Errors thrown by wraps become replies, as in a pipeline. */
 function settling(attached: object): object {
   const settled = Object.entries(attached).map(([name, value]) => [
     name,

@@ -16,8 +16,7 @@ import { normalize } from './known.ts';
 import { rememberingLog } from './log.ts';
 
 /**
- * Plants one exception after another in the handlers of client connections, and writes as JSON what became of each: what was
- * logged and counted, and whether another connection still serves once its own was closed.
+ * Injects one exception after another into the handlers of client connections, and prints the results as JSON: log lines, counts, and whether another connection still works after the affected one was closed.
  */
 export interface Outcome {
   readonly fault: string;
@@ -27,7 +26,7 @@ export interface Outcome {
   readonly other: string;
 }
 
-/** Throws at the next call of a method that is meant; from then on the method is as before. */
+/** Makes the next call of the given method throw; later calls are unchanged. */
 function plant(holder: object, method: string, isMeant: (...args: never[]) => boolean = () => true): void {
   const own = Object.getOwnPropertyDescriptor(holder, method);
   const before = (holder as Record<string, (...args: unknown[]) => unknown>)[method]!;
@@ -91,7 +90,7 @@ function send(bytes: string): Socket {
   return socket;
 }
 
-/** A connection over TLS; without a version that the server takes where `fails`. */
+/** A TLS connection; with `fails`, without a version that the server supports. */
 function sendTls(fails = false): TLSSocket {
   const how = fails ? ({ maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' } as const) : {};
   const socket = connectTls({ port: secure.port, host: '127.0.0.1', rejectUnauthorized: false, ...how });
@@ -108,7 +107,7 @@ function askHttp2(): EventEmitter {
   return session;
 }
 
-/** By where the exception is planted; each plants one and opens the connection that it concerns. */
+/** Injections by place. Each injects an exception and opens the affected connection. */
 const faults: Readonly<Record<string, () => EventEmitter>> = {
   'a request that begins'() {
     plant(Connection.prototype, 'accept');

@@ -5,7 +5,7 @@ import { main } from '../../kernel/cli/main.ts';
 import type { StartAdmin } from '../../kernel/index.ts';
 import { catalogue } from '../../plugins/index.ts';
 
-/** Throws where nothing catches it, as a bug of the release would. */
+/** Throws an uncaught error, like a bug in the gateway. */
 const acts: Readonly<Record<string, (response: ServerResponse) => void>> = {
   timer: () => setTimeout(fail),
   tick: () => process.nextTick(fail),

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import type { Context, Suite } from 'mocha';
 
-/** File that `scripts/check` collects times in. */
+/** File in which `scripts/check` collects times. */
 const record = process.env['SLUICE_TEST_TIMES'];
 
 /** Linux counts processor time in hundredths of a second, whatever the kernel's own clock is. */
@@ -16,7 +16,7 @@ interface Times {
 /** The end of the previous file in this process. */
 let last: Times = { wallMs: 0, ownMs: 0, childrenMs: 0 };
 
-/** Writes down what each test file took, with loading it, in the process that runs it. */
+/** Records the time of each test file, including loading it, in the process that runs it. */
 export const mochaHooks = record === undefined ? {} : { afterAll: writeDown };
 
 function writeDown(this: Context): void {

@@ -12,16 +12,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { until } from './conditions.ts';
 
-/** A directory of a test's own. */
+/** A directory of a test. */
 export interface FileTree {
   readonly path: string;
   /** Writes a file, and the directories it is in. */
   write(name: string, content: string | Uint8Array): void;
-  /** Removes it, once nobody has any file of it open. */
+  /** Removes the directory once none of its files is open. */
   remove(): Promise<void>;
 }
 
-/** Makes a directory with files, by their names. */
+/** Creates a directory with files, given by name. */
 export function makeFileTree(files: Readonly<Record<string, string | Uint8Array>>): FileTree {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-files-')));
   const write: FileTree['write'] = (name, content) => {
@@ -39,7 +39,7 @@ export function makeFileTree(files: Readonly<Record<string, string | Uint8Array>
   };
 }
 
-/** Files that this process has open below a directory; none where the system does not tell. */
+/** Open files of this process below a directory; empty if the system does not report them. */
 export function openFilesBelow(path: string): string[] {
   if (!existsSync('/proc/self/fd')) return [];
   return readdirSync('/proc/self/fd').flatMap((fd) => {

@@ -5,7 +5,7 @@ import type { RunningGateway } from '../../kernel/gateway/start-gateway.ts';
 import { createGateway, type GatewayOptions } from '../../kernel/sluice.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';
 
-/** A backend for tests: a real server on a free port that remembers what it was asked. */
+/** A backend for tests: a real server on a free port that records its requests. */
 export interface TestBackend {
   readonly url: string;
   readonly host: string;
@@ -22,7 +22,7 @@ export interface SeenRequest {
   readonly body: Buffer;
 }
 
-/** What a backend answers; `seen` is the request with its whole body. */
+/** Handler of a backend; `seen` is the request with its complete body. */
 export type Answering = (seen: SeenRequest, response: ServerResponse) => void;
 
 /** Starts a backend on a free port of the loopback address. */
@@ -67,18 +67,17 @@ export function json(body: unknown, status = 200): Answering {
   };
 }
 
-/** A gateway that writes no logs and, when it listens, takes a free port. `version` need not be written. */
+/** A gateway without logs that listens on a free port. `version` can be omitted. */
 export function startGateway(config: object, options: GatewayOptions = {}): Promise<Operations> {
   return patiently((source) => openGateway(source, { port: 0, sinks: silentSinks, ...options }), config);
 }
 
 /**
- * How long a request may take where a test does not say. A machine that is busy, or stands still for seconds, makes no other
- * outcome of it; a test of something that never comes says how long it waits.
+ * Default timeout of requests. It is long, so that a busy or stalled machine does not change the result; tests that expect a timeout set their own.
  */
 const PATIENCE = { version: 3, timeout: '20s' } as const;
 
-/** Starts a gateway whose requests may take their time, after a reload too. */
+/** Starts a gateway with a long timeout for requests, also after a reload. */
 export async function patiently(
   start: (source: { version: 3 }) => Promise<Operations>,
   config: object,
@@ -99,12 +98,12 @@ export function partsOf(gateway: Operations): RunningGateway {
   return gateway as RunningGateway;
 }
 
-/** As `createGateway`, with all that the admin port works with. */
+/** Like `createGateway`, with everything that the admin port needs. */
 export function openGateway(...given: Parameters<typeof createGateway>): Promise<Operations> {
   return createGateway(...given) as Promise<Operations>;
 }
 
-/** Sinks that remember every line, for tests about logs. */
+/** Sinks that record every line, for tests of logs. */
 export function rememberingSinks(): NonNullable<GatewayOptions['sinks']> & { readonly lines: string[] } {
   const lines: string[] = [];
   const sink = { terminal: false, lost: 0, write: (line: string) => void lines.push(line) };

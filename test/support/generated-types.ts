@@ -1,7 +1,7 @@
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 
-/** The mistakes that the compiler finds in strict mode, by file, beside the types made from a description, `./api.ts`. */
+/** The compiler errors in strict mode by file, for code that uses types generated from an OpenAPI document, `./api.ts`. */
 export async function issuesIn(description: object, clients: Readonly<Record<string, string>>): Promise<string[]> {
   const types = astToString(await openapiTypescript(JSON.stringify(description)));
   const files = new Map(Object.entries({ '/api.ts': types, ...clients }));

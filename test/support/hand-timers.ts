@@ -1,6 +1,6 @@
 import type { Timers } from '../../kernel/runtime/watch/index.ts';
 
-/** Timers that run when told to. */
+/** Timers that a test fires explicitly. */
 export function handTimers(): Timers & { advance(ms: number): void } {
   let now = 0;
   const due = new Set<{ readonly at: number; readonly run: () => void }>();

@@ -1,25 +1,24 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Context, Suite } from 'mocha';
 
-/** How long what a suite has opened may take to close when the suite has ended, in milliseconds. */
+/** Maximum time until the resources of a finished suite are closed, in milliseconds. */
 const GRACE_MS = 5_000;
 
 type Counts = ReadonlyMap<string, number>;
 
-/** What was open before any test. What one suite has left is not held against the next. */
+/** Handles that were open before a suite. Leftovers of one suite are not attributed to the next. */
 let known: Counts;
 
 const watched = new WeakSet<Suite>();
 
 /**
- * Fails a suite that leaves behind what keeps a process from ending: a socket, a server, a timer, a watcher, a child.
- * Loaded by every run of the tests.
+ * Fails a suite that leaves a handle open that keeps the process alive: a socket, server, timer, watcher or child process. Loaded by every test run.
  */
 export const mochaHooks = {
   async beforeAll(this: Context) {
     const { suites } = this.test!.parent as Suite;
     for (const suite of suites) {
-      // Suites may be run more than once.
+      // A suite can run several times.
       if (watched.has(suite)) continue;
       watched.add(suite);
       suite.afterAll('leaves nothing open', () => demandClosed(suite));
@@ -44,13 +43,13 @@ async function demandClosed({ file }: Suite): Promise<void> {
 
 /** Number of open handles by kind, with the names of Node.js. */
 async function openNow(): Promise<Counts> {
-  // A timer that fires is open until then, and Mocha's own for this hook is always open from then on.
+  // A timer counts as open until it fires, and Mocha's timer for this hook is always open.
   await setImmediate();
   const kinds = Map.groupBy(process.getActiveResourcesInfo(), (kind) => kind);
   return new Map([...kinds].map(([kind, all]) => [kind, all.length]));
 }
 
-/** What has been opened and not closed. */
+/** Handles that were opened and not closed. */
 function added(open: Counts): string[] {
   return [...open]
     .map(([kind, count]) => ({ kind, more: count - (known.get(kind) ?? 0) }))

@@ -5,7 +5,7 @@ import { catalogue } from '../../plugins/index.ts';
 const encodings = Object.entries(catalogue.plugins).filter(([name]) => name.startsWith('encoding/'));
 const plugins: readonly Plugin[] = await Promise.all(encodings.map(async ([, load]) => (await load()).plugin));
 
-/** As `openHarness` of the package, with every encoding of this release beside the plugin. */
+/** Like `openHarness` of the package, with all built-in encodings in addition to the plugin. */
 export function openHarness(
   plugin: Plugin,
   place: Level,

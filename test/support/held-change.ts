@@ -3,14 +3,14 @@ import type { Control } from '../../kernel/control/control.ts';
 import { until } from './conditions.ts';
 
 export interface HeldChange {
-  /** Waits until the next change is built and about to serve, where it stays until it is released. */
+  /** Waits until the next change is built and about to become active, where it pauses until it is released. */
   readonly reached: Promise<void>;
-  /** Waits until so many changes have been asked for since, the held one included. */
+  /** Waits until that many changes have been requested, including the paused one. */
   requested(count: number): Promise<void>;
   release(): void;
 }
 
-/** Holds up the next change on its way, so that others are asked for behind it. */
+/** Pauses the next change, so that further changes wait behind it. */
 export function holdChange(control: Control): HeldChange {
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();

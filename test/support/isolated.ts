@@ -2,14 +2,14 @@ import type { Operations } from '#kernel';
 import { rememberingSinks, startGateway } from './gateway.ts';
 import { PluginFolder } from './plugin-folder.ts';
 
-/** A gateway whose only plugins are those of a folder, which handlers are written to as their authors do. */
+/** A gateway with the plugins of one folder, to which tests write handlers as authors do. */
 export class IsolatedStage {
   readonly folder = new PluginFolder();
   readonly sinks = rememberingSinks();
   readonly #host: string;
   gateway!: Operations;
 
-  /** @param host of every backend. */
+  /** @param host host of every backend. */
   constructor(host: string) {
     this.#host = host;
   }
@@ -23,8 +23,7 @@ export class IsolatedStage {
   }
 
   /**
-   * @param endpoints by path: what they have besides a backend `/b`.
-   * @param root what the root has besides.
+   * @param endpoints fields by path, in addition to a backend `/b`. @param root additional root fields.
    */
   config(endpoints: Readonly<Record<string, object>>, root: { readonly plugin?: object } = {}): never {
     return {
@@ -44,7 +43,7 @@ export class IsolatedStage {
     this.gateway = await startGateway(this.config(endpoints, root), { sinks: this.sinks, ...options } as never);
   }
 
-  /** @returns status and body, decoded where it is JSON. */
+  /** @returns status and body, decoded if it is JSON. */
   async ask(
     path: string,
     options: object = {},
@@ -54,7 +53,7 @@ export class IsolatedStage {
     return { status: statusCode, body: (isJson ? JSON.parse(body) : body) as never, headers: headers as never };
   }
 
-  /** Lines of the log that match. */
+  /** Log lines that match. */
   lines(pattern: RegExp): string[] {
     return this.sinks.lines.filter((line) => pattern.test(line));
   }
@@ -65,7 +64,7 @@ export class IsolatedStage {
   }
 }
 
-/** Of an endpoint that names a handler. */
+/** Configuration of an endpoint that uses a handler. */
 export const named = (namespace: string, name: string | readonly string[], more: object = {}): object => ({
   extra_config: { [`plugin/${namespace}`]: { name, ...more } },
 });

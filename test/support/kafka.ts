@@ -13,28 +13,28 @@ import { isInstalled, isListing } from './debian.ts';
 const source = fileURLToPath(new URL('kafka/', import.meta.url));
 const run = promisify(execFile);
 
-/** What a suite that is skipped says in its title. */
+/** Addition to the title of a skipped suite. */
 export const withoutKafka = whatIsMissing();
 
-/** How long the broker may take to be built, once, in milliseconds. */
+/** Maximum duration of building the broker once, in milliseconds. */
 export const BUILDING_MS = 300_000;
 
-/** A Kafka for tests, on the loopback address. What it has is kept over restarts. */
+/** A Kafka for tests on the loopback address. Its data is kept over restarts. */
 export interface TestKafka {
   readonly port: number;
-  /** As in `127.0.0.1:9092`. */
+  /** Address, such as `127.0.0.1:9092`. */
   readonly address: string;
-  /** Writes a record as another client does. @param options as of kcat. */
+  /** Writes a record with another client. @param options options of kcat. */
   produce(topic: string, value: string, ...options: string[]): Promise<void>;
-  /** Writes a batch that says that it has a record, and holds these bytes. @param compression as of the library. */
+  /** Writes a batch that declares one record and contains these bytes. @param compression codec as in the library. */
   produceBytes(topic: string, bytes: Buffer, compression?: 'none' | 'gzip'): Promise<void>;
-  /** Every record of a topic, as another client sees them. */
+  /** Every record of a topic, as read by another client. */
   records(topic: string): Promise<readonly SeenRecord[]>;
-  /** The process goes on, and does nothing. */
+  /** Suspends the process. */
   pause(): void;
   resume(): void;
   stop(): Promise<void>;
-  /** At the same port. */
+  /** Restarts at the same port. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,11 +43,11 @@ export interface SeenRecord {
   readonly partition: number;
   readonly key: string | null;
   readonly value: string;
-  /** As in `a=1`. */
+  /** Settings such as `a=1`. */
   readonly headers: readonly string[];
 }
 
-/** @param options as of the program in `kafka/main.go`. @param client options of the other client, as of kcat. */
+/** @param options options of the program in `kafka/main.go`. @param client options of kcat. */
 export async function startKafka(options: readonly string[], client: readonly string[] = []): Promise<TestKafka> {
   const program = await build();
   const directory = mkdtempSync(join(tmpdir(), 'sluice-kafka-data-'));
@@ -69,7 +69,7 @@ export async function startKafka(options: readonly string[], client: readonly st
       const { gzip } = compressionsAlgorithms;
       const bitmask = compression === 'gzip' ? gzip.bitmask : 0;
       const held = compression === 'gzip' ? gzipSync(bytes) : bytes;
-      // What the library makes of a batch is under its name.
+      // The library exports its compression functions under these names.
       const forged = { ...gzip, bitmask, compress: async () => held, compressSync: () => held };
       Object.assign(compressionsAlgorithms, { gzip: forged });
       const writer = new Producer({ clientId: 'forger', bootstrapBrokers: [address] });
@@ -130,13 +130,13 @@ export async function startKafka(options: readonly string[], client: readonly st
   return self;
 }
 
-/** Builds the broker, unless that is done. @returns the path of the program. */
+/** Builds the broker once. @returns the path of the program. */
 async function build(): Promise<string> {
   const hash = createHash('sha256');
   for (const file of ['main.go', 'go.mod', 'go.sum']) hash.update(readFileSync(join(source, file)));
   const program = join(tmpdir(), `sluice-kafka-${hash.digest('hex').slice(0, 16)}`);
   if (existsSync(program)) return program;
-  // Suites run side by side: each builds for itself, and whoever is first is as good as any.
+  // Suites run in parallel: each one builds separately, and any result can be used.
   const own = `${program}.${process.pid}`;
   await run('go', ['build', '-o', own, '.'], { cwd: source });
   renameSync(own, program);

@@ -7,7 +7,7 @@ import { catalogue } from '../../plugins/index.ts';
 export const known = new Registry(catalogue, toolServices());
 await known.load(known.namespaces);
 
-/** As `normalize`, with every plugin of this release known. */
+/** Like `normalize`, with every built-in plugin. */
 export function normalize(document: unknown, options: NormalizeOptions = {}): Normalized {
   return normalizeKnowing(document, { known, ...options });
 }

@@ -2,13 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { until } from './conditions.ts';
 
 /**
- * Waits at the end of a suite until the timers of client libraries are over: Azure's waits up to a minute for links that
- * were closing when their connection was lost.
+ * Waits at the end of a suite until the timers of client libraries have ended: Azure's library waits up to a minute for links that were closing when their connection was lost.
  */
 export function awaitLibraryTimers(): void {
   let before = 0;
   globalThis.before(async () => {
-    // The time limit of an asynchronous hook is a timer too, as in the hook that compares.
+    // The time limit of an asynchronous hook is a timer, too.
     await setImmediate();
     before = timers();
   });

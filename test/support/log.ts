@@ -1,6 +1,6 @@
 import type { Log } from '#contract';
 
-/** A log that remembers its lines, as in `ERROR [PREFIX] text`. */
+/** A log that records its lines, such as `ERROR [PREFIX] text`. */
 export function rememberingLog(lines: string[] = [], prefix = ''): Log & { readonly lines: readonly string[] } {
   const write = (level: string) => (message: string | (() => string)) => {
     lines.push(`${level} ${prefix}${typeof message === 'string' ? message : message()}`);

@@ -4,7 +4,7 @@ import { atEndpoint, definePlugin, Reply } from '#contract';
 
 const file = fileURLToPath(import.meta.url);
 
-/** As if it came from this file: does what a query parameter says, in any process. */
+/** A plugin that counts as loaded from this file. A query parameter determines its behavior, in any process. */
 export const misbehaving = definePlugin({
   name: 'test/misbehaving',
   description: 'Does what it should not.',
@@ -34,7 +34,7 @@ function throwLater(): never {
   throw new TypeError('late');
 }
 
-/** Holds the event loop. */
+/** Blocks the event loop. */
 export function spin(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);

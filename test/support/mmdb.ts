@@ -4,7 +4,7 @@ type Value = string | number | boolean | readonly Value[] | { readonly [key: str
 type Node = [left: Node | number | null, right: Node | number | null];
 
 /**
- * Makes a database of addresses in the format MMDB 2.0, for IPv6 with IPv4 addresses in it.
+ * Creates an IP address database in the format MMDB 2.0, for IPv6 including IPv4 addresses.
  * @param places networks in CIDR notation, IPv4 or eight groups of IPv6, each with its record.
  */
 export function makeDatabase(

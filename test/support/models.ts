@@ -7,19 +7,19 @@ interface Message {
   readonly data: unknown;
 }
 
-/** What a vendor's interface takes and gives, as its documentation shows it. */
+/** Requests and responses of a vendor's API, as in its documentation. */
 export interface ModelFixture {
   readonly url_pattern: string;
   readonly variables: object;
   /** For the prompt `hi` with the instructions `be brief`. */
   readonly payload: object;
-  /** Of the payload for `one`, `two`, the model's `three`, and `four`. */
+  /** Payload for the conversation `one`, `two`, the model's `three`, and `four`. */
   readonly conversation: readonly object[];
   readonly conversationAt: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly answer: object;
   readonly unified: object;
-  /** An answer without text. */
+  /** A response without text. */
   readonly refused: object;
   readonly failure: {
     readonly status: number;
@@ -37,7 +37,7 @@ export interface ModelFixture {
   };
 }
 
-/** Every version of every vendor: its name, its version and what it is like. */
+/** Every version of every vendor: name, version and fixture. */
 export const models: readonly (readonly [vendor: string, version: string, fixture: ModelFixture])[] = [
   ['openai', 'v1'],
   ['mistral', 'v1'],
@@ -50,7 +50,7 @@ export const models: readonly (readonly [vendor: string, version: string, fixtur
   JSON.parse(readFileSync(`test/plugins/ai/llm/fixtures/${vendor}-${version}.json`, 'utf8')) as ModelFixture,
 ]);
 
-/** A message as it is sent: a frame of AWS for Bedrock, a server-sent event for the others. */
+/** A message in wire format: an AWS event frame for Bedrock, a server-sent event for the others. */
 export function streamed(vendor: string, { event, data }: Message): Buffer {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   if (vendor === 'bedrock') {
@@ -65,7 +65,7 @@ export function wholeStream(vendor: string, { stream }: ModelFixture): Buffer {
   return Buffer.concat(stream.messages.map((message) => streamed(vendor, message)));
 }
 
-/** Begins the answer of a vendor that streams. */
+/** Starts a streamed response of a vendor. */
 export function beginStream(vendor: string, response: ServerResponse): ServerResponse {
   const type = vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream';
   return response.writeHead(200, { 'Content-Type': type });

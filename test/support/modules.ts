@@ -10,7 +10,7 @@ export interface ModuleElement {
   readonly [field: string]: unknown;
 }
 
-/** A plugin of what a file exports as `plugin`, as if it was loaded from there. */
+/** A plugin made from the export `plugin` of a file, as if it was loaded from there. */
 export function moduleOf(elements: ModuleElement | readonly ModuleElement[], file = '/plugins/test.js'): Plugin {
   const list = [elements].flat() as readonly ModuleElement[];
   const plugin = adapt({ plugin: list.map((element) => ({ apiVersion: 1, ...element })) }, file)!;
@@ -27,7 +27,7 @@ export function startModules(
   return startGateway(config, { plugins: list.length > 0 ? [moduleOf(list)] : [], ...options });
 }
 
-/** Mistakes of a configuration, as code and place. */
+/** Errors of a configuration, as code and pointer. */
 export async function refusalsOf(
   starting: Promise<Operations>,
 ): Promise<{ code: string; pointer: string; message: string; hint: string | undefined }[]> {

@@ -4,24 +4,24 @@ import { connect, createInbox, type NatsConnection } from '@nats-io/transport-no
 import { freePort, until } from './conditions.ts';
 import { isInstalled } from './debian.ts';
 
-/** What a suite that is skipped says in its title. */
+/** Addition to the title of a skipped suite. */
 export const withoutNats = isInstalled('nats-server') ? null : 'apt-get install nats-server';
 
 /** A NATS server for tests, on the loopback address. */
 export interface TestNats {
   readonly port: number;
   readonly address: string;
-  /** A connection of the test's own, closed with the server. */
+  /** A connection of the test, closed with the server. */
   connect(options?: Parameters<typeof connect>[0]): Promise<NatsConnection>;
   pause(): void;
   resume(): void;
   stop(): Promise<void>;
-  /** At the same port. */
+  /** Restarts at the same port. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Sends a message that nobody answers. @returns whether somebody has got it: the server says at once where nobody listens. */
+/** Sends a request without waiting for a response. @returns whether a subscriber received it: the server reports immediately if there is none. */
 export async function isHeard(client: NatsConnection, subject: string, payload: string): Promise<boolean> {
   let isHeard = true;
   const reply = createInbox();
@@ -36,7 +36,7 @@ export async function isHeard(client: NatsConnection, subject: string, payload: 
   return isHeard;
 }
 
-/** @param options as on the command line. */
+/** @param options command-line options. */
 export async function startNats(options: readonly string[] = []): Promise<TestNats> {
   const port = await freePort();
   let server: ChildProcess | null = null;

@@ -9,12 +9,12 @@ interface Decoder {
   toObject(message: unknown, options: object): Readonly<Record<string, RawResource[]>>;
 }
 
-/** The definitions of the protocol, as its authors have published them for JavaScript. */
+/** The protocol definitions, as published by its authors for JavaScript. */
 const { collector } = createRequire(import.meta.url)('otlp-definitions/build/src/generated/root').opentelemetry.proto;
 const traceRequest: Decoder = collector.trace.v1.ExportTraceServiceRequest;
 const metricsRequest: Decoder = collector.metrics.v1.ExportMetricsServiceRequest;
 
-/** A span as a collector gets it. */
+/** A span as a collector receives it. */
 export interface ReceivedSpan {
   readonly name: string;
   readonly traceId: string;
@@ -55,14 +55,14 @@ export interface Receiver {
   /** Points of the pushes so far, oldest first. */
   readonly points: readonly ReceivedPoint[];
   readonly requests: readonly { readonly path: string; readonly headers: IncomingMessage['headers'] }[];
-  /** The last value of a metric with these attributes among others. */
+  /** The last value of a metric whose attributes include these. */
   last(metric: string, attributes?: Readonly<Record<string, unknown>>): ReceivedPoint | undefined;
   close(): Promise<void>;
 }
 
 export interface ReceiverOptions {
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Answers in the place of the collector: a status, or never. */
+  /** Overrides the response of the collector: a status, or none. */
   readonly fail?: () => number | 'never' | undefined;
   /** Default: any free port. */
   readonly port?: number;
@@ -96,7 +96,7 @@ interface RawData {
   readonly aggregationTemporality: string;
 }
 
-/** Members of messages that tests look at. */
+/** Members of messages that tests check. */
 interface RawResource {
   readonly resource: { readonly attributes: RawAttributes };
   readonly scopeSpans?: {
@@ -210,7 +210,7 @@ async function listen(
   });
 }
 
-/** A collector that takes OTLP over HTTP. */
+/** A collector that receives OTLP over HTTP. */
 export async function startHttpReceiver({ tls, fail, port = 0 }: ReceiverOptions = {}): Promise<Receiver> {
   const received = new Received();
   const answer = async (message: IncomingMessage, response: ServerResponse) => {
@@ -225,7 +225,7 @@ export async function startHttpReceiver({ tls, fail, port = 0 }: ReceiverOptions
   return listen(received, server, port, () => server.closeAllConnections());
 }
 
-/** A collector that takes OTLP over gRPC. */
+/** A collector that receives OTLP over gRPC. */
 export async function startGrpcReceiver({ tls, fail, port = 0 }: ReceiverOptions = {}): Promise<Receiver> {
   const received = new Received();
   const server = tls ? createSecureServer(tls) : createHttp2();
@@ -241,7 +241,7 @@ export async function startGrpcReceiver({ tls, fail, port = 0 }: ReceiverOptions
     for await (const chunk of stream) chunks.push(chunk as Buffer);
     const status = fail?.();
     if (status === 'never') return;
-    // A flag and the length stand before the message.
+    // The message is preceded by a flag and its length.
     if (status === undefined) received.take(headers[':path']!, headers, Buffer.concat(chunks).subarray(5));
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': String(status ?? 0) }));

@@ -8,7 +8,7 @@ import { plugin as sse } from '../../plugins/encoding/sse.ts';
 import { plugin as streaming } from '../../plugins/encoding/streaming.ts';
 import { plugin as proxy } from '../../plugins/proxy/index.ts';
 
-/** What the pipes of a plugin's configuration are made of; nothing for a plugin that holds none. */
+/** Plugins that the pipelines in a plugin's configuration use; none for a plugin without pipelines. */
 export function pipePlugins({ places = [] }: Plugin, level: Level): readonly Plugin[] {
   const holdsPipes = places.some(({ at, schema }) => at === level && mayHoldPipes(schema));
   return holdsPipes ? [discovery, json, proxy, llm, streaming, sse, eventstream] : [];

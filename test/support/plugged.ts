@@ -5,14 +5,14 @@ import { silentSinks } from '../../kernel/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { patiently } from './gateway.ts';
 
-/** What the component `test` does where it stands, by the word that is its configuration there. */
+/** Attachments of the component `test`, by the word in its configuration. */
 export interface Acts {
   readonly service?: AtService;
   readonly endpoint?: Readonly<Record<string, AtEndpoint>>;
   readonly backend?: Readonly<Record<string, AtBackend>>;
 }
 
-/** A gateway with one more component, `test`, whose configuration `{ "act": name }` picks what it does. */
+/** A gateway with an additional component, `test`, whose configuration `{ "act": name }` selects its behavior. */
 export function startPlugged(config: object, acts: Acts, options: GatewayOptions = {}): Promise<Operations> {
   const schema = {
     type: 'object',
@@ -34,7 +34,7 @@ export function startPlugged(config: object, acts: Acts, options: GatewayOptions
   return startOf(plugged, config, options);
 }
 
-/** A gateway with plugins more than this release has. */
+/** A gateway with additional plugins. */
 export function startWith(
   plugins: readonly Plugin[],
   config: object,

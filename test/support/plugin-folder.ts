@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A folder that plugins are written to, as their authors do; `remove` ends it. */
+/** A folder to which tests write plugins; `remove` deletes it. */
 export class PluginFolder {
   /** Absolute, ending with a separator. */
   readonly path = `${realpathSync(mkdtempSync(join(tmpdir(), 'plugins-')))}/`;

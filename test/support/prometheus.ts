@@ -5,29 +5,29 @@ interface Sample {
   readonly value: string;
 }
 
-/** One series. Of a histogram `value` is its count. */
+/** One series. For a histogram, `value` is the count. */
 export interface ScrapedSeries {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
   readonly sum: number;
-  /** Counts by the ends of ranges. */
+  /** Counts by bucket boundary. */
   readonly buckets: Readonly<Record<string, number>>;
 }
 
-/** A parser of others' make. What has a type is joined by it without its labels, so it gets the samples alone. */
+/** A third-party parser. It joins typed series without their labels, so it only receives the samples. */
 const parse: (text: string) => { readonly name: string; readonly metrics: readonly Sample[] }[] = createRequire(
   import.meta.url,
 )('parse-prometheus-text-format');
 
-/** What a port shows. */
+/** The metrics at a port. */
 export interface Scraped {
   readonly text: string;
   readonly contentType: string;
   /** Types by the names of metrics. */
   readonly types: ReadonlyMap<string, string>;
-  /** The series of a metric with these labels among others. */
+  /** The series of a metric whose labels include these. */
   series(name: string, labels?: Readonly<Record<string, string>>): ScrapedSeries[];
-  /** Of the one series with these labels: the value, or the count of a histogram; 0 where there is none. */
+  /** Value of the only series with these labels, or the count of a histogram; 0 if there is none. */
   value(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 
@@ -38,7 +38,7 @@ export async function scrape(port: number, path = '/metrics'): Promise<Scraped> 
 
 export function readMetrics(text: string, contentType = ''): Scraped {
   const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]));
-  // Samples of one name stand apart where others are between them.
+  // Samples of one name can be separated by others.
   const families = Map.groupBy(parse(text.replace(/^#.*\n/gm, '')), ({ name }) => name);
   const samples = new Map([...families].map(([name, all]) => [name, all.flatMap(({ metrics }) => metrics)]));
   const series = (name: string, labels: Readonly<Record<string, string>> = {}): ScrapedSeries[] => {

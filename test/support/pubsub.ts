@@ -24,7 +24,7 @@ interface Subscription {
   ready: TestMessage[];
   readonly outstanding: Map<string, TestMessage>;
   readonly acknowledged: TestMessage[];
-  /** Leases that were asked to last longer, with for how many seconds. */
+  /** Requested extensions of leases, with their seconds. */
   readonly renewed: { readonly ackId: string; readonly seconds: number }[];
   readonly pulls: Set<Pull>;
 }
@@ -35,7 +35,7 @@ interface Pull {
   held: number;
 }
 
-/** The fields of all requests that are looked at. */
+/** The fields of requests that tests check. */
 interface Request {
   readonly topic: string;
   readonly subscription: string;
@@ -45,16 +45,16 @@ interface Request {
   readonly messages: TestMessage[];
 }
 
-/** A server that speaks the part of Google Cloud Pub/Sub that subscribers and publishers use. What it has outlives restarts. */
+/** A server with the part of the Google Cloud Pub/Sub API that subscribers and publishers use. Its data survives restarts. */
 export class TestPubSub {
   readonly #topics = new Map<string, Set<string>>();
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #owners = new Map<string, Pull>();
   /** Requests by the name of their method. */
   readonly calls: Record<string, number> = {};
-  /** Methods that fail, with the status of gRPC. */
+  /** Methods that fail, with their gRPC status. */
   readonly failing = new Map<string, number>();
-  /** Methods that are never answered. */
+  /** Methods without a response. */
   readonly silent = new Set<string>();
   #server: Server | null = null;
   #port = 0;
@@ -64,7 +64,7 @@ export class TestPubSub {
     return `127.0.0.1:${this.#port}`;
   }
 
-  /** A topic and a subscription to it. @returns what is to be known of the subscription. */
+  /** Creates a topic and a subscription to it. @returns the state of the subscription. */
   create(project: string, name: string): Subscription {
     const topic = `projects/${project}/topics/${name}`;
     const subscription = `projects/${project}/subscriptions/${name}`;
@@ -86,21 +86,21 @@ export class TestPubSub {
     this.#publish(topic, messages as unknown as TestMessage[]);
   }
 
-  /** The leases of all messages are over. */
+  /** Ends the leases of all messages. */
   expire(): void {
     for (const subscription of this.#subscriptions.values()) {
       for (const ackId of [...subscription.outstanding.keys()]) this.#settle(subscription, ackId, false);
     }
   }
 
-  /** Ends all streams of messages, as the service does now and then. */
+  /** Ends all message streams, as the service does occasionally. */
   endStreams(code: number): void {
     for (const { pulls } of this.#subscriptions.values()) {
       for (const { stream } of pulls) stream.emit('error', { code, details: 'the stream is over' });
     }
   }
 
-  /** At the same port as before. */
+  /** Restarts at the same port. */
   async start(): Promise<void> {
     const require = createRequire(import.meta.url);
     const path = require.resolve('@google-cloud/pubsub-api').replace(/src\/index\.js$/, 'protos/protos.json');

@@ -12,34 +12,34 @@ const SERVER = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 const CONTROL = '/usr/lib/rabbitmq/bin/rabbitmqctl';
 const run = promisify(execFile);
 
-/** What a suite that is skipped says in its title. */
+/** Addition to the title of a skipped suite. */
 export const withoutRabbit = isInstalled(SERVER, 'rabbitmq-server') ? null : 'apt-get install rabbitmq-server';
 
-/** How long a broker may take to open on a busy machine, in milliseconds. */
+/** Maximum startup time of a broker on a busy machine, in milliseconds. */
 export const OPENING_MS = 90_000;
 
-/** A RabbitMQ for tests, on the loopback address. It takes some 8 seconds to open, and 130 MB. */
+/** A RabbitMQ for tests on the loopback address. It needs about 8 seconds to start, and 130 MB. */
 export interface TestRabbit {
   readonly port: number;
   /** With the user `guest`. */
   readonly url: string;
   /** Over TLS; empty without a certificate. */
   readonly tlsUrl: string;
-  /** A connection of the test's own; closed with the broker at the latest. */
+  /** A connection of the test, closed with the broker at the latest. */
   connect(): Promise<ChannelModel>;
-  /** Messages that a queue drops go to another one from now on, whatever its declaration says. */
+  /** Dead-letters messages of a queue to another one from now on, regardless of its declaration. */
   deadLetter(from: string, to: string): Promise<void>;
-  /** The process goes on, and does nothing. */
+  /** Suspends the process. */
   pause(): void;
   resume(): void;
-  /** Ends the process at once; what is durable is kept. */
+  /** Kills the process; durable data is kept. */
   stop(): Promise<void>;
-  /** At the same port. */
+  /** Restarts at the same port. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param tls the certificate that it shows on a second port. */
+/** @param tls the certificate of a second port. */
 export async function startRabbit(tls?: {
   readonly certificate: string;
   readonly privateKey: string;
@@ -82,12 +82,12 @@ export async function startRabbit(tls?: {
     RABBITMQ_CONFIG_FILE: at('rabbitmq.conf'),
     RABBITMQ_ENABLED_PLUGINS_FILE: at('plugins'),
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 1:1 +sbwt none',
-    // One that crashes writes no dump into the working directory.
+    // A crash writes no dump into the working directory.
     ERL_CRASH_DUMP_SECONDS: '0',
     ERL_EPMD_PORT: String(epmdPort),
     ERL_EPMD_ADDRESS: '127.0.0.1',
   };
-  // Started by hand, so that its end is known too: the broker would leave it behind.
+  // Started separately, so that it can be stopped as well: the broker would leave it running.
   const epmd = spawn('epmd', [], { env, stdio: 'ignore' });
   const connections = new Set<ChannelModel>();
   let server: ChildProcess | null = null;
@@ -99,7 +99,7 @@ export async function startRabbit(tls?: {
     connection.once('close', () => connections.delete(connection));
     return connection;
   };
-  /** What was started is a script, which ends with the broker: signals are for the broker itself. */
+  /** The started process is a script that ends with the broker; signals are sent to the broker itself. */
   const signal = (name: NodeJS.Signals) => {
     const pid = Number(readFileSync(at('pid'), 'utf8'));
     process.kill(pid, name);

@@ -7,7 +7,7 @@ import { RedisClient } from '@redis/client';
 import { freePort, until } from './conditions.ts';
 import { isInstalled } from './debian.ts';
 
-/** What a suite that is skipped says in its title. */
+/** Addition to the title of a skipped suite. */
 export const withoutRedis = isInstalled('redis-server') ? null : 'apt-get install redis-server';
 
 /** With the same as the gateway's, the library uses its class of clients again, which takes 19 ms to make. */
@@ -17,19 +17,19 @@ const COMMANDS = { RESP: 2 } as const;
 export interface TestRedis {
   readonly port: number;
   readonly address: string;
-  /** What the server says to a command, over a connection of the test's own. */
+  /** The server's reply to a command, over a connection of the test. */
   command(...command: string[]): Promise<unknown>;
-  /** The process goes on, and does nothing. */
+  /** Suspends the process. */
   pause(): void;
   resume(): void;
-  /** Ends the process; nothing is kept. */
+  /** Kills the process; no data is kept. */
   stop(): Promise<void>;
-  /** At the same port. */
+  /** Restarts at the same port. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param options as on the command line. @param tls of the test's own connections. */
+/** @param options command-line options. @param tls settings of the test's connections. */
 export async function startRedis(options: readonly string[] = [], tls?: object): Promise<TestRedis> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-redis-'));
   const port = await freePort();

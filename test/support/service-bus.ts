@@ -14,35 +14,35 @@ interface Subscription {
   readonly ready: TestMessage[];
   /** By the tag of the delivery. */
   readonly locked: Map<string, TestMessage>;
-  /** The links by which locked messages were handed over. */
+  /** The links over which locked messages were delivered. */
   readonly owners: Map<string, Sender>;
   readonly completed: TestMessage[];
   readonly senders: Set<Sender>;
   abandoned: number;
 }
 
-/** A server that speaks the part of Azure Service Bus that publishers and subscribers use. What it has outlives restarts. */
+/** A server with the part of Azure Service Bus that publishers and subscribers use. Its data survives restarts. */
 export class TestServiceBus {
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #topics = new Set<string>();
   readonly #sockets = new Set<Socket>();
   readonly #sent = new WeakMap<Sender, number>();
-  /** Tokens that clients have shown for an address. */
+  /** Tokens that clients have presented for an address. */
   readonly tokens: string[] = [];
   /** Links that were opened to an entity. */
   opened = 0;
-  /** Says nothing to whoever publishes. */
+  /** Does not respond to publishers. */
   isSilent = false;
-  /** Does not say that there are no more messages: the library then closes its link, and settles by another one. */
+  /** Does not report that there are no more messages: the library then closes its link, and settles over another one. */
   ignoresDrain = false;
-  /** The locks that are to be renewed are over. */
+  /** Lets the locks to be renewed expire. */
   refusesRenewals = false;
-  /** Refuses every token. */
+  /** Rejects every token. */
   refusesTokens = false;
   #server: Server | null = null;
   #port = 0;
 
-  /** With a key that is good for nothing. */
+  /** Connection string with an invalid key. */
   get connection(): string {
     return `Endpoint=sb://127.0.0.1:${this.#port};SharedAccessKeyName=root;SharedAccessKey=c2VjcmV0;UseDevelopmentEmulator=true`;
   }
@@ -65,7 +65,7 @@ export class TestServiceBus {
     for (const body of bodies) this.#publish(topic, { body: Buffer.from(body), properties: {} });
   }
 
-  /** The locks of messages whose link is gone are over. */
+  /** Ends the locks of messages whose link was closed. */
   expire(): void {
     for (const subscription of this.#subscriptions.values()) {
       for (const [tag, sender] of subscription.owners) {
@@ -74,7 +74,7 @@ export class TestServiceBus {
     }
   }
 
-  /** At the same port as before. */
+  /** Restarts at the same port. */
   async start(): Promise<void> {
     const container = create_container({ id: 'test-service-bus' });
     container.sasl_server_mechanisms.enable_anonymous();
@@ -123,7 +123,7 @@ export class TestServiceBus {
     this.#server = null;
     const closed = new Promise((resolve) => server.close(resolve));
     for (const { senders } of this.#subscriptions.values()) senders.clear();
-    // The library ends its timers for nothing but an error.
+    // The library ends its timers only on an error.
     for (const socket of this.#sockets) socket.destroy(new Error('stopped by the test'));
     await closed;
   }
@@ -189,7 +189,7 @@ export class TestServiceBus {
   #deliver(subscription: Subscription): void {
     for (const sender of subscription.senders) {
       const link = sender as unknown as { credit: number; delivery_count: number };
-      // Credit counts down when a message is written, which is later.
+      // The credit decreases when a message is written, which happens later.
       while (link.credit + link.delivery_count > (this.#sent.get(sender) ?? 0) && subscription.ready.length > 0) {
         this.#sent.set(sender, (this.#sent.get(sender) ?? 0) + 1);
         const message = subscription.ready.shift()!;
@@ -239,7 +239,7 @@ function refuse(link: { close(error: object): void }, address: string): void {
   link.close({ condition: 'amqp:not-found', description });
 }
 
-/** Answers over the link of the client that listens to the address. */
+/** Responds over the link of the client that receives from the address. */
 function reply(connection: Connection, address: string, request: Message, properties: object, body?: unknown): void {
   const sender = connection.find_sender((each: Sender) => each.source?.address === address) as Sender;
   const application_properties = properties as Record<string, string>;

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { atEndpoint, definePlugin, HeaderBag, Reply } from '#contract';
 
-/** Goes on in `shout`: says which process it is in, answers in capitals, and says goodbye. */
+/** Switches to the protocol `shout`, which reports its process, responds in capital letters and sends a goodbye. */
 export const shout = definePlugin({
   name: 'test/shout',
   description: 'Answers in capitals.',

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Stands for the file of a plugin. */
+/** A substitute for the file of a plugin. */
 export function failLater(how: string): void {
   if (how === 'throw') {
     setTimeout(() => {
@@ -9,6 +9,6 @@ export function failLater(how: string): void {
   }
   if (how === 'reject') void Promise.reject(new TypeError('stray'));
   if (how === 'text') void Promise.reject('a text');
-  // Its error has no place in any file.
+  // An error without a place in any file.
   if (how === 'socket') connect({ port: 1, host: '127.0.0.1' });
 }

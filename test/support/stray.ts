@@ -5,7 +5,7 @@ import { rememberingLog } from './log.ts';
 import { misbehaving } from './misbehaving.ts';
 import { failLater } from './stray-plugin.ts';
 
-/** A process that knows a plugin from a file, in which something fails that nobody waits for; writes what its log says. */
+/** A process with a plugin from a file that raises an unhandled error; prints its log. */
 const log = rememberingLog();
 const containment = new Containment({ log: process.argv[2] === 'silent' ? silentLog : log, events: silentEvents });
 const { source } = misbehaving;
@@ -27,7 +27,7 @@ const acts: Readonly<Record<string, () => void>> = {
   'gateway rejects': () => void Promise.reject(new Error('of the gateway')),
 };
 acts[process.argv[2]!]!();
-// Where the failure is nobody's, it ends the process instead: nothing but that and a line of the log does.
+// An error that belongs to no plugin ends the process instead, with a log line.
 const alive = setInterval(() => {}, 60_000);
 await until(() => log.lines.length > 0);
 clearInterval(alive);

@@ -1,21 +1,21 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 
-/** A response on its way, read as it comes. */
+/** A streamed response that is read as it arrives. */
 export interface StreamedResponse {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   /** Everything received so far. */
   readonly bytes: Buffer;
-  /** Waits until this has been received. */
+  /** Waits until the given text has been received. */
   until(text: string): Promise<void>;
-  /** Waits for the end: true for a clean one, false when the connection broke. */
+  /** Waits for the end: true if it is complete, false if the connection was lost. */
   ended(): Promise<boolean>;
   /** Closes the connection. */
   leave(): void;
 }
 
-/** Sends a request and resolves as soon as the response's headers are there. @param body of a POST. */
+/** Sends a request and resolves when the response headers have arrived. @param body sends a POST with this body. */
 export async function openStream(
   port: number,
   path: string,
@@ -67,10 +67,10 @@ export async function openStream(
   };
 }
 
-/** Longest wait of `eventually`, in milliseconds: longer than any test has. */
+/** Maximum wait of `eventually`, in milliseconds: longer than the timeout of any test. */
 const LONGEST_MS = 120_000;
 
-/** Waits until something holds, looked at once in every turn of the event loop. The test's own timeout is what matters. */
+/** Waits until a condition is true, checked once per turn of the event loop, limited by the timeout of the test. */
 export async function eventually(holds: () => boolean): Promise<void> {
   const giveUpAt = performance.now() + LONGEST_MS;
   while (!holds()) {

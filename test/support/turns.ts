@@ -1,4 +1,4 @@
-/** How many turns the event loop takes while something is done. */
+/** Number of turns of the event loop while a function runs. */
 export async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let isOver = false;

@@ -6,12 +6,12 @@ import { exampleOffers } from './example-offers.ts';
 import { pipePlugins } from './pipe-plugins.ts';
 import { severalBackends } from './several-backends.ts';
 
-/** What a plugin answers in a configuration, and in one where everything is another that it did not ask for. */
+/** Results of a plugin in a configuration, and in another one in which all values that it has not read are different. */
 export interface Compared {
   readonly before: readonly unknown[];
-  /** Of what was attached before, once the other one is attached. */
+  /** Result of the first attachment after the other one was attached. */
   readonly outliving: readonly unknown[];
-  /** Of what was attached in the other configuration. */
+  /** Result of the attachment in the other configuration. */
   readonly after: readonly unknown[];
 }
 
@@ -21,9 +21,9 @@ const requests: readonly TestRequest[] = [
   { method: 'POST', headers: { Host: 'api.example.com' }, body: 'no JSON' },
 ];
 
-/** Attaches a plugin in two configurations of the service that differ in all it has not asked for. */
+/** Attaches a plugin in two configurations that differ in everything that it has not read. */
 export async function underUnrelatedChanges(plugin: Plugin, at: Level, config: unknown): Promise<Compared> {
-  // So much later each time that no limit remembers what was asked before.
+  // Advances the time so far that no rate limit remembers earlier requests.
   const clock = { time: 0, now: () => clock.time };
   const answersOf = async (gate: Harness) => {
     clock.time += 86_400_000;
@@ -39,7 +39,7 @@ export async function underUnrelatedChanges(plugin: Plugin, at: Level, config: u
     ...(backends[plugin.name] && { backend: backends[plugin.name] }),
   };
   const first = await openHarness(plugin, at, config, around);
-  // What it asks for later counts for nothing: it was attached with what it was told then.
+  // Later reads do not count: the plugin was attached with the values that it had read by then.
   const { settings } = first.reads;
   const before = await answersOf(first);
   const second = await openHarness(plugin, at, config, { ...around, service: allOthers(settings) });
@@ -49,7 +49,7 @@ export async function underUnrelatedChanges(plugin: Plugin, at: Level, config: u
   return compared;
 }
 
-/** A service in which every field but some has another value. */
+/** A service in which every field, except the given ones, has another value. */
 function allOthers(kept: readonly string[]): Partial<ServiceConfig> {
   const own = ['$schema', 'version', 'endpoints', 'extra_config', ...kept];
   const fields = Object.entries(testService()).filter(([name]) => !own.includes(name));

@@ -12,7 +12,7 @@ import {
   watchFiles,
 } from '../../kernel/runtime/watch/index.ts';
 
-/** Short, but patient with the test's own writes. Nothing but events tells of a change. */
+/** Short times that tolerate the writes of the test. Changes are only detected by events. */
 const QUICK: WatchTimes = {
   quietMs: 30,
   longestMs: 300,
@@ -24,22 +24,22 @@ const QUICK: WatchTimes = {
 };
 
 export interface Watching {
-  /** A fresh directory. */
+  /** A new directory. */
   readonly home: string;
   /** `gateway.json` in it, holding `{"a": 1}`. */
   readonly file: string;
   readonly watcher: Watcher;
   readonly warnings: readonly string[];
   readonly errors: readonly string[];
-  /** What `onChange` was told, run by run. */
+  /** The arguments of each call of `onChange`. */
   readonly reported: readonly (readonly string[])[];
   start(
     files: Iterable<string | FileRead>,
     options?: Omit<Partial<WatchOptions>, 'times'> & { readonly times?: Partial<WatchTimes> },
   ): Promise<void>;
-  /** The next run not yet taken. */
+  /** The next call that was not returned yet. */
   next(): Promise<readonly string[]>;
-  /** Changes another watched file and expects that nothing but that was ever told. */
+  /** Changes another watched file and expects that only this change is reported. */
   nothingElseThan(marker: string): Promise<void>;
   end(): Promise<void>;
 }

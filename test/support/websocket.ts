@@ -4,34 +4,34 @@ import type { AddressInfo } from 'node:net';
 import { type ClientOptions, WebSocket, WebSocketServer } from 'ws';
 import { until } from './conditions.ts';
 
-/** One end of a WebSocket that remembers what came. */
+/** One end of a WebSocket that records received messages. */
 export interface TestSocket {
   readonly socket: WebSocket;
   /** Messages so far: text as text, bytes as buffers. */
   readonly messages: readonly (string | Buffer)[];
-  /** What it was closed with; null while it is open. */
+  /** Close code and reason; null while it is open. */
   readonly closed: { readonly code: number; readonly reason: string } | null;
   send(data: string | Buffer): void;
-  /** The next message that has not been given yet. */
+  /** The next message that was not returned yet. */
   next(): Promise<string | Buffer>;
   /** Waits until it is closed. */
   over(): Promise<{ code: number; reason: string }>;
 }
 
-/** A backend's end, and what it was opened with. */
+/** The backend's end, and the request that opened it. */
 export interface AcceptedSocket extends TestSocket {
   readonly request: IncomingMessage;
 }
 
-/** A server of WebSockets on the loopback address. */
+/** A WebSocket server on the loopback address. */
 export interface TestSocketServer {
   readonly url: string;
   readonly port: number;
   /** Every connection so far, oldest first. */
   readonly sockets: readonly AcceptedSocket[];
-  /** The next connection that has not been given yet. */
+  /** The next connection that was not returned yet. */
   next(): Promise<AcceptedSocket>;
-  /** Cuts all connections and listens no more. */
+  /** Closes all connections and stops listening. */
   close(): Promise<void>;
 }
 
@@ -80,7 +80,7 @@ export async function startSocketServer(options: TestSocketServerOptions = {}): 
 
 type Done = (isGood: boolean, status: number) => void;
 
-/** Opens a WebSocket. @throws Error with the status where it is refused. */
+/** Opens a WebSocket. @throws Error with the status if it is rejected. */
 export async function openSocket(
   url: string,
   { subprotocols = [], ...options }: ClientOptions & { readonly subprotocols?: string[] } = {},
@@ -94,7 +94,7 @@ export async function openSocket(
   return made;
 }
 
-/** The status with which the upgrade is refused. */
+/** The status with which the upgrade is rejected. */
 export async function refusalOf(url: string, options: ClientOptions = {}): Promise<number> {
   const socket = new WebSocket(url, options);
   socket.on('error', () => {});

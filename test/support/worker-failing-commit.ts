@@ -3,7 +3,7 @@ import { silentSinks } from '../../kernel/testing/index.ts';
 import { runWorker } from '../../kernel/workers/worker.ts';
 import { catalogue } from '../../plugins/index.ts';
 
-/** A worker's program whose first change of configuration fails at the swap. */
+/** A worker program whose first configuration change fails at the swap. */
 const { prepare } = Generations.prototype;
 let failed = false;
 Generations.prototype.prepare = async function (this: Generations, ...args: Parameters<typeof prepare>) {

@@ -3,6 +3,6 @@ import { runWorker } from '../../kernel/workers/worker.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { misbehaving } from './misbehaving.ts';
 
-/** A worker's program with a plugin that does what it should not. */
+/** A worker program with a misbehaving plugin. */
 const plugins = { ...catalogue.plugins, [misbehaving.name]: async () => ({ plugin: misbehaving }) };
 process.exitCode = await runWorker({ ...catalogue, plugins }, JSON.parse(process.argv.at(-1)!), silentSinks);

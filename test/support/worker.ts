@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module';
 
-// As in the program itself: what is started again and again is compiled once.
+// As in the program itself, code of repeatedly started processes is compiled once.
 enableCompileCache();
 const [{ silentSinks }, { runWorker }, { catalogue }] = await Promise.all([
   import('../../kernel/testing/index.ts'),
@@ -8,5 +8,5 @@ const [{ silentSinks }, { runWorker }, { catalogue }] = await Promise.all([
   import('../../plugins/index.ts'),
 ]);
 
-/** A worker's program, for tests that start workers without the command line. */
+/** A worker program, for tests that start workers without the command line. */
 process.exitCode = await runWorker(catalogue, JSON.parse(process.argv.at(-1)!), silentSinks);

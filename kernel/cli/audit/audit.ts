@@ -63,7 +63,7 @@ export const audit: Command = {
   flags,
   variables: { ...configVariables, ...colourVariables },
   summary: 'Recommend improvements for the security, performance and observability of a configuration.',
-  details: 'Exit codes: 0 no findings or notes only, 1 findings, 2 the audit could not run.',
+  details: 'Exit codes: 0 no findings, or only notes; 1 findings; 2 the audit could not run.',
   async run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
     const file = requireFile(values.config, positionals, context);
@@ -164,7 +164,7 @@ function functionsFor(terminal: Terminal): TemplateFunctions {
       const colour = Object.hasOwn(colours, String(value)) && colours[value as Severity];
       return coloured && colour ? `\x1b[${colour}m${value}\x1b[0m` : String(value);
     },
-    noted: (note) => (note === true ? ' (A note: it does not fail the audit.)' : ''),
+    noted: (note) => (note === true ? ' (Note: does not fail the audit.)' : ''),
     places: (instances) => listPlaces(instances as readonly FilePosition[]),
   };
 }

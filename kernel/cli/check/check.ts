@@ -53,7 +53,7 @@ const flags = {
     type: 'string',
     short: 's',
     value: 'SCHEMA',
-    about: 'Also check the file against this JSON Schema: a path or a URL.',
+    about: 'Check the file against this JSON Schema as well: a path or a URL.',
   },
   debug: {
     type: 'boolean',
@@ -77,7 +77,7 @@ const flags = {
   fix: { type: 'boolean', about: 'Fix issues that have a single possible correction, in the file, before checking.' },
   admin: {
     ...admin,
-    about: 'Let the gateway at this admin address check the file.',
+    about: 'Have the file checked by the running gateway at this admin address.',
     otherwise: 'none: the file is checked locally',
   },
   ...access,
@@ -157,7 +157,7 @@ function connectTimeout(text: string | undefined): number {
 /** Describes the result of `--connect`. */
 function connectedTo(addresses: number | undefined): string {
   if (addresses === undefined) return '';
-  return addresses === 1 ? ' 1 address can be connected to.' : ` ${addresses} addresses can be connected to.`;
+  return addresses === 1 ? ' 1 address is reachable.' : ` ${addresses} addresses are reachable.`;
 }
 
 function exitCode({ errors }: Findings): number {

@@ -26,7 +26,7 @@ export const diff: Command = {
   usage: 'OLD NEW | FILE | REVISION REVISION',
   flags,
   variables: { ...adminVariables, ...colourVariables },
-  summary: 'Compare two configurations, or one with the configuration of a running gateway, by meaning.',
+  summary: 'Compare the meaning of two configurations, or of a configuration with the one of a running gateway.',
   details: 'Exit codes: 0 equal, 1 different, 2 not valid, 3 the gateway did not respond.',
   async run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);

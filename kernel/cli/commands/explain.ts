@@ -64,7 +64,7 @@ function parseHeader(text: string): [string, string] {
 
 const responses: { readonly [K in Match['kind']]: (match: Extract<Match, { kind: K }>) => string } = {
   route: ({ route }) => `${route.id}  ${showPlace(route)}`,
-  builtin: () => 'an endpoint of the gateway itself',
+  builtin: () => 'a built-in endpoint of the gateway',
   options: ({ allow }) => `200, Allow: ${allow.join(', ')}`,
   redirect: ({ status, location }) => `${status}, Location: ${location}`,
   method: ({ allow }) => `405, Allow: ${allow.join(', ')}`,
@@ -107,6 +107,6 @@ function describeBackend(backend: Forwarded, index: number): string[] {
   rows.push(['read as', backend.encoding], ['pipe', showStages(backend.stages)]);
   for (const { name, why } of backend.clientHeaders) if (why) rows.push(['dropped', `header ${name}: ${why}`]);
   for (const { name, why } of backend.clientQuery) if (why) rows.push(['dropped', `parameter ${name}: ${why}`]);
-  const shadow = backend.shadow ? ' (shadow: its response is discarded)' : '';
+  const shadow = backend.shadow ? ' (shadow: the response is discarded)' : '';
   return ['', `backend ${index}${shadow}  ${showPlace(backend)}`, ...alignColumns(rows).map((line) => `  ${line}`)];
 }

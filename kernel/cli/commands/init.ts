@@ -25,7 +25,7 @@ export const init: Command = {
       await writeFile(file, starters[format]!, { flag: 'wx' });
     } catch (error) {
       const exists = (error as NodeJS.ErrnoException).code === 'EEXIST';
-      stderr.write(exists ? `ERROR ${file} exists: it is not overwritten\n` : `${cannotWrite(file, error)}\n`);
+      stderr.write(exists ? `ERROR ${file} already exists and is not overwritten\n` : `${cannotWrite(file, error)}\n`);
       return 1;
     }
     stdout.write(`Wrote ${file}. Set "host" to the address of your service, then:

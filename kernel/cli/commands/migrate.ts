@@ -147,7 +147,7 @@ async function silenced(given: Document, tools: Tools): Promise<Silenced> {
   };
   const mended = await mendDocument(given, find, (document, change) => {
     const line = describeChange(document, change).trimEnd();
-    return `${line}, for KrakenD ignores it: ${reasons.get(change.pointer)}\n`;
+    return `${line}, because KrakenD ignores it: ${reasons.get(change.pointer)}\n`;
   });
   const describe = (error: ConfigError) => describeLeft(mended.document, error, tools.registry);
   return { ...mended, left: issues.map(describe), old: plugins.map(describe) };
@@ -156,7 +156,7 @@ async function silenced(given: Document, tools: Tools): Promise<Silenced> {
 function describeLeft(document: Document, error: ConfigError, registry: Tools['registry']): string {
   const position = document.locate(error.pointer, 'key') ?? document.locate(error.pointer, 'value');
   const where = position ? `${position.file ?? document.file}:${position.line}:${position.column}` : document.file;
-  const why = mayProtect(error, registry) ? ' (not commented out: that could weaken protection)' : '';
+  const why = mayProtect(error, registry) ? ' (not commented out, because that could weaken protection)' : '';
   return `${where}: left unchanged: ${error.message}${why}\n`;
 }
 

@@ -16,7 +16,8 @@ const flags = {
     type: 'string',
     value: 'DURATION',
     otherwise: 'no guard',
-    about: 'Watch errors and latency for this duration, for example 60s, and roll back if they get worse.',
+    about:
+      'Monitor errors and latency for this duration after the change, for example 60s, and roll back if they increase.',
   },
   'guard-errors': {
     type: 'string',
@@ -44,7 +45,8 @@ export const reload: Command = {
   flags,
   variables: adminVariables,
   summary: 'Reload the configuration of a running gateway.',
-  details: 'Exit codes: 0 active, 1 rejected or rolled back, 3 no gateway responded, 4 --if-match is stale.',
+  details:
+    'Exit codes: 0 the change is active, 1 rejected or rolled back, 3 no gateway responded, 4 another revision than --if-match is active.',
   run(args, context) {
     const { values } = readArguments(args, flags);
     const { force, 'dry-run': dry_run, message } = values;
@@ -57,7 +59,7 @@ export const reload: Command = {
       if (durationMs === null || !applied || applied.result === 'dry_run') return code;
       if (applied.guard) return awaitDecision(client, context, applied.guard, durationMs);
       context.stderr.write(
-        `the guard is not active: revision ${applied.revision} has served for longer than its period, or is the first one\n`,
+        `the guard is not active: the guard period of revision ${applied.revision} is over, or it is the first revision\n`,
       );
       return code;
     });

@@ -16,7 +16,8 @@ export const rollback: Command = {
   flags,
   variables: adminVariables,
   summary: 'Activate an earlier configuration in a running gateway.',
-  details: 'Exit codes: 0 active, 1 rejected, 3 no gateway responded, 4 --if-match is stale.',
+  details:
+    'Exit codes: 0 the change is active, 1 rejected, 3 no gateway responded, 4 another revision than --if-match is active.',
   run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
     const [number, ...others] = positionals;

@@ -11,14 +11,24 @@ import { alignColumns, terminalWidth } from '../terminal.ts';
 const flags = {
   config: configFlag,
   plugins: pluginsFlag,
-  method: { type: 'string', value: 'METHOD', otherwise: 'every method', about: 'Only endpoints of this method.' },
+  method: {
+    type: 'string',
+    value: 'METHOD',
+    otherwise: 'every method',
+    about: 'List only endpoints with this method.',
+  },
   prefix: {
     type: 'string',
     value: 'PATH',
     otherwise: 'every path',
-    about: 'Only endpoints whose path starts with this prefix.',
+    about: 'List only endpoints whose path starts with this prefix.',
   },
-  namespace: { type: 'string', value: 'NAMESPACE', otherwise: 'any', about: 'Only endpoints that use this component.' },
+  namespace: {
+    type: 'string',
+    value: 'NAMESPACE',
+    otherwise: 'any',
+    about: 'List only endpoints that use this component.',
+  },
   format: formatFlag,
 } as const satisfies Flags;
 

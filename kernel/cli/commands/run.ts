@@ -25,7 +25,7 @@ const flags = {
     type: 'string',
     short: 'p',
     value: 'PORT',
-    otherwise: 'port of the file, else 8080',
+    otherwise: 'the port in the file, or 8080',
     about: 'Listening port.',
   },
   watch: { type: 'boolean', default: true, about: 'Do not reload when files change.' },
@@ -34,7 +34,7 @@ const flags = {
     value: 'NUMBER',
     otherwise: 'a single process',
     about:
-      'Number of worker processes, or auto for one per processor. Use 1 where no supervisor restarts the gateway: the main process replaces a worker that exits or has an internal error.',
+      'Number of worker processes, or auto for one per processor. Use 1 if no supervisor restarts the gateway: the main process then replaces the worker if it exits or has an internal error.',
   },
   'resume-last-good': {
     type: 'boolean',
@@ -46,7 +46,7 @@ const flags = {
     value: 'DIRECTORY',
     otherwise: '~/.local/state/sluice',
     about:
-      'Directory for the configuration history and the admin token, readable by their owner only (0600). The history stores rendered configurations, including plaintext secrets from the environment and from files.',
+      'Directory for the configuration history and the admin token. The files are readable by their owner only (0600). The history contains rendered configurations, including plaintext secrets from the environment and from files.',
   },
   admin: {
     type: 'string',
@@ -57,7 +57,7 @@ const flags = {
   'admin-token-file': {
     type: 'string',
     value: 'FILE',
-    otherwise: 'a random token, kept in the state directory until its file is deleted',
+    otherwise: 'a random token, stored in the state directory',
     about: 'File with one admin token, or a JSON list of {id, sha256, scopes}.',
   },
 } as const satisfies Flags;
@@ -71,7 +71,7 @@ export const run: Command = {
   variables: allVariables,
   summary: 'Serve a configuration.',
   details:
-    'Exits with 0 after SIGTERM or SIGINT, with 1 if it cannot start, and with 70 after more than 10 internal errors within a minute.',
+    'Exit codes: 0 after SIGTERM or SIGINT, 1 the gateway cannot start, 70 more than 10 internal errors within a minute.',
   async run(args, context) {
     const { stderr, env, catalogue, startAdmin, sinks } = context;
     const { values, positionals } = readArguments(args, flags, true);

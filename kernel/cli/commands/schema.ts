@@ -10,7 +10,7 @@ import { printErrors } from '../formats/report.ts';
 import { withTools } from '../tools.ts';
 
 const flags = {
-  config: { ...configFlag, about: 'Include the plugins that this configuration names.' },
+  config: { ...configFlag, about: 'Include the plugins that this configuration file names.' },
   plugins: pluginsFlag,
   pretty: { type: 'boolean', default: false, about: 'Pretty-print the schema.' },
 } as const satisfies Flags;
@@ -24,7 +24,8 @@ export const schema: Command = {
   async run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
     const [namespace, ...others] = positionals;
-    if (others.length > 0) throw new UsageError(`one namespace at a time, not also ${others.join(', ')}`);
+    if (others.length > 0)
+      throw new UsageError(`only one namespace can be printed at a time, without ${others.join(', ')}`);
     const file = values.config;
     const printed = await withTools({ ...context, plugins: values.plugins }, async ({ registryOf }) => {
       const registry = await registryOf(file === undefined ? {} : (await readDocument(file)).data);

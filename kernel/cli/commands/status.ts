@@ -30,7 +30,7 @@ function describe(body: StatusBody): Described {
     ],
     ['source', body.sourceFile ?? body.source],
     ['endpoints', String(endpoints)],
-    ['workers', `${workers}${converged ? '' : ', not all with this revision'}`],
+    ['workers', `${workers}${converged ? '' : ', some of which still use another revision'}`],
     ['version', version],
     ['started', startedAt],
     ['last reload', lastReload(body)],

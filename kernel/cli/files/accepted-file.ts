@@ -23,7 +23,7 @@ export const configFlag = {
 export const pluginsFlag = {
   type: 'string',
   value: 'DIRECTORY',
-  otherwise: 'those that the configuration names',
+  otherwise: 'the plugins that the configuration names',
   about: 'Additional folder with custom plugins.',
 } as const satisfies Flag;
 

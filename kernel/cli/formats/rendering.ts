@@ -10,7 +10,7 @@ export function showRendering(rendering: Rendering | undefined): string {
   const { files, out, variables } = rendering;
   const named = files.slice(0, MAX_NAMED).map(printable).join(', ');
   const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : '';
-  const made = files.length === 0 ? 'Rendered from the template alone' : `Rendered with ${named}${more}`;
+  const made = files.length === 0 ? 'Rendered from the template only' : `Rendered with ${named}${more}`;
   const written = out === null ? '' : `, written to ${printable(out)}`;
   const debug = variables === null ? '' : `Variables: ${JSON.stringify(maskSecrets(variables, ''), plain, 2)}\n`;
   return `${made}${written}\n${debug}`;

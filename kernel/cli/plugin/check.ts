@@ -16,9 +16,9 @@ import { typeErrorsOf } from './check-types.ts';
 export const checkPlugins: Command = {
   usage: '[FILE | DIRECTORY]...',
   flags: {},
-  summary: 'Load plugins like a gateway does, build the examples of their schemas, and check types.',
+  summary: 'Load plugins as a gateway does, attach them with the examples of their schemas, and check types.',
   details:
-    'Without a name, checks the plugins in ./plugins. Types are checked in folders with a tsconfig.json, by the TypeScript version installed there; a gateway never checks types. Exit codes: 0 no issues, 1 issues found.',
+    'Without an argument, the plugins in ./plugins are checked. Types are checked in folders with a tsconfig.json, by the TypeScript version installed there; a gateway never checks types. Exit codes: 0 no issues, 1 issues found.',
   async run(args, context) {
     const { positionals } = readArguments(args, {}, true);
     const paths = positionals.length > 0 ? positionals : ['./plugins'];
@@ -74,7 +74,8 @@ async function attachExamples(plugin: Plugin, report: (line: string) => void): P
       try {
         const gate = await openHarness(plugin, at, example, { starts: false });
         const { kept, deferred } = await gate.close();
-        if (kept + deferred > 0) report(`${subject} leaves ${kept} kept values and ${deferred} deferred calls`);
+        if (kept + deferred > 0)
+          report(`${subject} does not release ${kept} kept values and ${deferred} deferred calls`);
       } catch (error) {
         const messages = error instanceof ConfigErrors ? error.errors.map(lineOf) : [String(error)];
         for (const message of messages) report(`${subject}: ${message}`);

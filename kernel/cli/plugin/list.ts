@@ -10,8 +10,8 @@ import { alignColumns, terminalWidth } from '../terminal.ts';
 import { withTools } from '../tools.ts';
 
 const flags = {
-  config: { ...configFlag, about: 'Also list the plugins that this configuration names.' },
-  plugins: { ...pluginsFlag, otherwise: 'the plugins of the configuration, or ./plugins without one' },
+  config: { ...configFlag, about: 'List the plugins that this configuration names as well.' },
+  plugins: { ...pluginsFlag, otherwise: 'the plugins of the configuration, or ./plugins if no configuration is given' },
   all: { type: 'boolean', default: false, about: 'Includes built-in plugins.' },
   format: formatFlag,
 } as const satisfies Flags;

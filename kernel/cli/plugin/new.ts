@@ -14,7 +14,7 @@ const flags = {
     type: 'string',
     value: 'KIND',
     default: 'endpoint',
-    about: `Kind of plugin: ${Object.keys(native).join(', ')}; or of module: middleware (alias module), request-modifier, response-modifier, http-client, http-server.`,
+    about: `Kind of plugin: ${Object.keys(native).join(', ')}; or kind of module: middleware (alias module), request-modifier, response-modifier, http-client, http-server.`,
   },
   isolate: {
     type: 'boolean',

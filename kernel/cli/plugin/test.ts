@@ -11,7 +11,7 @@ export const testPlugins: Command = {
   flags: {},
   summary: 'Run plugin tests: files named *.test.ts, .mts, .js or .mjs.',
   details:
-    'Without a name, tests the plugins in ./plugins. Exit codes: 0 all tests pass, 1 a test fails or no test exists.',
+    'Without an argument, the plugins in ./plugins are tested. Exit codes: 0 all tests pass, 1 a test fails or no test exists.',
   async run(args, { stdout, stderr, env }) {
     const { positionals } = readArguments(args, {}, true);
     const paths = positionals.length > 0 ? positionals : ['./plugins'];

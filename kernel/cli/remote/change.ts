@@ -8,7 +8,7 @@ export const changeFlags = {
   'if-match': {
     type: 'string',
     value: 'REVISION-HASH',
-    about: 'Apply the change only if this revision is active, as printed by status.',
+    about: 'Apply the change only if this revision is active. The status command prints it.',
   },
 } as const satisfies Flags;
 
@@ -23,7 +23,7 @@ const outcomes: Readonly<Record<AppliedBody['result'], (body: AppliedBody) => st
     `now serving revision ${revision} (${hash.slice(0, 12)}), replacing ${previous}; took ${durationMs} ms`,
   unchanged: ({ revision }) => `unchanged: revision ${revision} stays active`,
   dry_run: ({ revision, hash, durationMs }) =>
-    `dry run: it could be applied (${hash.slice(0, 12)}); revision ${revision} stays active; took ${durationMs} ms`,
+    `dry run: the configuration (${hash.slice(0, 12)}) could be applied; revision ${revision} stays active; took ${durationMs} ms`,
 };
 
 const marks = { added: '+', changed: '~', removed: '-' } as const;
@@ -35,8 +35,8 @@ export function describeChange(body: AppliedBody): Described {
   const lines = [
     outcomes[body.result](body),
     ...kinds.flatMap(([kind, mark]) => changes[kind].map((endpoint) => `${mark} ${endpoint}`)),
-    ...rebound.map((address) => `listens at ${address}`),
-    ...requiresRestart.map((setting) => `needs a restart: ${setting}`),
+    ...rebound.map((address) => `now listening on ${address}`),
+    ...requiresRestart.map((setting) => `takes effect after a restart: ${setting}`),
   ];
   return { lines, issues: warnings };
 }

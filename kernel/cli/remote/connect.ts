@@ -22,7 +22,7 @@ export const remoteFlags = {
   'admin-token-file': {
     type: 'string',
     value: 'FILE',
-    otherwise: 'the token stored by a gateway of the same user',
+    otherwise: 'the token that a gateway of the same user has stored',
     about: 'File with the token.',
   },
   'state-dir': {

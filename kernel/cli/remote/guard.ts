@@ -41,12 +41,12 @@ async function decisionOf(client: AdminClient, { attempt }: GuardBody, signal: A
 
 const words: Readonly<Record<GuardBody['state'], (guard: GuardBody) => string>> = {
   watching: ({ revision, endsAt }) => `watching revision ${revision} until ${endsAt}`,
-  passed: ({ revision }) => `revision ${revision} has passed its guard`,
+  passed: ({ revision }) => `revision ${revision} has passed its guard period`,
   undecided: ({ revision, reason }) => `the guard cannot evaluate revision ${revision}: ${reason}`,
-  superseded: ({ revision, reason }) => `the guard over revision ${revision} ended early: ${reason}`,
+  superseded: ({ revision, reason }) => `the guard of revision ${revision} ended early: ${reason}`,
   'rolled-back': ({ revision, reason, rolledBackTo }) =>
     `revision ${revision} was rolled back: ${reason}; now serving revision ${rolledBackTo}`,
-  failed: ({ revision, reason }) => `revision ${revision} got worse: ${reason}`,
+  failed: ({ revision, reason }) => `revision ${revision} performs worse than the previous one: ${reason}`,
 };
 
 /** Describes the state of a guard in a sentence. */

@@ -70,7 +70,7 @@ function ofKubernetes(text: string): boolean {
 
 function hintFor(variable: string, text: string): string | undefined {
   return ofKubernetes(text) && variable.endsWith('_PORT')
-    ? 'Kubernetes sets it for a Service of that name: "enableServiceLinks": false in the pod'
+    ? 'Kubernetes sets this variable for a Service of that name; set "enableServiceLinks": false in the pod'
     : undefined;
 }
 

@@ -52,7 +52,7 @@ const EVERY = '"method": "ANY" for all methods';
 /** Hint for a `method` that an endpoint or a backend cannot have. */
 export function methodHint(kind: Kind | undefined, value: unknown): string {
   if (Array.isArray(value)) return methodsHint(value);
-  if (kind === 'backend') return "leave it out: the endpoint's method is the default";
+  if (kind === 'backend') return "remove the field: the endpoint's method is the default";
   if (value === 'HEAD') return 'use GET: its endpoint answers HEAD as well';
   return `${EACH}, or ${EVERY}`;
 }

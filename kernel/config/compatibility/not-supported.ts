@@ -21,9 +21,7 @@ export function notSupportedYet(
   if (!namespaces.includes(namespace)) return undefined;
   const successor = successors[namespace];
   const isThere = successor !== undefined && supported.includes(successor);
-  const hint = isThere
-    ? `it is an old component: "${successor}" took its place`
-    : supportedRelatives(namespace, supported);
+  const hint = isThere ? `the component was replaced by "${successor}"` : supportedRelatives(namespace, supported);
   return new ConfigError('CONFIG_NOT_SUPPORTED', pointer, `'${namespace}' is not supported yet`, { hint });
 }
 

@@ -24,7 +24,7 @@ export function withOldFields(kind: Kind, schema: JsonSchema): JsonSchema {
 
 /** Patterns for the old names of a namespace, each with a deprecation schema that refers to the current one. */
 export function oldNamespaceSchemas(namespace: string, oldNames: readonly string[], reference: JsonSchema): Schemas {
-  const description = `Old name of "${namespace}".`;
+  const description = `Former name of "${namespace}".`;
   return Object.fromEntries(
     oldNames.map((name) => [`^github[._]com/${name}$`, { description, deprecated: true, allOf: [reference] }]),
   );
@@ -57,7 +57,7 @@ export function withOldNames(schema: JsonSchema, names: OldNames): JsonSchema {
   if (old.length === 0) return schema;
   const fields = old.map(([key, name]) => {
     const { default: _default, ...field } = properties[name]!;
-    const description = `Old name of "${name}", of version 2.`;
+    const description = `Former name of "${name}" in version 2.`;
     const oldField: JsonSchema = { ...field, title: key, description, deprecated: true };
     oldFields.add(oldField);
     return [key, oldField];

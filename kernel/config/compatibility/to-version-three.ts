@@ -76,7 +76,7 @@ export function reportRemoved(document: DataObject, origin: Origin, known: Known
 export function reportOldVersion({ version }: DataObject, report: Report): void {
   if (version !== 2) return;
   const hint = 'sluice migrate --write brings the file to version 3';
-  report.warn('CONFIG_OLD_VERSION', '/version', 'version 2 is old: it is read as version 3', { hint });
+  report.warn('CONFIG_OLD_VERSION', '/version', 'version 2 is outdated: the file is read as version 3', { hint });
 }
 
 function renewComponents(
@@ -163,7 +163,7 @@ function renameKeys(
     delete object[key];
     if (Object.hasOwn(object, name)) {
       const where = joinPointer(origin.pointer(pointer), key);
-      complain('CONFIG_CONFLICT', where, `'${key}' is an old name of '${name}', which is there too`, {
+      complain('CONFIG_CONFLICT', where, `'${key}' is an old name of '${name}', which is also set`, {
         related: [origin.pointer(joinPointer(pointer, name))],
       });
       continue;

@@ -83,7 +83,7 @@ function changeData(data: DataObject, changes: readonly Change[]): DataObject {
       addKey(last === undefined ? result : value, change);
       continue;
     }
-    if (value === undefined) throw impossible(change.pointer, 'is not there');
+    if (value === undefined) throw impossible(change.pointer, 'does not exist');
     if (!('key' in change)) {
       if (isObject(holder)) setKey(holder, last!, change.value);
       else (holder as Data[])[Number(last)] = change.value;
@@ -102,13 +102,13 @@ function isOfValue({ change }: { readonly change: Change }): boolean {
 }
 
 function addKey(holder: Data | undefined, { pointer, add, value }: Addition): void {
-  if (!isObject(holder)) throw impossible(pointer, 'takes no keys');
+  if (!isObject(holder)) throw impossible(pointer, 'cannot contain keys');
   if (Object.hasOwn(holder, add)) throw taken(joinPointer(pointer, add), add);
   setKey(holder, add, value);
 }
 
 function taken(pointer: string, name: string): ConfigErrors {
-  const message = `'${parsePointer(pointer).at(-1)}' cannot be renamed: '${name}' is there too`;
+  const message = `'${parsePointer(pointer).at(-1)}' cannot be renamed: '${name}' already exists`;
   const related = [joinPointer(parentPointer(pointer), name)];
   return new ConfigErrors([new ConfigError('EDIT_DUPLICATE_KEY', pointer, message, { related })]);
 }
@@ -125,7 +125,7 @@ function editsOf(editor: Editor, text: string, change: Change, data: unknown): E
   if ('add' in change) return [additionOf(editor, change, steps, data)];
   if ('key' in change) {
     const places = editor.keys(steps);
-    if (places.length === 0) throw impossible(pointer, 'is not written out');
+    if (places.length === 0) throw impossible(pointer, 'is not written in the file');
     return places.map(({ start, end }) => ({
       pointer,
       start,
@@ -175,7 +175,7 @@ function read(text: string, file: string, pointer: string): Document {
   try {
     return parseDocument(text, file);
   } catch (error) {
-    throw impossible(pointer, 'cannot be changed in this text', error);
+    throw impossible(pointer, 'cannot be changed in this file', error);
   }
 }
 

@@ -78,7 +78,7 @@ export function* editEntries(
 
   function* behind(place: TextRange, list: readonly Added[]): Generator<Edit> {
     if (layout === 'headers') {
-      if (isLastGone) throw impossible(pointer, 'cannot lose its last entry and get others at once');
+      if (isLastGone) throw impossible(pointer, 'cannot lose its last entry and get new ones in the same change');
       const lead = text.endsWith('\n') ? '\n' : '\n\n';
       const tables = list.map(({ value }) => `${lead}${table(value)}\n`).join('');
       yield edit({ start: text.length, end: text.length }, tables);

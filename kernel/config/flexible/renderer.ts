@@ -91,7 +91,7 @@ export class Renderer {
     const [unread] = this.unread.keys();
     const hint =
       unread &&
-      `the variables do not include ${relative('', unread)}: a settings file with templates can only be included by reference`;
+      `the variables do not contain ${relative('', unread)}: a settings file that contains templates can only be included by reference`;
     return new UnreadableError(template, [
       new PositionedError(code, '', reason + chain, { file, position: range, hint }),
     ]);

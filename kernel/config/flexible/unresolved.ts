@@ -65,7 +65,7 @@ export function unresolvedIn(document: DataObject, known: KnownPlugins): ConfigE
 function unfilled(text: string, pointer: string, start: number): ConfigError {
   const variable = variableFor(pointer);
   return new ConfigError('CONFIG_VARIABLE', pointer, `${text} was not replaced: it is used literally`, {
-    hint: variable ? `write a value here: ${variable} in the environment replaces it` : fillingHint(text),
+    hint: variable ? `write a value here; the environment variable ${variable} replaces it` : fillingHint(text),
     within: { start, end: start + text.length },
   });
 }

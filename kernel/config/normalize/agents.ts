@@ -29,7 +29,7 @@ export function completeAgents(
     const first = names.get(agent.name);
     if (first === undefined) names.set(agent.name, index);
     else {
-      report.error('AGENT_NAME', `${pointer}/name`, `another agent is named "${agent.name}" too`, {
+      report.error('AGENT_NAME', `${pointer}/name`, `duplicate agent name "${agent.name}"`, {
         related: [`/async_agent/${first}/name`],
       });
     }

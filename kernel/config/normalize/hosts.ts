@@ -21,9 +21,9 @@ const slips: readonly (readonly [pattern: RegExp, hint: (host: string) => string
   [/\{/, () => '"disable_host_sanitize": true'],
   [/^(?!https?:)[a-z][\w+.-]*:\/\//i, otherScheme],
   [/[,;]|\S\s+\S/, () => 'one entry of the list for each host'],
-  [/[?#]/, () => "what follows the path belongs in 'url_pattern'"],
+  [/[?#]/, () => "the path belongs in 'url_pattern'"],
   [/(?:^|\/\/)[\da-f]*:[\da-f:]*:/i, () => 'write an IPv6 address in brackets: [::1]'],
-  [/:\d+$/, () => 'ports are 1 to 65535'],
+  [/:\d+$/, () => 'a port is a number from 1 to 65535'],
   [/^https?:?\/+[^/@]+$/i, (host) => repaired(host.replace(/^(https?):?\/+/i, '$1://'))],
   [/@/, () => 'user names and passwords are not allowed in a host'],
 ];
@@ -43,7 +43,7 @@ function otherScheme(host: string): string | undefined {
   const [scheme = '', ...rest] = host.split('://');
   const near = findNear(scheme, ['http', 'https']);
   const meant = near && repaired(`${near.name}://${rest.join('://')}`);
-  return meant ?? 'http:// or https://; "disable_host_sanitize": true where a component speaks another protocol';
+  return meant ?? 'http:// or https://; set "disable_host_sanitize": true if a component uses another protocol';
 }
 
 function repaired(host: string): string | undefined {

@@ -9,13 +9,13 @@ import { type EndpointRule, placesOf, routeName, type ServiceRule } from './rule
 export const endpointTimeouts: EndpointRule = (endpoint, pointer, { write_timeout: limit }, report, written) => {
   const name = routeName(endpoint);
   if (limit > 0 && endpoint.timeout >= limit) {
-    const message = `write_timeout of ${limit}ms cuts ${name}, whose timeout is ${endpoint.timeout}ms`;
+    const message = `the write_timeout of ${limit}ms ends responses of ${name} before its timeout of ${endpoint.timeout}ms`;
     const hint = `a write_timeout above ${endpoint.timeout}ms, or "0s" for none`;
     report.warn('TIMEOUT_CUT', pointer, message, { hint, related: ['/write_timeout'] });
   }
   endpoint.backend.forEach(({ timeout }, index) => {
     if (timeout === undefined || timeout <= endpoint.timeout) return;
-    const message = `the timeout of ${timeout}ms can never fire: ${name} ends after ${endpoint.timeout}ms`;
+    const message = `the timeout of ${timeout}ms never applies: ${name} ends after ${endpoint.timeout}ms`;
     const related = placesOf('timeout', pointer, written);
     report.warn('TIMEOUT_UNUSED', `${pointer}/backend/${index}/timeout`, message, { related });
   });
@@ -32,7 +32,7 @@ const PARTS = ['dialer_timeout', 'response_header_timeout'] as const;
 export const serviceTimeouts: ServiceRule = (service, report) => {
   const { read_timeout: whole, read_header_timeout: section } = service;
   if (whole > 0 && section !== undefined && section > whole) {
-    const message = `read_header_timeout of ${section}ms can never fire: read_timeout ends the request after ${whole}ms`;
+    const message = `the read_header_timeout of ${section}ms never applies: read_timeout ends the request after ${whole}ms`;
     report.warn('TIMEOUT_UNUSED', '/read_header_timeout', message, { related: ['/read_timeout'] });
   }
   const limited = PARTS.filter((field) => service[field] > 0);
@@ -41,7 +41,7 @@ export const serviceTimeouts: ServiceRule = (service, report) => {
   for (const { timeout } of service.endpoints) longest = Math.max(longest, timeout);
   for (const field of limited) {
     if (longest === 0 || service[field] <= longest) continue;
-    const message = `${field} of ${service[field]}ms can never fire: the longest endpoint ends after ${longest}ms`;
+    const message = `the ${field} of ${service[field]}ms never applies: the longest endpoint timeout is ${longest}ms`;
     report.warn('TIMEOUT_UNUSED', `/${field}`, message);
   }
 };

@@ -75,7 +75,7 @@ export const forwardedSlips: EndpointRule = (endpoint, pointer, _service, report
 function checkLists(holder: EndpointConfig | BackendConfig, at: string, report: Report): void {
   holder.input_query_strings.forEach((name, index) => {
     if (!HEADERS_ONLY.test(name)) return;
-    const message = `"${name}" is the name of a header, and input_query_strings lists query parameters`;
+    const message = `"${name}" is the name of a header, but input_query_strings lists query parameters`;
     report.warn('FORWARD_HEADER_AS_QUERY', `${at}/input_query_strings/${index}`, message, {
       hint: 'move it to input_headers',
     });

@@ -75,7 +75,7 @@ export const trustedProxies: ServiceRule = ({ router }, report) => {
     report.error('ROUTER_IP_HEADER', `${AT}/remote_ip_headers/${index}`, message);
   });
   if (idHeader !== '' && (!isHeaderName(idHeader) || taken.test(idHeader))) {
-    const message = `${JSON.stringify(idHeader)} cannot be the header of request ids`;
+    const message = `${JSON.stringify(idHeader)} cannot be used as the header for request IDs`;
     report.error('ROUTER_REQUEST_ID', `${AT}/request_id`, message, { hint: 'use "X-Request-Id"' });
   }
   if (isForwarded && proxies.length === 0) {

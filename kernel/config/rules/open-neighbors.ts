@@ -89,7 +89,7 @@ export function* warnOfOpenNeighbors(
 ): Generator<undefined, void, undefined> {
   for (const { pointer, endpoint, guarded, path } of yield* findOpenNeighbors(service, known)) {
     const others = guarded.count === 1 ? '' : ` and ${guarded.count - 1} more`;
-    const message = `${routeName(endpoint)} serves ${path} without the access control of ${routeName(guarded.endpoint)}${others}: a backend that drops path parameters answers for the protected path`;
+    const message = `${routeName(endpoint)} serves ${path} without the access control of ${routeName(guarded.endpoint)}${others}: a backend that drops path parameters responds as for the protected path`;
     report.warn('ROUTE_PATH_PARAMETERS', `${pointer}/endpoint`, message, {
       hint: 'set "path_parameters": "refuse" in extra_config.router',
       related: [`${guarded.pointer}/endpoint`],

@@ -24,7 +24,7 @@ export const outputSource: EndpointRule = (endpoint, pointer, _service, report, 
   }
   if (field === undefined || !leavesAlone(endpoint.extra_config, 'data', known)) return;
   if (backends.some((backend) => mayBring(field, backend, known))) return;
-  const message = `output '${output}' writes only the field "${field}", and no backend is known to return it`;
+  const message = `output '${output}' writes only the field "${field}", which no backend is known to return`;
   report.warn('OUTPUT_CONTENT', related()[0] ?? pointer, message, {
     hint: `"encoding": "${output}" on the backend reads its whole response as "${field}"`,
   });
@@ -61,7 +61,7 @@ export const singleBackend: EndpointRule = (endpoint, pointer, _service, report,
       meaningsOf(extra, 'backend', known).some(({ meaning }) => meaning.chosen) || isChoice(endpoint, at, known),
   );
   if (backend.length > 1 && !isChosen) {
-    const message = `output '${output}' takes exactly one backend, ${name} has ${backend.length}`;
+    const message = `output '${output}' requires exactly one backend, but ${name} has ${backend.length}`;
     report.error('OUTPUT_ONE_BACKEND', `${pointer}/backend`, message, { related: related() });
   }
   const complain = encoding.streams ? report.error : report.warn;

@@ -20,7 +20,7 @@ export const requiredComponents: ServiceRule = (service, report, known) => {
       report.warn('COMPONENT_UNUSED', pointer, `${namespace} has no effect without ${missing}`, hint(missing));
     }
     if (expectsBelow && !isBelow(service, expectsBelow)) {
-      report.warn('COMPONENT_UNUSED', pointer, `${namespace} has no effect: no endpoint has ${expectsBelow.called}`);
+      report.warn('COMPONENT_UNUSED', pointer, `${namespace} has no effect: no endpoint uses ${expectsBelow.called}`);
     }
   }
 };

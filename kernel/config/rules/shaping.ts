@@ -50,7 +50,7 @@ function reportDropped(
       allow.length === 0 ? !deny.includes(key) : allow.some((path) => path === key || path.startsWith(`${key}.`));
     if (isKept || asDotted(key) !== undefined) continue;
     const field = allow.length === 0 ? 'deny' : 'allow';
-    const message = `"${key}" is never there to be renamed: '${field}' drops it first`;
+    const message = `"${key}" cannot be renamed: '${field}' removes it first`;
     report.warn('SHAPE_MAPPING', joinPointer(at, 'mapping', key), message, { related: [`${at}/${field}`] });
   }
 }
@@ -72,7 +72,9 @@ function reportPaths({ target, allow, deny, mapping }: BackendConfig, at: string
     const hint = asDotted(path);
     if (hint === undefined) return;
     const odd = path.split('.').find((key) => !/^[\w-]+$/.test(key)) ?? '';
-    report.warn(code, pointer, `"${path}" contains the key "${odd}": paths are keys separated by dots`, { hint });
+    report.warn(code, pointer, `"${path}" contains the key "${odd}": a path consists of keys separated by dots`, {
+      hint,
+    });
   };
   if (target) notify('SHAPE_PATH', target, `${at}/target`);
   allow?.forEach((path, index) => {

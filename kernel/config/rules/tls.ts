@@ -17,7 +17,7 @@ export const serverTls: ServiceRule = ({ tls, use_h2c: wantsH2c }, report) => {
     if (certificate === undefined) report.error('TLS_KEYS', `/tls${certificateAt}`, 'public key not defined');
     else if (privateKey === undefined) report.error('TLS_KEYS', `/tls${privateKeyAt}`, 'private key not defined');
   }
-  if (wantsH2c) report.warn('TLS_H2C', '/use_h2c', 'with tls, HTTP/2 is always there: use_h2c has no effect');
+  if (wantsH2c) report.warn('TLS_H2C', '/use_h2c', 'with tls, HTTP/2 is always offered: use_h2c has no effect');
   if (tls.enable_mtls && !tls.disable_system_ca_pool) {
     report.warn('TLS_CLIENTS_PUBLIC', '/tls/enable_mtls', 'any client with a publicly issued certificate is admitted', {
       hint: '"disable_system_ca_pool": true',
@@ -25,7 +25,7 @@ export const serverTls: ServiceRule = ({ tls, use_h2c: wantsH2c }, report) => {
   }
   const options = protocol(tls, 'TLS', '/tls', report);
   if (options && speaksOld(tls) && !hasOldSuite(options)) {
-    const message = `no cipher suite for versions below TLS12: ${tls.min_version} is never agreed on`;
+    const message = `no cipher suite supports versions below TLS12: ${tls.min_version} is never negotiated`;
     report.warn('TLS_OLD_SUITES', '/tls/cipher_suites', message);
   }
 };
@@ -39,7 +39,7 @@ export const clientTls: ServiceRule = ({ client_tls: tls }, report) => {
   if (!tls) return;
   protocol(tls, 'CLIENT_TLS', '/client_tls', report);
   if (tls.client_certs.length > 1) {
-    const message = 'of several certificates with the same kind of key only the first is offered';
+    const message = 'if several certificates have the same kind of key, only the first is offered';
     report.warn('CLIENT_TLS_CERTS', '/client_tls/client_certs', message);
   }
 };

@@ -74,13 +74,13 @@ const hints: Readonly<Record<string, (value: unknown, items: string | undefined)
       ? `with its unit: "${value}ms" or "${value}s"`
       : undefined,
   integer: (value) =>
-    typeof value === 'string' && /^\d[\d.,]*\s*[a-z]+$/i.test(value) ? 'a number alone, without a unit' : undefined,
+    typeof value === 'string' && /^\d[\d.,]*\s*[a-z]+$/i.test(value) ? 'a number without a unit' : undefined,
   boolean: (value) => {
     if (value === 1 || (typeof value === 'string' && /^(?:yes|on|true)$/i.test(value))) return 'true';
     return value === 0 || (typeof value === 'string' && /^(?:no|off|false)$/i.test(value)) ? 'false' : undefined;
   },
   array: (value, items) => {
-    if (items === 'string' && typeof value === 'string') return 'a list with one entry for each';
+    if (items === 'string' && typeof value === 'string') return 'a list with one entry for each value';
     if (isObject(value) && Object.hasOwn(value, '$ref')) return includeHint('$ref', value['$ref']);
     // Keys that are paths indicate another notation, not a missing bracket.
     const [first] = isObject(value) ? Object.keys(value) : [];

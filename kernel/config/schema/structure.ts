@@ -165,7 +165,7 @@ function misplaced(error: ConfigError, key: string, kind: Kind, { compatibility 
 function renamedField(error: ConfigError, key: string, kind: Kind, present: string, written: Written): ConfigError {
   if (hasField(kind, present)) {
     const isThere = written(`${parentPointer(error.pointer)}/${present}`) !== undefined;
-    const rest = isThere ? ', which is there too' : ': sluice migrate renames it';
+    const rest = isThere ? ', which is also set' : ': sluice migrate renames it';
     const message = `'${key}' is an old name of '${present}'${rest}`;
     return new ConfigError(error.code, error.pointer, message, {
       hint: present,

@@ -141,7 +141,7 @@ function translate(error: ErrorObject, holder: DataObject): Problem | undefined 
     case 'maximum':
       return range(`be ${limit} or less`);
     default:
-      return { code: 'SCHEMA_TYPE', pointer, message: `${name} is not valid, ${given}` };
+      return { code: 'SCHEMA_TYPE', pointer, message: `${name} is not valid: ${given}` };
   }
 }
 

@@ -149,7 +149,9 @@ const OTHER_FORMATS = /\.(?:properties|props?|hcl)$/i;
 function demandFormat(file: string, text: string): void {
   if (!OTHER_FORMATS.test(file)) return;
   const message = `unknown configuration format "${extname(file)}": use .json, .yaml, .yml or .toml`;
-  throw unreadable(text, file, [syntaxFault(message, { start: 0, end: 0 }, 'write it as JSON, YAML or TOML')]);
+  throw unreadable(text, file, [
+    syntaxFault(message, { start: 0, end: 0 }, 'write the configuration as JSON, YAML or TOML'),
+  ]);
 }
 
 function valuesOf(data: unknown): ValueAt {

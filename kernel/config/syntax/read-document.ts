@@ -59,6 +59,6 @@ function isAssembled(): boolean {
 /** Rejects templates in commands that modify a file: a template must be edited by hand. @throws ConfigErrors CONFIG_NOT_SUPPORTED. */
 export function demandPlain(path: string): void {
   if (!isAssembled()) return;
-  const message = `${path} is a template, or filled in from the environment: change it by hand`;
+  const message = `${path} is a template or contains environment variables: change it by hand`;
   throw new ConfigErrors([new ConfigError('CONFIG_NOT_SUPPORTED', '', message)]);
 }

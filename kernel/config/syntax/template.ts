@@ -19,9 +19,9 @@ const INTERPOLATED = /^\$\{[A-Za-z_]\w*(?::[-?][^{}]*)?\}$/;
 /** Hint for an unresolved variable or template: `${X}`, `$X`, `{{ env "X" }}`, `{{ .x }}`. */
 export function fillingHint(text: string): string {
   if (text.startsWith('{{')) return 'set FC_ENABLE=1 in the environment to render the file as a template';
-  if (INTERPOLATED.test(text)) return `set GATEWAY_ENV_INTERPOLATION=1 in the environment to fill in ${text}`;
+  if (INTERPOLATED.test(text)) return `set GATEWAY_ENV_INTERPOLATION=1 in the environment to have ${text} replaced`;
   const [, name] = /^\$\{?(\w+)/.exec(text) ?? [];
-  return `write \${${name}} and set GATEWAY_ENV_INTERPOLATION=1 in the environment to fill it in`;
+  return `write \${${name}} and set GATEWAY_ENV_INTERPOLATION=1 in the environment to have it replaced`;
 }
 
 /** Hint for `$ref`, or another key, that was meant to include a file; other references are not supported. */

@@ -91,7 +91,7 @@ function refusedComponents(
   const refused = Object.keys(extra).filter((namespace) => !/^[@$_#]/.test(namespace) && !allowed.includes(namespace));
   return refused.map((namespace) => {
     const at = joinPointer(pointer, 'extra_config', namespace);
-    const message = `"${namespace}" does nothing here`;
+    const message = `"${namespace}" has no effect here`;
     return new ConfigError('PIPE_COMPONENT', at, message, { hint: `one of ${allowed.join(', ')}` });
   });
 }
@@ -140,7 +140,7 @@ export function ofOtherPlace(error: ConfigError, plugin: Plugin, { at, schema }:
   if (error.code !== 'SCHEMA_UNKNOWN_KEY' || parentPointer(error.pointer) !== pointer) return error;
   const key = fieldName(error.pointer);
   if ('anyOf' in schema && schema.anyOf.some((form) => hasField(form, key))) {
-    const message = `'${key}' of "${plugin.name}" is only allowed in another form of the component`;
+    const message = `'${key}' of "${plugin.name}" cannot be combined with the other fields: it belongs to another form of the component`;
     return new ConfigError(error.code, error.pointer, message, { hint: 'use the fields of one form only' });
   }
   const home = plugin.places?.find((place) => hasField(place.schema, key));
@@ -183,9 +183,14 @@ export function reportHidden(build: Build, outermostFirst: readonly Attached<Att
     if (!attachment.terminal || hidden.length === 0) continue;
     const names = hidden.map((inner) => `"${inner.plugin.name}"`).join(', ');
     build.warnings.push(
-      new ConfigError('PLUGIN_HIDDEN', pointer, `"${plugin.name}" answers by itself, so ${names} may never run`, {
-        related: hidden.map((inner) => inner.pointer),
-      }),
+      new ConfigError(
+        'PLUGIN_HIDDEN',
+        pointer,
+        `"${plugin.name}" can respond without calling ${names}, which may never run`,
+        {
+          related: hidden.map((inner) => inner.pointer),
+        },
+      ),
     );
   }
 }

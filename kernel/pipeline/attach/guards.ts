@@ -115,7 +115,7 @@ function attachAs<A>(
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     const place = placeIn(new Set(source.files), stackOf(error)) ?? source.file;
-    const reason = isTimeout(error) ? 'it did not return: it runs in an endless loop' : messageOf(error);
+    const reason = isTimeout(error) ? 'its code runs in an endless loop' : messageOf(error);
     throw new ConfigError('PLUGIN_ATTACH', pointer, `"${name}" cannot be attached: ${reason} (${place})`, {
       cause: error,
     });

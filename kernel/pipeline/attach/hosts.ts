@@ -46,7 +46,7 @@ function otherSchemes(
   const isCalled = (name: string | undefined) => name !== undefined && schemes.includes(name.toLowerCase());
   if (!hosts.fixed) {
     if (isCalled(scheme)) return [];
-    const message = `the backend is called over ${wanted}, and sd_scheme is "${scheme}"`;
+    const message = `the backend is called over ${wanted}, but sd_scheme is "${scheme}"`;
     return [new ConfigError('BACKEND_SCHEME', joinPointer(pointer, 'sd_scheme'), message)];
   }
   return host.flatMap((text, index) => {

@@ -42,7 +42,7 @@ function placeless({ name, encodings, discoveries, always }: Plugin, pointer: st
     ...(discoveries ?? []).map((discovery) => `"sd": "${discovery.name}"`),
   ];
   const hint = hints.length > 0 ? hints.join(' or ') : 'remove it';
-  const why = always ? 'it is attached to every service by itself' : 'it cannot be used in extra_config';
+  const why = always ? 'it is attached to every service automatically' : 'it cannot be used in extra_config';
   return new ConfigError('NAMESPACE_LEVEL', pointer, `"${name}" has no configuration: ${why}`, { hint });
 }
 
@@ -69,7 +69,7 @@ function unknownNamespace(
     return new ConfigError(
       'NAMESPACE_LEVEL',
       pointer,
-      `"${namespace}" does nothing at ${level} level: it works in the extra_config of ${works}`,
+      `"${namespace}" has no effect at ${level} level: it belongs in the extra_config of ${works}`,
       { hint: `move it to the extra_config of ${works}` },
     );
   }
@@ -79,7 +79,7 @@ function unknownNamespace(
   const belonging = registry.plugin(namespace) && /^(encoding|discovery)\/(.+)$/.exec(namespace);
   if (belonging) {
     const hint = belonging[1] === 'encoding' ? `"encoding": "${belonging[2]}"` : `"sd": "${belonging[2]}"`;
-    return new ConfigError('NAMESPACE_LEVEL', pointer, `"${namespace}" is not a component but the value of a field`, {
+    return new ConfigError('NAMESPACE_LEVEL', pointer, `"${namespace}" is the value of a field, not a component`, {
       hint,
     });
   }

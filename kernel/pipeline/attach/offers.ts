@@ -91,5 +91,5 @@ function names(ports: readonly Port<unknown>[] | undefined, { name }: Port<unkno
 }
 
 function undeclared(plugin: Plugin, list: 'offers' | 'takes', { name }: Port<unknown>): Error {
-  return new Error(`plugin "${plugin.name}" does not name the port "${name}" in "${list}"`);
+  return new Error(`plugin "${plugin.name}" must list the port "${name}" in "${list}"`);
 }

@@ -24,7 +24,7 @@ export function findProtocol(
       new ConfigError(
         'BACKEND_PROTOCOLS',
         joinPointer(pointer, 'extra_config'),
-        `${names} cannot both reach one backend`,
+        `${names} cannot both call the same backend`,
         { related: special.map((claim) => claim.pointer) },
       ),
     );
@@ -34,7 +34,7 @@ export function findProtocol(
       new ConfigError(
         'BACKEND_NO_STREAM',
         joinPointer(pointer, 'extra_config'),
-        `output_encoding "${output.name}" supports HTTP backends only, and "${special[0]!.plugin.name}" is not one`,
+        `output_encoding "${output.name}" supports HTTP backends only, but the backend uses "${special[0]!.plugin.name}"`,
         { related: [special[0]!.pointer] },
       ),
     );

@@ -25,7 +25,7 @@ export function choiceOf(
   inTurn: boolean,
   name: string,
 ): Choice {
-  const slot = defineSlot<Decisions>(`backends chosen ${name}`);
+  const slot = defineSlot<Decisions>(`decisions about conditional backends ${name}`);
   return {
     steps: steps.map((step, at) =>
       conditions[at]

@@ -64,7 +64,9 @@ function takeApart(reply: Reply, looking: Looking, request: PipeRequest, call: C
   if (!headers.has('cache-control')) headers.append('Cache-Control', 'no-cache');
   if (!headers.has('x-accel-buffering')) headers.append('X-Accel-Buffering', 'no');
   reply.body = rewritten(plain, looking.messages, eachMessage(looking, request, call), () => {
-    call.log.warning(`the response contains no message: it is ${said}, but is read as ${looking.messages.contentType}`);
+    call.log.warning(
+      `the response contains no message: its Content-Type is ${said}, but it is read as ${looking.messages.contentType}`,
+    );
   });
   return reply;
 }

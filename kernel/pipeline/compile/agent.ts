@@ -85,7 +85,7 @@ function notOneDriver(pointer: string, drivers: readonly { readonly pointer: str
   return new ConfigError(
     'AGENT_DRIVER',
     joinPointer(pointer, 'extra_config'),
-    `an agent has exactly one driver, ${count}`,
+    `an agent must have exactly one driver, ${count}`,
     {
       related: drivers.map((driver) => driver.pointer),
     },

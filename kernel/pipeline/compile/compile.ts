@@ -131,7 +131,7 @@ function warnOfUnreachable({ config, noticed }: Build, service: readonly Attache
     const name = virtualName(endpoint);
     if (name === undefined || names.includes(name)) continue;
     const message = `no virtual host is named "${name}": no request reaches ${endpoint}`;
-    const hint = names.length > 0 ? `one of ${names.join(', ')}` : 'a component at the root names the hosts';
+    const hint = names.length > 0 ? `one of ${names.join(', ')}` : 'declare the host in a component at the root';
     noticed.push(new ConfigError('ROUTE_UNREACHABLE', joinPointer('/endpoints', index, 'endpoint'), message, { hint }));
   }
 }
@@ -163,7 +163,7 @@ function refusePublished(build: Build, { contentType, ...http2 }: Http2Routes, r
     const published = http2.routes.get(endpoint.endpoint);
     if (published?.endpoint.method !== endpoint.method) continue;
     const pointer = joinPointer('/endpoints', build.config.endpoints.indexOf(endpoint), 'endpoint');
-    const message = `${endpoint.method} ${endpoint.endpoint} is also published for ${contentType}: their metrics could not be distinguished`;
+    const message = `${endpoint.method} ${endpoint.endpoint} is also published for ${contentType}: the metrics of the two could not be distinguished`;
     const related = [http2.pointers.get(endpoint.endpoint)!];
     build.errors.push(new ConfigError('ROUTE_COLLISION', pointer, message, { hint: 'another path', related }));
   }

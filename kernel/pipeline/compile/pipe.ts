@@ -198,9 +198,9 @@ function headersSet(attached: readonly Attached<AttachmentTraits>[]): ReadonlySe
 }
 
 function onlyShadows(backends: readonly AttachedBackend[], pointer: string): ConfigError {
-  const message = 'every backend is a shadow: nothing would answer the request';
+  const message = 'every backend is a shadow: the request would have no response';
   return new ConfigError('ENDPOINT_BACKENDS', joinPointer(pointer, 'backend'), message, {
-    hint: 'remove "shadow" from one of them',
+    hint: 'remove "shadow" from one of the backends',
     related: backends.flatMap(({ attached }) =>
       attached.filter(({ at }) => at.shadow).map((shadow) => `${shadow.pointer}/shadow`),
     ),
@@ -275,11 +275,11 @@ function refuseReaders(
 ): void {
   for (const { plugin, at, pointer: component } of attached) {
     if (at.readsData !== true || (output.messages && at.message)) continue;
-    const reason = output.messages ? 'has no whole data' : 'passes bytes undecoded';
-    const message = `"${plugin.name}" reads data, and output_encoding "${output.name}" ${reason}`;
+    const reason = output.messages ? 'has no complete data' : 'passes bytes undecoded';
+    const message = `"${plugin.name}" requires decoded data, but output_encoding "${output.name}" ${reason}`;
     build.errors.push(
       new ConfigError('ENDPOINT_NO_DATA', joinPointer(pointer, 'output_encoding'), message, {
-        hint: `a decoded output such as "json", or no "${plugin.name}"`,
+        hint: `use an output_encoding that decodes, such as "json", or remove "${plugin.name}"`,
         related: [component],
       }),
     );

@@ -101,7 +101,7 @@ export function attachService(build: Build, registry: Registry): ServiceFrame {
     const plugin = registry.plugin(namespace);
     const place = registry.place(namespace, 'service');
     if (!plugin || !place || named.has(plugin)) return;
-    if (frame.isClosed) throw new RebuildNeeded(`"${namespace}" is added at the root`);
+    if (frame.isClosed) throw new RebuildNeeded(`the namespace "${namespace}" is appended at the root`);
     named.add(plugin);
     const pointer = joinPointer('', 'extra_config', namespace);
     attachOne({ plugin, place, config: {}, pointer }, { isUnnamed: true });
@@ -129,7 +129,7 @@ function measureFaults(build: Build, offers: Offers): void {
   const find = () => meterOf({ takeAll: (port) => offers.takeAll(asking, port) });
   const meter = build.containment && collecting(build, '', find);
   if (!meter) return;
-  const description = 'Faults in hooks of plugins that were loaded from files.';
+  const description = 'Number of errors in hooks of plugins that were loaded from files.';
   build.faultMeter.faults = meter.counter('plugin.faults', { description });
 }
 

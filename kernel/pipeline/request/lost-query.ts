@@ -16,7 +16,7 @@ export function warnOfLostQuery({ config, noticed }: Build, routes: readonly Rou
       if (lost.length === 0) continue;
       const pointer = joinPointer('/endpoints', config.endpoints.indexOf(endpoint), 'backend', index, 'url_pattern');
       const names = lost.map((name) => `"${name}"`).join(', ');
-      const message = `${names} of url_pattern is lost in requests with forwarded query parameters: these replace the whole query`;
+      const message = `${names} of url_pattern is lost if a request has forwarded query parameters, which replace the whole query`;
       const hint = 'remove input_query_strings, or move the parameter to another place, such as a header';
       const related = [joinPointer('/endpoints', config.endpoints.indexOf(endpoint), 'input_query_strings')];
       noticed.push(new ConfigError('PATTERN_QUERY', pointer, message, { hint, related }));

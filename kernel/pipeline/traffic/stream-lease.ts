@@ -25,7 +25,7 @@ export interface StreamLease {
   endLasting(): void;
 }
 
-/** Returns a stream of the same bytes; `over` is called once when they have ended, failed or been cancelled. */
+/** Returns a stream of the same bytes; `over` is called once when they have ended, failed or been canceled. */
 export function onStreamEnd(body: ByteStream, over: () => void): ByteStream {
   const output = new ByteStream({
     resume: () => body.resume(),

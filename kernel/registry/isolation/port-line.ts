@@ -54,7 +54,7 @@ export class PortLine {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw this.#closed;
       if (this.#pending.size >= MOST_PENDING)
-        throw new Error(`the other thread has ${MOST_PENDING} unanswered messages`);
+        throw new Error(`the other thread has not answered ${MOST_PENDING} messages`);
       const id = this.#next++;
       this.#post([ASK, id, place, operation, value]);
       this.#pending.set(id, { resolve, reject });
@@ -95,7 +95,7 @@ export class PortLine {
 
   async #answer(id: number, place: number, operation: string, value: unknown): Promise<void> {
     if (this.serving >= MOST_PENDING) {
-      this.#send([FAILURE, id, sendError(new Error('too many questions at once'))]);
+      this.#send([FAILURE, id, sendError(new Error('too many pending calls'))]);
       return;
     }
     this.serving += 1;

@@ -46,7 +46,7 @@ function serve(port: MessagePort, beat: Int32Array, served: ReturnType<Guest['se
     if (operation === LEAVE) return void places.delete(place);
     if (operation === CLOSE) return served.close();
     const receive = places.get(place);
-    if (!receive) throw new Error('the place no longer exists');
+    if (!receive) throw new Error('the configuration that used the module no longer exists');
     return receive(operation, value);
   });
   const report = (error: unknown): void => line.at(0).say(STRAY, sendError(error));

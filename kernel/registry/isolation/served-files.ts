@@ -24,7 +24,7 @@ export function filesOver(port: MessagePort, lock: Int32Array): FileReader {
       throw Object.assign(new Error(error?.message ?? `no response for ${path}`), { code: error?.code });
     },
     list() {
-      throw new Error('no directories are served');
+      throw new Error('directories cannot be read');
     },
   };
 }
@@ -56,7 +56,8 @@ export function rememberFiles(given: Pick<FileReader, 'read'>): RememberedFiles 
   const known = new Map<string, { readonly bytes?: Uint8Array; readonly error?: unknown }>();
   const attempt = (path: string) => {
     try {
-      if (!files) throw new Error(`cannot read ${path}: it was not read when the plugin was loaded`);
+      if (!files)
+        throw new Error(`cannot read ${path}: only files that were read when the plugin was loaded can be read again`);
       return { bytes: files.read(path) };
     } catch (error) {
       return { error };

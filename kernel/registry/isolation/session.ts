@@ -162,7 +162,7 @@ export class ThreadSession {
   }
 
   async #endHeld(heldMs: number): Promise<void> {
-    const reason = `it did not return for ${Math.round(heldMs)} ms: its thread was terminated`;
+    const reason = `it blocked its thread for ${Math.round(heldMs)} ms: the thread was terminated`;
     await endAtPlace(this.#name, this.#files, (place) =>
       this.end(new ThreadEnded(reason, place && this.#written(place))),
     );
@@ -203,7 +203,7 @@ export class ThreadSession {
     const isAnswer = this.line.pending < owed;
     if (this.#rate.add(performance.now(), isAnswer) || this.#reason) return;
     void this.end(
-      new ThreadEnded(`it sent ${FLOOD} messages within a second, not counting those of answered requests`),
+      new ThreadEnded(`it sent ${FLOOD} messages within a second, in addition to those of answered requests`),
     );
   };
 

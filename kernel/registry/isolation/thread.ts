@@ -132,7 +132,7 @@ export class IsolatedThread implements IsolatedModule {
   readonly #receive = (id: number, operation: string, value: unknown): unknown => {
     if (id === 0 && operation === STRAY) return this.#stray(value);
     const place = this.#places.get(id);
-    if (!place) throw new Error('the place no longer exists');
+    if (!place) throw new Error('the configuration that used the module no longer exists');
     return place.user.receive(operation, value);
   };
 

@@ -54,11 +54,11 @@ export function wrongWith(exported: unknown): string | null {
     return 'its "name" must be a namespace, as in "acme/header-injector"';
   if (contract === undefined) return `plugin "${name}" does not declare its contract version: add \`contract: 1\``;
   if (contract !== 1)
-    return `plugin "${name}" is written for contract ${String(contract)}: this gateway has contract 1`;
+    return `plugin "${name}" is written for version ${String(contract)} of the contract, but this gateway has version 1`;
   const unknown = Object.keys(plugin).find((member) => !Object.hasOwn(MEMBERS, member));
   if (unknown === 'isolate') return notIsolated(name);
-  if (unknown !== undefined) return `plugin "${name}" has no such member: "${unknown}"`;
-  if (typeof plugin.description !== 'string') return `plugin "${name}" requires a "description": one sentence`;
+  if (unknown !== undefined) return `plugin "${name}" has an unknown member: "${unknown}"`;
+  if (typeof plugin.description !== 'string') return `plugin "${name}" requires a "description" of one sentence`;
   if (!Array.isArray(places)) return `"places" of plugin "${name}" must be an array`;
   for (const [index, place] of places.entries()) {
     const wrong = wrongWithPlace(place);
@@ -68,7 +68,7 @@ export function wrongWith(exported: unknown): string | null {
 }
 
 function notIsolated(name: string): string {
-  return `plugin "${name}" cannot be isolated. "isolate" is for modules of handlers: the functions, streams and ports that a plugin attaches cannot leave the thread of the gateway`;
+  return `plugin "${name}" cannot be isolated. Only modules of handlers support "isolate", because the functions, streams and ports that a plugin attaches cannot leave the thread of the gateway`;
 }
 
 function wrongWithPlace(place: unknown): string | null {

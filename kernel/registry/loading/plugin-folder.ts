@@ -26,9 +26,14 @@ export function nothingIn(path: string, pointer: string, part: string): ConfigEr
       ? 'compiled plugins of another product cannot be loaded: write them as .ts or .js'
       : whereFrom(path);
   const named = part === '' ? '' : ` whose name contains "${part}"`;
-  return new ConfigError('PLUGIN_FOLDER', pointer, `no plugin in ${path}: no .ts, .mts, .js or .mjs file${named}`, {
-    hint,
-  });
+  return new ConfigError(
+    'PLUGIN_FOLDER',
+    pointer,
+    `no plugin in ${path}: the folder has no .ts, .mts, .js or .mjs file${named}`,
+    {
+      hint,
+    },
+  );
 }
 
 /** Error for a folder that cannot be listed. */

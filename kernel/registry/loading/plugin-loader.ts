@@ -261,9 +261,9 @@ function clashOf(
   isTaken: (name: string) => boolean,
 ): { code: string; message: string } | null {
   if (isTaken(name)) {
-    return { code: 'PLUGIN_NAME', message: `${source!.file}: the gateway has a plugin named "${name}" already` };
+    return { code: 'PLUGIN_NAME', message: `${source!.file}: the gateway already has a plugin named "${name}"` };
   }
   if (!other) return null;
-  const message = `${source!.file}: plugin "${name}" is also in ${other.source!.file}`;
+  const message = `${source!.file}: plugin "${name}" is already defined in ${other.source!.file}`;
   return { code: 'PLUGIN_DUPLICATE', message };
 }

@@ -17,7 +17,8 @@ export function servedPlugins(served: {
       const isServed = isDeepStrictEqual(settings ?? null, served.settings ?? null);
       const plugins = isServed || folder !== undefined ? served.plugins : [];
       if (isServed || settings === undefined) return { plugins, errors: [], warnings: [] };
-      const message = 'these are not the active plugins: a check with this token loads no others';
+      const message =
+        'the configuration names other plugins than the active ones, which a check with this token does not load';
       const hint = 'use a token with the scope "write", or check the file with sluice check where it is deployed';
       return { plugins, errors: [new ConfigError('PLUGIN_NOT_SERVED', '/plugin', message, { hint })], warnings: [] };
     },

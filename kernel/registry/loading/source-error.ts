@@ -52,8 +52,8 @@ export function unfinished(error: unknown, file: string, { running, awaits }: Un
   const lines = awaits();
   const several = lines.length > 1 ? `, at one of the lines ${lines.join(', ')}` : '';
   const place = lines[0] === undefined ? { file } : { file, line: lines[0], column: 1 };
-  const hint = 'limit the time that it waits, or wait in site.warm, which has a limit';
-  return loadError(`${UNFINISHED}: it awaits a promise that never settles${several}`, place, hint);
+  const hint = 'limit the time that the plugin waits, or wait in site.warm, which has a time limit';
+  return loadError(`${UNFINISHED}: it waits for a promise that never settles${several}`, place, hint);
 }
 
 function loadError(reason: string, place: SourcePlace | { readonly file: string }, hint: string): PositionedError {

@@ -52,7 +52,8 @@ export class Adoption {
       take: (index, endpoint) => {
         const route = this.#routeAt(compiled.routes, index, endpoint);
         if (route) build.adopt(route.hold as EndpointLease);
-        else if (this.#isLearntFrom(endpoint)) throw new RebuildNeeded(`${endpoint.endpoint} is learnt from`);
+        else if (this.#isLearntFrom(endpoint))
+          throw new RebuildNeeded(`${endpoint.endpoint} has provided values to other components`);
         return route;
       },
       takeRest: () => {

@@ -189,7 +189,7 @@ export class ScopedBuild implements Build {
     const address = `${question.host ?? '*'}:${question.port}`;
     const other = this.#whole.ports.get(address);
     if (other && question.port !== 0) {
-      throw new ConfigError('LISTENER_TAKEN', pointer, `"${other.owner}" listens on ${address} already`);
+      throw new ConfigError('LISTENER_TAKEN', pointer, `"${other.owner}" already listens on ${address}`);
     }
     if (this.role === 'worker') return { port: 0 };
     const port = this.keep(

@@ -148,11 +148,10 @@ export function watchFiles(options: WatchOptions): Watcher {
     const { contents, changed } = await settle(set.read, set.differing, waits, times);
     if (closed) return;
     if (changed.length === 0) {
-      log.debug('watched files have the same content as before');
+      log.debug('watched files have changed, but have the same content as before');
       return;
     }
-    if (polled && !reported && !eventCame && !moved)
-      fallBack(`no file event was received for the change of ${changed[0]}`);
+    if (polled && !reported && !eventCame && !moved) fallBack(`${changed[0]} has changed without a file event`);
     reportProblems(changed, contents);
     set.accept(changed, contents);
     try {

@@ -202,7 +202,7 @@ function streamReply(
 
 /** Logs why a stream ended early. */
 function logCut({ log }: Call, reason: Error): void {
-  if (reason instanceof DeadlineError) log.warning('stream cut by timeout');
-  else if (reason instanceof CancelledError) log.debug('client left before the end of the stream');
-  else log.error(`response broke off: ${reason.message}`);
+  if (reason instanceof DeadlineError) log.warning('stream ended by the timeout of the endpoint');
+  else if (reason instanceof CancelledError) log.debug('client disconnected before the end of the stream');
+  else log.error(`response ended early: ${reason.message}`);
 }

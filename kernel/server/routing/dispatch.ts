@@ -46,7 +46,7 @@ export function componentDispatch(destinations: Destinations, fallbacks: Fallbac
 function tooMany(): CallError {
   return new CallError(
     'DISPATCH_LOOP',
-    `the call went through ${MAX_ENDPOINTS} endpoints: endpoints call one another`,
+    `the call went through ${MAX_ENDPOINTS} endpoints: endpoints call one another in a loop`,
     {
       view: { status: 508 },
     },

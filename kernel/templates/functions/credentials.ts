@@ -8,7 +8,7 @@ import type { Run } from '../run.ts';
 export const credentialFunctions: Functions = {
   bcrypt: bounded('string', (run, password) => hashed(run, password)),
   htpasswd: bounded('string string', (run, user, password) => {
-    if (user.includes(':')) throw new Failure('the name of a user has no colon');
+    if (user.includes(':')) throw new Failure('a user name must not contain a colon');
     return `${user}:${hashed(run, password)}`;
   }),
   genPrivateKey: bounded('string', (run, kind) => {
@@ -24,9 +24,12 @@ export const credentialFunctions: Functions = {
   buildCustomCert: bounded('string string', (_run, certificate, key) => {
     const [Cert, Key] = [certificate, key].map((text) => Buffer.from(text, 'base64').toString());
     try {
-      if (!new X509Certificate(Cert!).checkPrivateKey(createPrivateKey(Key!))) throw new Error('not of one another');
+      if (!new X509Certificate(Cert!).checkPrivateKey(createPrivateKey(Key!)))
+        throw new Error('the certificate and the private key do not match');
     } catch (error) {
-      throw new Failure(`no certificate and private key in PEM, in base64: ${(error as Error).message}`);
+      throw new Failure(
+        `the arguments must be a certificate and a private key in PEM format, encoded in base64: ${(error as Error).message}`,
+      );
     }
     return { Cert, Key };
   }),
@@ -42,7 +45,7 @@ const BCRYPT_COST = 10;
 function hashed(run: Run, password: string): string {
   takeTime(run);
   const { hashSync, truncates } = createRequire(import.meta.url)('bcryptjs') as typeof import('bcryptjs');
-  if (truncates(password)) throw new Failure('bcrypt takes no password of more than 72 bytes');
+  if (truncates(password)) throw new Failure('bcrypt does not support passwords of more than 72 bytes');
   return hashSync(password, BCRYPT_COST);
 }
 

@@ -28,7 +28,7 @@ const named: Functions = {
   compact: bounded('list', (run, list) => copied(list, run).filter(isTrue)),
   slice: bounded('any any...', (run, list, ...limits) => sliced(list, limits, run)),
   chunk: bounded('int list', (run, size, list) => {
-    if (size < 1) throw new Failure(`a chunk has at least one item, not ${size}`);
+    if (size < 1) throw new Failure(`a chunk must have at least one item, not ${size}`);
     const items = copied(list, run);
     return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
       items.slice(index * size, (index + 1) * size),

@@ -1,7 +1,7 @@
 import type { Functions, TemplateFunction } from '../function.ts';
 
-const slow = 'too slow for a request: compute the value beforehand and put it into the template';
-const certificates = 'Node.js issues no certificates: have openssl make one before, and include its file';
+const slow = 'the function is too slow for a request: compute the value in advance and write it into the template';
+const certificates = 'certificates cannot be issued in templates: create one with openssl and include the file';
 
 const REASONS: Readonly<Record<string, string>> = {
   bcrypt: slow,
@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
   genSelfSignedCertWithKey: certificates,
   genSignedCert: certificates,
   genSignedCertWithKey: certificates,
-  getHostByName: 'templates cannot access the network: write the address, or a name that is resolved later',
+  getHostByName: 'templates cannot access the network: write the address, or use a name that is resolved later',
 };
 
 /** Sprig functions that are not supported; each call is reported with the reason. */

@@ -121,7 +121,7 @@ function alternativesOf(text: string): Check[][] {
 
 function checkOf(text: string): Check {
   const match = CONSTRAINT.exec(text);
-  if (!match) throw new Failure(`not a constraint of versions: ${JSON.stringify(text)}`);
+  if (!match) throw new Failure(`not a version constraint: ${JSON.stringify(text)}`);
   const [, operator = '', ...written] = match;
   const digits = written.slice(0, 3);
   // Number of parts that are written, up to the first wildcard.

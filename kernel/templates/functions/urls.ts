@@ -8,7 +8,7 @@ const ADDRESS = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:([^/?#]*)@)?([^/?#]*)
 export const urlFunctions: Functions = {
   urlParse: fn('string', (text) => {
     const match = ADDRESS.exec(text);
-    if (!match || /[\x00-\x1f\x7f]/.test(text)) throw new Failure(`not an address: ${JSON.stringify(text)}`);
+    if (!match || /[\x00-\x1f\x7f]/.test(text)) throw new Failure(`not a valid URL: ${JSON.stringify(text)}`);
     const [, scheme = '', userinfo = '', host = '', path = '', query = '', fragment = ''] = match;
     const isOpaque = scheme !== '' && !text.slice(scheme.length + 1).startsWith('/') && path !== '';
     return {
@@ -40,7 +40,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Failure(`not an address: the escapes of ${JSON.stringify(text)}`);
+    throw new Failure(`not a valid URL: the percent-encoding of ${JSON.stringify(text)} is not valid`);
   }
 }
 

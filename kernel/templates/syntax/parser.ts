@@ -42,7 +42,8 @@ class Parser {
       if (token.kind === 'end') break;
       const word = this.#keyword(token);
       if (word === 'define') this.#define(token.at);
-      else if (word === 'end' || word === 'else') throw this.#tokens.fault(token.at, `{{${word}}} without a beginning`);
+      else if (word === 'end' || word === 'else')
+        throw this.#tokens.fault(token.at, `{{${word}}} without a matching start`);
       else nodes.push(this.#node(token));
     }
     return [{ name: this.#tokens.source.name, nodes, slots: this.#variables.slots }, ...this.#definitions];

@@ -113,7 +113,7 @@ export class PipelineParser {
       case 'pipeline':
         return { kind: 'chain', at: base.at, base, path };
       default:
-        throw tokens.fault(base.at, 'it has no fields');
+        throw tokens.fault(base.at, 'the value has no fields');
     }
   }
 

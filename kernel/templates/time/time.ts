@@ -81,7 +81,7 @@ const members: Readonly<Record<string, (time: Time, args: readonly Value[]) => V
   Local: (time) => time.in('Local'),
   String: (time) => time.toString(),
   Format: (time, [layout]) => {
-    if (typeof layout !== 'string') throw new Failure('Format takes a layout');
+    if (typeof layout !== 'string') throw new Failure('Format requires a layout');
     return formatTime(time, layout);
   },
   AddDate: (time, args) => addDate(time, args),

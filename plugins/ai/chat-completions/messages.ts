@@ -21,7 +21,10 @@ export function promptOf(messages: Data | undefined): Prompt {
   const names = new Map<string, string>();
   const { turns, system } = turnsOf(messages.flatMap((message, index) => saidIn(message, index, names)));
   if (turns.length === 0) {
-    throw new RequestError('"messages" has no message of a user', { param: 'messages', code: 'invalid_value' });
+    throw new RequestError('"messages" must contain a message with the role "user"', {
+      param: 'messages',
+      code: 'invalid_value',
+    });
   }
   const [first] = turns;
   const text =

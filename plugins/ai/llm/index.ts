@@ -52,7 +52,7 @@ function attach(site: BackendSite<DataObject>): AtBackend {
   const { credentials, debug } = settings;
   const { method } = site.backend;
   if (method !== 'POST' && method !== '') {
-    site.warn('LLM_METHOD', '', `the API of ${vendor.name} requires POST, but the backend uses ${method}`, {
+    site.warn('LLM_METHOD', '', `the API of ${vendor.name} requires the method POST, but the backend uses ${method}`, {
       hint: 'Set "method" to "POST".',
     });
   }
@@ -101,7 +101,7 @@ function warnOfSlips(site: BackendSite<DataObject>): void {
   for (const name of Object.keys(settings.variables)) {
     const near = known.includes(name) ? undefined : findNear(name, known);
     if (!near) continue;
-    site.warn('LLM_VARIABLE', joinPointer(pointer, 'variables', name), `unknown variable "${name}" of ${vendor.name}`, {
+    site.warn('LLM_VARIABLE', joinPointer(pointer, 'variables', name), `${vendor.name} has no variable "${name}"`, {
       hint: `Did you mean "${near.name}"?`,
       ofKey: true,
     });

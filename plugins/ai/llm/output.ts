@@ -70,9 +70,14 @@ export function outputOf(site: BackendSite<DataObject>): StreamOutput | null {
   }
   const expected = encodingOf(vendor, settings.format);
   if (name !== expected && name !== STREAMING) {
-    throw site.fault('LLM_OUTPUT', '', `${vendor.name} streams in ${expected}, which cannot be written as ${name}`, {
-      hint: `Set "output_encoding" to "${STREAMING}"${expected === 'eventstream' && name === 'sse' ? ', or "format" to "openai"' : ''}.`,
-    });
+    throw site.fault(
+      'LLM_OUTPUT',
+      '',
+      `${vendor.name} streams in the format ${expected}, which cannot be written as ${name}`,
+      {
+        hint: `Set "output_encoding" to "${STREAMING}"${expected === 'eventstream' && name === 'sse' ? ', or "format" to "openai"' : ''}.`,
+      },
+    );
   }
   for (const field of ['input_template', 'output_template'] as const) {
     if (settings[field] === undefined) continue;
@@ -101,7 +106,7 @@ function checkPath(site: BackendSite<DataObject>, { name, stream: { asks } }: Ve
     );
   }
   if (streams && !path.endsWith(asks.becomes) && !path.endsWith(asks.path)) {
-    throw site.fault('LLM_PATH', '', `the url_pattern is not one that ${name} can stream from`, {
+    throw site.fault('LLM_PATH', '', `${name} cannot stream from this url_pattern`, {
       hint: `Set a url_pattern that ends in ${asks.path}.`,
     });
   }

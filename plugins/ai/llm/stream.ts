@@ -51,7 +51,7 @@ export function streamingAnswers(site: BackendSite<DataObject>, options: StreamO
     const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
     if (encoding !== 'identity') {
       discard(body);
-      const reason = `the vendor sent a stream with Content-Encoding ${JSON.stringify(encoding)}, which was not accepted`;
+      const reason = `the vendor sent a stream with Content-Encoding ${JSON.stringify(encoding)}, although the request did not accept it`;
       return Reply.failed(new BackendError('LLM_COMPRESSED', reason));
     }
     const report = (added: number): void => {

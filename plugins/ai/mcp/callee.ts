@@ -69,7 +69,7 @@ function ofEndpoint(config: ToolConfig, requested: Requested, { site, pointer }:
   // Unknown encodings are reported at the endpoint.
   const encoding = site.encoding(endpoint.output_encoding) ?? site.encoding('json')!;
   if (encoding.streams || encoding.messages || Object.hasOwn(endpoint.extra_config, 'websocket')) {
-    throw site.fault('MCP_ENDPOINT', at, `${nameOf(endpoint)} returns a stream, which a tool cannot`);
+    throw site.fault('MCP_ENDPOINT', at, `${nameOf(endpoint)} returns a stream, which tools do not support`);
   }
   checkBytes(config, encoding, site, pointer, at);
   const body = bodySchema(requested);
@@ -117,7 +117,7 @@ function endpointOf({ method }: ToolConfig, path: string, { site, pointer }: Pla
     }
     const near = findNear(path, [...new Set(endpoints.map((each) => each.endpoint))]);
     throw site.fault('MCP_ENDPOINT', at, `unknown endpoint "${path}"`, {
-      hint: near ? `Did you mean "${near.name}"?` : 'Write the path of an endpoint as it is under "endpoints".',
+      hint: near ? `Did you mean "${near.name}"?` : 'Write the path as under "endpoints".',
       fix: near?.isSure ? { value: near.name } : undefined,
     });
   }

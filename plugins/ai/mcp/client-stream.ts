@@ -11,7 +11,7 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
 /**
  * Stream of server-sent events to a listening client. Sends pings or comments at intervals, and closes the stream if
- * the client does not read, does not respond, or its session has ended.
+ * the client does not read the stream, does not respond, or its session has ended.
  */
 export class ClientStream implements Listener {
   readonly id = randomUUID();
@@ -79,7 +79,7 @@ export class ClientStream implements Listener {
   /** Disconnects the client. A client that does not read would not see a regular end, so its stream fails instead. */
   #cut(): void {
     this.#stop();
-    if (this.#isFull) this.body.fail(new Error('the client does not read'));
+    if (this.#isFull) this.body.fail(new Error('the client does not read the stream'));
     else this.body.end();
   }
 }

@@ -112,12 +112,12 @@ function segmentOf(args: DataObject, name: string): string {
 function unreachable({ path }: Places, args: DataObject, endpoint: string): string {
   const split = [...path].find((name) => /[/\\]/.test(textOf(args[name]!)));
   return split === undefined
-    ? `the arguments match another endpoint than ${endpoint}: change ${[...path].join(', ')}`
+    ? `with these arguments, the path belongs to another endpoint than ${endpoint}: change ${[...path].join(', ')}`
     : notOneSegment(split);
 }
 
 function notOneSegment(name: string): string {
-  return `the argument ${name} must be one segment of a path: it cannot contain "/", and cannot be "." or ".."`;
+  return `the argument ${name} must be a single path segment: it must not contain "/" and must not be "." or ".."`;
 }
 
 /** Appends a list as several values; null is omitted. */

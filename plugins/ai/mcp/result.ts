@@ -38,7 +38,7 @@ export function resultOf(reply: Reply, rules: ResultRules): DataObject | Promise
 
 function textOfFailure({ errors, status }: Reply): string {
   if (errors.length > 0) return errors.map(({ message }) => message).join('\n');
-  return `the call was refused with status ${status}`;
+  return `the call was rejected with status ${status}`;
 }
 
 /** Converts data to a result. Incomplete data also counts as a result. */

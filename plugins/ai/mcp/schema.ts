@@ -17,7 +17,7 @@ const workflow = {
         examples: ['/weather/{city}'],
       },
       output_encoding: workflowEncoding(
-        'Encoding of the result as text. `no-op` returns the body of its only backend unchanged.',
+        'Encoding of the result as text. `no-op` returns the body of the only backend unchanged.',
       ),
       timeout: {
         type: 'duration',
@@ -74,7 +74,7 @@ const tool = {
         read_only_hint: hint('The tool does not change anything.'),
         destructive_hint: hint('The tool may delete or overwrite data.'),
         idempotent_hint: hint('Repeating a call with the same arguments has no further effect.'),
-        open_world_hint: hint('The tool reaches an open set of external systems, as a web search does.'),
+        open_world_hint: hint('The tool interacts with an open set of external systems, as a web search does.'),
       },
     },
     input_headers: {

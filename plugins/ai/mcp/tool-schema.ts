@@ -14,9 +14,14 @@ export interface CheckedSchema {
 export function checkedSchema(site: Site<unknown>, schema: Readonly<DataObject>, pointer: string): CheckedSchema {
   const { type = 'object' } = schema;
   if (type !== 'object') {
-    throw site.fault('MCP_SCHEMA', `${pointer}/type`, 'the schema of arguments and results must have type "object"', {
-      hint: 'Set "type" to "object".',
-    });
+    throw site.fault(
+      'MCP_SCHEMA',
+      `${pointer}/type`,
+      'the schemas of arguments and results must have the type "object"',
+      {
+        hint: 'Set "type" to "object".',
+      },
+    );
   }
   const whole = { type, ...schema };
   return { schema: whole, violations: compileCheck(site, whole, pointer) };
@@ -41,7 +46,7 @@ export function inheritedSchema(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     site.warn('MCP_SCHEMA', pointer, `the schema of ${of} is not used for the tool: ${error.message}`, {
-      hint: `Set "${field}" at the tool.`,
+      hint: `Set "${field}" of the tool.`,
     });
     return undefined;
   }

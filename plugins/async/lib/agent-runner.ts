@@ -194,7 +194,7 @@ async function runPipe({ run, isRaw, log }: AgentJob, message: AgentMessage): Pr
   const isWhole = reply.complete === true || reply.body !== null || (isRaw && reply.complete === false);
   discard(reply.body);
   if (reply.errors.length === 0 && isWhole) return 'done';
-  log.error(reply.errors.map((error) => error.message).join('; ') || 'the reply is not complete');
+  log.error(reply.errors.map((error) => error.message).join('; ') || 'the response of the backends is incomplete');
   return 'failed';
 }
 

@@ -35,7 +35,8 @@ const digits: Readonly<Record<Exclude<KeyHash, 'plain'>, number>> = { fnv128: 32
 /** @throws ConfigError API_KEYS_HASH, API_KEYS_KEY. Warnings API_KEYS_TWICE, API_KEYS_UNUSED. */
 export function openCatalogue(site: Site<ServiceConfig>): KeyCatalogue {
   const { keys, strategy, identifier, hash: kind, salt, propagate_role } = site.config;
-  if (kind === 'plain' && salt !== '') site.warn('API_KEYS_UNUSED', '/salt', 'salt has no effect on plain keys');
+  if (kind === 'plain' && salt !== '')
+    site.warn('API_KEYS_UNUSED', '/salt', 'salt has no effect on keys in plain text');
   const entries = new Map<string, KeyEntry>();
   const places = new Map<string, string>();
   for (const [index, { key, roles }] of keys.entries()) {
@@ -82,11 +83,15 @@ function storedAs(kind: KeyHash, salt: string): (key: string) => string {
 function checked(site: Site<ServiceConfig>, kind: KeyHash, key: string, pointer: string): string {
   if (kind === 'plain') {
     if (key.length <= MAX_KEY_LENGTH && key === key.trim()) return key;
-    throw site.fault('API_KEYS_KEY', pointer, `a key has at most ${MAX_KEY_LENGTH} characters, and no space around it`);
+    throw site.fault(
+      'API_KEYS_KEY',
+      pointer,
+      `a key must have at most ${MAX_KEY_LENGTH} characters and no space at its start or end`,
+    );
   }
   const hex = key.toLowerCase();
   if (hex.length === digits[kind] && /^[0-9a-f]+$/.test(hex)) return hex;
-  throw site.fault('API_KEYS_HASH', pointer, `a hash by ${kind} has ${digits[kind]} hexadecimal digits`, {
-    hint: 'the hash of salt and key, or "hash": "plain"',
+  throw site.fault('API_KEYS_HASH', pointer, `a ${kind} hash must have ${digits[kind]} hexadecimal digits`, {
+    hint: 'write the hash of salt and key, or set "hash": "plain"',
   });
 }

@@ -91,12 +91,12 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
     const key = readKey(request, call);
     const entry = catalogue.find(key);
     if (!entry) {
-      warn(() => `refused: ${key === '' ? 'no key' : 'unknown API key'}`);
+      warn(() => `rejected: ${key === '' ? 'no API key' : 'unknown API key'}`);
       return unauthorized();
     }
     const role = isRequested.size === 0 ? ANY : entry.roles.find((one) => isRequested.has(one));
     if (role === undefined) {
-      warn(() => `refused: the key ${hash('sha256', key).slice(0, 8)} has none of the roles`);
+      warn(() => `rejected: the key ${hash('sha256', key).slice(0, 8)} has none of the required roles`);
       return refuse(403);
     }
     if (header !== '') request.headers.set(header, role);
@@ -140,7 +140,7 @@ function checkEndpoint(
     site.warn(
       'API_KEYS_STRATEGY',
       '/strategy',
-      `the key is read from "${identifier}", which is configured at the service`,
+      `the key is read from "${identifier}", the identifier at the service level`,
       {
         hint: own === 'header' ? '"identifier": "Authorization"' : '"identifier": "key"',
       },

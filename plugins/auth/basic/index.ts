@@ -99,8 +99,13 @@ function warnOfSharedHeader(site: EndpointSite<BasicConfig>): void {
   if (!isObject(validator)) return;
   const header = validator['auth_header_name'] ?? 'Authorization';
   if (typeof header !== 'string' || header.toLowerCase() !== 'authorization') return;
-  site.warn('BASIC_HEADER', '', 'auth/validator reads the same header: no request can bring a password and a token', {
-    hint: '"auth_header_name": "X-Token" of auth/validator',
-    related: [site.pointer.replace('auth~1basic', 'auth~1validator')],
-  });
+  site.warn(
+    'BASIC_HEADER',
+    '',
+    'auth/validator reads the same header: no request can contain both a password and a token',
+    {
+      hint: '"auth_header_name": "X-Token" of auth/validator',
+      related: [site.pointer.replace('auth~1basic', 'auth~1validator')],
+    },
+  );
 }

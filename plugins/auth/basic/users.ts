@@ -49,7 +49,7 @@ function add(site: Site<BasicConfig>, all: Map<string, string>, name: string, ha
   if (hash === '')
     throw site.fault('BASIC_HASH', at, `${where}a user has no password hash`, { hint: 'htpasswd -nB NAME' });
   if (name === '' || /[:\x00]/.test(name)) {
-    throw site.fault('BASIC_USER', at, `${where}clients cannot send the user name "${name}"`);
+    throw site.fault('BASIC_USER', at, `${where}the user name "${name}" cannot be sent by clients`);
   }
   if (!bcrypt.test(hash)) {
     throw site.fault('BASIC_HASH', at, `${where}the password hash of "${name}" is not a bcrypt hash`, {

@@ -128,8 +128,8 @@ function checkFields(site: BackendSite<CredentialsConfig>): URL {
     });
   }
   if (scopes !== '' && Object.hasOwn(params, 'scope')) {
-    throw site.fault('CREDENTIALS_SCOPE', '/endpoint_params/scope', 'the scope is written in scopes already', {
-      hint: 'leave one of the two out',
+    throw site.fault('CREDENTIALS_SCOPE', '/endpoint_params/scope', 'the scope is already set in "scopes"', {
+      hint: 'remove one of the two',
       related: [`${site.pointer}/scopes`],
     });
   }

@@ -42,7 +42,7 @@ export const schema = {
       type: 'object',
       properties: {
         audience: parameter('Audience of the token.'),
-        resource: parameter('Resources that the token is for (RFC 8707).'),
+        resource: parameter('Resources for which the token is requested (RFC 8707).'),
         scope: parameter('Scopes, if "scopes" is not set.'),
         grant_type: parameter('Grant type. Default: client_credentials.'),
         client_assertion_type: parameter('Format of client_assertion (RFC 7523).'),

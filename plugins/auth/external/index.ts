@@ -63,7 +63,7 @@ function checkFields(site: EndpointSite<ExternalConfig>, isGrpc: boolean): void 
     const index = config[field].findIndex((name) => !isAllowed(field, name));
     if (index >= 0) {
       const name = config[field][index];
-      throw site.fault('EXTERNAL_HEADER', `/${field}/${index}`, `"${name}" is not a header name that can be used here`);
+      throw site.fault('EXTERNAL_HEADER', `/${field}/${index}`, `the header name "${name}" cannot be used here`);
     }
   }
   const unused = (field: string, reason: string) =>
@@ -72,7 +72,7 @@ function checkFields(site: EndpointSite<ExternalConfig>, isGrpc: boolean): void 
   if (!isGrpc && Object.keys(config.context_extensions).length > 0) throw unused('context_extensions', 'with HTTP');
   if (config.cache_ttl === 0 && config.cache_headers.length > 0) throw unused('cache_headers', 'without cache_ttl');
   if (config.cache_ttl > 0 && config.cache_headers.length === 0) {
-    throw site.fault('EXTERNAL_CACHE', '/cache_ttl', 'cached decisions would apply to other clients', {
+    throw site.fault('EXTERNAL_CACHE', '/cache_ttl', 'cached decisions would apply to other clients as well', {
       hint: '"cache_headers": ["Authorization"], the headers that identify a client',
     });
   }

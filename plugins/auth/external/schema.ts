@@ -56,11 +56,11 @@ export const schema = {
       default: 65_536,
     },
     response_headers: names(
-      'Headers of an accepting response that are passed to backends. Client headers with these names are removed. With gRPC, the response can set other headers too.',
+      "Headers of the server's response that are passed to backends if the request is accepted. Client headers with these names are removed. With gRPC, the response can set other headers as well.",
       'X-User',
     ),
     client_headers: names(
-      'Headers of an accepting response that are added to the response to the client. With gRPC, the response itself determines them.',
+      "Headers of the server's response that are added to the response to the client if the request is accepted. With gRPC, the server's response determines them.",
       'Set-Cookie',
     ),
     context_extensions: {
@@ -79,7 +79,7 @@ export const schema = {
       examples: ['10s'],
     },
     cache_headers: names(
-      'Request headers that identify the client in the cache, next to method, host, path, query and address. Required with cache_ttl.',
+      'Request headers that are part of the cache key, in addition to method, host, path, query and client address. They must identify the client. Required with cache_ttl.',
       'Authorization',
     ),
     ...failureFields,

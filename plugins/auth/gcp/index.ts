@@ -70,7 +70,7 @@ function attach(site: BackendSite<GcpConfig>): AtBackend {
     return token.then(
       ({ authorization }) => attempt.headers.set(header, authorization),
       (error: Error) => {
-        throw new BackendError('GCP_TOKEN', `no identity token of Google: ${error.message}`);
+        throw new BackendError('GCP_TOKEN', `no identity token could be obtained from Google: ${error.message}`);
       },
     );
   };
@@ -123,7 +123,7 @@ function checkFields(site: BackendSite<GcpConfig>): void {
     }
   }
   if (credentials_json !== undefined && credentials_file !== undefined) {
-    site.warn('GCP_UNUSED', '/credentials_file', 'credentials_json wins: credentials_file has no effect');
+    site.warn('GCP_UNUSED', '/credentials_file', 'credentials_json takes precedence: credentials_file has no effect');
   }
   if (site.backend.host.some((host) => host.startsWith('http:'))) {
     site.warn('GCP_INSECURE', '', 'the token is sent without TLS', {

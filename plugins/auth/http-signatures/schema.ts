@@ -54,7 +54,9 @@ export const endpointSchema = {
       default: '5m',
     },
     leeway: { type: 'duration', description: 'Clock skew tolerance for `created` and `expires`.', default: '5s' },
-    tag: tag('Required `tag` of the signature. Signatures with other tags are ignored. Empty accepts any.'),
+    tag: tag(
+      "Required value of the signature's parameter `tag`. Signatures with other tags are ignored. Empty accepts any tag.",
+    ),
     key_id_header: {
       type: 'string',
       description:
@@ -98,7 +100,7 @@ export const backendSchema = {
       default: '0s',
       examples: ['1m'],
     },
-    tag: tag('Value of `tag`. Empty omits it.'),
+    tag: tag("Value of the signature's parameter `tag`. Empty omits the parameter."),
   },
 } as const satisfies Schema;
 

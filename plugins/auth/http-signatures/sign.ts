@@ -71,7 +71,7 @@ function keyOf(site: BackendSite<SignConfig>) {
   const key = localKeys(site, path, { alg, ...none }).find('kid', kid);
   const signing = key?.kind === algorithm(alg).kind ? key.signing : null;
   if (!signing) {
-    throw site.fault('HTTP_SIGNATURES_KEY', '/kid', `${path} has no private or symmetric key "${kid}" for ${alg}`);
+    throw site.fault('HTTP_SIGNATURES_KEY', '/kid', `${path} contains no private or symmetric key "${kid}" for ${alg}`);
   }
   return signing;
 }

@@ -67,10 +67,10 @@ export function verifying(site: EndpointSite<VerifyConfig>): AtEndpoint {
     const made = signatureBase(input.components, input.text, messageOf(request));
     if ('missing' in made) return refused(`the request does not have the signed component ${made.missing}`);
     const key = await during(call, Promise.resolve(keys.find(keyId)));
-    if (!key?.verifying || key.kind !== kind) return refused('its key is unknown');
-    if (!verify(made.base, signature, key.verifying)) return refused('the signature is wrong');
+    if (!key?.verifying || key.kind !== kind) return refused('the key of the signature is unknown');
+    if (!verify(made.base, signature, key.verifying)) return refused('the signature is not valid');
     if (request.body !== null && config.require_content_digest && !(await isUnchanged(request))) {
-      return refused('the body does not have the signed digest');
+      return refused('the body does not match the signed digest');
     }
     call.set(keyIdSlot, keyId);
     if (header !== '' && /^[\x20-\x7e]*$/.test(keyId)) headers.set(header, keyId);
@@ -107,15 +107,16 @@ function unsuitable(
   const missing = [...required, ...digest].find((identifier) => !covered.has(identifier));
   if (missing !== undefined) return `the signature does not cover ${missing}`;
   const alg = params.get('alg');
-  if (alg !== undefined && alg !== signatureAlgorithms[config.alg]) return 'its algorithm is another';
+  if (alg !== undefined && alg !== signatureAlgorithms[config.alg])
+    return 'the signature has another algorithm than configured';
   const now = Date.now();
   const created = params.get('created');
-  if (typeof created !== 'number') return 'it has no creation time';
-  if (created * 1000 > now + config.leeway) return 'it was created in the future';
-  if (created * 1000 + config.max_age + config.leeway < now) return 'it is too old';
+  if (typeof created !== 'number') return 'the signature has no creation time';
+  if (created * 1000 > now + config.leeway) return 'the signature was created in the future';
+  if (created * 1000 + config.max_age + config.leeway < now) return 'the signature is too old';
   const expires = params.get('expires');
   if (params.has('expires') && !(typeof expires === 'number' && expires * 1000 + config.leeway > now)) {
-    return 'it has expired';
+    return 'the signature has expired';
   }
   return null;
 }

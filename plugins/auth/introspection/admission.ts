@@ -64,7 +64,7 @@ export class Admission {
   readonly admit = (request: ClientRequest, call: Call): Admitted => {
     const token = this.#read(request, call);
     if (token === '') return this.#refuse(401, 'Bearer', 'the token is missing');
-    if (token === null) return this.#invalid('it is too long, or has invalid characters');
+    if (token === null) return this.#invalid('the token is too long, or has invalid characters');
     const name = nameOf(token);
     const known = this.#introspector.known(name);
     if (!known) return this.#ask(name, token, request, call);
@@ -90,7 +90,7 @@ export class Admission {
   }
 
   #accept({ claims, times }: Answer, request: ClientRequest, call: Call): Admitted {
-    if (!claims) return this.#invalid('it is not active');
+    if (!claims) return this.#invalid('the token is not active');
     let judgement = this.#judged.get(claims);
     if (!judgement) {
       judgement = this.#judge(claims);
@@ -100,7 +100,7 @@ export class Admission {
     if (wrong !== null) return this.#invalid(wrong);
     const { forbidden, headers } = judgement;
     const settle = (objection: string | null): Reply | undefined => {
-      if (objection !== null) return this.#invalid(`${objection} does not agree`);
+      if (objection !== null) return this.#invalid(`it was rejected by ${objection}`);
       if (forbidden !== null) return this.#refuse(403, this.#insufficient, forbidden);
       call.set(claimsSlot, claims);
       propagate(headers, request.headers);

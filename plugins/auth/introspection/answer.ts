@@ -27,7 +27,10 @@ const always: Times = {
  */
 export function readAnswer(status: number, contentType: string, text: string, requestedAt: number): Answer {
   if (status === 401 || status === 403) {
-    throw new Undecided(`status ${status}: the authorization server does not accept the client of the gateway`, false);
+    throw new Undecided(
+      `status ${status}: the authorization server does not accept the gateway's client credentials`,
+      false,
+    );
   }
   if (status !== 200) throw undecidedStatus(status);
   if (/^\s*application\/(?:token-introspection\+)?jwt\b/i.test(contentType)) {
@@ -35,7 +38,7 @@ export function readAnswer(status: number, contentType: string, text: string, re
   }
   const claims = parse(text);
   const active = getKey(claims, 'active');
-  if (typeof active !== 'boolean') throw new Undecided('the response has no "active" of true or false', false);
+  if (typeof active !== 'boolean') throw new Undecided('"active" in the response is neither true nor false', false);
   // An inactive token has no other properties, whatever the response says.
   if (!active) return { claims: null, times: always, requestedAt, length: 0 };
   const times = readRegistered(claims);
@@ -50,5 +53,5 @@ function parse(text: string): DataObject {
   } catch {
     // Not valid JSON, or nested so deeply that the stack overflows.
   }
-  throw new Undecided('the response is not a JSON object, or a name is repeated', false);
+  throw new Undecided('the response is not a JSON object, or a key is repeated', false);
 }

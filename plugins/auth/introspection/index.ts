@@ -78,7 +78,7 @@ function checkFields(site: EndpointSite<IntrospectionConfig>): void {
   if (config.scopes.length === 0 && config.scopes_key !== 'scope') unused('scopes_key', 'without scopes');
   if (config.roles.length === 0 && config.roles_key !== 'roles') unused('roles_key', 'without roles');
   if (config.roles_key_is_nested && !config.roles_key.includes('.')) {
-    unused('roles_key_is_nested', 'without dots in roles_key');
+    unused('roles_key_is_nested', 'if roles_key contains no dots');
   }
   if (config.propagate_claims_preserve_array && config.propagate_claims.length === 0) {
     unused('propagate_claims_preserve_array', 'without propagate_claims');

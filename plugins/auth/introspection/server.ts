@@ -67,7 +67,7 @@ function urlOf(site: Site<unknown>, written: string): URL {
     });
   }
   if (url.protocol === 'http:' && !isLocal(url)) {
-    site.warn('INTROSPECTION_INSECURE', '/introspection_url', 'tokens and the secret are sent without TLS', {
+    site.warn('INTROSPECTION_INSECURE', '/introspection_url', 'tokens and the client secret are sent without TLS', {
       hint: 'https://',
     });
   }

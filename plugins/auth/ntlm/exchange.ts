@@ -70,7 +70,7 @@ async function answerChallenge(
 }
 
 const broken = new BackendError('NTLM_CHALLENGE', 'NTLM: the server sent no valid challenge');
-const lost = new BackendError('NTLM_CONNECTION', 'NTLM: the server closes the connection that it is to authenticate');
+const lost = new BackendError('NTLM_CONNECTION', 'NTLM: the server closes the connection during authentication');
 
 /** Whether the failure is permanent, so that a retry would not help. */
 function isRefused({ errors }: Reply): boolean {

@@ -184,14 +184,14 @@ function once(run: () => void): () => void {
 function clientOf(site: BackendSite<NtlmConfig>): Readonly<DataObject> {
   if (site.setting('disable_keep_alives')) {
     throw site.fault('NTLM_KEEP_ALIVE', '', 'connections that close after one request cannot be authenticated', {
-      hint: 'leave disable_keep_alives out',
+      hint: 'remove disable_keep_alives',
     });
   }
   const components: Readonly<DataObject> = site.backend.extra_config;
   const client = components['backend/http/client'];
   if (!isObject(client)) return {};
   if (client['proxy_address'] !== undefined) {
-    throw site.fault('NTLM_PROXY', '', 'connections through a proxy are shared: none can be authenticated', {
+    throw site.fault('NTLM_PROXY', '', 'connections through a proxy are shared and cannot be authenticated', {
       hint: 'remove proxy_address from backend/http/client',
     });
   }

@@ -170,7 +170,7 @@ function warnOfLoss(site: Site<RevokerConfig>, sizing: Sizing, log: Log): void {
   const text = JSON.stringify(sizing);
   site.start(() => {
     if (last.text !== '' && last.text !== text)
-      log.warning('N, P, hash_name or TTL have changed: revocations are forgotten');
+      log.warning('N, P, hash_name or TTL have changed: all stored revocations are discarded');
     last.text = text;
   });
 }

@@ -53,7 +53,7 @@ export async function* partsOf(packed: Packed, sizing: Sizing): AsyncGenerator<U
         if (part.some((word) => word !== 0)) yield encodeSections([{ filter, first: at / 4, words: part }]);
       }
     }
-    if (!(await reader.isOver())) throw new Mismatch('the filters are of another length');
+    if (!(await reader.isOver())) throw new Mismatch('the filters have another length');
   } finally {
     source.destroy();
   }
@@ -72,7 +72,7 @@ class Reader {
   async take(length: number): Promise<Uint8Array<ArrayBuffer>> {
     const taken = new Uint8Array(length);
     for (let at = 0; at < length; ) {
-      if (await this.isOver()) throw new Mismatch('the filters are of another length');
+      if (await this.isOver()) throw new Mismatch('the filters have another length');
       const piece = this.#rest.subarray(0, length - at);
       taken.set(piece, at);
       at += piece.length;
@@ -90,13 +90,13 @@ class Reader {
 }
 
 function refused(): never {
-  throw new Mismatch('it is not compressed with gzip');
+  throw new Mismatch('the set is not compressed with gzip');
 }
 
 /** Reads from the header which filters follow. @throws Mismatch */
 function filledOf(head: DataObject | null, { n, p, hash, ttl }: Sizing): readonly boolean[] {
   if (!head || head['n'] !== n || head['p'] !== p || head['hash'] !== hash || head['ttl'] !== ttl) {
-    throw new Mismatch('N, P, hash_name or TTL are others');
+    throw new Mismatch('N, P, hash_name or TTL differ');
   }
   const filled = head['filled'];
   if (!Array.isArray(filled) || filled.length !== 3 || filled.some((one) => typeof one !== 'boolean')) {

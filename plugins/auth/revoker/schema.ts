@@ -153,7 +153,9 @@ export function sizingOf(site: Site<RevokerConfig> | Site<RevokeServerConfig>): 
   };
   if (sizing.p >= 1) {
     const field = config.P === undefined ? '/p' : '/P';
-    throw site.fault('REVOKER_RATE', field, 'with a rate of 1 every token would be refused', { hint: '"P": 1e-7' });
+    throw site.fault('REVOKER_RATE', field, 'with a false positive rate of 1, every token would be rejected', {
+      hint: '"P": 1e-7',
+    });
   }
   const bits = bitsFor(sizing);
   if (!(bits <= MAX_BITS)) {

@@ -102,7 +102,7 @@ function withToken(data: DataObject, path: readonly string[], tokenOf: (claims: 
 
 function causeOf({ errors, data }: Reply): string {
   if (errors.length > 0) return `Proxy response: ${errors.map((error: CallError) => error.message).join('; ')}`;
-  return data === null ? 'Empty proxy response' : 'Proxy response: it is not complete';
+  return data === null ? 'Empty proxy response' : 'Proxy response: the response is incomplete';
 }
 
 /** Warns of settings without effect. */

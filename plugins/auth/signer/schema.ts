@@ -56,7 +56,7 @@ export const schema = {
     leeway: {
       type: 'duration',
       description: 'Clock skew tolerance.',
-      unused: { because: 'nothing is validated here' },
+      unused: { because: 'tokens are not validated here' },
       examples: ['1s'],
     },
   },

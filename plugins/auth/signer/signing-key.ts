@@ -70,14 +70,14 @@ function keyOfServer(site: EndpointSite<SignerConfig>, url: string, log: Log): S
       if ('message' in chosen) throw new Error(chosen.message);
     } catch (error) {
       if (signal.aborted) return;
-      const consequence = own === undefined && kept.key ? ', the key from before stays' : '';
+      const consequence = own === undefined && kept.key ? '; the previous key remains in use' : '';
       log.error(() => `Unable to create the signer: ${(error as Error).message}${consequence}`);
     }
   };
   if (site.role !== 'owner') {
     site.warm(async (signal) => {
       await load(signal);
-      if (signal.aborted) log.error('Unable to create the signer: the key server takes long');
+      if (signal.aborted) log.error('Unable to create the signer: the key server does not respond in time');
     });
   }
   site.start(
@@ -113,7 +113,7 @@ function choose(set: KeySet, { kid, alg }: Pick<SignerConfig, 'kid' | 'alg'>): K
     );
     return {
       field: 'kid',
-      message: `key "${kid}" does not exist in the set`,
+      message: `the key set does not contain the key "${kid}"`,
       hint: near && `did you mean "${near.name}"?`,
     };
   }
@@ -123,12 +123,12 @@ function choose(set: KeySet, { kid, alg }: Pick<SignerConfig, 'kid' | 'alg'>): K
   }
   const { signing: key, verifying } = jwk;
   if (!key || !verifying) {
-    return { field: 'kid', message: `the key "${kid}" cannot sign: its private part is missing or wrong` };
+    return { field: 'kid', message: `the key "${kid}" cannot sign: the private part is missing or not valid` };
   }
   try {
     const probe = new Uint8Array(1);
     if (verify(probe, sign(probe, key), verifying)) return key;
-    return { field: 'kid', message: `the private part of the key "${kid}" does not fit its public part` };
+    return { field: 'kid', message: `the private part of the key "${kid}" does not match the public part` };
   } catch {
     return { field: 'kid', message: `the key "${kid}" is too short for ${alg}` };
   }

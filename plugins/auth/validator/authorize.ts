@@ -17,13 +17,13 @@ export function authorizer(config: Rules): Authorize {
   return (claims) => {
     if (roles.length > 0) {
       const carried = listed(rolesOf(claims));
-      if (!roles.some((role) => carried.includes(role))) return 'it has none of the roles';
+      if (!roles.some((role) => carried.includes(role))) return 'the token has none of the required roles';
     }
     if (scopes.length === 0) return null;
     const carried = listed(scopesOf(claims));
     const suffices =
       matcher === 'all' ? scopes.every((one) => carried.includes(one)) : scopes.some((one) => carried.includes(one));
-    return suffices ? null : 'its scopes do not suffice';
+    return suffices ? null : 'the token lacks required scopes';
   };
 }
 

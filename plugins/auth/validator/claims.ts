@@ -17,9 +17,10 @@ export function readRegistered(claims: DataObject): Times | string {
   if (Number.isNaN(times.notBefore) || Number.isNaN(times.expires) || Number.isNaN(times.issued))
     return 'a time claim is not a number';
   const issuer = getKey(claims, 'iss');
-  if (issuer !== undefined && typeof issuer !== 'string') return 'its iss is not a string';
+  if (issuer !== undefined && typeof issuer !== 'string') return 'the claim iss is not a string';
   const audience = getKey(claims, 'aud');
-  if (audience !== undefined && audienceOf(audience) === null) return 'its aud is not a string or an array of strings';
+  if (audience !== undefined && audienceOf(audience) === null)
+    return 'the claim aud is not a string or an array of strings';
   return times;
 }
 
@@ -38,14 +39,14 @@ function audienceOf(value: Data): readonly string[] | null {
 
 /** Returns why a token is not valid at the given time; null if it is valid. @param now and leeway in seconds. */
 export function untimely({ notBefore, expires, issued }: Times, now: number, leeway: number): string | null {
-  if (now + leeway < notBefore) return 'it is not valid yet';
-  if (now - leeway > expires) return 'it has expired';
-  return now + leeway < issued ? 'it was issued in the future' : null;
+  if (now + leeway < notBefore) return 'the token is not valid yet';
+  if (now - leeway > expires) return 'the token has expired';
+  return now + leeway < issued ? 'the token was issued in the future' : null;
 }
 
 /** Returns why a token is not intended for this endpoint; null if it is. @param issuer empty accepts any issuer. */
 export function misdirected(claims: DataObject, issuer: string, audience: readonly string[]): string | null {
-  if (issuer !== '' && getKey(claims, 'iss') !== issuer) return 'its issuer is another';
+  if (issuer !== '' && getKey(claims, 'iss') !== issuer) return 'the issuer does not match';
   const meant = audienceOf(getKey(claims, 'aud') ?? []) ?? [];
-  return audience.every((one) => meant.includes(one)) ? null : 'its audience does not match';
+  return audience.every((one) => meant.includes(one)) ? null : 'the audience does not match';
 }

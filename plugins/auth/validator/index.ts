@@ -67,8 +67,8 @@ export const plugin = definePlugin({
 function report({ config }: EndpointSite<ValidatorConfig>, log: EndpointSite<ValidatorConfig>['log']): void {
   const { roles, scopes } = config;
   if (roles.length > 0) log.debug(`Roles are in the claim ${config.roles_key}`);
-  if (scopes.length > 0) log.debug(`Scopes are in the claim ${config.scopes_key}, ${config.scopes_matcher} suffices`);
-  if (config.operation_debug) log.debug('Refusals are logged');
+  if (scopes.length > 0) log.debug(`Scopes are in the claim ${config.scopes_key}, required: ${config.scopes_matcher}`);
+  if (config.operation_debug) log.debug('Rejections are logged');
 }
 
 /** Checks for invalid combinations, and warns of settings that have no effect. */
@@ -76,9 +76,14 @@ function checkFields(site: EndpointSite<ValidatorConfig>): void {
   const { config } = site;
   const local = config.jwk_local_path !== undefined;
   if (local && config.cache) {
-    throw site.fault('VALIDATOR_CACHE', '/cache', 'a file is read once: its keys are never cached', {
-      hint: 'leave cache out',
-    });
+    throw site.fault(
+      'VALIDATOR_CACHE',
+      '/cache',
+      '"cache" has no effect on keys from a file, which is read only once',
+      {
+        hint: 'remove "cache"',
+      },
+    );
   }
   if (config.scopes.length > 0 && config.scopes_key === '') {
     throw site.fault('VALIDATOR_SCOPES', '/scopes', 'scopes are not checked without scopes_key', {
@@ -100,7 +105,7 @@ function checkFields(site: EndpointSite<ValidatorConfig>): void {
   if (config.scopes.length === 0 && config.scopes_key !== '') unused('scopes_key', 'without scopes');
   if (config.roles.length === 0 && config.roles_key !== 'roles') unused('roles_key', 'without roles');
   if (config.roles_key_is_nested && !config.roles_key.includes('.'))
-    unused('roles_key_is_nested', 'without dots in roles_key');
+    unused('roles_key_is_nested', 'if roles_key contains no dots');
   if (config.propagate_claims_preserve_array && config.propagate_claims.length === 0) {
     unused('propagate_claims_preserve_array', 'without propagate_claims');
   }
@@ -115,7 +120,7 @@ function warnOfWeakKeys(
   const { kind, hashBytes } = algorithm(site.config.alg);
   const suiting = keys.filter((key) => key.kind === kind && key.verifying);
   if (suiting.length === 0) {
-    throw site.fault('VALIDATOR_KEYS', '/jwk_local_path', `no key of the file works with ${site.config.alg}`);
+    throw site.fault('VALIDATOR_KEYS', '/jwk_local_path', `the file contains no key for ${site.config.alg}`);
   }
   if (kind === 'oct' && suiting.some((key) => key.secretBytes < hashBytes)) {
     site.warn('VALIDATOR_WEAK_KEY', '/jwk_local_path', `a key of the file is shorter than ${hashBytes} bytes`, {

@@ -27,12 +27,12 @@ export function propagation(
     const at = `/propagate_claims/${index}/1`;
     if (!isHeaderName(header)) throw site.fault('VALIDATOR_HEADER', at, 'not a valid header name');
     if (isHopByHop(lower) || framing.has(lower)) {
-      throw site.fault('VALIDATOR_HEADER', at, `${header} is the gateway's own to set`);
+      throw site.fault('VALIDATOR_HEADER', at, `${header} is a header that only the gateway can set`);
     }
-    if (seen.has(lower)) throw site.fault('VALIDATOR_HEADER', at, `${header} is set already by another claim`);
+    if (seen.has(lower)) throw site.fault('VALIDATOR_HEADER', at, `${header} is already set by another claim`);
     seen.add(lower);
     if (!passing.has(lower) && !passing.has('*')) {
-      site.warn('VALIDATOR_HEADER_UNUSED', at, `backends do not get ${header}`, {
+      site.warn('VALIDATOR_HEADER_UNUSED', at, `${header} is not forwarded to backends`, {
         hint: `"${header}" in input_headers of the endpoint`,
       });
     }

@@ -33,7 +33,7 @@ export const schema = {
   ],
   properties: {
     ...keyServerFields,
-    cache: flag('Caches downloaded keys in memory. If disabled, they are downloaded for every request.'),
+    cache: flag('Caches downloaded keys in memory. If disabled, keys are downloaded for every request.'),
     cache_duration: {
       type: 'integer',
       minimum: 0,
@@ -68,7 +68,7 @@ export const schema = {
       default: 'roles',
       examples: ['realm_access.roles'],
     },
-    roles_key_is_nested: flag('Dots in roles_key access nested objects, unless it starts with http.'),
+    roles_key_is_nested: flag('Treats dots in roles_key as access to nested objects, unless it starts with http.'),
     scopes: names(
       'Required scopes. scopes_matcher determines whether a token must have any or all of them. Requires scopes_key.',
       'read',
@@ -107,7 +107,7 @@ export const schema = {
       examples: [[['sub', 'X-User']]],
     },
     propagate_claims_preserve_array: flag(
-      'Passes arrays as several values of the header instead of one separated by commas.',
+      'Passes an array as several values of the header instead of one value separated by commas.',
     ),
     leeway: {
       type: 'duration',

@@ -30,11 +30,11 @@ export function tokenReader(alg: string, strategy: IdentifyStrategy): ReadToken 
     const compact = text.startsWith('{') ? compactOf(text) : text;
     const afterHeader = compact.indexOf('.');
     const afterPayload = compact.indexOf('.', afterHeader + 1);
-    if (afterHeader <= 0 || afterPayload < 0) return 'it is malformed';
+    if (afterHeader <= 0 || afterPayload < 0) return 'the token is malformed';
     // A third dot, as in encrypted tokens, is not valid base64url.
     const signature = decodeBase64Url(compact.slice(afterPayload + 1));
     const payload = decodeBase64Url(compact.slice(afterHeader + 1, afterPayload));
-    if (!signature || !payload || !isUtf8(payload)) return 'it is malformed';
+    if (!signature || !payload || !isUtf8(payload)) return 'the token is malformed';
     const header = compact.slice(0, afterHeader);
     if (header !== lastHeader) {
       const read = readHeader(parseHeader(header), alg, strategy);
@@ -49,18 +49,18 @@ export function tokenReader(alg: string, strategy: IdentifyStrategy): ReadToken 
 
 /** Reads the key ID from a header. Returns the reason if the header is invalid. */
 function readHeader(header: DataObject | null, alg: string, strategy: IdentifyStrategy): { keyId: string } | string {
-  if (!header) return 'it is malformed';
-  if (getKey(header, 'alg') !== alg) return 'its algorithm is another';
-  if (Object.hasOwn(header, 'crit')) return 'it has a critical header that is not supported';
-  if (Object.hasOwn(header, 'b64') && header['b64'] !== true) return 'its payload is not encoded';
+  if (!header) return 'the token is malformed';
+  if (getKey(header, 'alg') !== alg) return 'the token has another algorithm than configured';
+  if (Object.hasOwn(header, 'crit')) return 'the token has a critical header that is not supported';
+  if (Object.hasOwn(header, 'b64') && header['b64'] !== true) return 'the payload of the token is not encoded';
   const keyId = nameOfKey(header, strategy);
-  return keyId === null ? 'its header names no key' : { keyId };
+  return keyId === null ? 'the header of the token does not identify a key' : { keyId };
 }
 
 /** Reads the claims of a verified payload. Returns the reason if they are invalid. */
 export function readClaims(payload: string): DataObject | string {
   const claims = parseOnce(payload, parseExact);
-  return claims === null ? 'its claims are not an object, or a name is repeated' : frozen(claims);
+  return claims === null ? 'the claims of the token are not an object, or a name is repeated' : frozen(claims);
 }
 
 function parseHeader(encoded: string): DataObject | null {

@@ -75,11 +75,15 @@ export class Validation {
   #verify(name: string, length: number, token: Token, key: Found, request: ClientRequest, call: Call): Answer {
     if (!key) {
       const { failure } = this.#keys;
-      return this.#refuse(401, failure === null ? 'its key is unknown' : `its key cannot be retrieved: ${failure}`);
+      return this.#refuse(
+        401,
+        failure === null ? 'the key of the token is unknown' : `the key of the token cannot be retrieved: ${failure}`,
+      );
     }
-    if (key.kind !== this.#algorithm.kind || !key.verifying) return this.#refuse(401, 'its key does not suit');
+    if (key.kind !== this.#algorithm.kind || !key.verifying)
+      return this.#refuse(401, 'the key is not suitable for the algorithm of the token');
     if (!this.#algorithm.verify(token.signed, token.signature, key.verifying)) {
-      return this.#refuse(401, 'its signature is wrong');
+      return this.#refuse(401, 'the signature of the token is not valid');
     }
     const claims = readClaims(token.payload);
     if (typeof claims === 'string') return this.#refuse(401, claims);
@@ -98,7 +102,7 @@ export class Validation {
     if (wrong !== null) return this.#refuse(401, wrong);
     const objection = this.#agree(claims, request, call);
     const settle = (name: string | null): Answer =>
-      name === null ? this.#finish(verified, request, call) : this.#refuse(401, `${name} does not agree`);
+      name === null ? this.#finish(verified, request, call) : this.#refuse(401, `it was rejected by ${name}`);
     return objection instanceof Promise ? objection.then(settle) : settle(objection);
   }
 

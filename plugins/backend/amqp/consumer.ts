@@ -81,7 +81,7 @@ export const plugin = definePlugin({
 function attach(site: BackendSite<Config>): AtBackend {
   const { endpoint } = site;
   if (endpoint.concurrent_calls > 1) {
-    const message = `each of the ${endpoint.concurrent_calls} concurrent_calls takes a message, and only one is used`;
+    const message = `each of the ${endpoint.concurrent_calls} concurrent_calls consumes a message, but only one message is used`;
     site.warn('AMQP_CONCURRENT', '', message, { hint: '"concurrent_calls": 1' });
   }
   return atBroker(site, 'consume', (broker) => consuming(site, broker));

@@ -99,12 +99,12 @@ function attach(site: BackendSite<Config>): AtBackend {
   }
   if ([endpoint.output_encoding, backend.encoding].some((name) => encoding(name)?.raw)) {
     throw site.fault('GRAPHQL_RAW', '', 'the response of a GraphQL server must be decoded', {
-      hint: 'another encoding than no-op',
+      hint: 'use another encoding than no-op',
     });
   }
   const method = methodOf(site);
   if (type === 'mutation' && method === 'GET') {
-    site.warn('GRAPHQL_MUTATION_GET', '', 'servers refuse mutations over GET', { hint: '"method": "POST"' });
+    site.warn('GRAPHQL_MUTATION_GET', '', 'servers reject mutations over GET', { hint: '"method": "POST"' });
   }
   const operation: Operation = {
     query: config.query ?? documentOf(site, config.query_path!),
@@ -139,7 +139,7 @@ function querying(site: BackendSite<Config>, operation: Operation, write: Write)
     site.warn(
       'GRAPHQL_VARIABLE',
       joinPointer('/variables', key),
-      `the path has no {${name}}: the variable is always empty`,
+      `the path has no placeholder {${name}}: the variable is always empty`,
       {
         hint: known.map((each) => `{${each}}`).join(', ') || undefined,
       },
@@ -191,7 +191,7 @@ function readObject(bytes: Uint8Array | undefined): DataObject {
 }
 
 function refused(reason: string): CallError {
-  return new CallError('GRAPHQL_BODY', `the body cannot be the variables of a mutation: ${reason}`, {
+  return new CallError('GRAPHQL_BODY', `the body cannot be used as the variables of a mutation: ${reason}`, {
     view: { status: 400 },
   });
 }

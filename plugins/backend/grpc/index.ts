@@ -128,7 +128,7 @@ const listing: Respond = async ({ messages, caller, read, renamed }, request, ca
   const body = await caller.stream(request.origin, metadata, message, call, (bytes) => {
     size += bytes.length;
     if (size > MAX_LIST_BYTES) {
-      throw new BackendError('GRPC_MESSAGE', `the messages of the stream are more than ${MAX_LIST_BYTES} bytes`);
+      throw new BackendError('GRPC_MESSAGE', `the messages of the stream exceed ${MAX_LIST_BYTES} bytes`);
     }
     collection.push(read(bytes));
     return nothing;
@@ -154,7 +154,7 @@ function decode({ output }: DescMethod, bytes: Uint8Array): Message {
   try {
     return fromBinary(output, bytes, { readUnknownFields: false }) as unknown as Message;
   } catch (cause) {
-    const message = `the server has sent no ${output.typeName}: ${(cause as Error).message}`;
+    const message = `the response is not a valid ${output.typeName}: ${(cause as Error).message}`;
     throw new BackendError('GRPC_MESSAGE', message, { cause });
   }
 }
@@ -175,7 +175,7 @@ function renaming(site: BackendSite<Config>): Map<string, string> {
         joinPointer('/header_mapping', name),
         `"${key}" is not a valid metadata key for ${name}`,
         {
-          hint: 'letters, digits, "_", "-" and "."; not content-type, te and others of HTTP',
+          hint: 'use letters, digits, "_", "-" and "."; names of HTTP such as content-type and te are not allowed',
         },
       );
     }

@@ -26,7 +26,7 @@ export function methodAt(
   }
   const { methodKind } = method;
   if (methodKind !== 'unary' && methodKind !== 'server_streaming') {
-    throw site.fault('GRPC_METHOD', '', `${path} takes a stream of messages, and a request is one message`);
+    throw site.fault('GRPC_METHOD', '', `${path} requires a stream of messages, but a request is a single message`);
   }
   return { method, catalog };
 }

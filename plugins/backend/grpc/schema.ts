@@ -87,7 +87,7 @@ export const schema = {
     read_buffer_size: {
       type: 'integer',
       description: 'Read buffer size in bytes.',
-      unused: { because: 'connections are read as the runtime does', unless: [0] },
+      unused: { because: 'the runtime determines how much is read', unless: [0] },
       default: 0,
     },
     max_call_recv_msg_size: {

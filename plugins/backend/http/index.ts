@@ -31,7 +31,7 @@ export const plugin = definePlugin({
     atBackend(schema, (site) => {
       const { return_error_details: alias, return_error_code: passesCode } = site.config;
       if (alias !== undefined && passesCode !== undefined) {
-        throw site.fault('HTTP_ERRORS_BOTH', '', 'return_error_details and return_error_code exclude one another');
+        throw site.fault('HTTP_ERRORS_BOTH', '', 'return_error_details and return_error_code cannot be combined');
       }
       if (alias === undefined && passesCode === undefined) {
         throw site.fault('HTTP_ERRORS_NONE', '', 'return_error_details or return_error_code is missing');
@@ -50,7 +50,7 @@ export const plugin = definePlugin({
           site.warn(
             'HTTP_ERRORS_ALIAS',
             '/return_error_details',
-            `another backend uses "${alias}": the later one wins`,
+            `another backend also uses "${alias}": the later one replaces it`,
           );
         }
         return alias === '' ? {} : { transport: errorDetails(alias, backend) };

@@ -84,13 +84,22 @@ function attach(site: BackendSite<Config>): AtBackend {
   }
   const { function_name: fixed, function_param_name: named } = config;
   if (fixed !== undefined && named !== undefined) {
-    site.warn('LAMBDA_NAME', '/function_param_name', 'function_name wins: function_param_name has no effect');
+    site.warn(
+      'LAMBDA_NAME',
+      '/function_param_name',
+      'function_name takes precedence: function_param_name has no effect',
+    );
   }
   const param = paramKey(named ?? 'function');
   if (fixed === undefined && !variablesOf(endpoint.endpoint).includes(param)) {
-    site.warn('LAMBDA_NAME', '', `the path has no {${named ?? 'function'}}: the function name is always empty`, {
-      hint: '"function_name" for one that is always the same',
-    });
+    site.warn(
+      'LAMBDA_NAME',
+      '',
+      `the path has no placeholder {${named ?? 'function'}}: the function name is always empty`,
+      {
+        hint: 'set "function_name" if the function is always the same',
+      },
+    );
   }
   const address = config.endpoint || (config.region && addressIn(config.region));
   const at = config.endpoint ? '/endpoint' : '/region';
@@ -123,7 +132,7 @@ function attach(site: BackendSite<Config>): AtBackend {
       async call(request, call) {
         try {
           const name = fixed ?? paramOf(request, param);
-          if (!name) throw new BackendError('LAMBDA_NAME', 'the request names no lambda function');
+          if (!name) throw new BackendError('LAMBDA_NAME', 'the request does not contain a function name');
           return await invoke(invoking, name, await payloadOf(request), request, call);
         } catch (error) {
           return failed(call.reason instanceof CallError ? call.reason : error);

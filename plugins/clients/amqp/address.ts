@@ -36,7 +36,7 @@ export function readAmqpAddress(text: string): AmqpAddress {
     throw new Error(`not a valid broker address: use ${EXAMPLE}`);
   }
   const isEncrypted = url.protocol === 'amqps:';
-  if (url.hash !== '') throw new Error(`"#" in a broker address: write %23 in passwords`);
+  if (url.hash !== '') throw new Error(`"#" is not allowed in a broker address: write %23 in passwords`);
   if (url.pathname.indexOf('/', 1) > 0) throw new Error('"/" in a virtual host must be written as %2F');
   for (const name of url.searchParams.keys()) {
     if ((PARAMETERS as readonly string[]).includes(name)) continue;

@@ -13,8 +13,8 @@ export const NOT_CONNECTED = 'connection not available, trying to reconnect';
 /** Error message of the client library, on one line. */
 export function reasonOf(error: unknown): string {
   const { message, code } = error as Error & { code?: string | number };
-  if (/ACCESS_REFUSED - Login/.test(message)) return 'the broker refuses the user name or the password';
-  if (/^Expected ConnectionOpenOk/.test(message)) return 'the broker refuses the virtual host';
+  if (/ACCESS_REFUSED - Login/.test(message)) return 'the broker rejects the user name or the password';
+  if (/^Expected ConnectionOpenOk/.test(message)) return 'the broker rejects the virtual host';
   // When every address of a host name fails, Node wraps the errors in one that has no message.
   return message || String(code ?? error);
 }

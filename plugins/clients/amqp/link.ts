@@ -73,7 +73,7 @@ export async function openLink({ address, tls, denied }: AmqpSettings, signal: A
     return watched(model, ending);
   } catch (error) {
     giveUp();
-    if (isLate) throw new Error(`no connection within ${connectMs}ms`);
+    if (isLate) throw new Error(`not connected within ${connectMs}ms`);
     throw new Error(signal.aborted ? 'closed' : reasonOf(error), { cause: error });
   } finally {
     clearTimeout(late);
@@ -104,7 +104,7 @@ function watched(model: ChannelModel, ending: AbortController): AmqpLink {
   let problem: Error | null = null;
   const { promise: closed, resolve: onClosed } = Promise.withResolvers<Error>();
   model.on('blocked', (reason) => {
-    blocked = reason || 'the broker takes no messages';
+    blocked = reason || 'the broker accepts no messages';
   });
   model.on('unblocked', () => {
     blocked = null;

@@ -48,7 +48,7 @@ export class Publisher {
   /** @throws AmqpTrouble with the reason that the broker or the library gives; the reason of the call when that ends. */
   publish({ routingKey, content, properties }: OutgoingMessage, call: Call): Promise<void> {
     const blocked = this.#link.blocked;
-    if (blocked !== null) throw new AmqpError(`the broker takes no messages: ${blocked}`);
+    if (blocked !== null) throw new AmqpError(`the broker accepts no messages: ${blocked}`);
     if (this.#pending.size >= MAX_PENDING || this.#bytes + content.length > MAX_PENDING_BYTES) {
       throw new AmqpError(`the broker has not confirmed ${this.#pending.size} messages`);
     }
@@ -61,7 +61,7 @@ export class Publisher {
         this.#pending.delete(pending);
         this.#bytes -= bytes.length;
         if (error) reject(new AmqpError(reasonOf(error), error));
-        else if (pending.isReturned) reject(new AmqpError(`no queue takes messages with this routing key`));
+        else if (pending.isReturned) reject(new AmqpError(`no queue is bound with this routing key`));
         else resolve();
       };
       try {

@@ -66,7 +66,7 @@ export async function subscribe(
   const { queue, isExclusive: exclusive, autoAck: noAck, log } = options;
   let prefetch = options.prefetch || ROOM;
   const onMessage = (message: ConsumeMessage | null): void => {
-    if (!message) return lost(new Error(`the broker has ended the consumer of "${queue}"`));
+    if (!message) return lost(new Error(`the broker has canceled the consumer of "${queue}"`));
     const length = tooLong(message);
     if (noAck && options.isAutoDelete && held >= FULL) return options.discarded?.();
     const bytes = message.content.length;
@@ -75,7 +75,7 @@ export async function subscribe(
     hold(bytes);
     if (isTooMuch) return delivery.nack(true);
     if (length === undefined) return take(delivery);
-    log.error(`[AMQP] a message of ${length} bytes in "${queue}" is too long, and discarded`);
+    log.error(`[AMQP] a message of ${length} bytes in "${queue}" is too long and was discarded`);
     options.discarded?.();
     delivery.nack(false);
   };

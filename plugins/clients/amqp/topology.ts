@@ -18,7 +18,7 @@ export const declarationFields = {
     type: 'boolean',
     description: 'Does not wait for the broker to confirm declarations.',
     default: false,
-    unused: { because: 'declarations are always confirmed, and no request waits for them', unless: [false] },
+    unused: { because: 'the gateway always waits for the confirmation of declarations', unless: [false] },
   },
   no_local: {
     type: 'boolean',

@@ -97,7 +97,7 @@ function handedOut(text: string): IssuedCredentials {
   } catch {}
   const { AccessKeyId: id, SecretAccessKey: secret, Token: token, Expiration: end } = held;
   if (typeof id !== 'string' || typeof secret !== 'string') {
-    throw new BackendError('AWS_CREDENTIALS', 'the service that hands out AWS credentials has handed out none');
+    throw new BackendError('AWS_CREDENTIALS', 'the AWS credentials service returned no credentials');
   }
   const expiresAt = typeof end === 'string' ? Date.parse(end) : Number.NaN;
   return {

@@ -75,7 +75,7 @@ export class Exchange {
     this.#incoming = incoming;
     this.#reader = new FrameReader(maxBytes, ({ isCompressed, bytes }) => {
       if (this.#fault) return;
-      if (isCompressed) throw new FrameError('the message is compressed, although compression was not requested');
+      if (isCompressed) throw new FrameError('the message is compressed, although the gateway accepts no compression');
       incoming.message(bytes);
     });
   }
@@ -190,6 +190,6 @@ export class Exchange {
   #lost(error: Error): GrpcError {
     const { host, port } = this.#channel.address;
     const reason = (error as NodeJS.ErrnoException).code ?? error.message;
-    return new GrpcError(UNAVAILABLE, `no connection to ${host}:${port}: ${reason}`);
+    return new GrpcError(UNAVAILABLE, `cannot connect to ${host}:${port}: ${reason}`);
   }
 }

@@ -92,10 +92,7 @@ export class Connection {
     });
     this.#session.setMaxListeners(0);
     this.#outlive = outliveStreams(this.#session);
-    this.#dialing = setTimeout(
-      () => this.destroy(new Error('connecting took too long')),
-      timerMs(timeoutMs || DIAL_MS),
-    );
+    this.#dialing = setTimeout(() => this.destroy(new Error('connection timed out')), timerMs(timeoutMs || DIAL_MS));
     this.#session.once('connect', () => {
       const refusal = refuses?.(socket) ?? null;
       if (refusal) return this.destroy(refusal);

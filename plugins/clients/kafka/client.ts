@@ -83,10 +83,10 @@ export class KafkaProblems {
     const known = [...errorsIn(this.#refused ?? error)];
     const authentication = known.find(({ code }) => code === 'PLT_KFK_AUTHENTICATION');
     const protocol = known.find(({ apiId }) => apiId !== undefined);
-    if (protocol?.apiId === 'UNSUPPORTED_SASL_MECHANISM') return 'the broker does not know this SASL mechanism';
+    if (protocol?.apiId === 'UNSUPPORTED_SASL_MECHANISM') return 'the broker does not support this SASL mechanism';
     const isClosed = known.some(({ message }) => /Connection closed/.test(message));
     if (authentication || protocol?.apiId === 'SASL_AUTHENTICATION_FAILED' || (isClosed && this.#authenticating > 0)) {
-      return 'the broker refuses the user name or the password';
+      return 'the broker rejects the user name or the password';
     }
     if (protocol) return `${protocol.message} (${protocol.apiId})`;
     const deepest = known.findLast(({ message }) => message !== '');

@@ -23,12 +23,13 @@ class RecordBytes {
       this.#skip(1);
       this.#skipLong();
       const offsetDelta = this.#int();
-      if (offsetDelta <= before || offsetDelta > lastOffsetDelta) throw new Error('the offset of a record cannot be');
+      if (offsetDelta <= before || offsetDelta > lastOffsetDelta)
+        throw new Error('the offset of a record is not valid');
       before = offsetDelta;
       this.#skipBytes();
       this.#skipBytes();
       const headers = this.#int();
-      if (headers < 0) throw new Error('a record has fewer than no headers');
+      if (headers < 0) throw new Error('the header count of a record is negative');
       for (let header = 0; header < headers; header++) {
         this.#skipBytes();
         this.#skipBytes();
@@ -40,12 +41,12 @@ class RecordBytes {
 
   #skip(bytes: number): void {
     this.#at += bytes;
-    if (this.#at > this.#bytes.length) throw new Error('a record ends in the middle');
+    if (this.#at > this.#bytes.length) throw new Error('a record is truncated');
   }
 
   #skipBytes(): void {
     const length = this.#int();
-    if (length < NULL) throw new Error('a part of a record is shorter than nothing');
+    if (length < NULL) throw new Error('the length of a part of a record is negative');
     if (length > 0) this.#skip(length);
   }
 
@@ -71,6 +72,6 @@ class RecordBytes {
 
 /** @param bytes decompressed records. @throws Error with the reason if they cannot be read. */
 export function demandReadable(bytes: Buffer, count: number, lastOffsetDelta: number): void {
-  if (count < 0 || lastOffsetDelta < 0) throw new Error('the numbers of a batch cannot be');
+  if (count < 0 || lastOffsetDelta < 0) throw new Error('the numbers of a batch are not valid');
   new RecordBytes(bytes).demand(count, lastOffsetDelta);
 }

@@ -60,7 +60,7 @@ export function readCluster(site: Site<unknown>, config: ClusterConfig, pointer:
   for (const [index, broker] of config.brokers.entries()) {
     if (isBroker(broker)) continue;
     throw site.fault('KAFKA_BROKER', `${pointer}/brokers/${index}`, `"${broker}" is not a valid host and port`, {
-      hint: 'as in "kafka.internal:9092"',
+      hint: 'for example "kafka.internal:9092"',
     });
   }
   for (const field of ['dial_timeout', 'read_timeout'] as const) {
@@ -108,7 +108,7 @@ function userOf(site: Site<unknown>, sasl: NonNullable<ClusterConfig['sasl']>, p
   const { mechanism, user = '', password = '' } = sasl;
   const cannot = (field: string, why: string) =>
     site.fault('KAFKA_OPTION', `${pointer}/${field}`, `${field} is not supported: ${why}`);
-  if (sasl.scram_auth_id) throw cannot('scram_auth_id', 'the client acts for its own user with SCRAM');
+  if (sasl.scram_auth_id) throw cannot('scram_auth_id', 'with SCRAM, the client always acts for its own user');
   if (sasl.azure_event_hub) {
     throw cannot('azure_event_hub', 'the client supports version 1 of the SASL handshake, which Event Hubs accepts');
   }
@@ -123,7 +123,7 @@ function userOf(site: Site<unknown>, sasl: NonNullable<ClusterConfig['sasl']>, p
     );
   }
   if (mechanism !== 'PLAIN' && sasl.auth_identity)
-    throw cannot('auth_identity', `it belongs to PLAIN, not to ${mechanism}`);
+    throw cannot('auth_identity', `the field belongs to PLAIN, not to ${mechanism}`);
   return { mechanism, user, password, authorizationId: sasl.auth_identity ?? '' };
 }
 
@@ -145,7 +145,7 @@ export function readGroup(site: Site<unknown>, config: GroupConfig, pointer: str
     throw site.fault('KAFKA_OPTION', `${pointer}/rebalance_strategies`, `"sticky" is not supported: ${why}`);
   }
   if (more.length > 0) {
-    const why = 'the client offers the group a single one';
+    const why = 'the client supports only one strategy at a time';
     throw site.fault(
       'KAFKA_OPTION',
       `${pointer}/rebalance_strategies`,

@@ -11,10 +11,10 @@ export function checkKeyFields(site: Site<KeyServerConfig>): void {
   const local = config.jwk_local_path !== undefined;
   if ((config.secret_url === undefined) !== (config.cypher_key === undefined)) {
     const [there, missing] = config.secret_url ? ['secret_url', 'cypher_key'] : ['cypher_key', 'secret_url'];
-    throw site.fault('KEYS_SECRET', `/${there}`, `${there} does nothing without ${missing}`);
+    throw site.fault('KEYS_SECRET', `/${there}`, `${there} has no effect without ${missing}`);
   }
   if (config.secret_url !== undefined && !local) {
-    throw site.fault('KEYS_SECRET', '/secret_url', 'secret_url opens a file: jwk_local_path is missing');
+    throw site.fault('KEYS_SECRET', '/secret_url', 'secret_url decrypts a file, but jwk_local_path is missing');
   }
   if (!local) return;
   for (const [name, isWritten] of [

@@ -41,7 +41,7 @@ function openFile(site: Site<unknown>, bytes: Uint8Array, secretUrl: string, cyp
     const sealed = bytes.subarray(FILE_NONCE_BYTES, -TAG_BYTES);
     return Buffer.concat([decipher.update(sealed), decipher.final()]);
   } catch {
-    throw site.fault('KEYS_CYPHER', '/jwk_local_path', 'the file does not open with secret_url and cypher_key');
+    throw site.fault('KEYS_CYPHER', '/jwk_local_path', 'the file cannot be decrypted with secret_url and cypher_key');
   }
 }
 
@@ -54,7 +54,7 @@ function dataKey(site: Site<unknown>, secretUrl: string, cypherKey: string): Uin
       '/secret_url',
       `secret_url: ${scheme ?? 'an address without a scheme'} is not supported`,
       {
-        hint: 'base64key:// and 32 bytes in base64url',
+        hint: 'write base64key:// followed by 32 bytes in base64url',
       },
     );
   }
@@ -64,6 +64,6 @@ function dataKey(site: Site<unknown>, secretUrl: string, cypherKey: string): Uin
   try {
     return xsalsa20poly1305(secret, sealed.subarray(0, NONCE_BYTES)).decrypt(sealed.subarray(NONCE_BYTES));
   } catch {
-    throw site.fault('KEYS_CYPHER', '/cypher_key', 'cypher_key does not open with the key of secret_url');
+    throw site.fault('KEYS_CYPHER', '/cypher_key', 'cypher_key cannot be decrypted with the key in secret_url');
   }
 }

@@ -47,15 +47,20 @@ export function keyServer(
   }
   const { disable_jwk_security: insecure } = config;
   if (url.protocol === 'http:' && !insecure) {
-    site.warn('KEYS_INSECURE', pointer, 'without TLS, anyone could replace the keys: every request is rejected', {
-      hint: 'https://, or "disable_jwk_security": true in a trusted network',
-    });
+    site.warn(
+      'KEYS_INSECURE',
+      pointer,
+      'without TLS, anyone on the network path could replace the keys: every request is rejected',
+      {
+        hint: 'https://, or "disable_jwk_security": true in a trusted network',
+      },
+    );
     return null;
   }
   const pins = config.jwk_fingerprints.map((pin, index) => pinOf(site, pin, index));
   if (pins.length > 0 && insecure) {
     throw site.fault('KEYS_PIN', '/jwk_fingerprints', 'fingerprints have no effect if certificates are not verified', {
-      hint: 'jwk_local_ca in the place of disable_jwk_security',
+      hint: 'use jwk_local_ca instead of disable_jwk_security',
       related: [`${site.pointer}/disable_jwk_security`],
     });
   }
@@ -129,16 +134,17 @@ async function download(
 ): Promise<KeyDocument> {
   let url = first;
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-    if (url.protocol !== 'https:' && !(insecure && url.protocol === 'http:')) throw new Error('redirected to no TLS');
+    if (url.protocol !== 'https:' && !(insecure && url.protocol === 'http:'))
+      throw new Error('redirected to an address without TLS');
     const reply = await send(requestFor(url, agent, url.origin === first.origin ? first : null));
     if (reply.errors.length > 0) throw reply.errors[0]!;
     const location = redirects.has(reply.status) ? reply.headers.get('location') : undefined;
     if (location === undefined) return documentOf(reply);
     drop(reply);
-    if (!URL.canParse(location, url.href)) throw new Error('redirected to no address');
+    if (!URL.canParse(location, url.href)) throw new Error('redirected without a valid address');
     url = new URL(location, url);
   }
-  throw new Error('redirected too often');
+  throw new Error('too many redirects');
 }
 
 /** @param owner the address whose user and password are sent. */
@@ -156,7 +162,7 @@ async function documentOf(reply: Reply): Promise<KeyDocument> {
   const isGood = reply.status >= 200 && reply.status <= 299;
   if (!isGood || !/^application\/(?:jwk-set\+)?json/i.test(type)) {
     drop(reply);
-    throw new Error(isGood ? 'the content type is not one of JSON' : `status ${reply.status}`);
+    throw new Error(isGood ? 'the content type is not JSON' : `status ${reply.status}`);
   }
   const { body } = reply;
   if (body === null) throw new Error('no body');

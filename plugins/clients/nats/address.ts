@@ -47,11 +47,11 @@ export function parseServers(text: string): NatsServers | null {
 /** Returns why a subject is invalid; undefined if it is valid. @param hasWildcards allows `*` and `>` as tokens. */
 export function subjectProblem(subject: string, hasWildcards: boolean): string | undefined {
   if (subject === '') return 'the subject is empty';
-  if (/[\s\p{Cc}]/u.test(subject)) return 'a subject has no white space';
+  if (/[\s\p{Cc}]/u.test(subject)) return 'a subject must not contain white space';
   const tokens = subject.split('.');
-  if (tokens.includes('')) return 'a subject has no empty tokens';
+  if (tokens.includes('')) return 'a subject must not contain empty tokens';
   if (!hasWildcards && tokens.some((token) => token === '*' || token === '>')) {
-    return 'messages are published to one subject, without wildcards';
+    return 'a subject to publish to must not contain wildcards';
   }
   if (tokens.slice(0, -1).includes('>')) return '">" is only allowed at the end of a subject';
   return undefined;

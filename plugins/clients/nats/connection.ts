@@ -77,7 +77,7 @@ export class NatsConnection {
   async publish(subject: string, message: Message, call: Call): Promise<void> {
     const link = await this.#kept.current(call);
     if (this.#unconfirmedBytes + message.payload.length > MAX_UNCONFIRMED_BYTES) {
-      throw new BackendError('NATS_SLOW', `${this.#kept.name}: too much that the server has not confirmed yet`);
+      throw new BackendError('NATS_SLOW', `${this.#kept.name}: the server has not confirmed too many messages`);
     }
     const refusedBefore = link.refusals.get(subject);
     try {

@@ -36,7 +36,7 @@ function endAtNonsense({ Parser }: Library): void {
     try {
       parse.call(this, bytes);
       if (((this as unknown as Reading).argBuf?.length ?? 0) > LONGEST_LINE_BYTES)
-        throw new Error('a line without an end');
+        throw new Error('a line without a line break');
     } catch (cause) {
       const why = JSON.stringify((cause as Error).message.slice(0, REASON_LENGTH));
       void dispatcher.transport.close(new Error(`the server does not speak the NATS protocol: ${why}`));

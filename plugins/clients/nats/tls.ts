@@ -41,14 +41,14 @@ export function nameServers(
 /** @param greeting such as `INFO {"tls_required":true}`. @throws Error for any other greeting, and if required TLS is not offered. */
 function offersTls(greeting: string, isDemanded: boolean): boolean {
   const [, text] = /^INFO\s+(\{.*\})\s*$/i.exec(greeting) ?? [];
-  if (text === undefined) throw new Error('not a NATS server');
+  if (text === undefined) throw new Error('the server is not a NATS server');
   let info: unknown;
   try {
     info = JSON.parse(text);
   } catch {
-    throw new Error('its INFO message is not valid JSON');
+    throw new Error('the INFO message of the server is not valid JSON');
   }
   const isOffered = isObject(info) && (info['tls_required'] === true || info['tls_available'] === true);
-  if (isDemanded && !isOffered) throw new Error('it does not offer TLS, which is required');
+  if (isDemanded && !isOffered) throw new Error('the server does not offer TLS, which is required');
   return isOffered;
 }

@@ -87,7 +87,7 @@ export class Connection implements RedisConnection {
     if (call.reason) return this.#fail(call.reason.message, false, call.reason);
     if (!link) return this.#fail(this.#problem);
     if (this.#silence) return this.#fail('does not respond');
-    if (this.#waiting >= MAX_WAITING) return this.#fail(`owes ${MAX_WAITING} responses`);
+    if (this.#waiting >= MAX_WAITING) return this.#fail(`has not responded to ${MAX_WAITING} commands`);
     const command = ['EVALSHA', script.sha1, String(keys.length), ...keys, ...args];
     return new Promise((resolve, reject) => {
       const { commandMs } = this.#settings;

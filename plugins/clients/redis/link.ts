@@ -112,7 +112,7 @@ async function askSentinel(settings: RedisSettings, sentinel: RedisAddress): Pro
   try {
     const requested = link.send('', ['SENTINEL', 'get-master-addr-by-name', name]);
     const address = (await within(settings.connectMs, requested, link.close)) as [string, string] | null;
-    if (!address) throw new Error(`the sentinel does not know "${name}"`);
+    if (!address) throw new Error(`the sentinel does not know the master "${name}"`);
     return { host: address[0], port: Number(address[1]) };
   } finally {
     link.close();

@@ -39,8 +39,8 @@ export class OnFailure {
       return;
     }
     const more = this.#unsaid > 0 ? `, and ${this.#unsaid} before` : '';
-    if (this.#allows) this.#log.warning(`[Redis] a request passes uncounted${more}: ${message}`);
-    else this.#log.error(`[Redis] a request is refused${more}: ${message}`);
+    if (this.#allows) this.#log.warning(`[Redis] a request is accepted without being counted${more}: ${message}`);
+    else this.#log.error(`[Redis] a request is rejected${more}: ${message}`);
     this.#saidAt = now;
     this.#unsaid = 0;
   }

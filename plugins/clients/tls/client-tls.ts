@@ -75,7 +75,7 @@ export function prepareTls(
     site.warn(
       'CLIENT_TLS_CERTS',
       `${pointer}/client_certs`,
-      'of several certificates with the same kind of key only the first is offered',
+      'if several certificates have the same kind of key, only the first is offered',
     );
   }
   return pins.length === 0 ? prepared : pinned(prepared, pins);
@@ -102,7 +102,7 @@ function pinProblem(certificate: PeerCertificate, pins: readonly string[]): Erro
     if (pins.includes(createHash('sha256').update(key).digest('base64'))) return undefined;
     at = at.issuerCertificate === at ? undefined : at.issuerCertificate;
   }
-  return new Error('no certificate of the server has a pinned public key');
+  return new Error("none of the server's certificates has a pinned public key");
 }
 
 /** Prepares the `client_tls` object of the service: only once, with the same error for all callers. */
@@ -145,15 +145,21 @@ function prepare(readFile: Site<unknown>['read'], config: ClientTls, fault: TlsF
     const at = `/client_certs/${index}`;
     const { certificate, private_key: privateKey } = config.client_certs[index]!;
     const keyAt = `${at}/private_key`;
-    checked(fault, `${at}/certificate`, `no certificate in ${certificate}`, cert, () => new X509Certificate(cert));
-    checked(fault, keyAt, `no private key that can be used in ${privateKey}`, key, () => createPrivateKey(key));
+    checked(
+      fault,
+      `${at}/certificate`,
+      `${certificate} contains no certificate`,
+      cert,
+      () => new X509Certificate(cert),
+    );
+    checked(fault, keyAt, `${privateKey} contains no usable private key`, key, () => createPrivateKey(key));
     checked(fault, keyAt, `${privateKey} is not the key of ${certificate}`, key, () =>
       createSecureContext({ cert, key }),
     );
   });
   extra.forEach((ca, index) => {
     const at = `/ca_certs/${index}`;
-    checked(fault, at, `no certificate in ${config.ca_certs[index]}`, ca, () => new X509Certificate(ca));
+    checked(fault, at, `${config.ca_certs[index]} contains no certificate`, ca, () => new X509Certificate(ca));
   });
   const options: SecureContextOptions & { ecdhCurve?: string } = {
     ...tlsProtocol(config, fault),

@@ -109,7 +109,7 @@ export class TokenStore {
     while (!(await this.#mayAsk())) {
       // The news may have arrived together with the response.
       if (news.count === heard) await news.next(ISSUE_MS, signal);
-      if (signal.aborted) throw new Abandoned('the configuration is gone');
+      if (signal.aborted) throw new Abandoned('the configuration was replaced');
       if (news.count === heard) continue;
       if (held.failure !== '') throw new Error(held.failure);
       if (held.token) return held.token;
@@ -130,7 +130,7 @@ export class TokenStore {
       held.token = token;
       return token;
     } catch (error) {
-      if (signal.aborted) throw new Abandoned('the configuration is gone');
+      if (signal.aborted) throw new Abandoned('the configuration was replaced');
       this.#mirror.change({ failed: (error as Error).message });
       throw error;
     } finally {

@@ -17,11 +17,11 @@ export function recordName(site: BackendSite<undefined>): string {
     const bare = rest.replace(/[:/].*$/, '');
     const fits = bare !== rest && NAME.test(bare) && isIP(bare) === 0;
     throw site.fault('SD_RECORD', '/host/0', `"${first}" is not the name of an SRV record`, {
-      hint: fits ? `"${bare}": SRV records provide the port` : 'as in "_http._tcp.users.internal"',
+      hint: fits ? `"${bare}": SRV records provide the port` : 'for example "_http._tcp.users.internal"',
     });
   }
   if (said?.toLowerCase() === 'https' && scheme !== 'https') {
-    throw site.fault('SD_SCHEME', '/host/0', `discovered hosts are called by sd_scheme, which is "${scheme}"`, {
+    throw site.fault('SD_SCHEME', '/host/0', `discovered hosts are called with sd_scheme, which is "${scheme}"`, {
       hint: '"sd_scheme": "https"',
     });
   }

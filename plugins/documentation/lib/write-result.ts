@@ -26,7 +26,7 @@ export async function writeResult(
   } catch (error) {
     const isThere = isNew && (error as NodeJS.ErrnoException).code === 'EEXIST';
     const reason = isThere
-      ? `${path} exists: name the file with -o`
+      ? `${path} already exists: name the output file with -o`
       : `cannot write ${path}: ${(error as Error).message}`;
     stderr.write(`ERROR ${reason}\n`);
     return 1;

@@ -21,7 +21,7 @@ const parameterFormats = ['', 'int32', 'int64', 'float', 'double', 'date', 'date
 
 export const parameterFields = {
   name: { type: 'string', minLength: 1, description: 'Parameter name, as written in the endpoint.' },
-  description: text('Purpose, in Markdown.'),
+  description: text('Description, in Markdown.'),
   type: { type: 'string', enum: parameterTypes, description: 'Value type.', default: 'string' },
   enum: { type: 'array', items: { type: 'any' }, description: 'Allowed values.' },
   hide,
@@ -36,7 +36,7 @@ export const optional = {
 
 export const formatField = { type: 'string', enum: parameterFormats, description: 'Value format.' } as const;
 export const exampleField = { type: 'any', description: 'Example value.' } as const;
-export const examplesField = freeObject('Named examples, in the place of one.');
+export const examplesField = freeObject('Named examples, instead of a single one.');
 
 /** Fields that describe the body of a request or a response. */
 export const bodyFields = {

@@ -13,7 +13,7 @@ export function reportErrors(document: DataObject, report: Conversion): void {
   const at = joinPointer('', 'extra_config', NAMESPACE);
   const { components_schemas: schemas, custom_security_schemes: schemes, components_parameters: parameters } = root;
   if (Array.isArray(parameters)) {
-    const message = 'the service defines parameters by name, as an object';
+    const message = 'at the service level, components_parameters must be an object with parameters by name';
     report.error('OPENAPI_REF', joinPointer(at, 'components_parameters'), message);
   }
   const named = isObject(schemas) ? schemas : {};
@@ -48,7 +48,7 @@ function reportId(id: Data | undefined, pointer: string, seen: Map<string, strin
     return;
   }
   const message = `the operation_id "${id}" is already used at ${other}`;
-  report.error('OPENAPI_OPERATION_ID', pointer, message, { related: [other], hint: 'a unique name' });
+  report.error('OPENAPI_OPERATION_ID', pointer, message, { related: [other], hint: 'use a unique name' });
 }
 
 function reportBodies(settings: DataObject, place: string, schemas: DataObject, report: Conversion): void {
@@ -61,7 +61,7 @@ function reportBodies(settings: DataObject, place: string, schemas: DataObject, 
       report.error('OPENAPI_STATUS', at, `"${status}" is not a valid status`, { hint: '"200", or "default"' });
     } else if (isObject(body)) reportBody(body, at, schemas, report);
     else if (Array.isArray(body)) reportList(body, at, schemas, report);
-    else report.error('OPENAPI_STATUS', at, 'a response is described by an object');
+    else report.error('OPENAPI_STATUS', at, 'the description of a response must be an object');
   }
 }
 
@@ -83,14 +83,14 @@ function reportList(bodies: Data | undefined, place: string, schemas: DataObject
 function reportParameters(names: Data | undefined, place: string, known: Data | undefined, report: Conversion): void {
   const at = joinPointer(place, 'components_parameters');
   if (isObject(names)) {
-    report.error('OPENAPI_REF', at, 'an endpoint lists the names of its parameters', {
-      hint: `components_parameters of "${NAMESPACE}" at the root defines them`,
+    report.error('OPENAPI_REF', at, 'at an endpoint, components_parameters must be a list of names', {
+      hint: `define the parameters in components_parameters of "${NAMESPACE}" at the root`,
     });
   }
   for (const [index, name] of (Array.isArray(names) ? names : []).entries()) {
     if (typeof name !== 'string' || (isObject(known) && Object.hasOwn(known, name))) continue;
     report.error('OPENAPI_REF', joinPointer(at, index), `components_parameters has no "${name}"`, {
-      hint: `a name under components_parameters of "${NAMESPACE}" at the root`,
+      hint: `use a name from components_parameters of "${NAMESPACE}" at the root`,
     });
   }
 }
@@ -107,7 +107,7 @@ function reportBody(body: DataObject, at: string, schemas: DataObject, report: C
   if (typeof ref === 'string' && !Object.hasOwn(schemas, ref)) {
     const message = `components_schemas has no "${ref}"`;
     report.error('OPENAPI_REF', joinPointer(at, 'ref'), message, {
-      hint: `a name under components_schemas of "${NAMESPACE}" at the root`,
+      hint: `use a name from components_schemas of "${NAMESPACE}" at the root`,
     });
   }
 }
@@ -125,9 +125,9 @@ function reportSchemes(settings: DataObject, place: string, known: DataObject, r
   for (const [name, scheme] of Object.entries(isObject(own) ? own : {})) {
     const isDefined = isObject(scheme) && Object.keys(scheme).length > 0;
     if (isDefined || Object.hasOwn(known, name)) continue;
-    const message = `no security scheme is named "${name}": it is left out of documents`;
+    const message = `unknown security scheme "${name}": it is omitted from documents`;
     report.warn('OPENAPI_SCHEME', joinPointer(place, 'custom_security_schemes', name), message, {
-      hint: `custom_security_schemes of "${NAMESPACE}" at the root defines it`,
+      hint: `define the scheme in custom_security_schemes of "${NAMESPACE}" at the root`,
     });
   }
 }

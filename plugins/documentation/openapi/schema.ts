@@ -111,9 +111,9 @@ const properties = {
     examples: [{ path: '/docs', audience: 'public' }],
   },
   // Fields of both.
-  description: text('Purpose of the API or endpoint, in Markdown.'),
+  description: text('Description of the API or endpoint, in Markdown.'),
   custom_security_schemes: freeObject(
-    'At the service: security schemes by name, as in OpenAPI. At an endpoint: names of the required schemes, each with {}.',
+    'Security schemes. At the service level: OpenAPI security schemes by name. At an endpoint: the names of the required schemes, each with the value {}.',
   ),
   disable_default_response_definitions: {
     type: 'boolean',

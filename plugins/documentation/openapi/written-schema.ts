@@ -10,6 +10,6 @@ export function schemaOf(written: unknown): Data {
   try {
     return parseExact(Buffer.from(text, 'base64').toString()) as Data;
   } catch (error) {
-    throw new Error(`is base64 of what is not JSON: ${(error as Error).message}`, { cause: error });
+    throw new Error(`is base64, but the decoded text is not JSON: ${(error as Error).message}`, { cause: error });
   }
 }

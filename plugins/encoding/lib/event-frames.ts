@@ -45,7 +45,7 @@ export function openEventFrames(each: EachMessage | null, emit: (bytes: Uint8Arr
       if (begun.length >= need) begun.append(take(begun.take()));
     },
     end() {
-      if (begun.length > 0) throw framingError('eventstream', 'frame broken off', offset);
+      if (begun.length > 0) throw framingError('eventstream', 'incomplete frame', offset);
     },
   };
 }
@@ -60,7 +60,7 @@ function provePrelude(bytes: Buffer, offset: number): number {
     throw framingError('eventstream', `frame larger than ${MAX_FRAME_BYTES} bytes`, offset);
   }
   if (PRELUDE_BYTES + bytes.readUInt32BE(4) + CHECKSUM_BYTES > length) {
-    throw framingError('eventstream', 'lengths that contradict one another', offset);
+    throw framingError('eventstream', 'contradictory lengths', offset);
   }
   return length;
 }
@@ -100,7 +100,7 @@ const VALUE_BYTES = [0, 0, 1, 2, 4, 8, -1, -1, 8, 16] as const;
 function contentType(headers: Buffer, offset: number): string | undefined {
   let match: string | undefined;
   let at = 0;
-  const broken = () => framingError('eventstream', 'headers that cannot be read', offset);
+  const broken = () => framingError('eventstream', 'malformed headers', offset);
   while (at < headers.length) {
     const nameEnd = at + 1 + headers[at]!;
     const type = headers[nameEnd];

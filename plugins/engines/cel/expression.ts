@@ -51,7 +51,7 @@ export function compileExpression(
   const library = macros ? macroLibrary : language;
   const { type, reads, keys, calls, patterns: written } = new Checker(syntax, variables, library).check();
   if (type !== 'bool' && type !== 'dyn') {
-    throw new CelError('CEL_NO_CONDITION', `is a ${typeName(type)}: a condition is true or false`);
+    throw new CelError('CEL_NO_CONDITION', `is a ${typeName(type)}: a condition must be true or false`);
   }
   for (const pattern of written) compilePattern(pattern, patterns);
   if (macros) expandMacros(syntax);

@@ -77,7 +77,7 @@ export const macroFunctions = [
   celFunc('inCIDR', [STRING, STRING], BOOL, (address, range) => rangeOf(range)(address)),
   celFunc('hasRole', [DYN, STRING], BOOL, (claim, role) => {
     if (typeof claim === 'string') return claim.split(' ').includes(role);
-    if (!isCelList(claim)) throw new Error('roles are a list or a text');
+    if (!isCelList(claim)) throw new Error('roles must be a list or a string');
     spend(claim.size);
     return [...claim].includes(role);
   }),
@@ -106,7 +106,7 @@ function isBetween(value: unknown, low: unknown, high: unknown): boolean {
 function numberOf(value: unknown): number | bigint {
   if (typeof value === 'number' || typeof value === 'bigint') return value;
   if (isCelUint(value)) return value.value;
-  throw new Error('between() is for numbers');
+  throw new Error('between() requires numbers');
 }
 
 function isEmpty(value: unknown): boolean {
@@ -156,7 +156,7 @@ export function expandMacros({ root, placeOf }: Syntax): void {
     if (value.function !== 'inCIDR') return;
     const range = textOf(value.args[1]!);
     if (range === undefined || isAddressRange(range)) return;
-    const options = { hint: "as in '10.0.0.0/8'", within: placeOf(value.args[1]!) };
+    const options = { hint: "for example '10.0.0.0/8'", within: placeOf(value.args[1]!) };
     throw new CelError('CEL_TYPE', `'${range}' is not a valid IP range`, options);
   };
   visit(root);

@@ -22,7 +22,7 @@ export function compileWritten(
     if (!(error instanceof CelError)) throw error;
     const { code, message, hint, within } = error;
     if (code === 'CEL_NAME' && !types.has('JWT') && /'JWT'/.test(message)) {
-      throw site.fault('CEL_NAME', pointer, 'JWT is not there in backends', {
+      throw site.fault('CEL_NAME', pointer, 'JWT is not available in backends', {
         hint: 'move it to the endpoint',
         within,
       });
@@ -37,6 +37,6 @@ function warnOfKeys(site: Site<unknown>, { keys }: Expression, pointer: string):
     const meant = isHeader ? canonicalHeaderName(key) : variable === 'req_params' ? paramKey(key) : key;
     if (meant === key) continue;
     const what = isHeader ? 'header' : 'parameter';
-    site.warn('CEL_KEY', pointer, `${variable} never has '${key}'`, { hint: `the ${what} is '${meant}' there` });
+    site.warn('CEL_KEY', pointer, `${variable} never has '${key}'`, { hint: `the key of the ${what} is '${meant}'` });
   }
 }

@@ -12,7 +12,7 @@ export function parseCsv(text: string): DataObject[] {
   const [names, ...rows] = rowsOf(text);
   if (!names) return [];
   for (const [at, name] of names.fields.entries()) {
-    if (names.fields.indexOf(name) < at) throw new Error(`line 1: the column "${name}" is there twice`);
+    if (names.fields.indexOf(name) < at) throw new Error(`line 1: duplicate column "${name}"`);
   }
   return rows.map(({ fields, line }) => {
     if (fields.length !== names.fields.length) {
@@ -44,7 +44,7 @@ function rowsOf(source: string): Row[] {
   field.lastIndex = 0;
   while (field.lastIndex < text.length || fields.length > 0) {
     const match = field.exec(text);
-    if (!match) throw new Error(`line ${line}: a quote that is out of place or not closed`);
+    if (!match) throw new Error(`line ${line}: a quote is misplaced or not closed`);
     const [whole, quoted, plain = '', end] = match;
     fields.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
     if (fields.length > MAX_COLUMNS) throw new Error(`line ${line}: more than ${MAX_COLUMNS} fields`);
@@ -63,13 +63,13 @@ function rowsOf(source: string): Row[] {
  * @throws Error for anything else, and for values that are objects or lists.
  */
 export function printCsv(data: Data): string {
-  if (!Array.isArray(data)) throw new Error('a table is a list of rows');
+  if (!Array.isArray(data)) throw new Error('a table must be a list of rows');
   const text = new BoundedText();
   if (data.every((row) => Array.isArray(row))) {
     for (const row of data as readonly Data[][]) text.add(lineOf(row));
     return text.toString();
   }
-  if (!data.every((row) => isObject(row))) throw new Error('rows are either all objects or all lists');
+  if (!data.every((row) => isObject(row))) throw new Error('rows must be either all objects or all lists');
   const rows = data as readonly DataObject[];
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   if (names.length > MAX_COLUMNS) throw new Error(`more than ${MAX_COLUMNS} columns`);
@@ -85,7 +85,7 @@ function lineOf(values: readonly Data[]): string {
 }
 
 function fieldOf(value: Data): string {
-  if (!isScalar(value)) throw new Error('a value of a row is neither an object nor a list');
+  if (!isScalar(value)) throw new Error('a row must be an object or a list');
   const text = scalarText(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -67,14 +67,14 @@ export class FrameReader {
 
   /** Ends the stream. @throws FrameError if a message is incomplete. */
   end(): void {
-    if (this.#pieces.length > 0) throw new FrameError('a message broke off');
+    if (this.#pieces.length > 0) throw new FrameError('a message is incomplete');
   }
 
   #lengthOf(bytes: Uint8Array): number {
-    if (bytes[0]! > 1) throw new FrameError('no gRPC message');
+    if (bytes[0]! > 1) throw new FrameError('the body is not a gRPC message');
     const length = bytes[1]! * 2 ** 24 + ((bytes[2]! << 16) | (bytes[3]! << 8) | bytes[4]!);
     if (length > this.#limitBytes) {
-      throw new FrameError(`a message of ${length} bytes, and ${this.#limitBytes} are allowed`, true);
+      throw new FrameError(`a message of ${length} bytes exceeds the limit of ${this.#limitBytes} bytes`, true);
     }
     return length;
   }

@@ -55,14 +55,14 @@ export class Budget {
   made(bytes: number): void {
     if (bytes > MAX_STRING_BYTES) this.stop(`a string of more than ${MAX_STRING_BYTES} bytes`);
     this.#madeBytes += bytes;
-    if (this.#madeBytes > MADE_LIMIT_BYTES) this.stop('it took too much memory');
+    if (this.#madeBytes > MADE_LIMIT_BYTES) this.stop('it used too much memory');
     if (bytes >= LONG_STRING_BYTES) this.look();
   }
 
   /** @throws BudgetExceeded when the script has exceeded its budget. */
   look(): void {
     this.refuse();
-    if (performance.now() > this.#deadline) this.stop('the time of the request is over');
+    if (performance.now() > this.#deadline) this.stop('the timeout of the request has expired');
     if (this.#startedCpu === null) {
       this.#startedCpu = cpuUsage();
     } else if (this.#usedMs + cpuUsage(this.#startedCpu).user / 1000 > CPU_LIMIT_MS) {
@@ -71,7 +71,7 @@ export class Budget {
     if (++this.#looks % LOOKS_AT_HEAP !== 0) return;
     const { used_heap_size: used } = getHeapStatistics();
     if (this.#heapAtStart === 0) this.#heapAtStart = used;
-    else if (used - this.#heapAtStart > HEAP_LIMIT_BYTES) this.stop('it took too much memory');
+    else if (used - this.#heapAtStart > HEAP_LIMIT_BYTES) this.stop('it used too much memory');
   }
 
   stop(why: string): never {

@@ -181,5 +181,5 @@ function readTable(L: LuaState, arg: number, isOuter: boolean, depth: number): D
 function readKey(L: LuaState): string | number {
   if (lua.lua_type(L, -2) === lua.LUA_TNUMBER) return lua.lua_tonumber(L, -2);
   if (lua.lua_type(L, -2) === lua.LUA_TSTRING) return textOfBytes(lua.lua_tostring(L, -2)!);
-  return raise(L, 'keys of data are texts and numbers');
+  return raise(L, 'keys of data must be strings or numbers');
 }

@@ -143,7 +143,10 @@ export class Run {
   wait(L: LuaState, promise: Promise<unknown>, finish: Waiting['finish']): number {
     if (L !== this.#thread || !lua.lua_isyieldable(L)) {
       promise.catch(() => {});
-      raise(L, 'nothing can be waited for in a coroutine, a metamethod or a function that a library calls');
+      raise(
+        L,
+        'asynchronous functions cannot be called in a coroutine, a metamethod or a function that a library calls',
+      );
     }
     this.#waiting = { promise, finish };
     return lua.lua_yieldk(L, 0, 0, (thread) => {
@@ -166,7 +169,7 @@ export class Run {
   #failure(L: LuaState): CallError {
     if (this.#ending) return this.#ending;
     const { exceeded } = this.#budget;
-    if (exceeded !== null) return new LuaError(`the script was ended: ${exceeded}`);
+    if (exceeded !== null) return new LuaError(`the script was terminated: ${exceeded}`);
     return new LuaError(this.#described(messageOf(L)));
   }
 

@@ -52,7 +52,7 @@ function quotaOf(site: Site<ProcessorsConfig>, config: QuotaConfig, pointer: str
       throw site.fault(
         'QUOTA_LIMITS',
         `${at}/limits/${twice}/unit`,
-        `the rule has two limits for one ${limits[twice]!.unit}`,
+        `the rule has two limits for the unit ${limits[twice]!.unit}`,
       );
     }
     rules.set(name, countingRule(name, limits, around));
@@ -62,7 +62,7 @@ function quotaOf(site: Site<ProcessorsConfig>, config: QuotaConfig, pointer: str
 }
 
 function refuseTwice(site: Site<unknown>, all: ReadonlyMap<string, unknown>, name: string, pointer: string): void {
-  if (all.has(name)) throw site.fault('QUOTA_NAME', pointer, `"${name}" is there twice`);
+  if (all.has(name)) throw site.fault('QUOTA_NAME', pointer, `duplicate name "${name}"`);
 }
 
 /** Maximum number of callers remembered; takes about 30 MB. */
@@ -75,7 +75,7 @@ function refusedCallers(
 ): RefusedCallers<Verdict> | null {
   if (!config) return null;
   if (config.N > MOST_CALLERS) {
-    const message = `only the latest ${MOST_CALLERS} rejected callers are remembered: earlier ones are checked in Redis again`;
+    const message = `only the latest ${MOST_CALLERS} rejected callers are cached; earlier ones are checked in Redis again`;
     site.warn('QUOTA_CALLERS', `${pointer}/rejecter_cache/N`, message, { hint: `"N": ${MOST_CALLERS}` });
   }
   const refused = new RefusedCallers<Verdict>(Math.min(config.N, MOST_CALLERS));

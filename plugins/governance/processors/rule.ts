@@ -36,7 +36,7 @@ export function countingRule(name: string, limits: readonly LimitConfig[], aroun
     const tag = `{${place} ${callerPart(caller, hashes)}}`;
     const known = kind === 'add' ? undefined : refused?.find(tag, now);
     if (known) return { ...known.value, retrySeconds: secondsUntil(known.until, now) };
-    if (!outage.mayTry(clock.now())) throw new RedisError(connection.name, 'is skipped after its failure');
+    if (!outage.mayTry(clock.now())) throw new RedisError(connection.name, 'is not used until the next retry');
     const windows = limits.map(({ unit }) => windowOf(unit, now));
     const keys = limits.map(({ unit }, index) => `sluice:quota:${tag}:${unit}:${windows[index]!.start / 1000}`);
     const args = limits.flatMap(({ amount }, index) => [String(amount), String(windows[index]!.end - now + MARGIN_MS)]);

@@ -2,7 +2,7 @@ import type { Infer, Schema } from '#contract';
 import { failureField } from '../../clients/redis/on-failure.ts';
 import { units } from '../quota/windows.ts';
 
-const atOnce = { because: 'a refusal is remembered at once' } as const;
+const atOnce = { because: 'a rejection is cached immediately' } as const;
 
 export const schema = {
   type: 'object',
@@ -116,7 +116,7 @@ export const schema = {
                 type: 'string',
                 enum: ['optimal', 'default'],
                 description: 'Hash functions for callers.',
-                unused: { because: 'callers are remembered by their names, and nothing is hashed' },
+                unused: { because: 'callers are cached by their names, without hashing' },
               },
               cleanup_interval: {
                 type: 'duration',

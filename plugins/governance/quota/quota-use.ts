@@ -15,7 +15,7 @@ import type { QuotaUseConfig } from './schema.ts';
 
 const ofClient = (code: string, message: string, status: number) =>
   new CallError(code, message, { view: { status, body: '' } });
-const noTier = ofClient('QUOTA_TIER', 'no tier of the quota is for the caller', 400);
+const noTier = ofClient('QUOTA_TIER', 'no tier of the quota matches the caller', 400);
 const noCaller = ofClient('QUOTA_CALLER', 'the caller cannot be identified', 400);
 export const usedUp = ofClient('QUOTA_EXCEEDED', 'quota exceeded', 429);
 
@@ -70,7 +70,7 @@ function named<T>(
   const value = all?.get(name);
   if (value) return value;
   const near = findNear(name, [...(all?.keys() ?? [])]);
-  throw site.fault(code, pointer, `no ${what} is named "${name}"`, {
+  throw site.fault(code, pointer, `unknown ${what} "${name}"`, {
     hint: near
       ? `did you mean "${near.name}"?`
       : 'declare quotas and their rules in "governance/processors" at the root',

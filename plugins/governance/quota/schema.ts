@@ -77,7 +77,7 @@ const byPlan = {
   ],
 };
 
-const atRoot = 'at the root every request counts as 1';
+const atRoot = 'at the root, every request counts as 1';
 
 /** Schema for the root, where a weight is accepted and ignored. */
 export const serviceSchema = {

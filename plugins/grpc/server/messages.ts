@@ -105,7 +105,7 @@ export class Messages {
     try {
       return this.#writer(message);
     } catch (cause) {
-      const message = `the message has no JSON form: ${(cause as Error).message}`;
+      const message = `the message cannot be converted to JSON: ${(cause as Error).message}`;
       throw new StatusError(INVALID_ARGUMENT, message, { cause });
     }
   }

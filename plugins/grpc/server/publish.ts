@@ -78,7 +78,7 @@ function checkService(site: Site<Config>, { paths }: GrpcCatalog, name: string, 
   if (known.includes(name)) return;
   const near = nearest(name, known);
   throw site.fault('GRPC_SERVICE', at, `the catalog has no service ${name}`, {
-    hint: near ? `"name": ${JSON.stringify(near)}` : 'its name with its package, as in "flight_finder.Flights"',
+    hint: near ? `"name": ${JSON.stringify(near)}` : 'write the name with its package, as in "flight_finder.Flights"',
   });
 }
 
@@ -91,7 +91,11 @@ function methodOf(site: Site<Config>, catalog: GrpcCatalog, path: string, pointe
     });
   }
   if (method.methodKind === 'unary') return method;
-  throw site.fault('GRPC_METHOD', `${pointer}/name`, `${path} streams, and only unary methods are published`);
+  throw site.fault(
+    'GRPC_METHOD',
+    `${pointer}/name`,
+    `${path} is a streaming method, but only unary methods can be published`,
+  );
 }
 
 function refuseSecond(site: Site<Config>, places: Map<string, string>, path: string, pointer: string): void {

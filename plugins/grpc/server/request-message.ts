@@ -39,12 +39,12 @@ function onlyFrame({ body }: ClientRequest, limitBytes: number): Promise<Frame> 
   return new Promise((resolve, reject) => {
     let only: Frame | null = null;
     const reader = new FrameReader(limitBytes, (frame) => {
-      if (only) throw new StatusError(UNIMPLEMENTED, 'the method takes one message');
+      if (only) throw new StatusError(UNIMPLEMENTED, 'the method accepts only one message');
       only = frame;
     });
     const end = (): void => {
       reader.end();
-      if (!only) throw new StatusError(UNIMPLEMENTED, 'the method takes a message');
+      if (!only) throw new StatusError(UNIMPLEMENTED, 'the method requires a message');
       resolve(only);
     };
     const trying = (step: () => void): boolean => {

@@ -168,7 +168,8 @@ function joined(files: readonly (readonly [path: string, text: string])[]): Join
 function checkFields(site: Site<ScriptConfig>): void {
   const { md5, sources, live } = site.config;
   for (const path of Object.keys(md5)) {
-    if (!sources.includes(path)) throw site.fault('LUA_CHECKSUM', '/md5', `md5 names ${path}, sources does not`);
+    if (!sources.includes(path))
+      throw site.fault('LUA_CHECKSUM', '/md5', `md5 contains ${path}, which sources does not list`);
   }
   if (live && Object.keys(md5).length > 0) site.warn('LUA_UNUSED', '/md5', 'md5 has no effect with live');
 }

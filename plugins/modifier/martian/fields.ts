@@ -56,7 +56,7 @@ const host: Field<PipeRequest> = {
     request.host = value;
   },
   append() {
-    throw failure('Host has one value only');
+    throw failure('Host can have only one value');
   },
   remove(request) {
     request.host = null;
@@ -69,7 +69,7 @@ const requestLength: Field<PipeRequest> = {
     holds(value, body ? body.length : 0);
   },
   append() {
-    throw failure('Content-Length has one value only');
+    throw failure('Content-Length can have only one value');
   },
   // Without a length the body would be sent in chunks, so the client's value stays.
   remove() {},
@@ -85,14 +85,15 @@ const replyLength: Field<Reply> = {
     headers.set('Content-Length', value);
   },
   append() {
-    throw failure('Content-Length has one value only');
+    throw failure('Content-Length can have only one value');
   },
   remove: ({ headers }) => headers.delete('content-length'),
 };
 
 /** A wrong length would truncate the body, or leave the other side waiting. */
 function holds(value: string, length: number | undefined): void {
-  if (Number(value) !== length) throw failure(`Content-Length ${value} for a body of ${length ?? 'unknown'} bytes`);
+  if (Number(value) !== length)
+    throw failure(`Content-Length ${value} does not match the body of ${length ?? 'unknown'} bytes`);
 }
 
 /** Rejects invalid header names, and warns about names that have no effect. @throws ConfigError MARTIAN_HEADER */
@@ -100,7 +101,7 @@ export function checkName(place: Place, at: string, name: string): void {
   if (!isHeaderName(name))
     throw place.fault(at, `"${name}" is not a valid header name`, { hint: 'letters, digits and -' });
   if (isOfConnection(name)) {
-    place.warn(at, `"${name}" is written by the gateway itself: this modifier does nothing`);
+    place.warn(at, `"${name}" is set by the gateway itself: this modifier has no effect`);
   }
 }
 

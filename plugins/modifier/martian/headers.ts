@@ -26,7 +26,7 @@ export const headerAppend = kind(
   },
   ({ name, value, scope }, place) => {
     const isSingle = /^content-length$/i.test(name) || (/^host$/i.test(name) && actsOn(scope, 'request'));
-    if (isSingle) throw place.fault('/name', `${name} has one value only`, { hint: 'header.Modifier' });
+    if (isSingle) throw place.fault('/name', `${name} can have only one value`, { hint: 'header.Modifier' });
     return writing(place, name, value, scope, (field, message, text) => field.append(message, text));
   },
 );
@@ -113,9 +113,13 @@ export const stashModifier = kind(
   ({ headerName, scope }, place) => {
     checkName(place, '/headerName', headerName);
     if (actsOn(scope, 'response') && !actsOn(scope, 'request')) {
-      throw place.fault('/scope', 'the URL is stored with the request: "response" requires "request"', {
-        hint: '["request", "response"]',
-      });
+      throw place.fault(
+        '/scope',
+        'the URL is stored when the request is processed: the scope "response" requires "request" as well',
+        {
+          hint: '["request", "response"]',
+        },
+      );
     }
     place.sets(headerName);
     const stashed = requestField(headerName);

@@ -87,7 +87,7 @@ export function compileModifier(written: unknown, place: Place): Modifier {
   if (name === undefined) throw place.fault('', 'the modifier is missing', { hint: names.join(', ') });
   if (others.length > 0) {
     throw place.fault('', `only one modifier is allowed, found ${[name, ...others].join(' and ')}`, {
-      hint: '"fifo.Group": {"modifiers": [...]} combines several',
+      hint: 'use "fifo.Group": {"modifiers": [...]} to combine several',
     });
   }
   return kinds[name]!.compile((written as Record<string, never>)[name] as never, within(place, `/${name}`));

@@ -60,7 +60,7 @@ export const urlModifier = kind(
   },
   ({ scheme, host, path, query }, place) => {
     if (!/^(?:https?)?$/.test(scheme))
-      throw place.fault('/scheme', `no backend is called over "${scheme}"`, { hint: 'http or https' });
+      throw place.fault('/scheme', `backends cannot be called over "${scheme}"`, { hint: 'http or https' });
     if (host !== '' && !isAuthority(host)) {
       throw place.fault('/host', `"${host}" is not a valid host`, { hint: 'example.com or example.com:8080' });
     }

@@ -97,7 +97,7 @@ function parsed(site: Site<ExtractorConfig>, bytes: Uint8Array | null): Data | u
   try {
     return parseAsWritten(bytes);
   } catch (error) {
-    site.log.debug(() => `nothing to extract from: the body is not JSON: ${(error as Error).message}`);
+    site.log.debug(() => `nothing to extract: the body is not valid JSON: ${(error as Error).message}`);
     return undefined;
   }
 }

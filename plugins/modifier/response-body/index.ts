@@ -52,7 +52,11 @@ function attach(site: EndpointSite<ModifiersConfig | GeneratorConfig>): Changing
   const change = compileModifiers(site, config.modifiers);
   const raw = rawEncodingAt(site);
   if (raw !== undefined) {
-    site.warn('RESPONSE_BODY_RAW', '', `the modifiers have no effect: with the encoding ${raw} nothing is decoded`);
+    site.warn(
+      'RESPONSE_BODY_RAW',
+      '',
+      `the modifiers have no effect: with the encoding ${raw}, the response is not decoded`,
+    );
     return null;
   }
   return config.modifiers.length === 0 ? null : { wrap: onData(change), readsData: true };

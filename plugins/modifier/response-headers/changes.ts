@@ -74,14 +74,14 @@ function writableName(site: Site<HeaderRules>, pointer: string, name: string): s
   if (!isHeaderName(name)) throw site.fault('HEADERS_NAME', pointer, `"${name}" is not a header name`);
   const lower = name.toLowerCase();
   if (framing.has(lower)) {
-    site.warn('HEADERS_FRAMING', pointer, `${name} belongs to the connection: the rule has no effect`, {
-      hint: 'leave it out',
+    site.warn('HEADERS_FRAMING', pointer, `${name} is a connection header: the rule has no effect`, {
+      hint: 'remove the rule',
     });
     return null;
   }
   if (lower === 'date') {
-    site.warn('HEADERS_DATE', pointer, 'Date is the time of the response, which caches rely on', {
-      hint: 'leave it out',
+    site.warn('HEADERS_DATE', pointer, 'Date must be the time of the response, because caches rely on it', {
+      hint: 'remove the rule',
     });
   }
   return canonicalHeaderName(name);

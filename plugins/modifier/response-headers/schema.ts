@@ -34,7 +34,7 @@ export const schema = {
     },
   ],
   properties: {
-    add: values('Headers and the values that are added to those they have.', { 'X-Served-By': ['gateway'] }),
+    add: values('Headers with values to add to existing ones.', { 'X-Served-By': ['gateway'] }),
     replace: values('Headers to set, replacing existing values.', {
       'Cache-Control': ['no-store'],
     }),

@@ -115,7 +115,7 @@ class Origin {
       if (cached) Object.assign(cached, { keys, until: this.#now() + (maxAgeMs ?? 0) });
       return keys;
     } catch (error) {
-      const consequence = cached?.keys ? 'its keys from before are used' : 'its keys are left out';
+      const consequence = cached?.keys ? 'its previous keys are used' : 'the set does not contain its keys';
       if (!signal.aborted) log.error(() => `${this.name}: ${(error as Error).message}; ${consequence}`);
       return cached?.keys ?? null;
     }

@@ -54,8 +54,8 @@ export const modifierBuiltIns: { readonly [Name in keyof Settings]: Attach<Name>
   'content-replacer': (site, settings, pointer, { raw }) => {
     const replace = replacer.contentReplacer(site, settings, pointer);
     if (raw) {
-      site.warn('CONTENT_REPLACER_RAW', pointer, 'nothing is replaced in a response that passes undecoded', {
-        hint: 'another output_encoding than "no-op"',
+      site.warn('CONTENT_REPLACER_RAW', pointer, 'responses that are not decoded cannot be modified', {
+        hint: 'use another output_encoding than "no-op"',
       });
       return {};
     }

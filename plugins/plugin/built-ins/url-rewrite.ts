@@ -59,7 +59,7 @@ export function rewriting(site: Site<unknown>, config: UrlRewriteConfig, pointer
   return (next) => (request, call) => {
     const path = rewritten(decoded(request.path));
     if (path === undefined) return next(request, call);
-    log.debug(() => `${request.path} is ${path}`);
+    log.debug(() => `${request.path} is rewritten to ${path}`);
     return next(request.with({ path: encoded(path) }), call);
   };
 }

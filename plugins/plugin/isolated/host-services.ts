@@ -126,7 +126,7 @@ export class HostServices {
   /** Runs an operation that the thread can cancel. */
   async #underCall<T>(value: unknown, run: (call: Call) => Promise<T>): Promise<T> {
     const { id, ms } = fieldsOf<{ id: number; ms: unknown }>(value);
-    if (this.#calls.size >= MOST_CALLS) throw new Error(`the plugin waits for ${MOST_CALLS} calls already`);
+    if (this.#calls.size >= MOST_CALLS) throw new Error(`the plugin already has ${MOST_CALLS} pending calls`);
     const call = new Call(this.#site.log, typeof ms === 'number' ? ms : CALL_MS);
     this.#calls.set(id, call);
     try {

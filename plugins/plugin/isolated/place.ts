@@ -109,7 +109,7 @@ class IsolatedPlace implements ThreadUser {
       clearTimeout(timer);
     }
     this.#line = null;
-    this.#away = new Error('its configuration has ended');
+    this.#away = new Error('its configuration was replaced');
     await this.#leave?.();
   }
 
@@ -128,7 +128,7 @@ class IsolatedPlace implements ThreadUser {
     if (Object.hasOwn(operations, operation)) return operations[operation]!(value);
     const { run: id } = fieldsOf<{ run: number }>(value);
     const run = this.#runs.get(id);
-    if (!run) throw new Error('the request is over');
+    if (!run) throw new Error('the request has ended');
     if (operation === 'next') return run.next(value);
     if (operation === 'body') return run.body(value);
     if (operation === 'span') return this.#services.span(run.spans, run.call, value);

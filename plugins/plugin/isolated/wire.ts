@@ -119,15 +119,15 @@ export function assignHeaders(bag: HeaderBag, list: unknown): void {
 /** @throws TypeError for an invalid body. */
 export function bytesIn(body: unknown): Uint8Array | null {
   if (body === null || body instanceof Uint8Array) return body;
-  throw new TypeError('a body is bytes');
+  throw new TypeError('a body must consist of bytes');
 }
 
 /** @throws TypeError, SyntaxError if the text is not a JSON object. */
 export function dataIn(text: unknown): DataObject | null {
   if (text === null) return null;
-  if (typeof text !== 'string') throw new TypeError('data is a text in JSON');
+  if (typeof text !== 'string') throw new TypeError('data must be a JSON text');
   const data = mayLoseDigits(text) ? parseExact(text) : JSON.parse(text);
-  if (!isObject(data)) throw new TypeError('the data of a response is an object');
+  if (!isObject(data)) throw new TypeError('the data of a response must be an object');
   return data;
 }
 

@@ -85,7 +85,7 @@ class MiddlewareCall {
   };
 
   async #send(given: object): Promise<ResponseView> {
-    if (!isRequestLike(given)) throw new TypeError('next takes a request');
+    if (!isRequestLike(given)) throw new TypeError('next requires a request');
     writeRequest(given, this.#given, this.#request, this.#call);
     // Inner stages change a copy, so that the handler can call `next` again.
     const reply = await this.#next(this.#request.copy(), this.#call);

@@ -47,12 +47,13 @@ function streamOf(given: Exclude<GivenBody, string | Uint8Array | null | undefin
 
 function toReadable(given: object): Readable {
   if (given instanceof Readable) {
-    if (given.readableObjectMode || given.readableEncoding) throw new TypeError('the stream of a body is one of bytes');
+    if (given.readableObjectMode || given.readableEncoding)
+      throw new TypeError('the stream of a body must consist of bytes');
     return given;
   }
   if (given instanceof ReadableStream) return Readable.fromWeb(given);
   if (Symbol.asyncIterator in given) return Readable.from(given as AsyncIterable<unknown>, { objectMode: false });
-  throw new TypeError('a body is a text, bytes or a stream of bytes');
+  throw new TypeError('a body must be a string, bytes or a stream of bytes');
 }
 
 /** Ignores unobserved errors: readers of the stream receive them, and without readers they must not crash the process. */

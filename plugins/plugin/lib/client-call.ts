@@ -27,7 +27,7 @@ const calls = new AsyncLocalStorage<ClientCall>();
  */
 export async function defaultClient(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const call = calls.getStore();
-  if (!call) throw new Error('host.defaultClient is for the handler of a call');
+  if (!call) throw new Error('host.defaultClient can only be used while a call is handled');
   return call.send(input, init);
 }
 

@@ -42,7 +42,7 @@ export function bytesOf(body: globalThis.ReadableStream): ByteStream {
       while (isWanted) {
         const { done, value } = await reader.read();
         if (done) return stream.end();
-        if (!(value instanceof Uint8Array)) throw new TypeError('the body of a response is one of bytes');
+        if (!(value instanceof Uint8Array)) throw new TypeError('the body of a response must consist of bytes');
         isWanted = stream.write(value);
       }
     } catch (error) {

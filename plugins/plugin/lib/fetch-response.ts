@@ -147,7 +147,7 @@ export class Responses {
     const { status, body } = given;
     if (!Number.isInteger(status) || status < 200 || status > 599)
       throw new TypeError(`${status} is not a valid status`);
-    if (given.bodyUsed) throw new TypeError('the body of the response was read');
+    if (given.bodyUsed) throw new TypeError('the body of the response was already read');
     return Reply.raw(status, headersOf(given), body && bytesOf(body));
   }
 

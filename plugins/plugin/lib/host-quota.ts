@@ -31,7 +31,7 @@ function ruleClient(rule: QuotaRule, log: Log): QuotaRuleClient {
     take: async (caller) => verdictOf(await rule.take(checkedCaller(caller), new Call(log))),
     look: async (caller) => verdictOf(await rule.look(checkedCaller(caller), new Call(log))),
     async add(caller, weight) {
-      if (!Number.isFinite(weight) || weight < 0) throw new RangeError('the weight of a use is at least 0');
+      if (!Number.isFinite(weight) || weight < 0) throw new RangeError('the weight must be at least 0');
       return verdictOf(await rule.add(checkedCaller(caller), weight, new Call(log)));
     },
   });
@@ -43,7 +43,7 @@ function verdictOf({ retrySeconds, allowances }: Verdict): QuotaVerdict {
 
 function checkedCaller(caller: unknown): string {
   if (typeof caller === 'string' && caller !== '') return caller;
-  throw new TypeError('the caller of a quota is a text that is not empty');
+  throw new TypeError('the caller must be a non-empty string');
 }
 
 function named<T>(

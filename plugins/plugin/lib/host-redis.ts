@@ -21,9 +21,9 @@ const scripts = new LRUCache<string, Script>({ max: 100 });
 export function redisClient(connection: RedisConnection, log: Log): RedisClient {
   const run = async (script: Script, keys: readonly unknown[], args: readonly unknown[]): Promise<RedisValue> => {
     const [names, values] = [keys.map(textOf), args.map(textOf)];
-    if (names.length + values.length > MOST) throw new RangeError(`a call has at most ${MOST} keys and arguments`);
+    if (names.length + values.length > MOST) throw new RangeError(`a call can have at most ${MOST} keys and arguments`);
     if ([...names, ...values].reduce((sum, text) => sum + text.length, 0) > LONGEST) {
-      throw new RangeError(`a call has at most ${LONGEST} characters`);
+      throw new RangeError(`a call can have at most ${LONGEST} characters`);
     }
     return (await connection.run(script, names, values, new Call(log))) as RedisValue;
   };
@@ -47,7 +47,7 @@ export function redisClient(connection: RedisConnection, log: Log): RedisClient 
 
 function scriptOf(source: string): Script {
   if (typeof source !== 'string' || source.length > LONGEST_SCRIPT) {
-    throw new RangeError(`a script is a text of at most ${LONGEST_SCRIPT} characters`);
+    throw new RangeError(`a script must be a string of at most ${LONGEST_SCRIPT} characters`);
   }
   const digest = hash('sha256', source);
   const known = scripts.get(digest) ?? defineScript(source);
@@ -59,10 +59,10 @@ function scriptOf(source: string): Script {
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
-  throw new TypeError(`Redis takes texts and numbers, no ${value === null ? 'null' : typeof value}`);
+  throw new TypeError(`arguments must be strings or numbers, not ${value === null ? 'null' : typeof value}`);
 }
 
 function wholeMs(ms: number): number {
-  if (!(ms > 0)) throw new RangeError('ttlMs is above 0');
+  if (!(ms > 0)) throw new RangeError('ttlMs must be greater than 0');
   return Math.ceil(ms);
 }

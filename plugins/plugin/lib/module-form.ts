@@ -35,7 +35,7 @@ export function readElements(module: Written, file: string): ModuleElement[] {
   const elements = writtenIn(module, file).map((each) => readElement(each, file));
   const other = elements.find(({ isolate }) => !isolate);
   if (other && elements.some(({ isolate }) => isolate)) {
-    const hint = '"isolate": true in all of them, or a separate file';
+    const hint = 'set "isolate": true in all of them, or move it to a separate file';
     throw wrongModule(file, `plugin "${other.name}" is not isolated, but another one of the same file is`, hint);
   }
   return elements;
@@ -47,7 +47,7 @@ function writtenIn(module: Written, file: string): Written[] {
   for (const [name, expected] of Object.entries(registerers)) {
     for (const written of asList(module[name])) {
       if (!expected.some((kind) => kind in written)) {
-        throw wrongModule(file, `${name} brings no ${expected.join(' and no ')}`);
+        throw wrongModule(file, `${name} provides no ${expected.join(' and no ')}`);
       }
       results.add(written);
     }
@@ -67,7 +67,7 @@ function hasForm(written: Written): boolean {
 function readElement(written: Written, file: string): ModuleElement {
   const { name, apiVersion, configSchema, dispose, isolate = false } = written;
   if (typeof name !== 'string' || name === '') {
-    throw wrongModule(file, '"name" is missing', 'the name that configurations use');
+    throw wrongModule(file, '"name" is missing', 'set the name that configurations use');
   }
   const refuse = (reason: string, hint?: string) => wrongModule(file, `plugin "${name}": ${reason}`, hint);
   if (apiVersion !== 1) throw refuse(`"apiVersion" is ${shown(apiVersion)}`, '"apiVersion": 1');
@@ -76,9 +76,9 @@ function readElement(written: Written, file: string): ModuleElement {
     const near = findNear(field, fields);
     throw refuse(`unknown field '${field}'`, near ? `did you mean '${near.name}'?` : `one of ${fields.join(', ')}`);
   }
-  if (typeof isolate !== 'boolean') throw refuse('"isolate" is neither true nor false');
+  if (typeof isolate !== 'boolean') throw refuse('"isolate" must be true or false');
   const brought = kinds.filter((kind) => written[kind] !== undefined);
-  if (brought.length === 0) throw refuse('brings nothing', `one of ${kinds.join(', ')}`);
+  if (brought.length === 0) throw refuse('provides nothing', `one of ${kinds.join(', ')}`);
   for (const field of [...brought, ...(dispose === undefined ? [] : ['dispose'])]) {
     if (typeof written[field] !== 'function') throw refuse(`"${field}" is not a function`);
   }

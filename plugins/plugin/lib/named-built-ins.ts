@@ -48,9 +48,14 @@ export function findBuiltIns<Name extends string>(
     const module = modules.find((entry) => entry.name === name);
     if (module) {
       const pointer = pointerOf(index);
-      throw site.fault('PLUGIN_DUPLICATE', pointer, `the built-in plugin "${name}" is also brought by ${module.file}`, {
-        hint: 'another name in the file',
-      });
+      throw site.fault(
+        'PLUGIN_DUPLICATE',
+        pointer,
+        `the built-in plugin "${name}" is also provided by ${module.file}`,
+        {
+          hint: 'another name in the file',
+        },
+      );
     }
     results.set(index, { name, pointer: `/${name}`, settings: config[name] });
   }
@@ -77,7 +82,7 @@ function refuseMisspelled(site: NamingSite, own: readonly string[], all: readonl
     if (all.includes(key) || /^[@$_#]/.test(key)) continue;
     const near = findNear(key, own);
     if (!near) continue;
-    throw site.fault('PLUGIN_FIELD', joinPointer('', key), `'${key}' is in no "name"`, {
+    throw site.fault('PLUGIN_FIELD', joinPointer('', key), `'${key}' is not listed in any "name"`, {
       hint: `did you mean "${near.name}"?`,
       fix: near.isSure ? { key: near.name } : undefined,
     });

@@ -34,7 +34,7 @@ export function convertBasicAuth(document: DataObject, report: Conversion): void
   components[BASIC] = isObject(present) ? { ...users, ...present } : users;
   if (present === undefined) report.moved('/extra_config', BASIC, SERVER, 'basic-auth');
   protect(document['endpoints'], endpoints ?? ['*'], report);
-  report.warn('CONFIG_OLD_PLUGIN', AT, `the plugin "basic-auth" is old: "${BASIC}" took its place`, {
+  report.warn('CONFIG_OLD_PLUGIN', AT, `the plugin "basic-auth" is outdated: it was replaced by "${BASIC}"`, {
     hint: `"${BASIC}": {} at each endpoint, with the users at the root`,
   });
 }

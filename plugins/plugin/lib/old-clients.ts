@@ -38,9 +38,14 @@ export function convertClients(document: DataObject, report: Conversion): void {
     const [component, settings] = successors[name]!(config);
     const present = Object.hasOwn(components, component) ? components[component] : undefined;
     const written = isObject(present) ? { ...settings, ...present } : settings;
-    report.warn('CONFIG_OLD_PLUGIN', at, `the built-in client "${name}" is old: "${component}" took its place`, {
-      hint: `"${component}": ${JSON.stringify(written)}`,
-    });
+    report.warn(
+      'CONFIG_OLD_PLUGIN',
+      at,
+      `the built-in client "${name}" is outdated: it was replaced by "${component}"`,
+      {
+        hint: `"${component}": ${JSON.stringify(written)}`,
+      },
+    );
     delete components[CLIENT];
     components[component] = written;
     if (present === undefined) report.moved(joinPointer(pointer, 'extra_config'), component, CLIENT);

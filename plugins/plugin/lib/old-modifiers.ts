@@ -46,9 +46,14 @@ function convertAt(holder: DataObject, pointer: string, report: Conversion): voi
     });
     return;
   }
-  report.warn('CONFIG_OLD_PLUGIN', at, `the built-in modifier "${OLD}" is old: "${SUCCESSOR}" took its place`, {
-    hint: `"${SUCCESSOR}" next to "${MODIFIER}", with the same settings`,
-  });
+  report.warn(
+    'CONFIG_OLD_PLUGIN',
+    at,
+    `the built-in modifier "${OLD}" is outdated: it was replaced by "${SUCCESSOR}"`,
+    {
+      hint: `"${SUCCESSOR}" next to "${MODIFIER}", with the same settings`,
+    },
+  );
   components[SUCCESSOR] = settings;
   report.moved(parent, SUCCESSOR, MODIFIER, OLD);
 }

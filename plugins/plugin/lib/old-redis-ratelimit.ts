@@ -28,7 +28,7 @@ export function convertRedisRatelimit(document: DataObject, report: Conversion):
   components['redis'] = { ...redis, connection_pools: [...pools, { name: NAME, address: host! }] };
   components[LIMIT] = { connection_name: NAME, ...rest };
   report.moved('/extra_config', LIMIT, SERVER);
-  report.warn('CONFIG_OLD_PLUGIN', AT, `the plugin "${NAME}" is old: "${LIMIT}" took its place`, {
+  report.warn('CONFIG_OLD_PLUGIN', AT, `the plugin "${NAME}" is outdated: it was replaced by "${LIMIT}"`, {
     hint: `"${LIMIT}": ${JSON.stringify(components[LIMIT])}, with the connection in "redis"`,
   });
 }

@@ -29,9 +29,14 @@ export function convertServers(document: DataObject, report: Conversion): void {
       });
       continue;
     }
-    report.warn('CONFIG_OLD_PLUGIN', at, `the built-in server "${name}" is old: "${component}" took its place`, {
-      hint: `"${component}": ${JSON.stringify(settings)}`,
-    });
+    report.warn(
+      'CONFIG_OLD_PLUGIN',
+      at,
+      `the built-in server "${name}" is outdated: it was replaced by "${component}"`,
+      {
+        hint: `"${component}": ${JSON.stringify(settings)}`,
+      },
+    );
     components[component] = settings;
     report.moved('/extra_config', component, SERVER, name);
   }

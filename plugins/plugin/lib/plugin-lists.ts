@@ -13,7 +13,7 @@ export const pluginList = {
         type: 'string',
         enum: ['critical', 'error', 'passthrough'],
         description: 'Behavior if the plugin cannot be loaded. Default: critical.',
-        unused: { because: 'a plugin that cannot be loaded stops the start', unless: ['critical'] },
+        unused: { because: 'a plugin that cannot be loaded prevents the start', unless: ['critical'] },
       },
     },
   },
@@ -72,7 +72,7 @@ function convertList(config: DataObject, entries: readonly Entry[], at: string, 
       continue;
     }
     if (behavior !== 'critical') {
-      const message = 'on_load_error has no effect: a plugin that cannot be loaded stops the start';
+      const message = 'on_load_error has no effect: a plugin that cannot be loaded prevents the start';
       report.warn('OPTION_UNUSED', joinPointer(list, index, 'on_load_error'), message);
     }
     if (settings === undefined) continue;

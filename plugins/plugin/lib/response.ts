@@ -91,7 +91,7 @@ export function toReply(given: object, raw: boolean, call: Call): Reply {
   if (typeof headers === 'object' && headers !== null) writeHeaders(reply.headers, headers, !isOwn);
   if (!raw) {
     if (data !== undefined && data !== null && !isObject(data))
-      throw new TypeError('the data of a response is an object');
+      throw new TypeError('the data of a response must be an object');
     reply.data = data ?? (isOwn ? null : {});
     if (typeof isComplete === 'boolean' && isComplete !== (reply.complete === true)) reply.complete = isComplete;
     return reply;
@@ -110,7 +110,7 @@ export function toReply(given: object, raw: boolean, call: Call): Reply {
 function writeBody(reply: Reply, given: object, call: Call): void {
   const isOwn = given instanceof ResponseView;
   const field = isOwn ? ResponseView.fieldOf(given) : null;
-  if (field?.isConsumed) throw new TypeError('the body was read and not replaced');
+  if (field?.isConsumed) throw new TypeError('the body was read and must be replaced');
   const io = (given as Fields).io as GivenBody;
   if (isOwn && (field ? !field.replacement : io === null)) return;
   reply.body = toReplyBody(io, call);

@@ -41,7 +41,7 @@ const calls = new AsyncLocalStorage<ServerCall>();
 /** The client's address, after the trusted-proxy rule. @throws Error outside of a request. */
 export function clientIp(): string {
   const call = calls.getStore();
-  if (!call) throw new Error('host.clientIp is for the handler of a request');
+  if (!call) throw new Error('host.clientIp can only be used while a request is handled');
   return call.client.ip;
 }
 

@@ -63,14 +63,16 @@ function prefixesOf(wildcard: Data | undefined, report: Conversion): Prefix[] | 
     if (isComment(endpoint)) return [];
     const at = joinPointer(AT, 'endpoints', endpoint);
     if (!Array.isArray(list) || list.length === 0) {
-      report.error('WILDCARD_PREFIX', at, 'the value is a list of prefixes', { hint: '["/foo"]' });
+      report.error('WILDCARD_PREFIX', at, 'the value must be a list of prefixes', { hint: '["/foo"]' });
       return [];
     }
     return list.flatMap((path, index): Prefix[] => {
       const pointer = joinPointer(at, index);
       if (typeof path !== 'string' || !/^(?:\/[^/{}*?&%:#\\]+)+\/?$/.test(path)) {
         const hint =
-          path === '/' ? 'an endpoint "/__catchall" answers every request' : 'as in "/foo", without patterns';
+          path === '/'
+            ? 'an endpoint "/__catchall" answers every request'
+            : 'write a prefix such as "/foo", without patterns';
         report.error('WILDCARD_PREFIX', pointer, `${JSON.stringify(path)} is not a valid path prefix`, { hint });
         return [];
       }
@@ -94,7 +96,7 @@ function replace(endpoints: Data[], at: number, prefixes: readonly Prefix[], rep
     report.warn(
       'CONFIG_OLD_PLUGIN',
       `/endpoints/${at}/backend/${index}`,
-      'the rest of the path is appended here as well, although no client "wildcard" requests it',
+      'the rest of the path is appended here as well, although the backend does not use the client "wildcard"',
     );
   }
   let position = at;
@@ -105,9 +107,14 @@ function replace(endpoints: Data[], at: number, prefixes: readonly Prefix[], rep
       if (position !== at) report.moved('/endpoints', String(position), String(at));
       position = endpoints.length;
     }
-    report.warn('CONFIG_OLD_PLUGIN', pointer, `the plugins "wildcard" are old: an endpoint ends in "/*" now`, {
-      hint: `"endpoint": "${path}/*" with the backends of "${String(receiving['endpoint'])}"`,
-    });
+    report.warn(
+      'CONFIG_OLD_PLUGIN',
+      pointer,
+      `the plugins "wildcard" are outdated: they were replaced by endpoints that end in "/*"`,
+      {
+        hint: `"endpoint": "${path}/*" with the backends of "${String(receiving['endpoint'])}"`,
+      },
+    );
   }
 }
 

@@ -35,7 +35,7 @@ const middleware: ModuleKind = {
 const requestModifier: ModuleKind = {
   namespace: 'plugin/req-resp-modifier',
   level: 'backend',
-  about: 'Changes the requests of an endpoint, or to a backend',
+  about: 'Changes the requests of an endpoint or of a backend',
   factory: `  requestModifier: (config) => (request, context) => {
     request.headers['HEADER'] = [SETTINGS.value];
   },`,
@@ -45,7 +45,7 @@ const requestModifier: ModuleKind = {
 const responseModifier: ModuleKind = {
   namespace: 'plugin/req-resp-modifier',
   level: 'endpoint',
-  about: 'Changes the responses of an endpoint, or of a backend',
+  about: 'Changes the responses of an endpoint or of a backend',
   factory: `  responseModifier: (config, host) => ({
     modify(response, context) {
       response.headers['HEADER'] = [SETTINGS.value];
@@ -71,7 +71,7 @@ const httpClient: ModuleKind = {
 const httpServer: ModuleKind = {
   namespace: 'plugin/http-server',
   level: 'service',
-  about: 'Runs around everything that the gateway answers',
+  about: 'Runs around the handling of every request',
   factory: `  httpServer: (config, host) => async (request, next) => {
     const response = await next(request);
     response.headers.set('HEADER', SETTINGS.value);

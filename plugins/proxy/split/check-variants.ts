@@ -10,8 +10,7 @@ export function checkVariants(site: SplitSite): void {
   checkBackends(site);
   const names = variants.map(({ name }) => name);
   const again = names.findIndex((name, at) => names.indexOf(name) < at);
-  if (again >= 0)
-    throw site.fault('SPLIT_NAME', `/variants/${again}/name`, `another variant is named "${names[again]}"`);
+  if (again >= 0) throw site.fault('SPLIT_NAME', `/variants/${again}/name`, `duplicate variant name "${names[again]}"`);
   if (!variants.some(({ weight }) => weight > 0)) {
     throw site.fault('SPLIT_WEIGHTS', '/variants', 'at least one variant must have a weight greater than 0');
   }
@@ -35,13 +34,13 @@ function checkBackends(site: SplitSite): void {
     for (const [index, position] of backends.entries()) {
       const member = list[position];
       if (!member) {
-        const message = `the endpoint has no backend ${position}; the first one is 0, the last one ${list.length - 1}`;
+        const message = `the endpoint has no backend ${position}; the first backend is 0, the last one ${list.length - 1}`;
         throw site.fault('SPLIT_BACKEND', `${pointer}/${index}`, message);
       }
       if (isShadow(member)) throw site.fault('SPLIT_BACKEND', `${pointer}/${index}`, `backend ${position} is a shadow`);
     }
     if (isRaw && backends.length > 1) {
-      const message = `variant "${name}" has ${backends.length} backends, but output_encoding ${site.endpoint.output_encoding} takes one`;
+      const message = `variant "${name}" has ${backends.length} backends, but output_encoding ${site.endpoint.output_encoding} supports only one`;
       throw site.fault('SPLIT_RAW', pointer, message);
     }
   }

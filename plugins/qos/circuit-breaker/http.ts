@@ -28,7 +28,7 @@ export const plugin = definePlugin({
   places: [
     atBackend(schema, (site) => {
       if (plainForms.some((name) => Object.hasOwn(site.backend.extra_config, name))) {
-        site.warn('CIRCUIT_TWICE', '', 'the backend has a qos/circuit-breaker and a qos/circuit-breaker/http', {
+        site.warn('CIRCUIT_TWICE', '', 'the backend has both qos/circuit-breaker and qos/circuit-breaker/http', {
           hint: 'use one of the two',
         });
       }

@@ -94,7 +94,7 @@ function attach(site: BackendSite<Config>): AtBackend {
     site.warn(
       'CACHE_WITHOUT_EFFECT',
       '',
-      `responses to ${backend.method} are not cached: only those to GET and HEAD are`,
+      `responses to ${backend.method} are not cached: only responses to GET and HEAD are`,
     );
   }
   const { maxItems, maxBytes } = limits;
@@ -171,7 +171,7 @@ function limitsOf({ config, fault }: BackendSite<Config>): Limits {
   if (maxItems === undefined && maxBytes === undefined) return DEFAULT_LIMITS;
   if (maxItems === undefined || maxBytes === undefined) {
     const missing = maxItems === undefined ? 'max_items' : 'max_size';
-    throw fault('CACHE_LIMITS', '', `"${missing}" is missing: the two limits go together`, { hint: missing });
+    throw fault('CACHE_LIMITS', '', `"${missing}" is missing: both limits must be set`, { hint: missing });
   }
   return { maxItems, maxBytes, overheadBytes: 0 };
 }

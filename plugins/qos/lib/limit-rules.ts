@@ -111,8 +111,8 @@ export function readLimit(site: Site<unknown>, config: LimitConfig, pointer: str
     throw site.fault('RATELIMIT_RATE', pointer, 'neither max_rate nor client_max_rate is set');
   }
   if (every < 1000) {
-    throw site.fault('RATELIMIT_EVERY', `${pointer}/every`, 'a period under 1s is not possible', {
-      hint: 'write the rate for 1s',
+    throw site.fault('RATELIMIT_EVERY', `${pointer}/every`, 'the period must be at least 1s', {
+      hint: 'set the rate for a period of 1s',
     });
   }
   const strategy = strategyOf(site, config, pointer);
@@ -149,7 +149,7 @@ export function refuseFor(waitMs: number, limit: Limit, error: CallError): Reply
 function warnOfUnused(site: Site<unknown>, config: LimitConfig, pointer: string): void {
   const { max_rate: rate, client_max_rate: clientRate, capacity, client_capacity: clientCapacity, strategy } = config;
   if (!rate && !clientRate) {
-    site.warn('RATELIMIT_OFF', pointer, 'nothing is limited: a rate of 0 disables the limit');
+    site.warn('RATELIMIT_OFF', pointer, 'no request is limited: a rate of 0 disables the limit');
     return;
   }
   for (const [field, isUnused, needed] of [
@@ -172,7 +172,7 @@ function strategyOf(site: Site<unknown>, config: LimitConfig, pointer: string): 
   const strategy = strategies.find((name) => name === written.toLowerCase());
   if (!strategy) {
     if (written !== '' || config.client_max_rate) {
-      const message = written === '' ? 'client_max_rate requires a strategy' : `"${written}" is not a strategy`;
+      const message = written === '' ? 'client_max_rate requires a strategy' : `"${written}" is not a valid strategy`;
       const near = findNear(written, strategies);
       throw site.fault('RATELIMIT_STRATEGY', `${pointer}/strategy`, message, {
         hint: near ? `did you mean "${near.name}"?` : `write one of ${strategies.join(', ')}`,
@@ -183,7 +183,7 @@ function strategyOf(site: Site<unknown>, config: LimitConfig, pointer: string): 
   }
   const { key } = config;
   if (key === '' ? strategy !== 'ip' : strategy !== 'param' && !isHeaderName(key)) {
-    const message = key === '' ? `the strategy ${strategy} requires a key` : `"${key}" is not a header name`;
+    const message = key === '' ? `the strategy ${strategy} requires a key` : `"${key}" is not a valid header name`;
     throw site.fault('RATELIMIT_KEY', `${pointer}/key`, message);
   }
   return strategy;

@@ -29,7 +29,7 @@ export const requestLimitSchema = {
       type: 'integer',
       minimum: 0,
       description: 'Number of maps that contain the counters.',
-      unused: { because: 'one map is enough' },
+      unused: { because: 'the gateway uses a single map' },
     },
     cleanup_period: {
       type: 'duration',
@@ -41,7 +41,7 @@ export const requestLimitSchema = {
       type: 'integer',
       minimum: 0,
       description: 'Number of threads that remove counters of idle clients.',
-      unused: { because: 'one sweep is enough' },
+      unused: { because: 'the gateway removes counters in a single thread' },
     },
   },
 } as const satisfies Schema;

@@ -81,7 +81,7 @@ function admission(site: BackendSite<Infer<typeof schema>>): (() => number | Pro
     throw site.fault('RATELIMIT_EVERY', '/every', '"every" must be greater than 0', { hint: '"every": "1s"' });
   }
   if (rate === 0) {
-    site.warn('RATELIMIT_OFF', '', 'nothing is limited: a rate of 0 disables the limit');
+    site.warn('RATELIMIT_OFF', '', 'no call is limited: a rate of 0 disables the limit');
     return null;
   }
   const limit = limitOf(rate, every, capacity);

@@ -105,8 +105,8 @@ function limitsOf(site: Site<TieredConfig>, place: DataObject, scope: string): r
     const { ratelimit, ratelimit_redis: inRedis, tier_value: plan, tier_value_as: as } = tier;
     const pointer = `/tiers/${index}`;
     if (ratelimit && inRedis) {
-      throw site.fault('TIER_LIMIT', pointer, 'a tier has either ratelimit or ratelimit_redis', {
-        hint: 'leave one of them out',
+      throw site.fault('TIER_LIMIT', pointer, 'a tier must have either ratelimit or ratelimit_redis, not both', {
+        hint: 'remove one of them',
       });
     }
     if (ratelimit) return requestLimit(site, ratelimit, { ...place, plan, as }, `${pointer}/ratelimit`);
@@ -131,7 +131,7 @@ function admitting(
       const plan = request.headers.get(header) ?? '';
       const tier = tierOf(plan, call);
       if (tier >= 0) return hooks[tier]?.(request, call);
-      log.debug(() => `[Tier] no tier is for ${JSON.stringify(plan.slice(0, 128))}`);
+      log.debug(() => `[Tier] no tier matches ${JSON.stringify(plan.slice(0, 128))}`);
       return undefined;
     }),
   };

@@ -59,7 +59,7 @@ function remembering(site: Site<unknown>, patterns: readonly Pattern[], max: num
 function warnOfUnused(site: Site<unknown>, rules: BotRules): void {
   const { allow, deny, patterns, cache_size: size, empty_user_agent_is_bot: isEmptyBot } = rules;
   if (deny.length + patterns.length === 0 && !isEmptyBot) {
-    site.warn('BOT_OFF', '', 'nothing is rejected: deny and patterns are both missing', {
+    site.warn('BOT_OFF', '', 'no request is rejected: deny and patterns are both missing', {
       hint: 'list user agents to reject in patterns, for example "(?i)bot"',
     });
     return;
@@ -68,11 +68,12 @@ function warnOfUnused(site: Site<unknown>, rules: BotRules): void {
     site.warn('BOT_UNUSED', '/cache_size', 'cache_size has no effect without patterns');
   }
   for (const [index, agent] of deny.entries()) {
-    if (allow.includes(agent)) site.warn('BOT_UNUSED', `/deny/${index}`, `"${agent}" is allowed, which wins`);
+    if (allow.includes(agent))
+      site.warn('BOT_UNUSED', `/deny/${index}`, `"${agent}" is also listed in allow, which takes precedence`);
   }
   for (const field of ['allow', 'deny'] as const) {
     const index = rules[field].indexOf('');
     if (index < 0) continue;
-    site.warn('BOT_UNUSED', `/${field}/${index}`, 'an empty user agent is judged by empty_user_agent_is_bot alone');
+    site.warn('BOT_UNUSED', `/${field}/${index}`, 'an empty user agent is only subject to empty_user_agent_is_bot');
   }
 }

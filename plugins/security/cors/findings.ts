@@ -12,9 +12,14 @@ export function checkConfig(site: Site<CorsConfig>): void {
   checkHeaders(site);
   const { max_age: maxAge, options_passthrough: passesOn, options_success_status: status } = site.config;
   if (typeof maxAge === 'number' && maxAge > 0 && maxAge < 1000) {
-    site.warn('CORS_MAX_AGE', '/max_age', 'less than a second has no effect: whole seconds are sent', {
-      hint: 'write "1s" or more, or "-1s" to have nothing remembered',
-    });
+    site.warn(
+      'CORS_MAX_AGE',
+      '/max_age',
+      'a value of less than a second has no effect, because whole seconds are sent',
+      {
+        hint: 'write "1s" or more, or "-1s" to disable caching',
+      },
+    );
   }
   if (passesOn && status !== 204) {
     const message = 'options_success_status has no effect with options_passthrough: the router answers';
@@ -27,16 +32,21 @@ function checkOrigins(site: Site<CorsConfig>): void {
   for (const [index, origin] of origins.entries()) {
     if (origin.split('*').length > 2) {
       throw site.fault('CORS_ORIGIN', `/allow_origins/${index}`, `"${origin}" has more than one "*"`, {
-        hint: 'write an entry for each',
+        hint: 'write one entry for each origin',
       });
     }
   }
   const all = origins.indexOf('*');
   const isOpen = origins.length === 0 || all >= 0;
   if (isOpen && credentials) {
-    site.warn('CORS_CREDENTIALS', '/allow_credentials', 'browsers reject credentials if every origin is allowed', {
-      hint: 'list the origins in allow_origins; "http*" matches any origin and returns its name',
-    });
+    site.warn(
+      'CORS_CREDENTIALS',
+      '/allow_credentials',
+      'browsers reject responses to requests with credentials if every origin is allowed',
+      {
+        hint: 'list the origins in allow_origins; "http*" matches any origin and returns its name',
+      },
+    );
   }
   for (const [index, origin] of origins.entries()) {
     const pointer = `/allow_origins/${index}`;
@@ -44,7 +54,7 @@ function checkOrigins(site: Site<CorsConfig>): void {
       site.warn('CORS_UNUSED', pointer, `"${origin}" has no effect next to "*"`);
     } else if (!origin.includes('*') && !canBeOrigin(origin)) {
       site.warn('CORS_ORIGIN_NEVER', pointer, `no browser sends the origin "${origin}"`, {
-        hint: 'write scheme, host and port alone, as in "https://example.com"',
+        hint: 'write only scheme, host and port, as in "https://example.com"',
       });
     }
   }
@@ -54,7 +64,7 @@ function checkHeaders(site: Site<CorsConfig>): void {
   for (const field of ['allow_headers', 'expose_headers'] as const) {
     for (const [index, name] of site.config[field].entries()) {
       if (!isHeaderName(name)) {
-        throw site.fault('CORS_HEADER', `/${field}/${index}`, `"${name}" is not a header name`);
+        throw site.fault('CORS_HEADER', `/${field}/${index}`, `"${name}" is not a valid header name`);
       }
     }
   }

@@ -51,7 +51,7 @@ export const schema = {
       examples: [['Content-Length']],
     },
     allow_credentials: flag('Allows cookies and other credentials in cross-origin requests.'),
-    allow_private_network: flag('Allows pages of public networks to call this gateway in a private one.'),
+    allow_private_network: flag('Allows web pages from public networks to call this gateway in a private network.'),
     max_age: {
       anyOf: [{ type: 'duration' }, { type: 'string', pattern: NEGATIVE_DURATION }],
       description:
@@ -59,7 +59,7 @@ export const schema = {
       default: '0s',
       examples: ['12h'],
     },
-    options_passthrough: flag('Passes preflights on to the router, which answers them.'),
+    options_passthrough: flag('Passes preflights to the router, which answers them.'),
     options_success_status: {
       type: 'integer',
       minimum: 200,

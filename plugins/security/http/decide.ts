@@ -122,7 +122,7 @@ function checkHeaders(site: Site<SecurityConfig>): void {
     ...Object.keys(config.ssl_proxy_headers).map((name) => ['/ssl_proxy_headers', name] as const),
   ];
   for (const [pointer, name] of names) {
-    if (!isHeaderName(name)) throw site.fault('SECURITY_HEADER_NAME', pointer, `"${name}" is not a header name`);
+    if (!isHeaderName(name)) throw site.fault('SECURITY_HEADER_NAME', pointer, `"${name}" is not a valid header name`);
   }
   for (const field of [
     'ssl_host',

@@ -51,7 +51,7 @@ export const plugin = definePlugin({
       const hasTokens = readsTokens(site.endpoint.extra_config);
       if (site.config.jwt && !hasTokens) {
         site.warn('POLICY_UNUSED', '/jwt', `policies on tokens have no effect without ${tokenComponentNames}`, {
-          hint: `add ${tokenComponentNames} to the endpoint, or leave "jwt" out`,
+          hint: `add ${tokenComponentNames} to the endpoint, or remove "jwt"`,
         });
       }
       const raw = isRaw(site, site.endpoint.output_encoding);
@@ -88,7 +88,7 @@ function readBlocks(
   for (const [name, block] of Object.entries({ req: before, resp: after })) {
     if (hasTokens || !block.reads('JWT')) continue;
     throw site.fault('POLICY_NO_TOKEN', `/${name}`, `JWT is only available with ${tokenComponentNames}`, {
-      hint: `add ${tokenComponentNames} to the endpoint, or leave the policy out`,
+      hint: `add ${tokenComponentNames} to the endpoint, or remove the policy`,
     });
   }
   return { before, after };

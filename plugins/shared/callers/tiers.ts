@@ -48,7 +48,7 @@ export function tierFinder(
   site: Site<{ readonly tier_key: string; readonly tiers: readonly TierConfig[] }>,
 ): (value: string, call: Call) => number {
   const { tier_key: header, tiers } = site.config;
-  if (!isHeaderName(header)) throw site.fault('TIER_KEY', '/tier_key', `"${header}" is not a header name`);
+  if (!isHeaderName(header)) throw site.fault('TIER_KEY', '/tier_key', `"${header}" is not a valid header name`);
   warnOfHidden(site, tiers);
   const all = tiers.map((tier, index) => matcherOf(site, tier, `/tiers/${index}`));
   return (value, call) => {
@@ -79,6 +79,7 @@ function warnOfHidden(site: Site<unknown>, tiers: readonly TierConfig[]): void {
   for (const [index, { tier_value: plan, tier_value_as: as }] of tiers.entries()) {
     const before = tiers.findIndex((tier) => tier.tier_value_as === as && tier.tier_value === plan);
     const by = all >= 0 && all < index ? all : before;
-    if (by < index) site.warn('TIER_HIDDEN', `/tiers/${index}`, `never reached: tier ${by} matches the same callers`);
+    if (by < index)
+      site.warn('TIER_HIDDEN', `/tiers/${index}`, `this tier is never used: tier ${by} matches the same callers first`);
   }
 }

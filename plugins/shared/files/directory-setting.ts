@@ -19,7 +19,10 @@ export const directoryFields = {
 /** Checks that `path` is a directory. @param at pointer of the field. @throws ConfigError STATIC_PATH */
 export function checkDirectory({ fault, isDirectory }: Site<unknown>, path: string, at = '/path'): void {
   const refuse = (problem: string, cause?: unknown) =>
-    fault('STATIC_PATH', at, `${path} ${problem}`, { hint: 'a directory, relative to the working directory', cause });
+    fault('STATIC_PATH', at, `${path} ${problem}`, {
+      hint: 'name a directory, relative to the working directory',
+      cause,
+    });
   let isThere: boolean;
   try {
     isThere = isDirectory(path);

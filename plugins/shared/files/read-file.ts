@@ -44,7 +44,7 @@ function readAt(fd: number, into: Uint8Array, position: number): Promise<number>
 
 /** The length has already been sent. */
 function shorter(): BackendError {
-  return new BackendError('FILE_CHANGED', 'the file has become shorter while it was read');
+  return new BackendError('FILE_CHANGED', 'the file was truncated while it was read');
 }
 
 function readAsTaken(fd: number, start: number, end: number, stallMs: number): ByteStream {
@@ -90,7 +90,7 @@ function readAsTaken(fd: number, start: number, end: number, stallMs: number): B
       finish();
       stream.end();
     } else if (isWanted) advance();
-    else stall = setTimeout(() => giveUp(new BackendError('FILE_STALLED', 'the read was cancelled')), stallMs);
+    else stall = setTimeout(() => giveUp(new BackendError('FILE_STALLED', 'the read was canceled')), stallMs);
   };
 
   advance();

@@ -59,7 +59,8 @@ export const plugin = definePlugin({
 /** The connection survives reloads that do not change the address. */
 function openSink(site: Site<Infer<typeof schema>>) {
   const { address, enable_tcp: isTcp } = site.config;
-  if (parseAddress(address).port === 0) throw site.fault('GELF_ADDRESS', '/address', 'nothing can be sent to port 0');
+  if (parseAddress(address).port === 0)
+    throw site.fault('GELF_ADDRESS', '/address', 'messages cannot be sent to port 0');
   site.connectsTo({ address, ...(!isTcp && { transport: 'udp' }) }, '/address');
   const sinks = site.use('sinks');
   const denied = site.use('denied');
@@ -69,7 +70,7 @@ function openSink(site: Site<Infer<typeof schema>>) {
       const events: { report: Report } = { report: () => {} };
       const connection = isTcp
         ? openTcp(parseAddress(address), denied, {
-            lost: (reason) => events.report('ERROR', `[GELF] cannot connect, lines wait: ${reason}`),
+            lost: (reason) => events.report('ERROR', `[GELF] cannot connect; log lines are buffered: ${reason}`),
             restored: () => events.report('INFO', '[GELF] reconnected'),
           })
         : openUdp(parseAddress(address));

@@ -22,7 +22,7 @@ export function openTcp(
   const target = {
     connect() {
       const socket = connect({ host, port, keepAlive: true, keepAliveInitialDelay: PROBE_MS });
-      const timer = setTimeout(() => socket.destroy(new Error(`no connection within ${CONNECT_MS} ms`)), CONNECT_MS);
+      const timer = setTimeout(() => socket.destroy(new Error(`not connected within ${CONNECT_MS} ms`)), CONNECT_MS);
       socket.prependOnceListener('connect', () => {
         if (denied.has(socket.remoteAddress ?? '', port)) socket.destroy(new Error("the gateway's own admin port"));
       });

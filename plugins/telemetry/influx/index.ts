@@ -65,11 +65,12 @@ export const plugin = definePlugin({
     atService(schema, (site) => {
       const { ttl, db, buffer_size: bufferSize } = site.config;
       if (ttl < 1 || ttl > MAX_TTL_MS) {
-        throw site.fault('INFLUX_TTL', '/ttl', 'the pause is shorter than a millisecond or longer than 24 days', {
+        throw site.fault('INFLUX_TTL', '/ttl', 'the interval must be between a millisecond and 24 days', {
           hint: '"30s"',
         });
       }
-      if (ttl < 1000) site.warn('INFLUX_TTL', '/ttl', 'points of one second replace each other', { hint: '"30s"' });
+      if (ttl < 1000)
+        site.warn('INFLUX_TTL', '/ttl', 'points of the same second replace each other', { hint: '"30s"' });
       const options = optionsOf(site);
       const snapshot = site.take(snapshots);
       if (!snapshot) return {};
@@ -112,7 +113,7 @@ function optionsOf(site: Site<Infer<typeof schema>>): InfluxOptions {
     });
   }
   if (username.includes(':')) {
-    throw site.fault('INFLUX_CREDENTIALS', '/username', 'a name with a colon cannot be sent');
+    throw site.fault('INFLUX_CREDENTIALS', '/username', 'a user name with a colon cannot be sent');
   }
   if (password !== '' && username === '') {
     throw site.fault('INFLUX_CREDENTIALS', '/password', 'a password is set without a username');

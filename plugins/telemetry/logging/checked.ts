@@ -29,7 +29,7 @@ export function checked<T>(site: Site<unknown>, pointer: string, pattern: string
 /** Returns the pattern with a line break at its end; warns if it had none. */
 export function withLineBreak(site: Site<unknown>, pointer: string, pattern: string): string {
   if (pattern.endsWith('\n')) return pattern;
-  site.warn('LOGGING_LINE_BREAK', pointer, 'the pattern does not end in a line break: one is added');
+  site.warn('LOGGING_LINE_BREAK', pointer, 'the pattern does not end with a line break: one is added');
   return `${pattern}\n`;
 }
 

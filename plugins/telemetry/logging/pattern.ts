@@ -140,7 +140,7 @@ export function printed<R>(read: Read<R>, format: string, initial = ''): Variabl
   const verb = format === '' ? initial : format;
   if (verb === '') return { read };
   const print = compileVerb(verb);
-  if (!print) throw new PatternError(`format ":${format}" is not understood`);
+  if (!print) throw new PatternError(`unknown format ":${format}"`);
   return {
     read: (record) => {
       const value = read(record);

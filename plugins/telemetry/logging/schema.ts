@@ -19,7 +19,7 @@ export const backendLogSchema = {
       examples: ['%{method} %{host}%{path} %{statusCode} %{latencyMs}\n'],
     },
     log_with_level: level(
-      'Write the line as an application line of this level, so that it can be filtered. Default: written straight to standard output.',
+      'Writes the line to the application log at this level, so that it can be filtered. Default: the line is written directly to standard output.',
     ),
     no_value: {
       type: 'string',
@@ -44,7 +44,9 @@ export const serviceSchema = {
   examples: [{ level: 'INFO', prefix: '[SLUICE]', stdout: true, access_log_format: 'json' }],
   required: ['level'],
   properties: {
-    level: level('Lines below are dropped: DEBUG, INFO, WARNING, ERROR or CRITICAL, in any letter case.'),
+    level: level(
+      'Minimum level: DEBUG, INFO, WARNING, ERROR or CRITICAL, in any letter case. Lines of lower levels are dropped.',
+    ),
     prefix: {
       type: 'string',
       description:

@@ -65,7 +65,7 @@ function outputs(site: Site<ServiceLogging>, format: LogFormat): LogOutput[] {
   const others = site.takeAll(logWriters);
   for (const writer of others) writer.reportTo(report);
   if (!stdout && !syslog && others.length === 0) {
-    site.warn('LOGGING_NOWHERE', '', 'the application log is written nowhere: neither stdout nor syslog is on');
+    site.warn('LOGGING_NOWHERE', '', 'the application log is not written: neither stdout nor syslog is enabled');
   }
   return [
     ...(stdout ? [{ sink: site.use('sinks').stdout, format }] : []),

@@ -39,7 +39,7 @@ const schema = {
       default: ':8090',
       examples: ['127.0.0.1:8090'],
     },
-    endpoint_disabled: flag('Counts without serving the page.'),
+    endpoint_disabled: flag('Collects metrics without serving them.'),
     router_disabled: flag('Disables counting of endpoint responses.'),
     proxy_disabled: flag('Disables counting of endpoint pipelines.'),
     backend_disabled: flag('Disables counting of backend pipelines.'),
@@ -64,7 +64,9 @@ export const plugin = definePlugin({
 function attach(site: Site<Infer<typeof schema>>): AtService {
   const { collection_time, router_disabled, proxy_disabled, backend_disabled, endpoint_disabled } = site.config;
   if (collection_time < 1) {
-    throw site.fault('METRICS_WINDOW', '/collection_time', 'a window of less than a millisecond', { hint: '"60s"' });
+    throw site.fault('METRICS_WINDOW', '/collection_time', 'the collection interval must be at least a millisecond', {
+      hint: '"60s"',
+    });
   }
   const stats = relayed<Stats, ReturnType<Stats['take']>>(site, 'stats', {
     open: () => new Stats(),

@@ -102,7 +102,7 @@ export function moesif(base: string): Plugin {
             call.onEnd(({ status }) => {
               if (seen.status === 0) seen.status = status;
               if (skips && isSkipped(skips, variables!, call)) return;
-              report(seen, request.ip).catch((error: Error) => log.error(`no event: ${error.message}`));
+              report(seen, request.ip).catch((error: Error) => log.error(`an event was dropped: ${error.message}`));
             });
             const reply = next(request, call);
             return reply instanceof Promise ? reply.then((settled) => note(seen, settled)) : note(seen, reply);

@@ -44,7 +44,7 @@ function attachService(site: Site<OpenCensusConfig>): AtService {
   const { prometheus, ocagent } = site.config.exporters;
   if (!prometheus && !ocagent) return {};
   if (ocagent) {
-    const message = 'spans and metrics are sent as OTLP over gRPC, not by the protocol of OpenCensus';
+    const message = 'spans and metrics are sent as OTLP over gRPC, not with the OpenCensus protocol';
     site.warn('OPENCENSUS_PROTOCOL', '/exporters/ocagent/address', message);
   }
   const config = telemetryOf(site.config, ocagent ? collectorOf(site, ocagent.address) : null);

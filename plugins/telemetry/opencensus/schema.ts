@@ -8,7 +8,7 @@ const unsupported = (of: string) =>
     type: 'object',
     values: { type: 'any' },
     description: 'Unsupported exporter.',
-    unused: { because: `${of} is not supported, nothing is sent to it` },
+    unused: { because: `${of} is not supported: nothing is sent to it` },
   }) as const;
 
 const unsupportedWith = <Secret extends string>(of: string, secret: Secret) =>
@@ -20,7 +20,7 @@ const unsupportedWith = <Secret extends string>(of: string, secret: Secret) =>
 const label = {
   type: 'boolean',
   description: 'Adds a label to metrics.',
-  unused: { because: 'labels are those of telemetry/opentelemetry' },
+  unused: { because: 'metrics have the labels of telemetry/opentelemetry' },
 } as const;
 
 export const serviceSchema = {
@@ -50,9 +50,9 @@ export const serviceSchema = {
       type: 'object',
       description: 'Layers to report. If set, only the layers that are enabled here are reported. Default: all layers.',
       properties: {
-        router: layer('Requests of clients.'),
-        pipe: layer('The pipes of endpoints.'),
-        backend: layer('The calls to backends.'),
+        router: layer('Client requests.'),
+        pipe: layer('Endpoint pipelines.'),
+        backend: layer('Backend calls.'),
       },
     },
     exporters: {
@@ -69,7 +69,7 @@ export const serviceSchema = {
             namespace: {
               type: 'string',
               description: 'Prefix of metric names.',
-              unused: { because: 'names are those of telemetry/opentelemetry' },
+              unused: { because: 'metrics have the names of telemetry/opentelemetry' },
             },
             tag_host: label,
             tag_path: label,
@@ -93,13 +93,13 @@ export const serviceSchema = {
             reconnection: {
               type: 'duration',
               description: 'Time before a lost connection is reestablished.',
-              unused: { because: 'it reconnects automatically' },
+              unused: { because: 'lost connections are reopened automatically' },
               examples: ['2s'],
             },
             enable_compression: {
               type: 'boolean',
               description: 'Compresses exported data.',
-              unused: { because: 'nothing is compressed', unless: [false] },
+              unused: { because: 'exported data is never compressed', unless: [false] },
             },
             headers: {
               type: 'object',
@@ -112,7 +112,7 @@ export const serviceSchema = {
         },
         logger: unsupported('the logger'),
         zipkin: unsupported('Zipkin'),
-        jaeger: unsupported('the protocol of Jaeger'),
+        jaeger: unsupported('the Jaeger protocol'),
         influxdb: unsupportedWith('InfluxDB', 'password'),
         xray: unsupportedWith('AWS X-Ray', 'secret_access_key'),
         stackdriver: unsupported('Stackdriver'),

@@ -133,8 +133,8 @@ export class Engine {
         const exporter = this.#exporters.get(name);
         if (exporter && isFit(exporter)) return exporter;
         const known = [...this.#exporters.values()].filter(isFit).map((each) => each.name);
-        throw site.fault('OTEL_EXPORTER_UNKNOWN', `/exporters_override/${field}/${at}`, `no exporter "${name}"`, {
-          hint: known.length > 0 ? `one of ${known.join(', ')}` : 'the service has none that could be named',
+        throw site.fault('OTEL_EXPORTER_UNKNOWN', `/exporters_override/${field}/${at}`, `unknown exporter "${name}"`, {
+          hint: known.length > 0 ? `one of ${known.join(', ')}` : 'the service declares no exporters',
         });
       });
     const all = [...this.#exporters.values()];

@@ -61,7 +61,7 @@ export function openExporters(
   const exporters = new Map<string, Exporter>();
   const add = (exporter: Exporter, at: string): void => {
     if (exporters.has(exporter.name)) {
-      throw site.fault('OTEL_EXPORTER_NAME', `${at}/name`, `another exporter is named "${exporter.name}"`);
+      throw site.fault('OTEL_EXPORTER_NAME', `${at}/name`, `duplicate exporter name "${exporter.name}"`);
     }
     exporters.set(exporter.name, exporter);
   };

@@ -70,7 +70,7 @@ function attachService(site: Site<OpenTelemetryConfig>): AtService {
   checkBuckets(site);
   const { config } = site;
   if (config.trace_sample_rate === 0) {
-    site.warn('OTEL_SAMPLE_RATE', '/trace_sample_rate', '0 records no spans; in KrakenD it records all of them');
+    site.warn('OTEL_SAMPLE_RATE', '/trace_sample_rate', '0 records no spans, but in KrakenD it records all spans');
   }
   const resource = resourceOf(site, config);
   const headers = site.take(exporterHeaders);
@@ -93,6 +93,6 @@ function checkBuckets(site: Site<OpenTelemetryConfig>): void {
   for (const [field, bounds] of Object.entries(site.config.histograms) as [string, readonly number[]][]) {
     const at = bounds.findIndex((bound, index) => index > 0 && bound <= bounds[index - 1]!);
     if (at < 0) continue;
-    throw site.fault('OTEL_BUCKETS', `/histograms/${field}/${at}`, 'the ends of ranges are not in ascending order');
+    throw site.fault('OTEL_BUCKETS', `/histograms/${field}/${at}`, 'the bucket boundaries are not in ascending order');
   }
 }

@@ -72,22 +72,22 @@ export function openInstruments(store: MetricStore, { time, size }: Buckets, isN
   const sent = 'Size of request bodies to backends.';
   const counters: OutcomeCounters = {
     started: counter('http.client.request.started.count', 'Requests to backends.'),
-    failed: counter('http.client.request.failed.count', 'Requests to backends that failed.'),
-    canceled: counter('http.client.request.canceled.count', 'Requests to backends that were aborted.'),
-    timedOut: counter('http.client.request.timedout.count', 'Requests to backends that took too long.'),
+    failed: counter('http.client.request.failed.count', 'Backend requests that failed.'),
+    canceled: counter('http.client.request.canceled.count', 'Backend requests that were canceled.'),
+    timedOut: counter('http.client.request.timedout.count', 'Backend requests that timed out.'),
     noContentLength: counter('http.client.response.no-content-length', 'Responses without a Content-Length.'),
   };
   return {
     serverDuration: times(
       isNew ? 'http.server.request.duration' : 'http.server.duration',
-      'Duration of requests of clients.',
+      'Duration of client requests.',
     ),
     serverSize: sizes(
       isNew ? 'http.server.response.body.size' : 'http.server.response.size',
       'Size of response bodies to clients.',
     ),
-    proxyDuration: times(`${PREFIX}.proxy.duration`, 'Duration of the pipes of endpoints.'),
-    backendDuration: times(`${PREFIX}.backend.duration`, 'Duration of the pipes of backends.'),
+    proxyDuration: times(`${PREFIX}.proxy.duration`, 'Duration of endpoint pipelines.'),
+    backendDuration: times(`${PREFIX}.backend.duration`, 'Duration of backend pipelines.'),
     client: {
       duration: times(
         isNew ? 'http.client.request.duration' : 'http.client.duration',
@@ -103,9 +103,9 @@ export function openInstruments(store: MetricStore, { time, size }: Buckets, isN
       outcomes: isNew ? null : counters,
       detailed: counters,
       connection: {
-        wait: times('http.client.request.get-conn.duration', 'Wait for a connection to a backend.'),
-        dns: times('http.client.request.dns.duration', 'Looking up the name of a backend.'),
-        tls: times('http.client.request.tls.duration', 'TLS handshakes with backends.'),
+        wait: times('http.client.request.get-conn.duration', 'Time spent waiting for a connection to a backend.'),
+        dns: times('http.client.request.dns.duration', 'Duration of DNS lookups of backend names.'),
+        tls: times('http.client.request.tls.duration', 'Duration of TLS handshakes with backends.'),
       },
       read: {
         size: counter('http.client.response.read.size', 'Bytes read from backend responses.', 'By'),

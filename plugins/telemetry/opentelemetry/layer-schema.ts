@@ -87,7 +87,7 @@ const unreportedHeaders = {
 const clientSwitches = {
   disable_stage: flag('Omits the backend pipeline. Does not affect round_trip and read_payload.'),
   round_trip: flag('Reports the backend request, up to the response headers.'),
-  read_payload: flag('Reports reading of the response body.'),
+  read_payload: flag('Reports how the response body was read.'),
   detailed_connection: flag('Reports how the connection was obtained or opened.'),
 } as const;
 

@@ -44,8 +44,8 @@ const otlpExporter = {
     },
     port: port('Port of the collector. Default: 4317, or 4318 with use_http.'),
     use_http: flag('Sends protobuf over HTTP to /v1/traces and /v1/metrics instead of gRPC.'),
-    disable_metrics: flag('Sends no metrics, except those of endpoints that name the exporter.'),
-    disable_traces: flag('Sends no spans, except those of endpoints that name the exporter.'),
+    disable_metrics: flag('Sends no metrics, except for endpoints that list the exporter in exporters_override.'),
+    disable_traces: flag('Sends no spans, except for endpoints that list the exporter in exporters_override.'),
     custom_metric_reporting_period: seconds('Seconds between pushes of metrics. 0 means metric_reporting_period.'),
   },
 } as const;
@@ -60,10 +60,10 @@ const prometheusExporter = {
     host: { type: 'string', description: 'Deprecated name of listen_ip.', deprecated: true },
     process_metrics: flag('Exports CPU time, memory, open files and start time of the processes.'),
     go_metrics: flag('Exports event loop delay, heap and garbage collection, as nodejs_*.'),
-    disable_metrics: flag('Exports no metrics, except those of endpoints that name the exporter.'),
+    disable_metrics: flag('Exports no metrics, except for endpoints that list the exporter in exporters_override.'),
     custom_metric_reporting_period: {
       ...seconds('Reporting interval in seconds.'),
-      unused: { because: 'Prometheus decides when it scrapes', unless: [0] },
+      unused: { because: 'Prometheus determines the interval', unless: [0] },
     },
   },
 } as const;

@@ -103,7 +103,7 @@ export function recordServerSpan(
   const span = new Span(trace, 'server', name, endedAt - latencyMs, trace.remote?.spanId, attributes, trace.spanId);
   const isCut = status === 499 || !request.completed;
   span.status = isCut ? 'error' : 'ok';
-  if (isCut) span.statusText = 'the response was not written to its end';
+  if (isCut) span.statusText = 'the response was not written completely';
   span.end(endedAt);
 }
 

@@ -48,7 +48,7 @@ export function configuredPropagation(site: Site<unknown>): Propagation {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw site.fault('OTEL_PROPAGATORS', '', `OTEL_PROPAGATORS: ${error.message}`, {
-      hint: `names out of ${PROPAGATOR_NAMES.join(', ')}, separated by commas`,
+      hint: `use names from the list ${PROPAGATOR_NAMES.join(', ')}, separated by commas`,
     });
   }
 }

@@ -83,6 +83,6 @@ function refuseWithoutTokens(site: EndpointSite<unknown>, rules: Readonly<Record
   if (readsTokens(site.endpoint.extra_config)) return;
   if (!rules.token.any && !rules.request.reads('JWT') && !rules.response.reads('JWT')) return;
   throw site.fault('CEL_NO_TOKEN', '', `JWT is only available with ${tokenComponentNames}`, {
-    hint: `add ${tokenComponentNames} to the endpoint, or leave the condition out`,
+    hint: `add ${tokenComponentNames} to the endpoint, or remove the condition`,
   });
 }

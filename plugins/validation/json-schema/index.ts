@@ -25,7 +25,7 @@ export const plugin = definePlugin({
     atEndpoint(schema, (site) => {
       const validator = compileValidator(site.config, site);
       if (site.endpoint.method === 'GET') {
-        const message = 'requests of GET have no body, so every one is refused';
+        const message = 'GET requests have no body, so every request is rejected';
         site.warn('JSON_SCHEMA_NO_BODY', '', message, { hint: '"method": "POST" on the endpoint' });
       }
       return {

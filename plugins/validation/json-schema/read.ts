@@ -141,14 +141,14 @@ function reportSlips(schema: DataObject, pointer: string, draft: Draft, warn: Sc
   }
   for (const key in schema) {
     if (draft.unknown.has(key)) {
-      const message = `"${key}" is not a keyword of the schema's draft and checks nothing`;
+      const message = `"${key}" is not a keyword of the schema's draft and has no effect`;
       warn('JSON_SCHEMA_KEYWORD', `${pointer}/${escapeToken(key)}`, message, { hint: remedyFor(key) });
       continue;
     }
     if (ANNOTATIONS.has(key) || /^[@$_#]|^x-/.test(key) || key.length < 4) continue;
     const near = findNear(key, KEYWORDS);
     if (!near?.isSure || Object.hasOwn(schema, near.name)) continue;
-    const message = `"${key}" is not a keyword and checks nothing`;
+    const message = `"${key}" is not a keyword and has no effect`;
     warn('JSON_SCHEMA_KEYWORD', `${pointer}/${escapeToken(key)}`, message, {
       hint: `did you mean "${near.name}"?`,
     });
@@ -157,7 +157,7 @@ function reportSlips(schema: DataObject, pointer: string, draft: Draft, warn: Sc
 
 /** Returns the change with which a keyword applies that the schema's draft does not define. */
 function remedyFor(key: string): string {
-  if (key === 'additionalItems') return '"items" next to "prefixItems"';
+  if (key === 'additionalItems') return 'use "items" next to "prefixItems"';
   if (key.startsWith('$recursive')) return `"$dynamic${key.slice('$recursive'.length)}"`;
   const draft = KEYWORDS_OF_2020.includes(key) ? '2020-12' : KEYWORDS_OF_2019.includes(key) ? '2019-09' : '';
   return `"$schema": "${draft ? `https://json-schema.org/draft/${draft}/schema` : 'http://json-schema.org/draft-07/schema#'}"`;

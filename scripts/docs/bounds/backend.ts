@@ -30,30 +30,30 @@ export const backendBounds: readonly Bound[] = [
     ],
   },
   {
-    holds: 'Response body that has arrived and is not read',
+    holds: 'Response body that was received but not yet read',
     from: 'kernel/contract/bytes.ts',
     limit: '{HIGH_WATER_BYTES} for a response',
-    beyond: 'The backend connection is read no further.',
+    beyond: 'The gateway stops reading from the backend connection.',
     tests: [
       'the memory of the gateway stays constant while 256 MiB are streamed to a client that keeps pausing: no-op',
     ],
   },
   {
-    holds: 'Response body that is decoded, unpacked',
+    holds: 'Response body that is decoded, after decompression',
     from: 'kernel/pipeline/backend/decode.ts',
     limit: '{BODY_LIMIT_BYTES}',
     beyond: 'The call fails.',
     tests: ['decoding a backend response fails for a body whose decompressed size exceeds the limit'],
   },
   {
-    holds: 'Connections that are neither opened nor refused',
+    holds: 'Connection attempts without an answer',
     from: 'plugins/backend/http/client/settings.ts',
     limit: '{DEFAULT_DIAL_MS}, or dialer_timeout',
     setting: 'root: dialer_timeout',
     default: '20 seconds',
     beyond: 'The connection is given up and its request fails.',
     tests: [
-      'a pending backend connection times out after 20 seconds if dialer_timeout is 0, even if its request was cancelled earlier',
+      'a pending backend connection times out after 20 seconds if dialer_timeout is 0, even if its request was canceled earlier',
     ],
   },
   {
@@ -65,7 +65,7 @@ export const backendBounds: readonly Bound[] = [
   },
   {
     holds:
-      'Addresses named by requests or redirects, and clients announced by proxy_protocol, whose connections are kept',
+      'Addresses from requests or redirects, and clients announced by proxy_protocol, whose connections are kept open',
     from: 'plugins/backend/http/client/transport.ts',
     limit: '{MAX_PASSING}',
     beyond: 'The connections of an unused address are closed.',
@@ -78,7 +78,7 @@ export const backendBounds: readonly Bound[] = [
     holds: 'HTTP/2 connections to an address',
     from: 'plugins/backend/http/client/http2-pool.ts',
     limit: '{MAX_CONNECTIONS} connections',
-    beyond: 'Further calls share them or wait.',
+    beyond: 'Further calls share these connections or wait.',
     tests: ['HTTP/2 to backends opens more connections if a server allows few streams, and queues further requests'],
   },
   {
@@ -91,7 +91,7 @@ export const backendBounds: readonly Bound[] = [
     tests: ['backend/grpc with misbehaving servers enforces the configured maximum message size'],
   },
   {
-    holds: 'gRPC addresses whose connections are kept (`backend/grpc`)',
+    holds: 'gRPC addresses whose connections are kept open (`backend/grpc`)',
     from: 'plugins/clients/grpc/channels.ts',
     limit: '{MAX_ADDRESSES} addresses',
     beyond: 'The connections of the oldest address without a call are closed.',
@@ -141,7 +141,7 @@ export const backendBounds: readonly Bound[] = [
     holds: 'Keys of a key set (`auth/validator`)',
     from: 'plugins/clients/keys/key-set.ts',
     limit: '{MAX_KEYS} keys',
-    beyond: 'The last ones are used.',
+    beyond: 'Only the last keys are used.',
     tests: ['a JSON Web Key Set keeps the last 10,000 keys'],
   },
   {
@@ -173,28 +173,28 @@ export const backendBounds: readonly Bound[] = [
     holds: '`Vary` headers joined by `security/cors`',
     from: 'plugins/security/cors/dress.ts',
     limit: '{MAX_UNIONS} headers of up to 256 characters',
-    beyond: 'Further ones are computed for each response.',
+    beyond: 'Further header values are computed for each response.',
     tests: ['bounds of data that backends fill drop the oldest of more than 256 cached Vary headers'],
   },
   {
     holds: 'Spans and logs for a collector (`telemetry/opentelemetry`)',
     from: 'plugins/telemetry/lib/otlp/batch-queue.ts',
     limit: '{MAX_WAITING} entries',
-    beyond: 'New ones are dropped and counted; a line a minute.',
+    beyond: 'New items are dropped and counted; one log line per minute.',
     tests: ['an OTLP export queue holds at most 2048 items, and logs lost items once a minute'],
   },
   {
     holds: 'Batches for InfluxDB (`telemetry/influx`)',
     from: 'plugins/telemetry/influx/delivery.ts',
     limit: '{MAX_WAITING:bytes}',
-    beyond: 'The oldest are dropped.',
+    beyond: 'The oldest batches are dropped.',
     tests: ['the delivery of InfluxDB batches buffers at most 16 MiB, regardless of the configured number of batches'],
   },
   {
     holds: 'Events for Moesif (`telemetry/moesif`)',
     from: 'plugins/telemetry/moesif/delivery.ts',
     limit: '{MAX_BYTES}',
-    beyond: 'New ones are dropped and counted; a line a minute.',
+    beyond: 'New items are dropped and counted; one log line per minute.',
     tests: ['the delivery of Moesif events queues at most 64 MiB, regardless of the number of events'],
   },
 ];

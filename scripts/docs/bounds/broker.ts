@@ -3,7 +3,7 @@ import type { Bound } from './bound.ts';
 /** Resources that message brokers and Redis can fill, and queues that wait for them. */
 export const brokerBounds: readonly Bound[] = [
   {
-    holds: 'Messages that wait for requests or workers',
+    holds: 'Messages waiting for requests or workers',
     from: 'plugins/clients/broker/room.ts',
     limit: '{MAX_BYTES} and one message',
     beyond: 'No further messages are requested; without flow control, the oldest are dropped and counted.',
@@ -16,14 +16,14 @@ export const brokerBounds: readonly Bound[] = [
     holds: 'Messages of an AMQP consumer',
     from: 'plugins/clients/amqp/subscription.ts',
     limit: '{FULL_BYTES} and one message',
-    beyond: 'The broker gets messages back and hands over fewer at a time.',
+    beyond: 'Messages are returned to the broker, which then delivers fewer at a time.',
     tests: ['with RabbitMQ an AMQP channel buffers at most 64 MiB and one message, and settles each message once'],
   },
   {
-    holds: 'Published AMQP messages that are not confirmed',
+    holds: 'Published AMQP messages waiting for confirmation',
     from: 'plugins/clients/amqp/publisher.ts',
     limit: '{MAX_PENDING} messages, {MAX_PENDING_BYTES}',
-    beyond: 'Further messages fail at once.',
+    beyond: 'Further messages fail immediately.',
     tests: ['bounds of data that brokers fill fail AMQP messages beyond ten thousand unconfirmed ones'],
   },
   {
@@ -46,24 +46,24 @@ export const brokerBounds: readonly Bound[] = [
     ],
   },
   {
-    holds: 'Kafka records that wait to be written',
+    holds: 'Kafka records waiting to be written',
     from: 'plugins/clients/kafka/producer/producer.ts',
     limit: '{MAX_WAITING} records, {MAX_WAITING_BYTES}',
-    beyond: 'Further records fail at once.',
+    beyond: 'Further records fail immediately.',
     tests: ['bounds of data that brokers fill fail Kafka records beyond ten thousand pending ones'],
   },
   {
-    holds: 'NATS messages that the server has not confirmed',
+    holds: 'NATS messages waiting for confirmation',
     from: 'plugins/clients/nats/connection.ts',
     limit: '{MAX_UNCONFIRMED_BYTES}',
-    beyond: 'Further messages fail at once.',
+    beyond: 'Further messages fail immediately.',
     tests: ['bounds of data that brokers fill for NATS fail messages beyond 64 MiB of unconfirmed ones'],
   },
   {
-    holds: 'NATS subjects whose refusals are counted',
+    holds: 'NATS subjects whose rejections are counted',
     from: 'plugins/clients/nats/connection.ts',
     limit: '{MAX_REFUSED} subjects',
-    beyond: 'Refusals of further subjects are not counted.',
+    beyond: 'Rejections of further subjects are not counted.',
     tests: ['bounds of data that brokers fill for NATS count rejections for at most a thousand subjects'],
   },
   {
@@ -84,10 +84,10 @@ export const brokerBounds: readonly Bound[] = [
     tests: ['a broker connection logs each reason of an outage once, and the recovery'],
   },
   {
-    holds: 'Commands that wait for Redis',
+    holds: 'Redis commands waiting for a response',
     from: 'plugins/clients/redis/connection.ts',
     limit: '{MAX_WAITING} commands',
-    beyond: 'Further commands fail at once, as an outage would.',
+    beyond: 'Further commands fail immediately, as during an outage.',
     tests: ['bounds of data that brokers fill fail Redis commands beyond ten thousand pending ones'],
   },
 ];

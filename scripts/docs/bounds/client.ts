@@ -68,14 +68,14 @@ export const clientBounds: readonly Bound[] = [
     tests: ['auth/validator with forged tokens does not decode an oversized token'],
   },
   {
-    holds: 'Key ids that were not found (`auth/validator`)',
+    holds: 'Unknown key IDs (`auth/validator`)',
     from: 'plugins/clients/keys/cooldown.ts',
     limit: '{MAX_NAMES} names',
     beyond: 'The oldest is dropped.',
     tests: ['bounds of data that clients fill drop the oldest of more than ten thousand unknown keys'],
   },
   {
-    holds: 'Password comparisons that wait (`auth/basic`)',
+    holds: 'Password comparisons waiting for a thread (`auth/basic`)',
     from: 'plugins/auth/basic/comparisons.ts',
     limit: '{MAX_WAITING} comparisons',
     beyond: 'The request is rejected with 503.',
@@ -94,7 +94,7 @@ export const clientBounds: readonly Bound[] = [
     limit: '{MOST_CALLERS} callers',
     setting: 'service: governance/processors: quotas[].rejecter_cache',
     default: 'none',
-    beyond: 'The oldest is dropped and asked for again.',
+    beyond: 'The oldest is dropped; the next request of that caller is checked in Redis.',
     tests: ['callers that are rejected without a call to Redis are limited in number: the oldest is dropped'],
   },
   {
@@ -116,7 +116,7 @@ export const clientBounds: readonly Bound[] = [
     tests: ['response variants in qos/http-cache are limited for each URL without evicting other responses'],
   },
   {
-    holds: 'Fetches that workers share (`qos/http-cache`)',
+    holds: 'Backend requests shared by workers (`qos/http-cache`)',
     from: 'plugins/qos/http-cache/depot.ts',
     limit: '{MAX_CLAIMS} fetches',
     beyond: 'The oldest is dropped.',
@@ -157,10 +157,10 @@ export const clientBounds: readonly Bound[] = [
     ],
   },
   {
-    holds: 'WebSocket messages of a client that wait, in each direction (`websocket`)',
+    holds: 'Queued WebSocket messages of a client, in each direction (`websocket`)',
     limit: 'message_buffer_size',
     setting: 'endpoint: websocket: message_buffer_size',
-    beyond: 'The client is read no further, closed with 1013 when it reads nothing, or its message is dropped.',
+    beyond: 'The gateway stops reading from the client, closes it with 1013 if it does not read, or drops its message.',
     tests: [
       'websocket with one backend connection for all clients closes a client with 1013 that does not read, without delaying others',
     ],
@@ -175,7 +175,7 @@ export const clientBounds: readonly Bound[] = [
     tests: ['the gRPC server with misbehaving clients rejects an oversized message at its length prefix'],
   },
   {
-    holds: 'Known user agents (`security/bot-detector`)',
+    holds: 'Cached user agents (`security/bot-detector`)',
     limit: 'cache_size',
     setting: 'service: security/bot-detector: cache_size',
     default: 'no cache',
@@ -195,11 +195,11 @@ export const clientBounds: readonly Bound[] = [
     holds: 'Series of a metric',
     from: 'plugins/telemetry/lib/metrics/store.ts',
     limit: '{MAX_SERIES} series',
-    beyond: 'Further series are counted in one.',
+    beyond: 'Further series are combined into one.',
     tests: ['a metrics store limits the number of series, and counts the rest in one overflow series'],
   },
   {
-    holds: 'Log lines that wait for their output',
+    holds: 'Log lines waiting to be written',
     from: 'kernel/logging/sink.ts',
     limit: '{ROOM_BYTES} for each output',
     beyond: 'The least important, then the oldest lines are dropped and counted.',

@@ -32,7 +32,7 @@ export const fileErrors: Codes = {
     'A field of version 2 has no effect in version 3.',
     'Run `sluice migrate --write FILE`, or follow the hint.',
   ],
-  CONFIG_OLD_NAME: ['A namespace or a name is an old spelling.', 'Run `sluice migrate --write FILE`.'],
+  CONFIG_OLD_NAME: ['A namespace or a field has a former name.', 'Run `sluice migrate --write FILE`.'],
   CONFIG_OLD_PLUGIN: [
     'A built-in plugin was replaced by a component. It still works.',
     'Run `sluice migrate --write FILE`, or write the component that the hint shows.',
@@ -99,7 +99,7 @@ export const fileErrors: Codes = {
   ],
   TEMPLATE_SYNTAX: ['The template has a syntax error.', 'Correct the template at the marked position.'],
   TEMPLATE_EXECUTION: [
-    'The template failed while it was rendered, for example because a function got an unsuitable argument.',
+    'The template failed while it was rendered, for example because a function received an argument of the wrong type.',
     'Correct the call at the marked position, or provide the missing value.',
   ],
   TEMPLATE_VARIABLE: [
@@ -119,17 +119,17 @@ export const schemaErrors: Codes = {
     'Use one of the encodings that the hint lists; see [encodings](encodings.md).',
   ],
   NAMESPACE_LEVEL: [
-    'The component is in the `extra_config` of a level where it does nothing.',
+    'The component is in the `extra_config` of a level at which it has no effect.',
     'Move it to the level that the message names.',
   ],
   NAMESPACE_UNKNOWN: [
-    'No component has this namespace.',
+    'The namespace is unknown.',
     'Correct the name. For a component of your own, configure the folder or package of the plugin in `plugin`.',
   ],
   OPTION_UNUSED: ['A setting is accepted but has no effect here.', 'Remove the setting, or follow the message.'],
   SCHEMA_CHOICE: [
     'The value matches none of the permitted forms.',
-    'Write the value in one of the forms in the message.',
+    'Write the value in one of the forms that the message lists.',
   ],
   SCHEMA_DUPLICATE: ['A list contains a value twice.', 'Delete the repeated value.'],
   SCHEMA_ENUM: ['The value is not one of the permitted values.', 'Use one of the values that the message lists.'],
@@ -137,7 +137,7 @@ export const schemaErrors: Codes = {
     'Exactly one of several fields is required, and none or more than one is present.',
     'Keep exactly one of the listed fields.',
   ],
-  SCHEMA_PATTERN: ['A text does not have the required form.', 'Write it as in the example of the hint.'],
+  SCHEMA_PATTERN: ['A text does not have the required form.', 'Write the text as in the example of the hint.'],
   SCHEMA_RANGE: [
     'A number, or the length of a text or list, is out of range.',
     'Choose a value in the range that the message states.',
@@ -146,8 +146,8 @@ export const schemaErrors: Codes = {
   SCHEMA_TYPE: ['The value has the wrong type.', 'Write a value of the type that the message states.'],
   SCHEMA_UNKNOWN_KEY: ['The object has no field of this name.', 'Correct the spelling, or remove the key.'],
   SCHEMA_UNKNOWN_KEYS: [
-    'The object has more unknown keys than are listed one by one.',
+    'The object has more unknown keys than the check lists individually.',
     'Correct or remove the listed keys and check again.',
   ],
-  SD_UNKNOWN: ['No service discovery has this name.', 'Use one of the values that the hint lists.'],
+  SD_UNKNOWN: ['The service discovery method is unknown.', 'Use one of the values that the hint lists.'],
 };

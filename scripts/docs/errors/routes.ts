@@ -7,7 +7,7 @@ export const routeErrors: Codes = {
     'Use another host.',
   ],
   AGENT_DRIVER: ['An async agent has no driver, or several.', 'Configure exactly one `async/…` component.'],
-  AGENT_NAME: ['Two async agents have the same name.', 'Give each agent a name of its own.'],
+  AGENT_NAME: ['Two async agents have the same name.', 'Give each agent a different name.'],
   BACKEND_HOST: [
     'A backend has no host, and the root has no default hosts.',
     'Add `"host": ["http://…"]` to the backend or to the root.',
@@ -29,14 +29,17 @@ export const routeErrors: Codes = {
     '`concurrent_calls` repeats a method that changes data.',
     'Remove `concurrent_calls`, or use it with GET and HEAD only.',
   ],
-  ENDPOINT_BACKENDS: ['Every backend is a shadow: nothing would answer.', 'Remove `shadow` from one backend.'],
+  ENDPOINT_BACKENDS: [
+    'Every backend is a shadow: the request would have no response.',
+    'Remove `shadow` from one backend.',
+  ],
   ENDPOINT_NO_DATA: [
-    'A component reads decoded data, and the output encoding passes bytes.',
+    'A component requires decoded data, but the output encoding passes undecoded bytes.',
     'Use an output encoding such as `json`, or remove the component.',
   ],
-  FORWARD_ALL_AND_SOME: ['A list contains `*` and other names, which have no effect.', 'Keep only `*`.'],
+  FORWARD_ALL_AND_SOME: ['A list contains `*` and other names, which have no effect.', 'Remove the other names.'],
   FORWARD_HEADER_AS_QUERY: ['The name of a header is in `input_query_strings`.', 'Move the name to `input_headers`.'],
-  FORWARD_HEADER_NAME: ['The text cannot be the name of a header.', 'Correct the name.'],
+  FORWARD_HEADER_NAME: ['A header name is not valid.', 'Correct the name.'],
   FORWARD_NEVER: [
     'A backend lists a name that its endpoint does not forward.',
     'Add the name to the list of the endpoint.',
@@ -47,7 +50,7 @@ export const routeErrors: Codes = {
   ],
   FORWARD_TWICE: ['A header is listed twice; header names are case-insensitive.', 'Delete one of the two.'],
   FORWARD_WILDCARD: ['A name with `*` is literal, not a pattern.', 'List every name, or only `*`.'],
-  HOST_INVALID: ['A host is not a valid address.', 'Write it as `http://name:port`, without a path.'],
+  HOST_INVALID: ['A host is not a valid address.', 'Write the host as `http://name:port`, without a path.'],
   MERGE_GROUP: [
     'Two backends use the same group: the response of the later one replaces the other.',
     'Use different groups.',
@@ -66,21 +69,21 @@ export const routeErrors: Codes = {
     'Keep one backend, or use an output encoding such as `json`.',
   ],
   OUTPUT_ONE_CALL: ['`concurrent_calls` has no effect with this output encoding.', 'Remove `concurrent_calls`.'],
-  OUTPUT_SEQUENTIAL: ['A sequence has no effect with this output encoding.', 'Remove the setting.'],
+  OUTPUT_SEQUENTIAL: ['`sequential` has no effect with this output encoding.', 'Remove the setting.'],
   PATTERN_QUERY: [
     'The query in `url_pattern` is lost when query parameters of the client are forwarded.',
     'Forward the parameters by placeholders, or do not list them in `input_query_strings`.',
   ],
   RETRY_BACKOFF: ['The limits of the pauses between attempts contradict each other.', 'Set `max` to `base` or more.'],
-  RETRY_HEDGE: ['The time before a hedged request is 0.', 'Set `hedge_after` to a time such as `100ms`.'],
+  RETRY_HEDGE: ['`hedge_after` is 0.', 'Set `hedge_after` to a time such as `100ms`.'],
   RETRY_IDEMPOTENT: [
-    'The method of a gRPC call does not say whether it can be repeated.',
+    'Calls of gRPC methods are not retried, because it is unknown whether they can be repeated.',
     'Set `"non_idempotent": true` if the method can be called twice.',
   ],
   RETRY_IDLE: ['A setting of `backend/retry` has no effect.', 'Remove it, or change the field that the message names.'],
   RETRY_NEVER: ['The component retries no failure.', 'Add `conditions` or status codes.'],
   RETRY_PROTOCOL: [
-    'Calls of this component cannot be repeated as a whole.',
+    'Calls of this component cannot be retried as a whole.',
     'Remove `backend/retry`, or move it to the backends of the workflow.',
   ],
   ROUTE_CATCHALL_FORCED: ['A wildcard endpoint replaces the configured value.', 'Remove the value.'],
@@ -92,7 +95,7 @@ export const routeErrors: Codes = {
   ROUTE_NO_BACKEND: ['An endpoint has no backend.', 'Add at least one backend.'],
   ROUTE_PATH: ['The path of an endpoint is not valid.', 'Follow the message and its hint.'],
   ROUTE_PATH_PARAMETERS: [
-    'A path parameter after `;` could bypass a protected endpoint through an open neighbor.',
+    'A path with a matrix parameter (`;a=b`) could reach a protected backend through an unprotected endpoint.',
     'Set `"path_parameters": "refuse"` in `router`.',
   ],
   ROUTE_PLACEHOLDER: [
@@ -103,23 +106,26 @@ export const routeErrors: Codes = {
     'The path belongs to the gateway itself, such as the health check.',
     'Choose another path, or move `health_path` or `ready_path`.',
   ],
-  ROUTE_UNREACHABLE: ['No request can reach the endpoint: its virtual host does not exist.', 'Correct the alias.'],
+  ROUTE_UNREACHABLE: ['No request can reach the endpoint: its virtual host does not exist.', 'Correct the host name.'],
   SPLIT_BACKEND: [
     'A variant of a split names a backend that does not exist or is a shadow.',
-    'Correct its position; the first backend is 0.',
+    'Correct the position; the first backend is 0.',
   ],
   SPLIT_NAME: ['Two variants of a split have the same name.', 'Rename one of them.'],
-  SPLIT_NEVER: ['A variant has neither a weight nor a match.', 'Set `weight` or `match`, or remove the variant.'],
+  SPLIT_NEVER: ['A variant has neither a `weight` nor a `match`.', 'Set `weight` or `match`, or remove the variant.'],
   SPLIT_RAW: [
-    'A variant has several backends, but their responses pass undecoded.',
+    'A variant has several backends, but the output encoding passes the response of a single one.',
     'Keep one backend in each variant, or use an output encoding such as `json`.',
   ],
-  SPLIT_STICKY: ['The value that is compared or hashed has no valid name.', 'Set `key` to the name of it.'],
+  SPLIT_STICKY: [
+    'The name of the header, cookie or claim that is compared or hashed is missing or not valid.',
+    'Set `key` to the name of the header, cookie or claim.',
+  ],
   SPLIT_WEIGHTS: ['No variant of a split has a weight.', 'Set a `weight` greater than 0.'],
   SD_HOSTS: ['Only the first host is resolved by this service discovery.', 'Keep one host.'],
   SD_RECORD: [
     'The host is not the name of an SRV record.',
-    'Write it as `_http._tcp.users.internal`, without a scheme and a port.',
+    'Write the host as `_http._tcp.users.internal`, without a scheme and a port.',
   ],
   SD_SCHEME: [
     'The host has a scheme, but discovered hosts are called by `sd_scheme`.',
@@ -131,32 +137,32 @@ export const routeErrors: Codes = {
     'The response is always empty: its encoding never decodes the body.',
     'Use an encoding that decodes, such as `json`.',
   ],
-  SHAPE_MAPPING: ['A field is renamed that is dropped before.', 'Remove the mapping, or keep the field.'],
-  SHAPE_PATH: ['A path of `target`, `allow` or `deny` can match nothing.', 'Correct the path.'],
+  SHAPE_MAPPING: ['A field that is renamed has been removed before.', 'Remove the mapping, or keep the field.'],
+  SHAPE_PATH: ['A path in `target`, `allow` or `deny` can never match a field.', 'Correct the path.'],
   SHAPE_UNREAD: [
     'A filter has no effect: the encoding never decodes the body.',
     'Remove the filter, or decode the body.',
   ],
   TIMEOUT_CUT: [
-    '`write_timeout` is shorter than the timeout of an endpoint and cuts its responses.',
+    '`write_timeout` is shorter than the timeout of an endpoint and ends its responses early.',
     'Raise `write_timeout`, or set it to `"0s"`.',
   ],
-  TIMEOUT_UNUSED: ['A timeout can never fire, because another one is shorter.', 'Lower it or remove it.'],
+  TIMEOUT_UNUSED: ['A timeout never applies, because another one is shorter.', 'Lower or remove the timeout.'],
   URL_PATTERN_HOST: ['`url_pattern` contains a host.', 'Write the host in `host`, and only the path in `url_pattern`.'],
   URL_PATTERN_WILDCARD: [
     '`*` in `url_pattern` is sent literally.',
-    'Remove it: the path matched by the wildcard is appended automatically.',
+    'Remove the `*`: the path matched by the wildcard is appended automatically.',
   ],
 };
 
 /** Ports, proxies and TLS. */
 export const serverErrors: Codes = {
-  ADMIN_ALLOWED_IP: ['An entry of `allowed_ips` is not an address or a range.', 'Write it as `10.0.0.0/8`.'],
+  ADMIN_ALLOWED_IP: ['An entry of `allowed_ips` is not an address or a range.', 'Write the entry as `10.0.0.0/8`.'],
   ADMIN_LISTEN: [
     'The address of the admin API is not valid or cannot be opened.',
-    'Write it as `127.0.0.1:9180` or `unix:/path`, and check that no other process uses it.',
+    'Write the address as `127.0.0.1:9180` or `unix:/path`, and check that no other process uses it.',
   ],
-  ADMIN_TOKEN_ID: ['Two admin tokens have the same `id`.', 'Give each token an `id` of its own.'],
+  ADMIN_TOKEN_ID: ['Two admin tokens have the same `id`.', 'Give each token a different `id`.'],
   DNS_CACHE_TTL: ['`dns_cache_ttl` is less than 1 second.', 'Write `"1s"` or more.'],
   LISTEN_ADDRESS: ['`listen_ip` is not an IP address.', 'Write an address such as `127.0.0.1`, without a port.'],
   LISTEN_FAILED: [
@@ -174,21 +180,24 @@ export const serverErrors: Codes = {
   ],
   PROXY_PROTOCOL_TRUSTED: [
     'An entry of `proxy_protocol.trusted` is not an address, a range or `unix:`.',
-    'Write it as `10.0.0.0/8`.',
+    'Write the entry as `10.0.0.0/8`.',
   ],
-  ROUTER_IP_HEADER: ['An entry of `remote_ip_headers` cannot be the name of a header.', 'Correct the name.'],
+  ROUTER_IP_HEADER: ['An entry of `remote_ip_headers` is not a valid header name.', 'Correct the name.'],
   ROUTER_NO_TRUSTED_PROXIES: [
     '`forwarded_by_client_ip` has no effect without `trusted_proxies`.',
     'List the addresses of your proxies in `trusted_proxies`.',
   ],
   ROUTER_PROXIES_UNUSED: [
     '`trusted_proxies` has no effect without `forwarded_by_client_ip` or `request_id`.',
-    'Enable one of them, or remove the list.',
+    'Set one of the two, or remove the list.',
   ],
-  ROUTER_REQUEST_ID: ['The header of request ids is not valid.', 'Use `X-Request-Id`.'],
-  ROUTER_TRUSTED_PROXY: ['An entry of `trusted_proxies` is not an address or a range.', 'Write it as `10.0.0.0/8`.'],
+  ROUTER_REQUEST_ID: ['The header for request IDs is not valid.', 'Use `X-Request-Id`.'],
+  ROUTER_TRUSTED_PROXY: [
+    'An entry of `trusted_proxies` is not an address or a range.',
+    'Write the entry as `10.0.0.0/8`.',
+  ],
   CLIENT_TLS_CERTS: [
-    'Of several client certificates with the same kind of key only the first is offered.',
+    'Several client certificates have the same kind of key, so only the first is offered.',
     'Keep one certificate for each kind of key.',
   ],
   CLIENT_TLS_CIPHER: ['The runtime does not support a cipher suite for backends.', 'Remove the cipher suite.'],
@@ -203,7 +212,7 @@ export const serverErrors: Codes = {
   ],
   TLS_CIPHER: ['The runtime does not support a cipher suite.', 'Remove the cipher suite.'],
   TLS_CLIENTS_NOBODY: [
-    'Mutual TLS is on, and no certificate authority is trusted: no client could connect.',
+    'Mutual TLS is enabled, but no certificate authority is trusted: no client could connect.',
     'Add `ca_certs`, or keep the system trust store.',
   ],
   TLS_CLIENTS_PUBLIC: [

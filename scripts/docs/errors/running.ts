@@ -3,19 +3,19 @@ import type { Codes } from './codes.ts';
 /** Changes of the configuration, workers, commands and the library. */
 export const changeErrors: Codes = {
   CHANNEL_CLOSED: [
-    'A worker ended while it was being asked.',
-    'Find the reason of its exit in the log; it is restarted.',
+    'A worker exited before it responded to the main process.',
+    'Look for the reason of the exit in the log. The worker is restarted automatically.',
   ],
   CHANNEL_TIMEOUT: [
     'A worker did not respond in time.',
     'Look for code that blocks the event loop: `gateway_plugin_blocking_seconds` and the log name the plugin.',
   ],
   COMMIT_FAILED: [
-    'A configuration was applied, but one part of the process has not followed.',
+    'The configuration is active, but a part of the gateway has not switched to it.',
     'Read the cause in the message, correct it and reload.',
   ],
   CONFIG_RETIRED: [
-    'The request arrived at a configuration that had been replaced. The client gets 503.',
+    'The request arrived while its configuration was being replaced. The client gets 503.',
     'Retry. If it happens often, look for reloads in quick succession.',
   ],
   CONNECT_CERTIFICATE: [
@@ -40,26 +40,32 @@ export const changeErrors: Codes = {
     '`check -t` could not complete the TLS handshake with a backend.',
     'Check that the port uses TLS, and the permitted versions.',
   ],
-  GATEWAY_CLOSED: ['An operation was requested of a gateway that is closing.', 'Start a new gateway.'],
+  GATEWAY_CLOSED: ['An operation was called on a gateway that is shutting down.', 'Start a new gateway.'],
   GUARD_SUPERSEDED: [
     'A guarded change ended early, because another revision replaced it.',
     'Repeat the change on the current revision if it is still needed.',
   ],
-  INJECT_OPTIONS: ['`inject()` got an option that is not valid.', 'Correct the option that the message names.'],
-  LISTEN_OPTIONS: ['`listen()` got an option that is not valid.', 'Correct the option that the message names.'],
+  INJECT_OPTIONS: [
+    '`inject()` was called with an option that is not valid.',
+    'Correct the option that the message names.',
+  ],
+  LISTEN_OPTIONS: [
+    '`listen()` was called with an option that is not valid.',
+    'Correct the option that the message names.',
+  ],
   PREPARE_TIMEOUT: [
-    'A worker could not prepare the new configuration. The previous one keeps serving.',
+    'A worker could not prepare the new configuration. The previous configuration stays active.',
     'Read the reason in the message; a slow plugin or an unreachable dependency is the usual cause.',
   ],
   RELOAD_CANCELLED: [
-    'A change was cancelled by a later one, or because the gateway stops.',
-    'None, if the later change is in force.',
+    'A change was canceled, because a later change replaced it or the gateway stops.',
+    'None, if the later change is active.',
   ],
-  RELOAD_IN_PROGRESS: ['Another change is being applied.', 'Wait for it to end and repeat the change.'],
-  SHARED_UNKNOWN: ['A worker used a value that the workers no longer share.', 'Report it as a bug, with the log.'],
+  RELOAD_IN_PROGRESS: ['Another change is being applied.', 'Wait for the other change to finish, and repeat yours.'],
+  SHARED_UNKNOWN: ['A worker used a shared value that no longer exists.', 'Report it as a bug, with the log.'],
   WARM_UP: [
-    'A component did not get ready for the new configuration in 10 seconds. The previous one keeps serving.',
-    'Check the server that the message names: key server, broker, Redis.',
+    'A component was not ready for the new configuration within 10 seconds. The previous configuration stays active.',
+    'Check the server that the message names, such as a key server, a broker or Redis.',
   ],
 };
 
@@ -67,7 +73,7 @@ export const changeErrors: Codes = {
 export const requestErrors: Codes = {
   BODY_CONSUMED: [
     'A component reads a request body that was already sent to a backend.',
-    'Read the body before the request is forwarded, or buffer it.',
+    'Read the body before the request is sent to the backend, or buffer it.',
   ],
   BODY_TOO_LARGE: ['A body is larger than the limit of the component that reads it.', 'Raise the limit, or send less.'],
   CALL_CANCELLED: [
@@ -82,9 +88,12 @@ export const requestErrors: Codes = {
     'A component rejected the call to a backend with a status of its own.',
     'See the log line of that component.',
   ],
-  DISPATCH_LOOP: ['Endpoints call one another in a loop. The client gets 508.', 'Break the loop.'],
+  DISPATCH_LOOP: [
+    'Endpoints call one another in a loop. The client gets 508.',
+    'Change the endpoints so that they do not form a loop.',
+  ],
   GATEWAY_FAULT: [
-    'An internal error. The log contains its stack.',
+    'An internal error. The log contains the stack trace.',
     'Report it as a bug, with the log lines of the request.',
   ],
   FORM_TOO_LARGE: ['A form has more than 1,000 fields. The client gets 413.', 'Send fewer fields.'],
@@ -97,11 +106,11 @@ export const requestErrors: Codes = {
     'Raise `max_payload`, or the limit of the component in the message.',
   ],
   PIPE_COMPONENT: [
-    'A component is not permitted in this place, such as an agent or a nested pipeline.',
+    'A component cannot be used in this place, for example in an agent or a workflow.',
     'Move it to the endpoint, or remove it.',
   ],
   PIPE_INVALID: [
-    'A nested pipeline is not valid, so it cannot be called.',
+    'The pipeline of a workflow, tool or agent is not valid, so it cannot be called.',
     'Correct the errors that `check` reports for it.',
   ],
   REQUEST_GZIP: [
@@ -118,14 +127,14 @@ export const requestErrors: Codes = {
   ],
   BACKEND_ADDRESS: [
     'The address of a backend is not valid.',
-    'Correct `host`, or the answer of the service discovery.',
+    'Correct `host`, or the record that service discovery returns.',
   ],
   BACKEND_ATTEMPT_TIMEOUT: [
     'An attempt took longer than `attempt_timeout` of `backend/retry`, and no further attempt was made.',
     'Raise the timeout, or allow more attempts.',
   ],
   BACKEND_BODY: [
-    'The body of a backend could not be read.',
+    'The response body of a backend could not be read.',
     'Read the cause in the message; see the log of the backend.',
   ],
   BACKEND_CONNECT_TIMEOUT: [
@@ -135,11 +144,11 @@ export const requestErrors: Codes = {
   BACKEND_DENIED: ['A backend is the admin port of this gateway, which is never called.', 'Use another host.'],
   BACKEND_DNS: ['The name of a backend cannot be resolved.', 'Correct the name, or the DNS of the machine.'],
   BACKEND_ENCODING: [
-    'The body of a backend does not match its `encoding`.',
+    'The response body of a backend does not match its `encoding`.',
     'Set the `encoding` that the backend uses, or `no-op` to pass it undecoded.',
   ],
   BACKEND_FAILED: [
-    'A call to a backend failed for a reason of the system, such as missing file descriptors.',
+    'A call to a backend failed because of the operating system, for example because no file descriptors were left.',
     'Read the reason in the message; raise `ulimit -n`.',
   ],
   BACKEND_FRAMING: ['A stream of a backend is not well-formed.', 'Correct the backend, or pass the stream undecoded.'],
@@ -154,11 +163,14 @@ export const requestErrors: Codes = {
   ],
   BACKEND_NO_HOSTS: ['The service discovery returned no host.', 'Check the record, and that instances are registered.'],
   BACKEND_PROXY: [
-    'The forward proxy could not be reached or refused the connection.',
+    'The forward proxy is unreachable or rejected the connection.',
     'Check `proxy_address` and the proxy.',
   ],
-  BACKEND_REDIRECT: ['A redirect of a backend cannot be followed.', 'Correct the backend, or set `no_redirect`.'],
-  BACKEND_REDIRECTS: ['A backend redirects again and again.', 'Correct the backend, or call the final address.'],
+  BACKEND_REDIRECT: [
+    'The backend sent a redirect that cannot be followed.',
+    'Correct the backend, or set `no_redirect`.',
+  ],
+  BACKEND_REDIRECTS: ['A backend sent too many redirects.', 'Correct the backend, or call the final address.'],
   BACKEND_REFUSED: ['Nothing listens at the address of the backend.', 'Start the backend, or correct host and port.'],
   BACKEND_REQUEST_INVALID: [
     'The request cannot be sent, for example because a header value is not valid.',
@@ -177,12 +189,12 @@ export const requestErrors: Codes = {
     'Add its certificate authority to `client_tls.ca_certs`, or correct the name in `host`.',
   ],
   BACKEND_UNREACHABLE: ['The network has no route to the backend.', 'Check routes and firewalls.'],
-  BACKEND_UNUSED: ['A backend was called that its component never calls.', 'Report it as a bug.'],
+  BACKEND_UNUSED: ['A component called a backend that it should never call.', 'Report it as a bug.'],
   FILE_CHANGED: [
-    'A file became shorter while it was sent.',
+    'A file was truncated while it was sent.',
     'Replace files by renaming, rather than by writing in place.',
   ],
-  FILE_STALLED: ['Reading a file was cancelled.', 'Check the file system, such as an unreachable network mount.'],
+  FILE_STALLED: ['Reading a file was canceled.', 'Check the file system, such as an unreachable network mount.'],
   HTTP2_UNUSABLE: ['`http2` cannot be combined with another setting of the client.', 'Remove one of the two.'],
   PROXY_PROTOCOL_UNUSABLE: [
     '`proxy_protocol` cannot be combined with another setting of the client.',

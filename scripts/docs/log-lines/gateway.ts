@@ -3,13 +3,13 @@ import { type LogAreas, none } from './log-line.ts';
 /** Lines of the gateway itself: start, changes, workers. */
 export const gatewayLines: LogAreas = {
   'Start and listening': [
-    { level: 'INFO', text: 'Listening on port: …', cause: 'The gateway serves.', remedy: none },
-    { level: 'INFO', text: 'the admin API is at …', cause: 'The admin port is open.', remedy: none },
+    { level: 'INFO', text: 'Listening on port: …', cause: 'The gateway accepts requests.', remedy: none },
+    { level: 'INFO', text: 'the admin API is available at …', cause: 'The admin port is open.', remedy: none },
     {
       level: 'INFO',
       text: 'the token of the admin API is in …',
       cause: 'No token is configured: the gateway created one.',
-      remedy: 'Use the token from the file, or configure tokens.',
+      remedy: 'Use the token in the file, or configure tokens.',
     },
     {
       level: 'INFO',
@@ -19,15 +19,15 @@ export const gatewayLines: LogAreas = {
     },
     {
       level: 'WARNING',
-      text: 'the admin API cannot listen on …; continuing without it',
+      text: 'the admin API cannot listen on …; continuing without the admin API',
       cause: 'Another process uses the default address of the admin API.',
       remedy: 'Set `listen` in `admin/api`, or stop the other process.',
     },
     {
       level: 'WARNING',
-      text: 'replacing …: it must be a file with content and mode 0600, owned by this user',
-      cause: 'The stored admin token was readable by others, or empty.',
-      remedy: 'Distribute the new token to its users.',
+      text: 'replacing …: it must be a non-empty file with mode 0600 that this user owns',
+      cause: 'The stored admin token was empty or readable by other users.',
+      remedy: 'Distribute the new token to the users of the admin API.',
     },
     {
       level: 'ERROR',
@@ -64,20 +64,20 @@ export const gatewayLines: LogAreas = {
     {
       level: 'ERROR',
       text: 'rolling back revision …: …',
-      cause: 'A guarded change raised the error rate or latency.',
+      cause: 'A guarded change increased the error rate or the latency.',
       remedy: 'Compare the revisions with `sluice diff` before you apply the change again.',
     },
     {
       level: 'CRITICAL',
       text: 'cannot roll back revision …: …',
-      cause: 'A guarded change failed, and so did the return to the previous revision.',
+      cause: 'A guarded change performed worse than the previous revision, and the rollback failed.',
       remedy: 'Apply a good configuration: `sluice rollback`, or save the file.',
     },
     {
       level: 'WARNING',
       text: 'the guard cannot evaluate revision …: …',
-      cause: 'Fewer requests than the guard needs arrived while it watched.',
-      remedy: 'Watch the change yourself, or extend the guard.',
+      cause: 'Fewer requests than the guard needs arrived during the guard period.',
+      remedy: 'Monitor the change yourself, or set a longer guard period.',
     },
     {
       level: 'WARNING',
@@ -114,7 +114,7 @@ export const gatewayLines: LogAreas = {
     {
       level: 'WARNING',
       text: 'worker … (pid …) had an internal error; replaced by pid …',
-      cause: 'An internal error in a worker. Its requests ended on the old process.',
+      cause: 'An internal error occurred in a worker. The old process completed its requests.',
       remedy: 'Report the line `internal error in …` that precedes it.',
     },
     {
@@ -126,7 +126,7 @@ export const gatewayLines: LogAreas = {
     {
       level: 'ERROR',
       text: 'internal error in …: …',
-      cause: 'An error in the code of the gateway. It closed only the named object.',
+      cause: 'An error in the code of the gateway. Only the named object was closed.',
       remedy: 'Report it as a bug, with the stack.',
     },
     {
@@ -161,8 +161,8 @@ export const gatewayLines: LogAreas = {
     },
     {
       level: 'ERROR',
-      text: '… is suspended after … faults in a row; the last one: …',
-      cause: 'A plugin fails again and again.',
+      text: '… is suspended after … consecutive faults; last fault: …',
+      cause: 'A plugin has failed repeatedly.',
       remedy: 'Correct the plugin; a reload attaches it again.',
     },
   ],

@@ -24,13 +24,13 @@ export const trafficLines: LogAreas = {
     },
     {
       level: 'WARNING',
-      text: 'stream cut by timeout',
+      text: 'stream ended by the timeout of the endpoint',
       cause: 'A streamed response took longer than the timeout of its endpoint.',
       remedy: 'Raise `timeout` of the endpoint.',
     },
     {
       level: 'ERROR',
-      text: 'response broke off: …',
+      text: 'response ended early: …',
       cause: 'The backend ended its response early; the client got an incomplete response.',
       remedy: 'See the log of the backend.',
     },
@@ -74,7 +74,7 @@ export const trafficLines: LogAreas = {
       level: 'ERROR',
       text: '[Botdetector] bot rejected',
       cause: 'A request was rejected by its user agent.',
-      remedy: 'Add the user agent to `allow` if it should pass.',
+      remedy: 'Add the user agent to `allow` if it should be accepted.',
     },
     {
       level: 'WARNING',
@@ -87,26 +87,26 @@ export const trafficLines: LogAreas = {
     {
       level: 'ERROR',
       text: '[Redis] … does not respond',
-      cause: 'A Redis connection takes longer than its limits.',
+      cause: 'Redis does not respond within the timeouts of the connection.',
       remedy: 'Check the server; limits and quotas follow their `on_failure_allow` until then.',
     },
     { level: 'INFO', text: '[Redis] … responds again', cause: 'The connection has recovered.', remedy: none },
     {
       level: 'WARNING',
-      text: '[Redis] a request passes uncounted…: …',
-      cause: 'Redis failed, and the limit is configured to admit requests then.',
+      text: '[Redis] a request is accepted without being counted…: …',
+      cause: 'Redis failed, and the limit is configured to accept requests in this case.',
       remedy: 'Check the server.',
     },
     {
       level: 'ERROR',
-      text: '[Redis] a request is refused…: …',
-      cause: 'Redis failed, and the limit is configured to reject requests then.',
+      text: '[Redis] a request is rejected…: …',
+      cause: 'Redis failed, and the limit is configured to reject requests in this case.',
       remedy: 'Check the server.',
     },
     {
       level: 'WARNING',
       text: 'SRV lookup of … is slow: no hosts are available until it completes',
-      cause: 'The DNS server is slow at the start.',
+      cause: 'The DNS server responds slowly while the gateway starts.',
       remedy: 'Check the DNS server.',
     },
     {
@@ -130,7 +130,7 @@ export const trafficLines: LogAreas = {
     {
       level: 'INFO',
       text: '… can be reached again…',
-      cause: 'A collector of traces or metrics has recovered. The line counts what was lost.',
+      cause: 'A collector of traces or metrics has recovered. The line shows how many items were lost.',
       remedy: none,
     },
   ],

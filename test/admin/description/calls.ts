@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { type Ask, config, type TestAdmin } from '../support.ts';
 import type { SetupName } from './setups.ts';
 
-/** A call that leads to a status. */
+/** A call of an operation that results in a certain status. */
 export interface Call {
   readonly path: string;
   readonly ask?: Ask;
-  /** Where it is made; a fresh gateway unless it says another. */
+  /** Setup for the call. Default: a new gateway. */
   readonly at?: SetupName;
-  /** What is to be done before. */
+  /** Preparation before the call. */
   readonly first?: (one: TestAdmin) => unknown;
 }
 
-/** Calls of one operation, by the status they lead to. */
+/** Calls of one operation, by resulting status. */
 type Calls = Readonly<Record<number, Call | readonly Call[]>>;
 
 const body = config('/b');
@@ -26,7 +26,7 @@ const patch = (change: unknown, headers = {}) => ({
 });
 const put = (one: TestAdmin, path: string) => one.ask('/v1/config', { method: 'PUT', body: config(path) });
 
-/** What comes of everything that applies a configuration where something else stands in the way. */
+/** Calls that apply a configuration and fail because of the state of the gateway. */
 const changing = (path: string, ask: Ask): Calls => ({
   202: { path, ask: { ...ask, headers: { ...ask.headers, prefer: 'respond-async' } } },
   409: [
@@ -38,19 +38,19 @@ const changing = (path: string, ask: Ask): Calls => ({
   504: { path: `${path}?force=true`, ask, at: 'late' },
 });
 
-/** The calls of one revision that is not there. */
+/** Calls for a revision that does not exist. */
 const missing = (path: (revision: number) => string, ask: Ask = {}): Calls => ({
   404: { path: path(99), ask },
   410: { path: path(1), ask, at: 'forgetful' },
 });
 
-/** A call whose key another one has used. */
+/** A call with an idempotency key that another call has used. */
 const spent = (path: string, method: string): Call => {
   const headers = { 'idempotency-key': 'k' };
   return { path, ask: { method, headers }, first: (one) => one.ask('/v1/reload', { method: 'POST', headers }) };
 };
 
-/** Besides those that are refused before they get to the operation. */
+/** Statuses in addition to those of requests that are rejected before the operation runs. */
 export const calls: Readonly<Record<string, Calls>> = {
   'GET /live': { 200: { path: '/live' } },
   'GET /ready': {

@@ -42,7 +42,7 @@ describe('the OpenAPI document of the admin API', () => {
   });
 });
 
-/** What the caller of a stand sends where an operation is refused before it is begun. */
+/** Requests that are rejected before an operation starts. */
 const refusals: Readonly<Record<number, { readonly at?: SetupName; change(ask: Ask): Ask }>> = {
   400: { change: (ask) => ({ ...ask, headers: { ...ask.headers, connection: 'upgrade', upgrade: 'other' } }) },
   401: { change: (ask) => ({ ...ask, token: null }) },
@@ -62,11 +62,11 @@ const refusals: Readonly<Record<number, { readonly at?: SetupName; change(ask: A
   429: { at: 'flooded', change: (ask) => ({ ...ask, token: 'wrong' }) },
 };
 
-/** What no client can bring about here, and why. */
+/** Documented statuses that no client can cause in this test, with the reason. */
 const unreachable: Readonly<Record<string, readonly number[]>> = {
-  // On loopback no token is asked for.
+  // Requests from loopback addresses need no token.
   'GET /metrics': [401, 429],
-  // Both have been accepted once; only a later release may refuse them.
+  // Both were accepted when they were applied; only a later release could reject them.
   'GET /v1/revisions/{from}/diff/{to}': [422],
 };
 
@@ -79,7 +79,7 @@ describe('the responses of the admin API', function () {
     for (const setup of shared.values()) await (await setup).close();
   });
 
-  /** A gateway that refuses: what it is asked changes nothing there. */
+  /** A gateway that rejects all requests, so that they do not change it. */
   const refuser = async (name: SetupName) => {
     const setup = shared.get(name) ?? setups[name]();
     shared.set(name, setup);
@@ -92,12 +92,12 @@ describe('the responses of the admin API', function () {
     given.set(name, (given.get(name) ?? new Set()).add(wanted));
   };
 
-  /** Asks in every way that is refused before the operation is begun. */
+  /** Sends every kind of request that is rejected before the operation starts. */
   const refuse = async (name: string, path: string, ask: Ask): Promise<void> => {
     for (const [status, { at = 'plain', change }] of Object.entries(refusals)) {
       const isDescribed = status in description.operations.get(name)!.responses;
       if (!isDescribed || unreachable[name]?.includes(Number(status))) continue;
-      // Ten of the first from one address are answered with the second, for a minute.
+      // After ten responses with the first status to one address, the second status is returned for a minute.
       if (['401', '429'].includes(status)) await make(name, { path, ask: change(ask), at }, Number(status));
       else note(name, await (await refuser(at)).ask(path, change(ask)), Number(status));
     }

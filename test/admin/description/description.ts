@@ -2,11 +2,11 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { OpenApi, OpenApiOperation } from '../../../admin/openapi/document.ts';
 import type { Answered } from '../support.ts';
 
-/** The description of the admin API, to hold answers against. */
+/** The OpenAPI document of the admin API, used to validate responses. */
 export interface Description {
-  /** As `GET /v1/status`, with what is described of each. */
+  /** Documented operations, by method and path such as `GET /v1/status`. */
   readonly operations: ReadonlyMap<string, OpenApiOperation>;
-  /** What is not as described in an answer; empty when all is. */
+  /** Differences between a response and its description; empty if there are none. */
   differences(operation: string, response: Pick<Answered, 'status' | 'headers' | 'text'>): string[];
 }
 
@@ -14,7 +14,7 @@ interface Response {
   readonly content?: Readonly<Record<string, { readonly schema: object }>>;
 }
 
-/** Members that no schema names are differences too. */
+/** Members that no schema lists count as differences, too. */
 export function readDescription(document: OpenApi): Description {
   const { paths, components } = closed(document) as OpenApi;
   const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, strictRequired: false });
@@ -52,7 +52,7 @@ export function readDescription(document: OpenApi): Description {
   };
 }
 
-/** A copy in which every object has the members that are named, and no others. */
+/** A copy of a schema in which objects must not have undeclared members. */
 function closed(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => closed(item));
   if (typeof value !== 'object' || value === null) return value;

@@ -11,7 +11,7 @@ import { openAdmin } from '../support.ts';
 const document = describeAdmin([...changing, ...reading], 'http://127.0.0.1:9180');
 const source = JSON.stringify(document);
 
-/** Every schema of a document, with the path that leads to it. */
+/** Every schema of a document, with its path. */
 function* schemasIn(value: unknown, path = '#', isSchema = false): Generator<[path: string, schema: object]> {
   if (typeof value !== 'object' || value === null) return;
   if (isSchema) yield [path, value];
@@ -72,7 +72,7 @@ describe('the OpenAPI document of the admin API, for client generators', functio
     }
   });
 
-  it('says for every object whether it may have further members', () => {
+  it('states for every object whether it may have additional members', () => {
     const silent = [...schemasIn(document)].filter(
       ([, schema]) => 'type' in schema && schema.type === 'object' && !('additionalProperties' in schema),
     );

@@ -6,7 +6,7 @@ import { containedConfig, filePlugin } from '../../kernel/containment/support.ts
 import { until } from '../../support/conditions.ts';
 import { config, openAdmin, type TestAdmin, type TestAdminOptions } from '../support.ts';
 
-/** A gateway in some state. */
+/** A gateway in a certain state. */
 export interface Setup {
   readonly one: TestAdmin;
   close(): Promise<void>;
@@ -14,23 +14,23 @@ export interface Setup {
 
 export type SetupName = keyof typeof setups;
 
-/** A gateway in each state that leads to other answers. */
+/** Gateways in each state that results in other responses. */
 export const setups = {
   plain: () => open(),
-  /** Serves a configuration with something of everything, from a file. */
+  /** Serves a configuration file with one component of each kind. */
   sample: () => open(fileURLToPath(new URL('sample.json', import.meta.url))),
   workers() {
     const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
     return open(config(), { gateway: { workers: { count: 1, program, args: [] } } });
   },
-  /** Keeps answers of its backend. */
+  /** A gateway that caches responses of its backend. */
   caching() {
     const { endpoints, ...rest } = config();
     const [endpoint] = endpoints;
     const backend = endpoint!.backend.map((one) => ({ ...one, extra_config: { 'qos/http-cache': {} } }));
     return open({ ...rest, endpoints: [{ ...endpoint, backend }] });
   },
-  /** A plugin of it has failed, and is suspended. */
+  /** A gateway with a plugin that was suspended after a failure. */
   async failing() {
     const fail = (): never => {
       throw new Error('no');
@@ -43,13 +43,13 @@ export const setups = {
   },
   small: () => open(withSettings({ max_body: 4 })),
   careful: () => open(withSettings({ require_if_match: true })),
-  /** Has heard too many wrong tokens. */
+  /** A gateway that has received too many wrong tokens. */
   async flooded() {
     const setup = await open();
     for (let failure = 0; failure < 10; failure++) await setup.one.ask('/v1/status', { token: 'wrong' });
     return setup;
   },
-  /** Its first revision is gone. */
+  /** A gateway whose first revision was pruned. */
   async forgetful() {
     const setup = await open(withSettings({ revisions: 1 }));
     for (const path of ['/b', '/c']) {
@@ -62,7 +62,7 @@ export const setups = {
     await setup.one.gateway.close();
     return setup;
   },
-  /** Applies a change, for as long as it is open. */
+  /** A gateway that is applying a change until it is closed. */
   async busy() {
     const { promise, resolve: release } = Promise.withResolvers<void>();
     const setup = await open();
@@ -86,7 +86,7 @@ export const setups = {
 
 async function open(source: string | object = config(), options: TestAdminOptions = {}): Promise<Setup> {
   const one = await openAdmin(source, options);
-  // The first revision is on its way into the history.
+  // The first revision is being written to the history.
   await until(() => one.gateway.revisions.list().length > 0);
   return { one, close: () => one.close() };
 }
@@ -95,14 +95,14 @@ function withSettings(settings: object, ...paths: string[]): object {
   return { ...config(...paths), extra_config: { 'admin/api': settings } };
 }
 
-/** A gateway where every change fails at last. */
+/** A gateway on which every change fails in its last step. */
 async function thwarted(error: Error): Promise<Setup> {
   const setup = await open();
   join(setup.one, () => Promise.reject(error));
   return setup;
 }
 
-/** @param prepared settles when the gateway may go on. */
+/** @param prepared settles when the gateway may continue. */
 function join({ gateway }: TestAdmin, prepared: () => Promise<void>): void {
   const participant: Participant = {
     async prepare() {

@@ -2,7 +2,7 @@ import { deepEqual, equal, throws } from 'node:assert/strict';
 import type { Data } from '#contract';
 import { jsonPatch, PatchError } from '../../../admin/patch/json-patch.ts';
 
-/** What a patch does, the document, the patch, the result. */
+/** Title, document, patch and result. */
 const good: readonly (readonly [string, Data, Data, Data])[] = [
   ['adds a member', { foo: 'bar' }, [{ op: 'add', path: '/baz', value: 'qux' }], { foo: 'bar', baz: 'qux' }],
   ['adds an entry', { foo: ['a', 'c'] }, [{ op: 'add', path: '/foo/1', value: 'b' }], { foo: ['a', 'b', 'c'] }],
@@ -51,7 +51,7 @@ const good: readonly (readonly [string, Data, Data, Data])[] = [
   ['does nothing without operations', { a: 1 }, [], { a: 1 }],
 ];
 
-/** Why a patch is refused, the document, the patch. */
+/** Reason of the rejection, document and patch. */
 const bad: readonly (readonly [string, Data, Data])[] = [
   ['is no list', {}, { op: 'add' }],
   ['holds no object', {}, ['add']],

@@ -172,7 +172,7 @@ describe('GET /v1/events', () => {
     equal(reported, before);
   });
 
-  it('closes the connection of a client that does not read', async () => {
+  it('closes the connection of a client that does not read the stream', async () => {
     const socket = connect(admin.port, '127.0.0.1');
     socket.write('GET /v1/events HTTP/1.1\r\nHost: a\r\n\r\n');
     await new Promise((resolve) => socket.once('readable', resolve));

@@ -69,7 +69,7 @@ describe('GET /metrics', () => {
 
   const call = async (path: string) => {
     await (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } })).text();
-    // The call is counted when its connection has been told of the end.
+    // The call is counted when the end of its connection was detected.
     await eventually(() => gateway.status.calls === 0);
   };
 

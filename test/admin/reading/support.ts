@@ -24,11 +24,11 @@ export interface Answered {
 /** The operations of this folder on a port of their own, without guards. */
 export interface ReadingPort {
   readonly port: number;
-  /** Time of everything the admin port does. */
+  /** The clock of the admin port. */
   readonly timers: ReturnType<typeof handTimers>;
-  /** How often the process was asked to end. */
+  /** Number of requests to stop the process. */
   readonly stops: number;
-  /** Closes what the admin port watches, and its streams. */
+  /** Closes the timers and streams of the admin port. */
   end(): void;
   ask(target: string, options?: RequestInit): Promise<Answered>;
   /** Sends JSON. */
@@ -36,7 +36,7 @@ export interface ReadingPort {
   close(): Promise<void>;
 }
 
-/** @param findCaller whose token all requests have, as long as somebody has it. */
+/** @param findCaller returns the caller whose token all requests use. */
 export async function openReading(gateway: Operations, findCaller?: () => Caller | null): Promise<ReadingPort> {
   const timers = handTimers();
   const operating = openOperating(gateway, timers);

@@ -90,7 +90,7 @@ describe('the admin operations of a gateway with workers', () => {
     equal((await admin.ask('/ready')).status, 200);
   });
 
-  /** Calls until something holds: the workers take turns. */
+  /** Repeats a call until a condition is true, because the workers respond in turn. */
   async function eventuallyCalled(holds: () => boolean): Promise<void> {
     for (let count = 0; count < 20 && !holds(); count++) {
       await (await fetch(`http://127.0.0.1:${port}/a`, { headers: { connection: 'close' } })).text();

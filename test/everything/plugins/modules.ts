@@ -1,10 +1,10 @@
-/** What handlers are given is as loose as a module of another product has it. */
+/** The arguments of handlers are untyped, as in a module of another product. */
 type Next = (request: unknown) => unknown;
 interface Client {
   defaultClient(request: unknown): unknown;
 }
 
-/** One handler of each kind, none of which changes what is answered but for a field of the graph. */
+/** One handler of each kind. None changes a response, except for a field of the endpoint `graph`. */
 export const plugin = {
   name: 'passing',
   apiVersion: 1,

@@ -28,7 +28,7 @@ describe('a report template of audit', () => {
     ['a{{/* nothing */}}b', 'ab'],
     ['{{range .List}}{{.Line}}{{end}}', ''],
   ] as const) {
-    it(`prints ${JSON.stringify(printed)} for ${template}`, () =>
+    it(`renders ${template} as ${JSON.stringify(printed)}`, () =>
       equal(compileTemplate(template, functions)(data), printed));
   }
 

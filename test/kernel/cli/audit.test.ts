@@ -23,7 +23,7 @@ describe('audit', () => {
       .split('\n')
       .map((line) => line.split('\t')[0]!);
 
-  it('prints a line for each rule that matches and exits 1', async () => {
+  it('prints a line for each rule that matches and exits with status 1', async () => {
     const { code, out, err } = await sluice('audit', '-c', minimal);
     deepEqual([code, err], [1, '']);
     const expected = '1.2.1 2.1.2 2.1.7 2.2.1 2.2.2 3.1.1 3.1.2 3.1.3 4.1.1 4.1.2 4.2.1 4.3.1 5.2.2 8.2.7';
@@ -31,7 +31,7 @@ describe('audit', () => {
     match(out, /^2\.1\.7\t\[HIGH\] {3}\t[A-Z][^\t]*\.\t/m);
   });
 
-  it('ends each line with the places', async () => {
+  it('ends each line with the places at which the rule matches', async () => {
     const { out } = await sluice('audit', '-c', slow, '-s', 'CRITICAL');
     equal(out.trimEnd().split('\t').at(-1), `${slow}:6:7`);
   });
@@ -150,7 +150,7 @@ describe('audit', () => {
     match(err, /bad\.json:2:\d+: /);
   });
 
-  it('exits 2 for a configuration that check rejects', async () => {
+  it('exits with status 2 for a configuration that check rejects', async () => {
     const { code, err } = await sluice('audit', '-c', folder.write('wrong.json', { version: 3, port: 'x' }));
     equal(code, 2);
     match(err, /\/port/);
@@ -163,14 +163,14 @@ describe('audit', () => {
     ['for a bad template', /bad template/, '-c', 'x.json', '-f', '{{ range .Recommendations }}'],
     ['for a missing ignore file', /cannot read/, '-c', 'x.json', '-I', '/nowhere/ignored'],
   ] as [string, RegExp, ...string[]][]) {
-    it(`exits 2 ${sentence}`, async () => {
+    it(`exits with status 2 ${sentence}`, async () => {
       const { code, err } = await sluice('audit', ...args);
       equal(code, 2);
       match(err, message);
     });
   }
 
-  it('exits 2 for a template with an unknown field', async () => {
+  it('exits with status 2 for a template with an unknown field', async () => {
     const { code, err } = await sluice('audit', '-c', minimal, '-f', '{{ .Nothing }}');
     equal(code, 2);
     match(err, /unknown field \.Nothing/);

@@ -9,7 +9,7 @@ import { setEnvironment } from '../../support/environment.ts';
 import { startNats, withoutNats } from '../../support/nats.ts';
 import { createFolder, type Folder, sluice, sluiceIn } from './command.ts';
 
-/** A server, what came in, and how many connections. */
+/** A server, the data that it has received, and the number of its connections. */
 interface Counted {
   readonly port: number;
   readonly bytes: number;
@@ -66,7 +66,7 @@ describe('check --connect', () => {
   const listenPlain = () => listen(createServer());
   const listenTls = (pair: KeyPair) =>
     listen(createTlsServer({ cert: pair.certificatePem, key: pair.privateKeyPem }).on('tlsClientError', () => {}));
-  /** A port that nobody listens on. */
+  /** A port on which no server listens. */
   async function closedPort(): Promise<number> {
     const server = createServer();
     const { port } = await listen(server);
@@ -97,7 +97,7 @@ describe('check --connect', () => {
     const [first, second] = [`http://127.0.0.1:${one.port}`, `http://127.0.0.1:${other.port}`];
     const { code, out } = await check(service([first, second], [first], [`${first}/`]), '--connect');
     equal(code, 0);
-    match(out, /^Syntax OK! 2 addresses can be connected to\.$/m);
+    match(out, /^Syntax OK! 2 addresses are reachable\.$/m);
     deepEqual([one.connections, one.bytes, other.connections, other.bytes], [1, 0, 1, 0]);
   });
 
@@ -122,7 +122,7 @@ describe('check --connect', () => {
     equal(code, 1);
     match(err, /^ERROR testing the configuration file:\t1 of 1 addresses are unreachable$/m);
     match(err, new RegExp(`g\\.json:\\d+:\\d+: error: 127\\.0\\.0\\.1:${port} refuses connections`));
-    match(err, /hint: nothing listens there/);
+    match(err, /hint: check that a server listens at this address/);
     equal(/Syntax OK/.test(out), false);
   });
 
@@ -176,14 +176,20 @@ describe('check --connect', () => {
     equal((await check(trusting, '--connect')).code, 0);
     equal(server.bytes, 0);
     const [found] = await issues(content);
-    deepEqual([found!['code'], found!['hint']], ['CONNECT_CERTIFICATE', 'its authority in "ca_certs" of client_tls']);
+    deepEqual(
+      [found!['code'], found!['hint']],
+      ['CONNECT_CERTIFICATE', 'add the certificate authority to "ca_certs" of client_tls'],
+    );
   });
 
   it('rejects a certificate for another name', async () => {
     const server = await listenTls(certificates.issue('other', authority, 'DNS:other.test'));
     const content = service([`https://localhost:${server.port}`]);
     const [found] = await issues({ ...content, client_tls: { ca_certs: [authority.certificate] } });
-    deepEqual([found!['code'], found!['hint']], ['CONNECT_CERTIFICATE', 'call it by a name that its certificate has']);
+    deepEqual(
+      [found!['code'], found!['hint']],
+      ['CONNECT_CERTIFICATE', 'use a host name that the certificate contains'],
+    );
   });
 
   it('connects to a configured proxy instead of the host behind it', async () => {
@@ -227,7 +233,7 @@ describe('check --connect', () => {
 
   it('tries many addresses at once, each with its own time limit', async () => {
     const server = await listenPlain();
-    // A server that says nothing, under many names.
+    // A silent server with many host names.
     const hosts = Array.from({ length: 40 }, (_, index) => `https://127.0.0.${index + 1}:${server.port}`);
     for (const socket of servers) socket.close();
     servers.clear();
@@ -276,22 +282,31 @@ describe('check --connect', () => {
     it('reports a server without TLS if the address requires it', async () => {
       deepEqual(await found('INFO {}\r\n', 'tls'), [
         'CONNECT_GREETING',
-        'does not greet as it should: it does not offer TLS, which is required',
+        'sends an unexpected greeting: the server does not offer TLS, which is required',
       ]);
     });
 
     it('reports a server of another kind', async () => {
       const code = 'CONNECT_GREETING';
-      deepEqual(await found('220 mail.test ESMTP\r\n'), [code, 'does not greet as it should: not a NATS server']);
+      deepEqual(await found('220 mail.test ESMTP\r\n'), [
+        code,
+        'sends an unexpected greeting: the server is not a NATS server',
+      ]);
       deepEqual(await found('INFO {"a":}\r\n'), [
         code,
-        'does not greet as it should: its INFO message is not valid JSON',
+        'sends an unexpected greeting: the INFO message of the server is not valid JSON',
       ]);
-      deepEqual(await found('x'.repeat(100_000)), [code, 'does not greet as it should: not a NATS server']);
+      deepEqual(await found('x'.repeat(100_000)), [
+        code,
+        'sends an unexpected greeting: the server is not a NATS server',
+      ]);
     });
 
     it('reports a greeting that does not arrive within the time limit', async () => {
-      deepEqual(await found('INFO {"tls_'), ['CONNECT_TIMEOUT', 'takes connections and does not greet within 2000 ms']);
+      deepEqual(await found('INFO {"tls_'), [
+        'CONNECT_TIMEOUT',
+        'accepts connections but sends no greeting within 2000 ms',
+      ]);
     });
 
     it('reports a server that closes the connection without a greeting', async () => {

@@ -66,11 +66,11 @@ describe('the output streams and exit codes of check', () => {
     equal(code, 2);
     match(err, /unknown format "toString" \(one of text, json, sarif, github\)\n\nusage: sluice check /);
   });
-  it('exit 2 if the file is missing from the command line', async () => {
+  it('are the usage and status 2 if no file is given on the command line', async () => {
     const { code, out } = await sluice('check', '--format', 'json');
     deepEqual([code, out], [2, '']);
   });
-  it('match those of run for a rejected configuration', async () => {
+  it('are the same as those of run for a rejected configuration', async () => {
     const path = file('bad.json', '{\n  "version": 3,\n  "prot": 1\n}');
     const { code, err } = await sluice('run', '-c', path);
     equal(code, 1);

@@ -82,7 +82,7 @@ describe('check without -t', () => {
   });
 });
 
-/** Reads a file as a component may: without a word of its own about a failure. */
+/** A component that reads a file without an error message of its own. */
 const reader = definePlugin({
   name: 'test/reader',
   description: 'Reads a file.',

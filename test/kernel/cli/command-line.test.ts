@@ -118,10 +118,10 @@ describe('the command line', function () {
         delete process.env.FC_OUT;
       });
       equal(code, 0);
-      match(out, /Rendered from the template alone, written to .*out\.json/);
+      match(out, /Rendered from the template only, written to .*out\.json/);
       equal(folder.read('out.json'), '{"version": 3, "endpoints": []}');
       equal(migrated.code, 1);
-      match(migrated.err, /is a template, or filled in from the environment: change it by hand/);
+      match(migrated.err, /is a template or contains environment variables: change it by hand/);
     });
 
     it('prints the interpreted configuration with -d, with secrets masked', async () => {

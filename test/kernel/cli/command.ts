@@ -3,24 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Running, startCommand, startProcess } from './running.ts';
 
-/** What a command ended with. */
+/** Exit code and output of a command. */
 export interface Ended {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
-/** Runs a command to its end, in this process. One that serves opens no admin port. */
+/** Runs a command in this process until it ends. A gateway opens no admin port. */
 export function sluice(...args: string[]): Promise<Ended> {
   return sluiceIn({ GATEWAY_ADMIN_LISTEN: 'off' }, ...args);
 }
 
-/** Runs a command to its end, in this process. @param env variables besides those of this process. */
+/** Runs a command in this process until it ends. @param env additional environment variables. */
 export function sluiceIn(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> {
   return endOf(startCommand(env, ...args));
 }
 
-/** Runs a command to its end in a process of its own: for what only a process shows. */
+/** Runs a command in a separate process until it ends, for effects that only a process has. */
 export function sluiceProcess(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> {
   return endOf(startProcess(env, ...args));
 }

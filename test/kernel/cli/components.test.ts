@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { createFolder, sluice } from './command.ts';
 
-/** Components of the compatible product that this release does not have. */
+/** Components of KrakenD that this release does not support. */
 const ofEndpoints = ['ai/semantic-cache'];
 
 interface Issue {

@@ -88,7 +88,7 @@ describe('the configuration file of a command', () => {
   it('is not overwritten by init', async () => {
     folder.write('gateway.json', 'mine');
     const { code, out, err } = await sluice('init');
-    deepEqual([code, out, err], [1, '', 'ERROR gateway.json exists: it is not overwritten\n']);
+    deepEqual([code, out, err], [1, '', 'ERROR gateway.json already exists and is not overwritten\n']);
     equal(folder.read('gateway.json'), 'mine');
   });
 

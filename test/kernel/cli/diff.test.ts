@@ -20,7 +20,7 @@ describe('diff', () => {
   });
   after(() => folder.remove());
 
-  it('exits 0 if only format, order and layout differ', async () => {
+  it('exits with status 0 if only format, order and layout differ', async () => {
     const yaml = `# the same\nversion: 3
 endpoints:
   - { endpoint: /old, backend: [{ url_pattern: /, host: ["http://h"] }] }
@@ -30,7 +30,7 @@ endpoints:
     deepEqual([code, out], [0, 'No difference.\n']);
   });
 
-  it('exits 0 if only defaults and units of components differ', async () => {
+  it('exits with status 0 if only defaults and units of components differ', async () => {
     const limit = (settings: DataObject) =>
       service({}, endpoint('/a', { extra_config: { 'qos/ratelimit/router': settings } }));
     const one = folder.write('one.json', limit({ max_rate: 1, '@why': 'x' }));
@@ -127,19 +127,19 @@ endpoints:
     ok(!out.includes('\x1b'));
   });
 
-  it('exits 2 for a file that cannot be read', async () => {
+  it('exits with status 2 for a file that cannot be read', async () => {
     const { code, err } = await sluice('diff', from, folder.path('none.json'));
     equal(code, 2);
     match(err, /no such file/);
   });
 
-  it('exits 2 for an invalid file, with its errors', async () => {
+  it('exits with status 2 for an invalid file, and prints its errors', async () => {
     const { code, out, err } = await sluice('diff', from, folder.write('bad.json', service({ timeout: '2' })));
     deepEqual([code, out], [2, '']);
     match(err, /bad\.json:3:\d+: error: 'timeout'/);
   });
 
-  it('exits 2 for one file, three files and an unknown format', async () => {
+  it('exits with status 2 for one file, three files and an unknown format', async () => {
     equal((await sluice('diff', from)).code, 2);
     equal((await sluice('diff', from, from, from)).code, 2);
     equal((await sluice('diff', from, from, '--format', 'xml')).code, 2);

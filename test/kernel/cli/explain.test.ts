@@ -42,20 +42,20 @@ describe('explain', () => {
     );
   });
 
-  it('exits 1 if no endpoint matches the request, and names a similar one', async () => {
+  it('exits with status 1 if no endpoint matches the request, and names a similar one', async () => {
     const { code, out } = await sluice('explain', '-c', file, 'GET', '/users/7');
     equal(code, 1);
     match(out, /^answered by +404$/m);
     match(out, /^similar +GET \/user\/\{id\}: segment 1 is "user", not "users"/m);
   });
 
-  it('exits 1 for a wrong method, and names the allowed ones', async () => {
+  it('exits with status 1 for a wrong method, and names the allowed ones', async () => {
     const { code, out } = await sluice('explain', '-c', file, 'DELETE', '/user/7');
     equal(code, 1);
     match(out, /^answered by +405, Allow: GET, HEAD, POST$/m);
   });
 
-  it('exits 1 for a redirect and prints its target', async () => {
+  it('exits with status 1 for a redirect and prints its target', async () => {
     const { code, out } = await sluice('explain', '-c', file, 'GET', '/user/7/?a=1');
     equal(code, 1);
     match(out, /^answered by +301, Location: \/user\/7\?a=1$/m);
@@ -83,7 +83,7 @@ describe('explain', () => {
     equal((await ask('/orders.Orders/Other')).code, 1);
   });
 
-  it('exits 0 for a built-in endpoint', async () => {
+  it('exits with status 0 for a built-in endpoint', async () => {
     equal((await sluice('explain', '-c', file, 'GET', '/__health')).code, 0);
   });
 
@@ -95,6 +95,6 @@ describe('explain', () => {
     ['an unknown format', ['-c', 'x.json', 'GET', '/a', '--format', 'xml']],
     ['a missing configuration file', ['-c', 'x.json', 'GET', '/a']],
   ] as const) {
-    it(`exits 2 for ${sentence}`, async () => equal((await sluice('explain', ...args)).code, 2));
+    it(`exits with status 2 for ${sentence}`, async () => equal((await sluice('explain', ...args)).code, 2));
   }
 });

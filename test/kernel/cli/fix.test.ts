@@ -14,7 +14,7 @@ describe('fixing a configuration file', () => {
   });
   afterEach(() => folder.remove());
 
-  /** Fixes a file; the examination is what the test says of the data of each round. */
+  /** Fixes a file. The test provides the issues of each round. */
   const fix = async (name: string, text: string, examine: (data: DataObject) => ConfigError[]) => {
     const file = folder.write(name, text);
     const lines: string[] = [];
@@ -26,10 +26,10 @@ describe('fixing a configuration file', () => {
     return { text: folder.read(name), lines: lines.map((line) => line.replace(file, name)) };
   };
 
-  /** Mistakes as long as a key is there. */
+  /** Reports errors as long as a key exists. */
   const whileThere = (key: string, fix: Fix) => (data: DataObject) => (key in data ? [issue(`/${key}`, fix)] : []);
 
-  it('renames a key and reports its place', async () => {
+  it('renames a misspelled key and reports the place of the change', async () => {
     const examine = whileThere('headers_to_pass', { key: 'input_headers' });
     deepEqual(await fix('a.json', '{\n  "headers_to_pass": [] // why\n}\n', examine), {
       text: '{\n  "input_headers": [] // why\n}\n',
@@ -37,7 +37,7 @@ describe('fixing a configuration file', () => {
     });
   });
 
-  it('replaces a value and reports the new one', async () => {
+  it('replaces an invalid value and reports the new one', async () => {
     const examine = (data: DataObject) => (data['timeout'] === '2' ? [issue('/timeout', { value: '2s' })] : []);
     deepEqual(await fix('a.yaml', 'timeout: "2"\n', examine), {
       text: 'timeout: "2s"\n',

@@ -96,15 +96,15 @@ describe('a wrong call of the command line', () => {
     ['migrate without a file', '-c FILE', () => ['migrate']],
     ['routes without a file', '-c FILE', () => ['routes']],
   ] as [string, string, () => string[]][]) {
-    it(`exits 2 and prints the error: ${sentence}`, async () => {
+    it(`exits with status 2 and prints the error: ${sentence}`, async () => {
       const { code, out, err } = await sluice(...args());
       deepEqual([code, out], [2, '']);
       ok(err.includes(message), err);
     });
   }
 
-  it('prints the usage and the way to the help', async () => {
+  it('prints the usage and how to get help', async () => {
     const { err } = await sluice('audit');
-    match(err, /\n\nusage: sluice audit \[FILE\] \[FLAGS\]\nsluice help audit explains it\.\n$/);
+    match(err, /\n\nusage: sluice audit \[FILE\] \[FLAGS\]\nRun sluice help audit for details\.\n$/);
   });
 });

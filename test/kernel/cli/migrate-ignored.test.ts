@@ -5,21 +5,21 @@ const backend = (fields: object = {}) => ({ url_pattern: '/', host: ['http://b.t
 const endpoint = (fields: object = {}) => ({ endpoint: '/a', backend: [backend()], ...fields });
 const root = (fields: object = {}) => ({ version: 3, endpoints: [endpoint()], ...fields });
 
-/** What KrakenD runs while it ignores a part of it: that part, how it is migrated, and what is said of it. */
+/** Configurations that KrakenD accepts although it ignores a part: the part, the migrated form and the message. */
 type Row = readonly [title: string, given: object, migrated: object, said: string];
 
 // biome-ignore format: a row is a line
 const rows: readonly Row[] = [
-  ['an unknown key', root({ timout: '3s' }), root({ '@timout': '3s' }), "'timout' is now '@timout', for KrakenD ignores it: unknown key 'timout'"],
-  ['a key of another object', root({ concurrent_calls: 2 }), root({ '@concurrent_calls': 2 }), "'concurrent_calls' is now '@concurrent_calls', for KrakenD ignores it: 'concurrent_calls' belongs to an endpoint, not to the root"],
-  ['an unknown key of a component', root({ extra_config: { 'telemetry/logging': { level: 'INFO', stdout: true, colour: true } } }), root({ extra_config: { 'telemetry/logging': { level: 'INFO', stdout: true, '@colour': true } } }), "'colour' is now '@colour', for KrakenD ignores it: unknown key 'colour' in 'telemetry/logging'"],
-  ['an unknown component', root({ extra_config: { 'my/own': { a: 1 } } }), root({ extra_config: { '@my/own': { a: 1 } } }), `'my/own' is now '@my/own', for KrakenD ignores it: unknown namespace "my/own"`],
-  ['an encoding that does not exist', root({ endpoints: [endpoint({ backend: [backend({ encoding: 'yml' })] })] }), root({ endpoints: [endpoint({ backend: [backend({ '@encoding': 'yml' })] })] }), `'encoding' is now '@encoding', for KrakenD ignores it: encoding "yml" does not exist or cannot read backend responses`],
-  ['an output that does not exist', root({ endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ endpoints: [endpoint({ '@output_encoding': 'jsn' })] }), `'output_encoding' is now '@output_encoding', for KrakenD ignores it: encoding "jsn" does not exist or cannot write responses`],
-  ['an unknown output encoding, which KrakenD reads as JSON regardless of the root', root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'json' })] }), `'output_encoding' is now "json", for KrakenD ignores it: encoding "jsn" does not exist or cannot write responses`],
-  ['a way to discover hosts that does not exist', root({ endpoints: [endpoint({ backend: [backend({ sd: 'consul' })] })] }), root({ endpoints: [endpoint({ backend: [backend({ '@sd': 'consul' })] })] }), `'sd' is now '@sd', for KrakenD ignores it: unknown service discovery "consul"`],
-  ['an invalid duration', root({ timeout: '2' }), root({ '@timeout': '2' }), `'timeout' is now '@timeout', for KrakenD ignores it: 'timeout' must be a duration such as "1500ms" or "2s", found "2"`],
-  ['a header listed twice', root({ endpoints: [endpoint({ input_headers: ['A', 'B', 'A'] })] }), root({ endpoints: [endpoint({ input_headers: ['A', 'B'] })] }), `'input_headers' is now ["A","B"], for KrakenD ignores it: 'input_headers' contains "A" twice (first at position 0)`],
+  ['an unknown key', root({ timout: '3s' }), root({ '@timout': '3s' }), "'timout' is now '@timout', because KrakenD ignores it: unknown key 'timout'"],
+  ['a key of another object', root({ concurrent_calls: 2 }), root({ '@concurrent_calls': 2 }), "'concurrent_calls' is now '@concurrent_calls', because KrakenD ignores it: 'concurrent_calls' belongs to an endpoint, not to the root"],
+  ['an unknown key of a component', root({ extra_config: { 'telemetry/logging': { level: 'INFO', stdout: true, colour: true } } }), root({ extra_config: { 'telemetry/logging': { level: 'INFO', stdout: true, '@colour': true } } }), "'colour' is now '@colour', because KrakenD ignores it: unknown key 'colour' in 'telemetry/logging'"],
+  ['an unknown component', root({ extra_config: { 'my/own': { a: 1 } } }), root({ extra_config: { '@my/own': { a: 1 } } }), `'my/own' is now '@my/own', because KrakenD ignores it: unknown namespace "my/own"`],
+  ['an encoding that does not exist', root({ endpoints: [endpoint({ backend: [backend({ encoding: 'yml' })] })] }), root({ endpoints: [endpoint({ backend: [backend({ '@encoding': 'yml' })] })] }), `'encoding' is now '@encoding', because KrakenD ignores it: encoding "yml" does not exist or cannot read backend responses`],
+  ['an output that does not exist', root({ endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ endpoints: [endpoint({ '@output_encoding': 'jsn' })] }), `'output_encoding' is now '@output_encoding', because KrakenD ignores it: encoding "jsn" does not exist or cannot write responses`],
+  ['an unknown output encoding, which KrakenD reads as JSON regardless of the root', root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'jsn' })] }), root({ output_encoding: 'xml', endpoints: [endpoint({ output_encoding: 'json' })] }), `'output_encoding' is now "json", because KrakenD ignores it: encoding "jsn" does not exist or cannot write responses`],
+  ['a way to discover hosts that does not exist', root({ endpoints: [endpoint({ backend: [backend({ sd: 'consul' })] })] }), root({ endpoints: [endpoint({ backend: [backend({ '@sd': 'consul' })] })] }), `'sd' is now '@sd', because KrakenD ignores it: unknown service discovery "consul"`],
+  ['an invalid duration', root({ timeout: '2' }), root({ '@timeout': '2' }), `'timeout' is now '@timeout', because KrakenD ignores it: 'timeout' must be a duration such as "1500ms" or "2s", found "2"`],
+  ['a header listed twice', root({ endpoints: [endpoint({ input_headers: ['A', 'B', 'A'] })] }), root({ endpoints: [endpoint({ input_headers: ['A', 'B'] })] }), `'input_headers' is now ["A","B"], because KrakenD ignores it: 'input_headers' contains "A" twice (first at position 0)`],
 ];
 
 describe('migrate, for fields that KrakenD ignores', () => {
@@ -60,14 +60,14 @@ describe('migrate, for fields that KrakenD ignores', () => {
     ['a component of auth', onEndpoint({ 'auth/validator': { alg: 'RS256', jwk_url: 'http://k', jwk_urr: 1 } }), "unknown key 'jwk_urr' in 'auth/validator'"],
     ['a rate limit', onEndpoint({ 'qos/ratelimit/router': { ...limit, maxRat: 1 } }), "unknown key 'maxRat' in 'qos/ratelimit/router'"],
     ['a component of security', root({ extra_config: { 'security/bot-detector': { deny: ['a'], block: ['b'] } } }), "unknown key 'block' in 'security/bot-detector'"],
-    ['a validation in the wrong place', root({ extra_config: { 'validation/json-schema': {} } }), '"validation/json-schema" does nothing at service level'],
+    ['a validation in the wrong place', root({ extra_config: { 'validation/json-schema': {} } }), '"validation/json-schema" has no effect at service level'],
     ['an invalid TLS version', root({ client_tls: { min_version: '1.2' } }), "'min_version' must be one of"],
     ['a built-in handler that protects', root({ extra_config: { 'plugin/http-server': { name: ['ip-filter'], 'ip-filter': { CIDR: ['10.0.0.0/8'], allow: true, cdir: [] } } } }), "unknown key 'cdir'"],
     ['a limit', root({ max_header_byts: 4096 }), "unknown key 'max_header_byts'"],
     ['a component that is nearly one of auth', onEndpoint({ 'auth/validatr': {} }), 'unknown namespace "auth/validatr"'],
     ['an unknown component with a name about protection', root({ extra_config: { 'my/jwt-check': {} } }), 'unknown namespace "my/jwt-check"'],
-    ['an old field name next to the current one', onEndpoint({ 'auth/validator': { alg: 'RS256', jwk_url: 'http://k', 'jwk-url': 'http://o' } }), "'jwk-url' is an old name of 'jwk_url', which is there too"],
-    ['an old component name next to the current one', onEndpoint({ 'qos/ratelimit/router': limit, 'github.com/devopsfaith/krakend-ratelimit/juju/router': limit }), 'which is there too'],
+    ['an old field name next to the current one', onEndpoint({ 'auth/validator': { alg: 'RS256', jwk_url: 'http://k', 'jwk-url': 'http://o' } }), "'jwk-url' is an old name of 'jwk_url', which is also set"],
+    ['an old component name next to the current one', onEndpoint({ 'qos/ratelimit/router': limit, 'github.com/devopsfaith/krakend-ratelimit/juju/router': limit }), 'which is also set'],
   ];
   for (const [title, given, message] of protecting) {
     it(`does not comment out ${title}, which may protect an endpoint`, async () => {

@@ -75,7 +75,7 @@ describe('migrate', () => {
     equal(code, 0);
     match(
       err,
-      /client\.json:14:15: left unchanged: the built-in client "no-redirect" is old: "backend\/http\/client" took its place\n$/,
+      /client\.json:14:15: left unchanged: the built-in client "no-redirect" is outdated: it was replaced by "backend\/http\/client"\n$/,
     );
   });
 
@@ -84,7 +84,7 @@ describe('migrate', () => {
     const file = folder.write('conflict.json', text);
     const { code, out, err } = await sluice('migrate', '-c', file, '--write');
     deepEqual([code, out, folder.read('conflict.json')], [1, '', text]);
-    match(err, /conflict\.json:5:\d+: error: 'headers_to_pass' is an old name of 'input_headers', which is there too/);
+    match(err, /conflict\.json:5:\d+: error: 'headers_to_pass' is an old name of 'input_headers', which is also set/);
   });
 
   it('reports a file that cannot be read', async () => {

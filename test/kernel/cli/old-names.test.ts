@@ -3,7 +3,7 @@ import { createFolder, type Folder, sluice } from './command.ts';
 
 type Names = Readonly<Record<string, string>>;
 
-/** Fields of components by the names they had in version 1 of the compatible product. */
+/** Fields of components by their names in version 1 of KrakenD. */
 const fields: Readonly<Record<string, Names>> = {
   'auth/validator': { 'jwk-url': 'jwk_url', 'propagate-claims': 'propagate_claims' },
   'auth/signer': { 'jwk-url': 'jwk_url', 'keys-to-sign': 'keys_to_sign' },
@@ -79,7 +79,7 @@ const namespaces: Names = {
 const coreFields: Names = { headers_to_pass: 'input_headers', querystring_params: 'input_query_strings' };
 const backendFields: Names = { whitelist: 'allow', blacklist: 'deny' };
 
-/** Names stay where they are values, paths or text. */
+/** Names are not changed in values, paths and texts. */
 const texts = { host: ['http://jwk-url'], url_pattern: '/maxRate/{whitelist}' };
 const document = (version: number, rootConfig: object, ownConfig: object, own: object = {}, backend: object = {}) => ({
   version,
@@ -90,7 +90,7 @@ const document = (version: number, rootConfig: object, ownConfig: object, own: o
   ],
 });
 
-/** Every old name of a table as a key, or every present one. */
+/** Every old name of a table as a key, or every current one. */
 const keysOf = (names: Names, isOld: boolean) =>
   Object.fromEntries(Object.entries(names).map(([old, present]) => [isOld ? old : present, 'whitelist']));
 const componentsOf = (isOld: boolean) =>

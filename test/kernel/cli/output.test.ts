@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { main } from '../../../kernel/cli/main.ts';
 import { contextOf, startProcess } from './running.ts';
 
-/** A stream that fails at the first write, as one whose reader has left. */
+/** A stream that fails at the first write, like a pipe without a reader. */
 const failing = (code: string) =>
   new Writable({
     write: (_chunk, _encoding, done) => done(Object.assign(new Error(`write ${code}`), { code })),

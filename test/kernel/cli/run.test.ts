@@ -64,7 +64,7 @@ describe('run', function () {
   it('prefers the address of the flag to the address of the environment', async () => {
     const admin = `unix:${folder.path('admin.sock')}`;
     await start('--admin', admin);
-    await gateway!.printed(/the admin API is at unix:/);
+    await gateway!.printed(/the admin API is available at unix:/);
     equal((await sluiceIn(env, 'status', '--admin', admin)).code, 0);
   });
 
@@ -88,9 +88,9 @@ describe('run', function () {
     match(err, /ERROR .*address already in use/);
   });
 
-  it('exits 0 when the admin API stops it', async () => {
+  it('exits with status 0 when the admin API stops the gateway', async () => {
     await start();
-    await gateway!.printed(/the admin API is at/);
+    await gateway!.printed(/the admin API is available at/);
     const headers = { authorization: 'Bearer sesame' };
     const { status } = await fetch(`http://${env.GATEWAY_ADMIN_LISTEN}/v1/stop`, { method: 'POST', headers });
     equal(status, 202);
@@ -99,7 +99,7 @@ describe('run', function () {
 
   it('serves in the given number of processes', async () => {
     const port = await start('--workers', '2');
-    await gateway!.printed(/the admin API is at/);
+    await gateway!.printed(/the admin API is available at/);
     equal((await fetch(`http://127.0.0.1:${port}/__health`)).status, 200);
     equal((await statusOf()).workers, 2);
     gateway!.kill('SIGTERM');
@@ -112,7 +112,7 @@ describe('run', function () {
     await gateway!.ended;
     folder.write('gateway.json', { ...service, echo_endpoint: true });
     await start();
-    await gateway!.printed(/the admin API is at/);
+    await gateway!.printed(/the admin API is available at/);
     equal((await statusOf()).revision, 2);
   });
 
@@ -123,7 +123,7 @@ describe('run', function () {
     folder.write('gateway.json', { ...service, version: 5 });
     equal((await sluiceProcess(env, 'run', '-c', folder.path('gateway.json'))).code, 1);
     await start('--resume-last-good');
-    await gateway!.printed(/the admin API is at/);
+    await gateway!.printed(/the admin API is available at/);
     const { state, source } = await statusOf();
     equal(state, 'degraded');
     ok(source === 'resume', source);

@@ -9,31 +9,31 @@ import { catalogue } from '../../../plugins/index.ts';
 
 const program = new URL('../../../kernel/bin.ts', import.meta.url).pathname;
 
-/** A command that goes on until it is ended. */
+/** A command that runs until it is stopped. */
 export interface Running {
-  /** Waits until it has printed what the pattern finds. @throws Error with what it printed when it ends before. */
+  /** Waits until the output matches the pattern. @throws Error with the output if the command ends before. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   kill(signal: NodeJS.Signals): void;
-  /** Its exit code, when it has ended; null when a signal ended it. */
+  /** Exit code of the command; null if a signal ended it. */
   readonly ended: Promise<number | null>;
   readonly isRunning: boolean;
-  /** What it has printed on standard output. */
+  /** Standard output so far. */
   readonly out: string;
-  /** What it has printed on standard error. */
+  /** Standard error so far. */
   readonly err: string;
-  /** Both, as they came. */
+  /** Standard output and standard error, in order of arrival. */
   readonly output: string;
 }
 
 /** A command in a process of its own. */
 export interface Process extends Running {
-  /** Ends it at once. */
+  /** Kills the command. */
   stop(): Promise<void>;
-  /** Reads its standard output no more. */
+  /** Closes the reader of its standard output. */
   closeOutput(): void;
 }
 
-/** What a command prints, kept as it comes. */
+/** Output of a command, recorded as it arrives. */
 class Prints extends EventEmitter {
   out = '';
   err = '';
@@ -48,7 +48,7 @@ class Prints extends EventEmitter {
 
 const startAdmin: StartAdmin = async (...args) => (await import('../../../admin/index.ts')).startAdmin(...args);
 
-/** What a command of this process works with, and what it prints. @param env variables besides those of this process. */
+/** Environment of a command in this process, and its output. @param env additional environment variables. */
 export function contextOf(env: NodeJS.ProcessEnv) {
   const prints = new Prints();
   const stream = (name: 'out' | 'err') =>
@@ -86,21 +86,20 @@ export function contextOf(env: NodeJS.ProcessEnv) {
   return { context, prints, signals };
 }
 
-/** Starts a command in this process. @param env variables besides those of this process. */
+/** Starts a command in this process. @param env additional environment variables. */
 export function startCommand(env: NodeJS.ProcessEnv, ...args: string[]): Running {
   const { context, prints, signals } = contextOf(env);
   return running(prints, main(args, context), (signal) => void signals.emit(signal));
 }
 
 /**
- * Starts a command in a process of its own: for what only a process shows, and to serve.
- * @param env variables besides those of this process.
+ * Starts a command in a separate process, to serve or for effects that only a process has. @param env additional environment variables.
  */
 export function startProcess(env: NodeJS.ProcessEnv, ...args: string[]): Process {
   return startProgram(program, env, ...args);
 }
 
-/** Starts another program that takes the same commands. @param env variables besides those of this process. */
+/** Starts another program with the same commands. @param env additional environment variables. */
 export function startProgram(file: string, env: NodeJS.ProcessEnv, ...args: string[]): Process {
   const child = spawn(process.execPath, [file, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -141,7 +141,7 @@ const numbers = [
 
 type Place = readonly [where: string, field: string];
 
-/** Every field that holds a value of its kind, each list of values, and where the field stands. */
+/** Every field with a kind of value, each list of values, and the place of the field. */
 const fields: readonly (readonly [kind: string, values: readonly unknown[], ...places: Place[]])[] = [
   [
     'duration',
@@ -314,7 +314,7 @@ const fields: readonly (readonly [kind: string, values: readonly unknown[], ...p
   ],
 ];
 
-/** Where a field stands: the way to its object in a document that is good. */
+/** Place of a field: the path to its object in a valid document. */
 const holders: Readonly<Record<string, readonly string[]>> = {
   root: [],
   client_tls: ['client_tls'],
@@ -388,7 +388,7 @@ describe('the published schema and check', () => {
     }
   }
 
-  /** Mistakes that only two places together make, texts in languages of their own, and files. */
+  /** Errors that depend on two places, on the content of texts, or on files. */
   const BEYOND =
     /^(?:ENDPOINT_BACKENDS|SD_|HOST_|BACKEND_HOST|PROXY_|OUTPUT_|ROUTE_|HTTP_ERRORS_|LOGGING_PATTERN|RATELIMIT_|JSON_SCHEMA_|PATTERN_INVALID|(?:CLIENT_)?TLS_|DNS_CACHE_TTL|CONFIG_CONFLICT|BACKEND_|PLUGIN_FOLDER)/;
 

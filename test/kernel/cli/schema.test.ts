@@ -22,12 +22,12 @@ async function schemaOf(given: Catalogue): Promise<CompleteSchema> {
   return JSON.parse(JSON.stringify(schema));
 }
 
-/** As strict as it gets: unknown keywords, loose types and undefined required fields are refused. */
+/** Strictest mode: unknown keywords, loose types and undeclared required fields are rejected. */
 function compile(schema: Json): ValidateFunction {
   return new Ajv({ strict: true, allErrors: true }).compile(schema);
 }
 
-/** Every schema inside a schema, with where it stands. */
+/** Every schema inside a schema, with its place. */
 function* inside(schema: unknown, path = ''): Generator<[string, Json]> {
   if (typeof schema !== 'object' || schema === null) return;
   if (!Array.isArray(schema)) yield [path, schema as Json];
@@ -36,10 +36,10 @@ function* inside(schema: unknown, path = ''): Generator<[string, Json]> {
   }
 }
 
-/** Every field of every object, with where it stands. */
+/** Every field of every object, with its place. */
 function fieldsOf(schema: Json): [string, Json][] {
   return [...inside(schema)].flatMap(([path, { type, properties }]) =>
-    // What names a field again only to demand it is no field.
+    // A repeated name that only makes a field required is not a field.
     type === 'object' && properties && !path.includes('/allOf/')
       ? Object.entries(properties as Fields).map(([key, field]): [string, Json] => [`${path}/${key}`, field])
       : [],
@@ -74,7 +74,7 @@ describe('the schema of the configuration', function () {
 
   it('has the version of the release in its $id', () => equal(schema.$id, `urn:sluice:schema:${version}`));
 
-  it('contains only references within itself', () => {
+  it('contains only references to its own definitions', () => {
     const references = [...inside(schema)].flatMap(([, { $ref }]) => ($ref === undefined ? [] : [String($ref)]));
     ok(references.length > 0);
     for (const reference of references) ok(reference.slice('#/definitions/'.length) in schema.definitions, reference);
@@ -110,7 +110,7 @@ describe('the schema of the configuration', function () {
   it('accepts all its defaults and examples', () => {
     const all = new Ajv({ strict: false, validateSchema: false }).addSchema(schema, 'whole');
     for (const [path, inner] of inside(schema)) {
-      // A field may be called so, too.
+      // A field can also have this name.
       const examples = Array.isArray(inner['examples']) ? inner['examples'] : [];
       const given = [...examples, inner['default']];
       const shown = given.filter((value) => value !== undefined);
@@ -158,7 +158,7 @@ describe('the schema of the configuration', function () {
     equal(widened(backend({ encoding: 'shout' })), false, 'an encoding that cannot read');
   });
 
-  // Those of plugins are for schemas that know their plugins.
+  // Files with plugins need a schema that includes the plugins.
   const samples = globSync('samples/**/gateway.json').filter((file) => !/samples\/(plugins|packages)\//.test(file));
   for (const file of samples) {
     it(`accepts ${file}`, () => accepts(JSON.parse(readFileSync(file, 'utf8'))));
@@ -283,22 +283,22 @@ describe('the schema of the configuration', function () {
   });
 
   it('marks every old name as deprecated and names the current one', () => {
-    // In telemetry/newrelic the name is the present one.
+    // In telemetry/newrelic, this is the current name.
     const fields = fieldsOf(schema).filter(
       ([path]) => /\/(headers_to_pass|whitelist|maxRate|maxErrors)$/.test(path) && !path.includes('newrelic'),
     );
     ok(fields.length > 4);
     for (const [path, { deprecated, description }] of fields) {
       equal(deprecated, true, path);
-      match(String(description), /^Old name of "(input_headers|allow|max_rate|max_errors)"/);
+      match(String(description), /^Former name of "(input_headers|allow|max_rate|max_errors)"/);
     }
     const [, old] = [...inside(schema)].find(([path]) => path.includes('krakend-httpsecure$'))!;
     equal(old['deprecated'], true);
-    equal(old['description'], 'Old name of "security/http".');
+    equal(old['description'], 'Former name of "security/http".');
   });
 });
 
-/** What `check` says of the document. */
+/** Result of `check` for the document. */
 async function issues(document: unknown): Promise<string[]> {
   const registry = new Registry(catalogue, toolServices());
   const { errors } = await examine(document, {}, registry, false);

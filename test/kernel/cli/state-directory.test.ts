@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { revisionDirectory, stateDirectory } from '../../../kernel/cli/files/state-directory.ts';
 
 describe('the state directory', () => {
-  it('is the flag, else the environment variables, else in the home directory', () => {
+  it('is set by the flag, otherwise by environment variables, and is otherwise in the home directory', () => {
     const env: NodeJS.ProcessEnv = {};
     equal(stateDirectory(env), join(homedir(), '.local/state/sluice'));
     env.XDG_STATE_HOME = '/xdg';
@@ -16,7 +16,7 @@ describe('the state directory', () => {
     equal(stateDirectory(env, '/flag'), '/flag');
   });
 
-  it('is never a relative XDG_STATE_HOME', () => {
+  it('ignores a relative XDG_STATE_HOME', () => {
     equal(stateDirectory({ XDG_STATE_HOME: 'state' }), join(homedir(), '.local/state/sluice'));
   });
 

@@ -1,7 +1,7 @@
 import { deepEqual, doesNotMatch, match } from 'node:assert/strict';
 import { createFolder, type Folder, sluice, sluiceProcess } from './command.ts';
 
-/** Every old form that `sluice migrate` would bring to its present one. */
+/** Every old form that `sluice migrate` would convert to the current one. */
 const old = {
   version: 3,
   tls: { keys: [], public_key: 'a.pem', private_key: 'b.pem' },
@@ -25,7 +25,7 @@ describe('old names in a template', function () {
   });
   afterEach(() => folder.remove());
 
-  it('are to be renamed by hand, as check and migrate report', async () => {
+  it('must be renamed by hand, as check and migrate report', async () => {
     const template = { FC_ENABLE: '1' };
     const file = folder.path('gateway.json');
     for (const version of [3, 2]) {

@@ -4,8 +4,7 @@ import { basename, join } from 'node:path';
 import { sluiceIn } from './command.ts';
 
 /**
- * What an operator sees: the first line of a file is the command, the rest all that it prints. `UPDATE=1` writes the
- * files anew.
+ * Terminal transcripts: the first line of a file is the command, the rest is its output. `UPDATE=1` rewrites the files.
  */
 describe('a transcript of check', () => {
   for (const path of globSync(join(import.meta.dirname, 'transcripts/*.txt')).sort()) {

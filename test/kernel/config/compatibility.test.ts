@@ -34,7 +34,7 @@ describe('a configuration file of version 2', () => {
     const { config } = old({ extra_config: { 'proxy/x': { maxRate: 1 } } });
     deepEqual(config.endpoints[0]!.extra_config, { 'proxy/x': { maxRate: 1 } });
   });
-  it('has its errors reported under the names that it uses', () => {
+  it('is reported with the old field names in errors', () => {
     deepEqual(
       old({ headers_to_pass: ['X Y'] }).errors.map(({ pointer }) => pointer),
       ['/endpoints/0/headers_to_pass/0'],
@@ -68,7 +68,7 @@ describe('an old namespace of a component', () => {
     const [error] = root({ 'github_com/luraproject/lura/router/gin': { auto_options: 1 } }).errors;
     equal(error!.pointer, '/extra_config/github_com~1luraproject~1lura~1router~1gin/auto_options');
   });
-  it('is the result when a pointer is mapped back to the document', () => {
+  it('is used when a pointer is mapped back to the document', () => {
     const { origin } = root({ 'github_com/devopsfaith/krakend-cors': {} });
     equal(origin('/extra_config/security~1cors/a'), '/extra_config/github_com~1devopsfaith~1krakend-cors/a');
     equal(origin('/extra_config/security~1http/a'), '/extra_config/security~1http/a');

@@ -30,7 +30,7 @@ function issueOf(text: string, file: string, code: string, pointer: string, opti
   return issue!;
 }
 
-/** The text an issue is placed at. */
+/** The text at the place of an issue. */
 function marked(text: string, { line, column, endLine, endColumn }: Partial<Issue>): string {
   const lines = text.split('\n').slice(line! - 1, endLine);
   lines[lines.length - 1] = lines.at(-1)!.slice(0, endColumn! - 1);
@@ -96,7 +96,7 @@ describe('an issue of a configuration', () => {
     const namespace = (pointer: string) => issueOf('{}', 'g.json', 'ANY', pointer).namespace;
 
     it('"core" outside of components', () => equal(namespace('/endpoints/0/timeout'), 'core'));
-    it('"core" at extra_config itself', () => equal(namespace('/endpoints/0/extra_config'), 'core'));
+    it('"core" at the object extra_config itself', () => equal(namespace('/endpoints/0/extra_config'), 'core'));
     it('the component that contains it', () =>
       equal(namespace('/endpoints/0/extra_config/auth~1validator/alg'), 'auth/validator'));
     it('the component that it points to', () => equal(namespace('/extra_config/security~1cors'), 'security/cors'));
@@ -123,7 +123,8 @@ describe('an issue of a configuration', () => {
       const shown = value({ a: 'x'.repeat(300) }, '/a');
       deepEqual([shown?.length, shown?.slice(0, 3)], [200, '"xx']);
     });
-    it('no half of a surrogate pair', () => equal(value({ a: `${'x'.repeat(198)}\u{1f600}` }, '/a')?.length, 199));
+    it('whole characters only, even if the text is truncated within a surrogate pair', () =>
+      equal(value({ a: `${'x'.repeat(198)}\u{1f600}` }, '/a')?.length, 199));
     it('200 characters of a large list, without printing the whole list', () => {
       const shown = value({ a: Array.from({ length: 100_000 }, () => 1) }, '/a');
       equal(shown, JSON.stringify(Array(200).fill(1)).slice(0, 200));

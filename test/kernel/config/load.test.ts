@@ -75,7 +75,7 @@ describe('a configuration file', () => {
       [asToml, 'g.toml'],
     ].map(([text, file]) => JSON.stringify(normalize(parseDocument(text!, file!).data)));
     equal(yaml, json);
-    // TOML integers end at 64 bits with a sign.
+    // TOML integers are limited to signed 64 bits.
     equal(toml, json!.replace('12345678901234567890', '1234567890123456789'));
   });
   it('is JSON if its suffix is unknown', () =>
@@ -141,7 +141,7 @@ describe('a YAML configuration', () => {
   it('has keys merged by <<, with its own keys taking precedence', () => {
     deepEqual(data('base: &b { a: 1, c: 2 }\nx: { <<: *b, a: 3 }'), { base: { a: 1, c: 2 }, x: { a: 3, c: 2 } });
   });
-  it('has a separate value for each alias', () => {
+  it('has a separate copy of the value for each alias', () => {
     const { a, b } = data('a: &x { k: 1 }\nb: *x') as { a: object; b: object };
     ok(a !== b);
   });

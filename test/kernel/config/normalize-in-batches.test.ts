@@ -10,7 +10,7 @@ import { turnsDuring } from '../../support/turns.ts';
 
 const known = new Registry(catalogue, {} as never);
 
-/** Everything of it that can be compared; warnings come in another order. */
+/** All comparable parts of the result; warnings can have another order. */
 const shown = ({ config, errors, warnings, isPlain, origin }: Normalized, pointers: readonly string[]) => ({
   config,
   isPlain,

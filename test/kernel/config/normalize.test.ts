@@ -148,10 +148,11 @@ describe('an endpoint in a configuration', () => {
     });
   });
   for (const path of ['/v1/file.{ext}', '/{a}.json', '/x.{a}/b', '/{a}-{b}', '/v{a}.{b}/x-{c}-y/*']) {
-    it(`can be ${path} with disable_rest`, () => void withEndpoint({ endpoint: path }, { disable_rest: true }));
+    it(`can have the path ${path} with disable_rest`, () =>
+      void withEndpoint({ endpoint: path }, { disable_rest: true }));
   }
   for (const path of ['/{a}{b}', '/x{a}{b}.json', '/{a}-{a}', '/{a}-{b', '/{a}.{b c}']) {
-    it(`cannot be ${path} with disable_rest`, () => {
+    it(`cannot have the path ${path} with disable_rest`, () => {
       const { errors } = normalize({
         version: 3,
         disable_rest: true,
@@ -285,6 +286,6 @@ describe('an unknown namespace', () => {
       "'telemetry/instana' is not supported yet",
     );
   });
-  it('is ignored by this rule if KrakenD does not have it either', () =>
+  it('is not reported by this rule if KrakenD does not have it either', () =>
     equal(notSupportedYet('telemetry/nothing', '/x', [], known.compatibility), undefined));
 });

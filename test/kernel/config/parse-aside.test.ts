@@ -26,7 +26,7 @@ const config = (endpoints: readonly unknown[], more: object = {}) => ({
 const json = (endpoints: readonly unknown[], more: object = {}): string =>
   JSON.stringify(config(endpoints, more), null, 1);
 
-/** What a way to parse makes of a text: the document, or every mistake with its place. */
+/** Result of a parser for a text: the document, or every error with its place. */
 async function outcome(parse: () => Document | Promise<Document>): Promise<unknown> {
   try {
     const { data, warnings, text } = await parse();

@@ -41,7 +41,7 @@ describe('the position of a value in YAML', () => {
 });
 
 describe('the position of a range inside a string', () => {
-  /** What is written from the first to the last `X` of the value. */
+  /** The text from the first to the last `X` of the value. */
   const written = (text: string, file: string): string => {
     const document = parseDocument(text, file);
     const value = (document.data as DataObject)['a'] as string;

@@ -1,6 +1,6 @@
 import { root, router, table } from './refused-table.ts';
 
-// One row, one mistake: title, fragment, pointer, message, and the hint where there is one.
+// One error per row: title, fragment, pointer, message and optional hint.
 
 describe('an invalid configuration of the service', () => {
   // biome-ignore format: a row is a line
@@ -36,7 +36,7 @@ describe('an invalid configuration of the service', () => {
     ['extra_config that is a list', { extra_config: [] }, '/extra_config', "'extra_config' must be an object, found a list"],
     ['extra_config that is text', { extra_config: 'router' }, '/extra_config', '\'extra_config\' must be an object, found "router"'],
     ['a size below zero', { max_header_bytes: -1 }, '/max_header_bytes', "'max_header_bytes' must be 0 or more, found -1"],
-    ['a size as text', { max_header_bytes: '1MB' }, '/max_header_bytes', '\'max_header_bytes\' must be an integer, found "1MB"', 'a number alone, without a unit'],
+    ['a size as text', { max_header_bytes: '1MB' }, '/max_header_bytes', '\'max_header_bytes\' must be an integer, found "1MB"', 'a number without a unit'],
     ['a size beyond what a connection can take', { max_header_bytes: 2 ** 31 }, '/max_header_bytes', "'max_header_bytes' must be 2147483647 or less, found 2147483648"],
     ['a count beyond what numbers hold', { max_idle_connections: 1e+300 }, '/max_idle_connections', "'max_idle_connections' must be 9007199254740991 or less, found 1e+300"],
     ['connections below zero', { max_idle_connections_per_host: -5 }, '/max_idle_connections_per_host', "'max_idle_connections_per_host' must be 0 or more, found -5"],
@@ -79,10 +79,10 @@ describe('an invalid configuration of the service', () => {
     ['a health path without slash', { health_path: 'health' }, '/extra_config/router/health_path', '\'health_path\' must match ^/, found "health"'],
     ['paths that are text', { logger_skip_paths: '/a' }, '/extra_config/router/logger_skip_paths', '\'logger_skip_paths\' must be a list, found "/a"', '["/a"]'],
     ['a payload limit below zero', { max_payload: -1 }, '/extra_config/router/max_payload', "'max_payload' must be 0 or more, found -1"],
-    ['a payload limit as text', { max_payload: '1M' }, '/extra_config/router/max_payload', '\'max_payload\' must be an integer, found "1M"', 'a number alone, without a unit'],
+    ['a payload limit as text', { max_payload: '1M' }, '/extra_config/router/max_payload', '\'max_payload\' must be an integer, found "1M"', 'a number without a unit'],
     ['decompress_gzip as text', { decompress_gzip: 'yes' }, '/extra_config/router/decompress_gzip', '\'decompress_gzip\' must be true or false or an integer, found "yes"'],
-    ['a header of ids that has another meaning', { request_id: 'Authorization' }, '/extra_config/router/request_id', '"Authorization" cannot be the header of request ids', 'use "X-Request-Id"'],
-    ['a header of ids that is no name', { request_id: 'request id' }, '/extra_config/router/request_id', '"request id" cannot be the header of request ids', 'use "X-Request-Id"'],
+    ['a header of ids that has another meaning', { request_id: 'Authorization' }, '/extra_config/router/request_id', '"Authorization" cannot be used as the header for request IDs', 'use "X-Request-Id"'],
+    ['a header of ids that is no name', { request_id: 'request id' }, '/extra_config/router/request_id', '"request id" cannot be used as the header for request IDs', 'use "X-Request-Id"'],
     ['a proxy that is a name', { forwarded_by_client_ip: true, trusted_proxies: ['proxy.local'] }, '/extra_config/router/trusted_proxies/0', '"proxy.local" is neither an address nor a range such as "10.0.0.0/8"'],
     ['a range with too many bits', { forwarded_by_client_ip: true, trusted_proxies: ['10.0.0.0/8', '10.0.0.0/33'] }, '/extra_config/router/trusted_proxies/1', '"10.0.0.0/33" is neither an address nor a range such as "10.0.0.0/8"'],
     ['an IPv6 range with too many bits', { forwarded_by_client_ip: true, trusted_proxies: ['::/129'] }, '/extra_config/router/trusted_proxies/0', '"::/129" is neither an address nor a range such as "10.0.0.0/8"'],

@@ -1,10 +1,10 @@
 import { deepEqual } from 'node:assert/strict';
 import { normalize } from '../../support/known.ts';
 
-/** A mistake: what it is, the fragment that holds it, where it is reported, in which words, and what to write instead. */
+/** An error: title, the fragment that contains it, the pointer, the message and the hint. */
 export type Row = readonly [title: string, fragment: unknown, pointer: string, message: string, hint?: string];
 
-/** Puts a fragment into a configuration that has no other mistake. */
+/** Inserts a fragment into a configuration without other errors. */
 type Builder = (fragment: never) => object;
 
 const oneBackend = { url_pattern: '/', host: ['http://backend'] };
@@ -31,7 +31,7 @@ export const patterns: Builder = (texts: readonly string[]) => {
   return endpoint({ extra_config: { proxy: { sequential: true } }, backend: list } as never);
 };
 
-/** Every row is refused for this one mistake and no other; a field that is undefined is left out. */
+/** Every row is rejected for exactly this error; undefined fields are omitted. */
 export function table(title: string, build: Builder, rows: readonly Row[]): void {
   describe(title, () => {
     for (const [name, fragment, pointer, message, hint] of rows) {

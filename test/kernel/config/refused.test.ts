@@ -1,6 +1,6 @@
 import { backend, endpoint, path, patterns, root, routes, table } from './refused-table.ts';
 
-// One row, one mistake: title, fragment, pointer, message, and the hint where there is one.
+// One error per row: title, fragment, pointer, message and optional hint.
 
 describe('an invalid configuration of endpoints and backends', () => {
   // biome-ignore format: a row is a line
@@ -13,20 +13,20 @@ describe('an invalid configuration of endpoints and backends', () => {
     ['a root host that is text', { host: 'http://a' }, '/host', '\'host\' must be a list, found "http://a"', '["http://a"]'],
     ['an empty entry', { host: [''] }, '/host/0', '\'host[0]\' must not be empty, found ""'],
     ['an entry that is a number', { host: [80] }, '/host/0', "'host[0]' must be a string, found 80"],
-    ['another scheme', { host: ['ftp://a'] }, '/host/0', 'host ftp://a not valid: invalid host', 'http:// or https://; "disable_host_sanitize": true where a component speaks another protocol'],
+    ['another scheme', { host: ['ftp://a'] }, '/host/0', 'host ftp://a not valid: invalid host', 'http:// or https://; set "disable_host_sanitize": true if a component uses another protocol'],
     ['user info', { host: ['http://u:p@a'] }, '/host/0', 'host http://***@a not valid: invalid host', 'user names and passwords are not allowed in a host'],
-    ['a query', { host: ['http://a?x=1'] }, '/host/0', 'host http://a?x=1 not valid: invalid host', "what follows the path belongs in 'url_pattern'"],
-    ['a fragment', { host: ['http://a#x'] }, '/host/0', 'host http://a#x not valid: invalid host', "what follows the path belongs in 'url_pattern'"],
+    ['a query', { host: ['http://a?x=1'] }, '/host/0', 'host http://a?x=1 not valid: invalid host', "the path belongs in 'url_pattern'"],
+    ['a fragment', { host: ['http://a#x'] }, '/host/0', 'host http://a#x not valid: invalid host', "the path belongs in 'url_pattern'"],
     ['white space', { host: ['http://a b'] }, '/host/0', 'host http://a b not valid: invalid host', 'one entry of the list for each host'],
-    ['a port beyond the last', { host: ['http://a:65536'] }, '/host/0', 'host http://a:65536 not valid: invalid host', 'ports are 1 to 65535'],
-    ['port zero', { host: ['http://a:0'] }, '/host/0', 'host http://a:0 not valid: invalid host', 'ports are 1 to 65535'],
+    ['a port beyond the last', { host: ['http://a:65536'] }, '/host/0', 'host http://a:65536 not valid: invalid host', 'a port is a number from 1 to 65535'],
+    ['port zero', { host: ['http://a:0'] }, '/host/0', 'host http://a:0 not valid: invalid host', 'a port is a number from 1 to 65535'],
     ['a port that is no number', { host: ['http://a:http'] }, '/host/0', 'host http://a:http not valid: invalid host'],
     ['an empty port', { host: ['http://a:'] }, '/host/0', 'host http://a: not valid: invalid host'],
     ['a scheme without a host', { host: ['http://'] }, '/host/0', 'host http:// not valid: invalid host'],
     ['a bad IPv6 literal', { host: ['http://[::zz]'] }, '/host/0', 'host http://[::zz] not valid: invalid host'],
     ['an IPv6 literal without brackets', { host: ['http://::1'] }, '/host/0', 'host http://::1 not valid: invalid host', 'write an IPv6 address in brackets: [::1]'],
     ['a placeholder', { host: ['http://{tenant}.local'] }, '/host/0', 'host http://{tenant}.local not valid: invalid host', '"disable_host_sanitize": true'],
-    ['the second of two', { host: ['http://a', 'amqp://b'] }, '/host/1', 'host amqp://b not valid: invalid host', 'http:// or https://; "disable_host_sanitize": true where a component speaks another protocol'],
+    ['the second of two', { host: ['http://a', 'amqp://b'] }, '/host/1', 'host amqp://b not valid: invalid host', 'http:// or https://; set "disable_host_sanitize": true if a component uses another protocol'],
   ]);
 
   // biome-ignore format: a row is a line
@@ -101,8 +101,8 @@ describe('an invalid configuration of endpoints and backends', () => {
     ['parameters that are an object', { input_query_strings: { a: 1 } }, '/endpoints/0/input_query_strings', "'input_query_strings' must be a list, found an object"],
     ['extra_config that is a list', { extra_config: [] }, '/endpoints/0/extra_config', "'extra_config' must be an object, found a list"],
     ['extra_config that is null', { extra_config: null }, '/endpoints/0/extra_config', "'extra_config' must be an object, found null"],
-    ['no-op with two backends', { output_encoding: 'no-op', backend: [{ url_pattern: '/' }, { url_pattern: '/' }] }, '/endpoints/0/backend', "output 'no-op' takes exactly one backend, GET /items/{id} has 2"],
-    ['a stream with two backends', { output_encoding: 'sse', backend: [{ url_pattern: '/' }, { url_pattern: '/' }] }, '/endpoints/0/backend', "output 'sse' takes exactly one backend, GET /items/{id} has 2"],
+    ['no-op with two backends', { output_encoding: 'no-op', backend: [{ url_pattern: '/' }, { url_pattern: '/' }] }, '/endpoints/0/backend', "output 'no-op' requires exactly one backend, but GET /items/{id} has 2"],
+    ['a stream with two backends', { output_encoding: 'sse', backend: [{ url_pattern: '/' }, { url_pattern: '/' }] }, '/endpoints/0/backend', "output 'sse' requires exactly one backend, but GET /items/{id} has 2"],
     ['a stream with concurrent calls', { output_encoding: 'ndjson', concurrent_calls: 2 }, '/endpoints/0/concurrent_calls', "concurrent_calls has no effect with output 'ndjson': GET /items/{id}"],
     ['a sequential stream', { output_encoding: 'eventstream', extra_config: { proxy: { sequential: true } } }, '/endpoints/0/extra_config/proxy/sequential', "proxy.sequential has no effect with output 'eventstream': GET /items/{id}"],
   ]);
@@ -117,10 +117,10 @@ describe('an invalid configuration of endpoints and backends', () => {
     ['a pattern that is a number', { url_pattern: 5 }, '/endpoints/0/backend/0/url_pattern', "'url_pattern' must be a string, found 5"],
     ['a host that is text', { host: 'a' }, '/endpoints/0/backend/0/host', '\'host\' must be a list, found "a"', '["a"]'],
     ['an empty host', { host: [''] }, '/endpoints/0/backend/0/host/0', '\'host[0]\' must not be empty, found ""'],
-    ['a host with another scheme', { host: ['kafka://a'] }, '/endpoints/0/backend/0/host/0', 'host kafka://a not valid: invalid host', 'http:// or https://; "disable_host_sanitize": true where a component speaks another protocol'],
+    ['a host with another scheme', { host: ['kafka://a'] }, '/endpoints/0/backend/0/host/0', 'host kafka://a not valid: invalid host', 'http:// or https://; set "disable_host_sanitize": true if a component uses another protocol'],
     ['a host with a placeholder', { host: ['{input_headers.X}'] }, '/endpoints/0/backend/0/host/0', 'host {input_headers.X} not valid: invalid host', '"disable_host_sanitize": true'],
     ['a method in lower case', { method: 'post' }, '/endpoints/0/backend/0/method', '\'method\' must be one of GET, POST, PUT, PATCH, DELETE, OPTIONS, QUERY, HEAD, CONNECT, TRACE, found "post"', 'POST'],
-    ['an unknown method', { method: 'LIST' }, '/endpoints/0/backend/0/method', '\'method\' must be one of GET, POST, PUT, PATCH, DELETE, OPTIONS, QUERY, HEAD, CONNECT, TRACE, found "LIST"', "leave it out: the endpoint's method is the default"],
+    ['an unknown method', { method: 'LIST' }, '/endpoints/0/backend/0/method', '\'method\' must be one of GET, POST, PUT, PATCH, DELETE, OPTIONS, QUERY, HEAD, CONNECT, TRACE, found "LIST"', "remove the field: the endpoint's method is the default"],
     ['an encoding that is no text', { encoding: true }, '/endpoints/0/backend/0/encoding', "'encoding' must be a string, found true"],
     ['is_collection as text', { is_collection: 'true' }, '/endpoints/0/backend/0/is_collection', '\'is_collection\' must be true or false, found "true"', 'true'],
     ['a target that is a list', { target: ['a'] }, '/endpoints/0/backend/0/target', "'target' must be a string, found a list"],

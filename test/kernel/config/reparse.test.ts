@@ -4,7 +4,7 @@ import { type Document, parseDocument } from '../../../kernel/config/syntax/load
 
 const FILE = 'gateway.json';
 
-/** Numbers that look random, the same in every run. */
+/** Pseudorandom numbers, the same in every run. */
 function generator(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -75,7 +75,7 @@ describe('a configuration text of which only endpoints have changed', () => {
       deepEqual(document?.data, parse(text(endpoints)).data);
       const known = new Set(listOf(first));
       equal(listOf(document!).filter((each) => known.has(each)).length, same);
-      // And its places are known to the next one.
+      // The next reparse can use the places of this one.
       const last = endpoints.with(-1, endpoint(999));
       const before = new Set(listOf(document!));
       document = await reparseDocument(document!, text(last), FILE);

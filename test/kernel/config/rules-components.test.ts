@@ -8,14 +8,14 @@ import { backends, pointedAt, service } from './findings.ts';
 
 const nothing = { type: 'object', properties: {} } as const;
 
-/** Reads data, and answers by itself. */
+/** A component that reads data, and one that responds by itself. */
 const reader = definePlugin({
   name: 'test/reader',
   description: 'Reads.',
   places: [atEndpoint(nothing, () => ({ readsData: true, terminal: true, endpoint: (next) => next }))],
 });
 
-/** Stands further in. */
+/** This component is further inside. */
 const inner = definePlugin({
   name: 'test/inner',
   description: 'Stands inside.',
@@ -158,7 +158,7 @@ describe('check, for components', () => {
       const error = await result(onEndpoint({ 'telemetry/logging': {} }), 'NAMESPACE_LEVEL');
       equal(
         error.message,
-        '"telemetry/logging" does nothing at endpoint level: it works in the extra_config of the service or a backend',
+        '"telemetry/logging" has no effect at endpoint level: it belongs in the extra_config of the service or a backend',
       );
     });
     it('reports the router, too', async () => {
@@ -184,7 +184,7 @@ describe('check, for components', () => {
     });
     it('reports the replacement of a component from an older release', async () => {
       const error = await result(atRoot({ 'telemetry/instana': {} }), 'CONFIG_NOT_SUPPORTED');
-      equal(error.hint, 'it is an old component: "telemetry/opentelemetry" took its place');
+      equal(error.hint, 'the component was replaced by "telemetry/opentelemetry"');
     });
     it('suggests the closest alternative if that replacement does not exist either', async () => {
       const error = await result(onEndpoint({ 'modifier/earlier': {} }), 'CONFIG_NOT_SUPPORTED');

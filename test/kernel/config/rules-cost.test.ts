@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { cost } from '../../support/cost.ts';
 import { normalize } from '../../support/known.ts';
 
-/** A service of that size without a mistake. */
+/** A service of the given size without errors. */
 function large(endpoints: number): object {
   return {
     version: 3,

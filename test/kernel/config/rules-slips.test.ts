@@ -136,7 +136,7 @@ describe('a value of the wrong type', () => {
     const schema = { anyOf: [{ type: 'boolean' }, { type: 'integer' }] } as const;
     deepEqual(compileSchema(schema)('true', '').errors[0]!.fix, { value: true });
   });
-  it('is not reported for a number with many digits', () => {
+  it('is not assumed for a number with many digits', () => {
     deepEqual(compileSchema({ type: 'number' })(parseExact('1.00000000000000000001'), '').errors, []);
   });
 });

@@ -20,7 +20,7 @@ describe('a compiled schema', () => {
     deepEqual(check({ type: 'object', values: { type: 'duration' } }, { a: '1s' }).value, { a: 1000 });
     equal(check({ type: 'duration' }, '1s').value, 1000);
   });
-  it('names the value in errors by the last part of its pointer', () => {
+  it('names a value in errors by the last part of its pointer', () => {
     deepEqual(reported({ type: 'string' }, 5), [['/extra_config/a~1b', "'a/b' must be a string, found 5"]]);
   });
   it('never shows a secret in errors', () => {
@@ -28,7 +28,7 @@ describe('a compiled schema', () => {
       ['/extra_config/a~1b', "'a/b' must match ^k, found a string"],
     ]);
   });
-  it('says if a secret is empty', () => {
+  it('reports that a secret is empty', () => {
     deepEqual(reported({ type: 'string', minLength: 1, secret: true }, ''), [
       ['/extra_config/a~1b', "'a/b' must not be empty, found an empty string"],
     ]);
@@ -144,7 +144,7 @@ describe('a misspelled required key', () => {
       findings({ endpoint: '/a', timeuot: '2s' }).map(([code]) => code),
       ['SCHEMA_UNKNOWN_KEY', 'SCHEMA_REQUIRED'],
     ));
-  it('leaves an error for an object that lacks the key entirely', () =>
+  it('is not assumed in an object that lacks the key entirely', () =>
     deepEqual(compileSchema(schema)({ endpiont: '/a', backend: 'b' }, '/at').lacking, ['/at']));
   it('is reported with its place in an object that accepts any key', () => {
     const open = { ...schema, required: ['endpoint'], values: { type: 'any' } } as const satisfies Schema;

@@ -7,7 +7,7 @@ import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 import { type AnyWrap, containedConfig, filePlugin, type Hooks, startContained } from './support.ts';
 
-/** Hooks that have been called and never come back. */
+/** Hooks that were called and never return. */
 let hung = 0;
 const never = <T>(): Promise<T> => {
   hung++;
@@ -45,7 +45,7 @@ describe('a hook of a plugin from a file that holds a request past its deadline'
     ({ gateway, lines } = await startContained(import.meta.url, backend.url, hooks, options));
   };
   const ask = async () => (await gateway.inject('/a')).statusCode;
-  /** Asks, and lets the deadline pass once something waits. */
+  /** Sends a request, and lets the deadline pass once a hook is waiting. */
   const askUntil = async (waits: () => boolean): Promise<number> => {
     const asked = ask();
     await until(waits);
@@ -58,7 +58,7 @@ describe('a hook of a plugin from a file that holds a request past its deadline'
   };
   const faults = () => gateway.containment.records.flatMap((record) => record.faults);
   const report = (hook: string) =>
-    `[PLUGIN: acme/test] hook "${hook}" of GET /a failed: HeldTooLong: the deadline of the request passed while it held it`;
+    `[PLUGIN: acme/test] hook "${hook}" of GET /a failed: HeldTooLong: the hook was still processing the request when the deadline of the request passed`;
 
   for (const [what, hooks, hook] of [
     ['before the endpoint', { endpoint: { endpoint: hanging } }, 'endpoint'],

@@ -4,7 +4,7 @@ import { enterDebugger, freeDebuggerOf, leaveDebugger } from '../../../kernel/co
 import { DEBUGGER, marks } from '../../../kernel/containment/marks.ts';
 import { endAtPlace } from '../../../kernel/registry/isolation/end-at-place.ts';
 
-/** As the thread of a number that watches the loop does. */
+/** Acts like the thread with this number that watches the event loop. */
 const pause = (threadId: number): void => {
   equal(Atomics.compareExchange(marks, DEBUGGER, 0, -threadId), 0);
 };

@@ -6,7 +6,7 @@ import { type ModuleElement, moduleOf } from '../../support/modules.ts';
 // biome-ignore lint/suspicious/noExplicitAny: what handlers get is not typed in JavaScript
 type Loose = any;
 
-/** Handlers of the compatible form, of every kind; each throws once it has done what it must not. */
+/** Handlers of every kind in the KrakenD-compatible form. Each throws an error. */
 const boom = (): never => {
   throw new TypeError('boom');
 };
@@ -181,6 +181,6 @@ describe('faults of handlers of the KrakenD-compatible form', () => {
       (error) => error,
     );
     equal(errors[0]?.code, 'PLUGIN_ATTACH');
-    match(errors[0].message, /^"team" cannot be attached: it did not return.*\/plugins\/test\.js/);
+    match(errors[0].message, /^"team" cannot be attached: its code runs in an endless loop.*\/plugins\/test\.js/);
   }).timeout(30_000);
 });

@@ -9,7 +9,7 @@ import { type Process, startProgram } from '../cli/running.ts';
 const program = fileURLToPath(new URL('../../support/faulty.ts', import.meta.url));
 
 interface Response {
-  /** 0 where the connection was cut. */
+  /** 0 if the connection was closed. */
   readonly status: number;
   readonly pid: string | undefined;
 }
@@ -18,7 +18,7 @@ describe('an internal error of the gateway', function () {
   this.timeout(180_000);
   let folder: Folder;
   let backend: Server;
-  /** Responses of the backend that are held back. */
+  /** Delayed responses of the backend. */
   const held: ServerResponse[] = [];
   let gateway: Process;
   let url: string;
@@ -99,7 +99,7 @@ describe('an internal error of the gateway', function () {
     ['socket', 500],
     ['finish', 200],
   ] as const) {
-    it(`ends only the request that it belongs to: ${act}`, async () => {
+    it(`aborts only the request that it belongs to: ${act}`, async () => {
       await start();
       const other = ask('/slow');
       await until(() => held.length === 1);

@@ -26,7 +26,7 @@ const boom = (): never => {
   throw new TypeError('boom');
 };
 
-/** What a test does around the rest, whatever the rest is of. */
+/** A wrap of the test around the rest of any pipeline. */
 const around =
   (hook: <R>(next: Step<R>, ...args: Parameters<Step<R>>) => Reply | Promise<Reply>): AnyWrap =>
   (next) =>
@@ -112,7 +112,7 @@ describe('policies for faults of plugins from files', () => {
       deepEqual([statusCode, headers['x-spoiled'], body, count()], [200, undefined, '{"a":1}', 3]);
     });
 
-    it('find the reply of the backend even if the hook changed the call', async () => {
+    it('use the reply of the backend even if the hook changed the call', async () => {
       const slot = defineSlot<number>('test of a part');
       const wrap: AnyWrap = around(async (next, request, call) => {
         await next(request, call.with(slot, 1));
@@ -201,7 +201,7 @@ describe('policies for faults of plugins from files', () => {
       deepEqual(statuses, [500, 500, 500, 503, 503]);
       equal(count(), 3);
       deepEqual(events, [{ type: 'plugin.suspended', plugin: 'acme/test', faults: 3, message: 'TypeError: boom' }]);
-      equal(lines.filter((line) => line.includes('is suspended after 3 faults in a row')).length, 1);
+      equal(lines.filter((line) => line.includes('is suspended after 3 consecutive faults')).length, 1);
       equal((await ask('/b')).statusCode, 200);
     });
 
@@ -250,7 +250,7 @@ describe('policies for faults of plugins from files', () => {
     });
   });
 
-  it('are validated', async () => {
+  it('are validated with the rest of the configuration', async () => {
     await rejects(start({}, { policy: { on_error: 'ignore', suspend_after: -1 } }), (error) => {
       ok(error instanceof ConfigErrors);
       deepEqual(
@@ -293,7 +293,7 @@ describe('policies for faults of plugins from files', () => {
       };
       const { code, message } = await refusal(endpoint(spin));
       equal(code, 'PLUGIN_ATTACH');
-      match(message, /^"acme\/test" cannot be attached: it did not return: it runs in an endless loop \(.*policies/);
+      match(message, /^"acme\/test" cannot be attached: its code runs in an endless loop \(.*policies/);
     }).timeout(30_000);
 
     it('protect shared objects: the plugin gets its own or a frozen configuration and encodings', async () => {
@@ -319,7 +319,7 @@ describe('policies for faults of plugins from files', () => {
 
     for (const [what, value, reason] of [
       ['a promise', Promise.reject(new Error('no')), /returned a promise/],
-      ['a number', 7, /no object of hooks/],
+      ['a number', 7, /must return an object of hooks/],
       ['an invalid hook', { proxy: 'wrap' }, /returned string as "proxy"/],
     ] as const) {
       it(`reject the configuration if attaching returns ${what}`, async () => {

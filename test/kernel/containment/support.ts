@@ -18,7 +18,7 @@ const nothing = { type: 'object', properties: {} } as const;
 /** A wrap for any place. */
 export type AnyWrap = <R>(next: Step<R>) => Step<R>;
 
-/** What a plugin from a file hands over where it stands. */
+/** Attachment of a plugin from a file. */
 export interface Hooks {
   readonly service?: AtService;
   readonly endpoint?: AtEndpoint;

@@ -16,7 +16,7 @@ import { rememberingSinks } from '../../support/gateway.ts';
 import { misbehaving, spin } from '../../support/misbehaving.ts';
 import { startWith } from '../../support/plugged.ts';
 
-/** Holds the event loop, inside of what a plugin wraps. */
+/** Blocks the event loop inside the code that a plugin wraps. */
 const holding = definePlugin({
   name: 'test/holding',
   description: 'Holds the event loop.',
@@ -54,7 +54,7 @@ describe('a blocked event loop in a process with plugins from files', function (
       },
       { sinks },
     );
-    // The thread is up once it has seen a first hold.
+    // The thread runs once it has reported a first blockage.
     await until(async () => {
       await gateway.inject('/a?act=block&ms=60');
       return blocking().count > 0;
@@ -73,7 +73,7 @@ describe('a blocked event loop in a process with plugins from files', function (
   });
 
   it('is reported with the source line that blocks it for more than 100 ms', async () => {
-    // Where the machine is busy, the thread that watches may itself be late for one of them.
+    // On a busy machine, the watching thread itself can be too late for one of them.
     await until(async () => {
       await gateway.inject('/a?act=block&ms=600');
       return (
@@ -111,7 +111,7 @@ describe('a blocked event loop in a process with plugins from files', function (
 
   it('is not attributed to a plugin that called the code that blocks', async () => {
     await gateway.inject('/a?act=next');
-    // What is told later is told in order.
+    // Later reports are made in order.
     await until(async () => {
       await gateway.inject('/a?act=block&ms=300');
       return blocking().longestMs >= 200;

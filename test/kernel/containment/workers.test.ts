@@ -10,7 +10,7 @@ import { startWith } from '../../support/plugged.ts';
 const program = fileURLToPath(new URL('../../support/worker-misbehaving.ts', import.meta.url));
 
 describe('a plugin from a file in workers', function () {
-  // Workers are processes, which take their time to start on a busy machine.
+  // Worker processes start slowly on a busy machine.
   this.timeout(180_000);
   let gateway: RunningGateway;
   let port: number;
@@ -34,7 +34,7 @@ describe('a plugin from a file in workers', function () {
   });
   after(() => gateway.close());
 
-  /** By a connection of its own, so that any worker may answer. */
+  /** Each request has its own connection, so that any worker can respond. */
   const ask = (query = ''): Promise<{ status: number; pid: number | null }> =>
     new Promise((resolve, reject) => {
       const sent = get({ port, path: `/a${query}`, agent: false }, (response) => {
@@ -50,7 +50,7 @@ describe('a plugin from a file in workers', function () {
     });
   const faults = () => gateway.containment.records.flatMap((record) => record.faults);
 
-  /** Asks until as many answers in a row have a status: all workers have given it then. */
+  /** Repeats requests until that many consecutive responses have the status: then all workers have returned it. */
   const always = async (status: number): Promise<void> => {
     let row = 0;
     await until(async () => {

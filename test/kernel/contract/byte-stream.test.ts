@@ -7,7 +7,7 @@ import { until } from '../../support/conditions.ts';
 
 const KIB = 1024;
 
-/** A sink that writes down what it is told, and wants more as long as it is `hungry`. */
+/** A sink that records all calls, and accepts more data as long as it is `hungry`. */
 function notes() {
   const reported: string[] = [];
   const sink = {
@@ -22,7 +22,7 @@ function notes() {
   return { told: reported, sink };
 }
 
-/** A stream whose maker writes down what its reader wants. */
+/** A stream whose source records the requests of its reader. */
 function made() {
   const wanted: string[] = [];
   const stream = new ByteStream({
@@ -303,7 +303,7 @@ describe('a ByteStream', () => {
       deepEqual(wanted, []);
     });
 
-    it('also works through a Node.js stream', async () => {
+    it('gives the same result through a Node.js stream', async () => {
       const { stream } = made();
       stream.write(bytes('a'));
       stream.write(bytes('b'));

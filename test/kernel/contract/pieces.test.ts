@@ -54,7 +54,7 @@ describe('pieces of a body', () => {
     let at = 0;
     const sent = new Readable({
       highWaterMark: 100,
-      // As from a socket, with a turn of the loop for some of them.
+      // Pieces as from a socket, some of them in separate turns of the event loop.
       read() {
         if (at === slab.length) most = heldBytes() - before;
         const push = () => this.push(at === slab.length ? null : slab.subarray(at, ++at));

@@ -1,17 +1,17 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { ByteStream, type ByteTap } from '#contract';
 
-/** A tap that writes down what it is told. */
+/** A tap that records its notifications. */
 function noting(notes: string[]): ByteTap {
   return {
     write: (chunk) => void notes.push(Buffer.from(chunk).toString()),
     end: () => void notes.push('end'),
     fail: (error) => void notes.push(`failed: ${error.message}`),
-    cancel: (reason) => void notes.push(`cancelled: ${reason.message}`),
+    cancel: (reason) => void notes.push(`canceled: ${reason.message}`),
   };
 }
 
-/** A reader that takes as many chunks as it is told to. */
+/** A reader that accepts the given number of chunks. */
 function readerOf(stream: ByteStream) {
   const got: string[] = [];
   const reader = { got, wants: Number.POSITIVE_INFINITY };
@@ -91,7 +91,7 @@ describe('a tap on a ByteStream', () => {
     arrived.tap(noting(notes));
     arrived.end();
     arrived.cancel(new Error('unread'));
-    deepEqual([notes, cancelled], [['cancelled: left', 'cancelled: unread'], ['left']]);
+    deepEqual([notes, cancelled], [['canceled: left', 'canceled: unread'], ['left']]);
   });
 
   it('that throws receives its error and no further bytes, while the reader and other taps do', () => {

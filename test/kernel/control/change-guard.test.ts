@@ -28,7 +28,7 @@ describe('a guarded change', () => {
   let guard: ChangeGuard;
   let timers: ReturnType<typeof handTimers>;
   let ended: Promise<GuardState>;
-  /** What the log was told. */
+  /** Lines of the log. */
   let lines: string[];
 
   before(async () => {
@@ -82,7 +82,7 @@ describe('a guarded change', () => {
   const apply = (source: object, change: Partial<Change> = {}): Promise<Applied> =>
     control.apply({ trigger: 'api', source, ...change });
 
-  // A machine that stands still for a moment makes an endpoint slower; these tests are of one that fails.
+  // Thresholds that ignore latency, because a busy machine makes endpoints slower; these tests use failures.
   const guarded = { guard: { durationMs: MINUTE, thresholds: { ...defaultThresholds, p99Factor: 1e9 } } };
 
   async function send(calls: number): Promise<number[]> {
@@ -110,14 +110,14 @@ describe('a guarded change', () => {
     deepEqual([control.attempts.get(attempt)!.guard, guard.state], [state, state]);
   });
 
-  it('passes at its end if no endpoint got worse', async () => {
+  it('passes at the end of the guard period if no endpoint performed worse', async () => {
     const { attempt } = await apply(config(good, { name: 'x' }), guarded);
     const leftMs = Date.parse(guard.state!.endsAt) - Date.now();
     equal(leftMs > 0 && leftMs <= MINUTE, true);
     await send(30);
     timers.advance(MINUTE);
     deepEqual([(await ended).state, revision()], ['passed', 2]);
-    deepEqual(lines, ['info: revision 2 has passed its guard']);
+    deepEqual(lines, ['info: revision 2 has passed its guard period']);
     await apply(config(good, { name: 'y' }));
     equal(control.attempts.get(attempt)!.guard!.state, 'passed');
   });
@@ -150,13 +150,13 @@ describe('a guarded change', () => {
     deepEqual([guard.state!.state, lines], ['watching', []]);
   });
 
-  it('ends undecided if there were too few calls', async () => {
+  it('is neither confirmed nor rolled back if there were too few calls', async () => {
     await apply(config(bad), guarded);
     await send(3);
     timers.advance(MINUTE);
     const { state, reason } = await ended;
     deepEqual([state, revision()], ['undecided', 2]);
-    equal(reason, '3 calls, fewer than 20 at every endpoint');
+    equal(reason, '3 calls; every endpoint had fewer than the required 20');
     deepEqual(lines, [`warning: the guard cannot evaluate revision 2: ${reason}`]);
   });
 
@@ -166,10 +166,10 @@ describe('a guarded change', () => {
     await apply(config(good, { name: 'mended' }));
     timers.advance(MINUTE);
     const { state, reason } = await ended;
-    deepEqual([state, reason, revision(), lines], ['superseded', 'revision 3 took its place', 3, []]);
+    deepEqual([state, reason, revision(), lines], ['superseded', 'it was replaced by revision 3', 3, []]);
   });
 
-  it('is not rolled back if another change is being applied when it gets worse', async () => {
+  it('is not rolled back if another change is being applied when an endpoint performs worse', async () => {
     await apply(config(bad), guarded);
     await send(30);
     const held = holdChange(control);
@@ -181,9 +181,9 @@ describe('a guarded change', () => {
     const { attempt, revision: third } = await mended;
     equal(third, 3);
     const { state, reason, rolledBackTo } = await ended;
-    deepEqual([state, reason, rolledBackTo], ['superseded', 'revision 3 took its place', null]);
+    deepEqual([state, reason, rolledBackTo], ['superseded', 'it was replaced by revision 3', null]);
     deepEqual([revision(), engine.generations.current.runtime.config.name], [3, 'mended']);
-    equal(lines.at(-1), 'info: revision 2 is not rolled back: revision 3 took its place');
+    equal(lines.at(-1), 'info: revision 2 is not rolled back: it was replaced by revision 3');
     await apply(config(good, { name: 'next' }));
     equal(control.attempts.get(attempt)!.guard!.state, 'superseded');
   });

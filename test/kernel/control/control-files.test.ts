@@ -37,7 +37,7 @@ describe('the files that a configuration was read from', () => {
     ...more,
   });
   const config = (...endpoints: object[]) => ({ version: 3, endpoints });
-  /** One with a component that reads a file. */
+  /** A configuration with a component that reads a file. */
   const named = (path = other) => endpoint('/named', { extra_config: { 'test/reads': { path } } });
   const save = (source: object) => writeFile(file, JSON.stringify(source));
   const control = () => partsOf(gateway).control;
@@ -122,7 +122,7 @@ describe('the files that a configuration was read from', () => {
   });
 
   describe('during a change', () => {
-    it('are finalized by participants only if the change is not a dry run', async () => {
+    it('are passed to the participants of a change, unless it is a dry run', async () => {
       const reported: string[] = [];
       const ready: Ready = {
         precommit: async () => void reported.push('seal'),

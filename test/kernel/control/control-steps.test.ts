@@ -34,7 +34,7 @@ describe('the steps of a change', () => {
     await engine.registry.close();
   });
 
-  /** Tells what is asked of it. @param fails the step that it fails at. */
+  /** A participant that records its calls. @param fails the step in which it fails. */
   const participant = (
     name: string,
     fails?: 'prepare' | 'precommit' | 'commit',
@@ -133,7 +133,7 @@ describe('the steps of a change', () => {
     equal(control.busy, false);
   });
 
-  it('wait no longer for another change than requested', async () => {
+  it('wait for another change no longer than requested', async () => {
     await apply();
     const held = holdChange(control);
     const applied = apply({ source: config('two') });
@@ -159,7 +159,7 @@ describe('the steps of a change', () => {
     equal(control.busy, false);
   });
 
-  it('are over when the control has closed, and none follow', async () => {
+  it('end when the control has closed, and no further change starts', async () => {
     await apply();
     const held = holdChange(control);
     let ended = false;

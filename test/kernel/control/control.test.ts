@@ -143,7 +143,12 @@ describe('configuration changes', () => {
     deepEqual([result, revision, gateway.config.name], ['applied', 2, 'x']);
     deepEqual(
       warnings.map(({ code, message }) => ({ code, message })),
-      [{ code: 'COMMIT_FAILED', message: 'applied, but not everything has followed: the disk is full' }],
+      [
+        {
+          code: 'COMMIT_FAILED',
+          message: 'the configuration is active, but a part of the gateway has not switched to it: the disk is full',
+        },
+      ],
     );
     equal(gateway.revisions.list()[0]!.number, 2);
   });

@@ -122,7 +122,7 @@ describe('the number of open file descriptors', () => {
     await printed(/Listening on port/);
 
     const client = await open();
-    // Every request opens a connection to the backend; a descriptor that was freed meanwhile goes to a client.
+    // Every request opens a connection to the backend; a descriptor that becomes free in the meantime is used by a client.
     while (!/backend http:\S+: out of file descriptors \(EMFILE\)/.test(output)) {
       for (let opened = 0; opened < 60; opened++) await open();
       client.write('GET /x HTTP/1.1\r\nHost: a\r\n\r\n');

@@ -73,7 +73,7 @@ describe('the services of a process', () => {
     });
   }
 
-  /** Shares a number, and tells where it begins to run. */
+  /** A plugin that shares a number, and reports the process in which it starts. */
   const roles: string[] = [];
   const sharing = definePlugin({
     name: 'test/role',

@@ -10,7 +10,7 @@ const up = { worker: 1, pid: 7 };
 const down = { ...up, reason: 'SIGKILL' };
 const phase = { attempt: 1, phase: 'build' } as const;
 
-/** What a subscriber is told, by the ids. */
+/** IDs of the events that a subscriber receives. */
 function heard(log: EventLog, subscription: Subscription = {}): number[] {
   const ids: number[] = [];
   log.subscribe(subscription, ({ id }) => ids.push(id));

@@ -19,13 +19,13 @@ describe('the active and replaced configurations of a process', () => {
   let engine: Engine;
   let control: Control;
   let generations: Generations;
-  /** The answers that the backend holds back. */
+  /** Delayed responses of the backend. */
   let held: ServerResponse[];
-  /** What has been released, by the name it was acquired under. */
+  /** Names of the released resources. */
   let released: string[];
   const streams: StreamedResponse[] = [];
 
-  /** Acquires something under a name. */
+  /** Acquires a resource with a name. */
   const holder = definePlugin({
     name: 'test/holder',
     description: 'Holds something until its configuration is released.',
@@ -105,7 +105,7 @@ describe('the active and replaced configurations of a process', () => {
 
   const apply = (source: object, dryRun = false) => control.apply({ trigger: 'api', source, dryRun });
   const port = () => generations.address!.port;
-  /** Sends a request that the backend holds back. */
+  /** Sends a request whose response the backend delays. */
   async function begin(path = '/slow'): Promise<{ readonly response: Promise<Response> }> {
     const count = held.length;
     const response = fetch(`http://127.0.0.1:${port()}${path}`);

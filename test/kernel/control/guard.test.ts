@@ -86,7 +86,7 @@ describe('the evaluation of a guarded change', () => {
   });
 });
 
-/** A guard over some endpoints, and what it said when. */
+/** A guard of some endpoints, and its reports with their times. */
 function guarded(endpoints: () => readonly GuardedEndpoint[], options: Partial<GuardOptions> = {}) {
   const timers = handTimers();
   const said: string[] = [];
@@ -106,7 +106,7 @@ describe('the guard of a change', () => {
   const bad = traffic(20, { errors: 20 });
   const why = 'errors rose from 0.0 % to 100.0 % (20 of 20 calls)';
 
-  it('passes a change that was never worse, at its end', () => {
+  it('passes a change at the end of the guard period if it never performed worse', () => {
     const { timers, said } = guarded(() => [{ key: 'GET /a', before: traffic(50), after: traffic(50) }]);
     timers.advance(9_999);
     deepEqual(said, []);
@@ -114,7 +114,7 @@ describe('the guard of a change', () => {
     deepEqual(said, ['10000 passed']);
   });
 
-  it('reports once at its next check that an endpoint is worse, and then stops', () => {
+  it('reports once at its next check that an endpoint performs worse, and then stops', () => {
     let after = noTraffic;
     let looks = 0;
     const { timers, said } = guarded(() => {

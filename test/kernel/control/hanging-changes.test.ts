@@ -6,7 +6,7 @@ import { startWith } from '../../support/plugged.ts';
 
 describe('a change whose component never finishes warming up', () => {
   let gateway: Operations;
-  /** Resolves when a component begins to wait. */
+  /** Resolves when a component starts to wait. */
   let hung: PromiseWithResolvers<void>;
 
   const plugin = definePlugin({
@@ -47,7 +47,7 @@ describe('a change whose component never finishes warming up', () => {
   });
 
   it('is canceled two seconds after the next change has arrived', async () => {
-    const hanging = rejects(gateway.reload(config('two', true)), /cancelled in favor of the next change/);
+    const hanging = rejects(gateway.reload(config('two', true)), /canceled because a newer change replaces it/);
     await hung.promise;
     const next = gateway.reload(config('three', false));
     mock.timers.tick(2000);

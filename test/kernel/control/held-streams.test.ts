@@ -19,7 +19,7 @@ describe('streams of replaced configurations', () => {
     mock.reset();
   });
 
-  /** The streams of one endpoint, and what has been asked of them. */
+  /** The streams of one endpoint, and the calls that they received. */
   function lease(count = 1): StreamLease & { streams: number; readonly notices: string[] } {
     const reported: string[] = [];
     return {

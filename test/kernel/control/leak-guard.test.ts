@@ -15,7 +15,7 @@ describe('the leak guard for replaced configurations', () => {
   let collected: (() => void) | null = null;
   let warnings: string[] = [];
   let guard: LeakGuard;
-  /** Something that stays in memory. */
+  /** An object that stays in memory. */
   const kept = {};
 
   beforeEach(() => {
@@ -196,7 +196,7 @@ describe('a replaced configuration', () => {
     await closed.reload({ version: 3, name: 'other', endpoints: [] });
     await eventually(() => closed.status.draining === 0);
     await closed.close();
-    // What is looked for still, in the other gateway, tells when two collections have been seen.
+    // The object that the other gateway still observes shows that two collections have happened.
     const { runtime: kept } = partsOf(gateway).generations.current;
     await gateway.reload({ version: 3, name: 'other', endpoints: [] });
     await eventually(() => gateway.status.draining === 0);

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { freePort } from '../../support/conditions.ts';
 import { startGateway } from '../../support/gateway.ts';
 
-/** Values of the root fields that the port takes: small, large, beyond any bound, of another type. */
+/** Values of the root fields that the port uses: small, large, out of bounds, of another type. */
 const counts = [0, 1, 16_384, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 5e9, 2 ** 53, -1, 1.5, '1', null];
 const times = ['0s', '1ns', '1ms', '10000h', '-1s', '1', 5, null];
 const fields: Readonly<Record<string, readonly unknown[]>> = {

@@ -33,12 +33,12 @@ describe('a mutex', () => {
     equal(turns.locked, false);
   });
 
-  it('is refused at once to callers that do not wait', async () => {
+  it('is denied immediately to callers that do not wait', async () => {
     await turns.acquire(0);
     await rejects(turns.acquire(0), { code: 'RELOAD_IN_PROGRESS' });
   });
 
-  it('is refused to callers whose wait time is over, and never acquired for them', async () => {
+  it('is denied to callers whose wait time is over, and never acquired for them', async () => {
     const leave = await turns.acquire(0);
     const late = turns.acquire(100);
     const patient = turns.acquire(1000);
@@ -54,7 +54,7 @@ describe('a mutex', () => {
     equal(turns.locked, false);
   });
 
-  it('is not refused after it was acquired', async () => {
+  it('is not denied to a caller that has acquired it', async () => {
     const leave = await turns.acquire(0);
     const next = turns.acquire(100);
     const behind = turns.acquire(Number.POSITIVE_INFINITY);

@@ -13,7 +13,7 @@ const FOREVER = Number.POSITIVE_INFINITY;
 
 describe('the public port of a process', () => {
   let port: PublicPort;
-  /** Answers that are held back; null to answer at once. */
+  /** Delayed responses; null to respond immediately. */
   let held: ServerResponse[] | null;
   let other: TestBackend;
   let taken: number;
@@ -159,7 +159,7 @@ describe('the public port of a process', () => {
       (await prepare(0)).commit(FOREVER);
       const { port: second } = port.address!;
       notEqual(second, first);
-      // Question for by 0 now, it stays.
+      // Configured as 0 now, the port stays the same.
       deepEqual((await prepare(0)).commit(FOREVER).rebound, []);
       equal(port.address!.port, second);
     });

@@ -26,7 +26,7 @@ describe('the stored history of changes', () => {
 
   describe('keeps replaced configurations out of memory', () => {
     const sites: WeakRef<object>[] = [];
-    /** Says something about its configuration, from deep within its own objects. */
+    /** A component that reports an issue whose closure references its own objects. */
     const plugin = definePlugin({
       name: 'test/talkative',
       description: 'Warns, or refuses.',
@@ -63,7 +63,7 @@ describe('the stored history of changes', () => {
         await change;
         await gateway.reload(config({}, { name: 'next' }));
         await gateway.reload(config({}, { name: 'the one after' }));
-        // What is refused is built from the ground up once more, for all its mistakes.
+        // A rejected configuration is built completely once more, to report all its errors.
         equal(sites.length, refuses ? 2 : 1);
         await until(() => {
           collect();

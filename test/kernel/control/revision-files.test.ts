@@ -125,7 +125,7 @@ describe('a stored revision', () => {
   }
 
   it('is invalid if it is truncated, or has another number', () => {
-    throws(() => parseRevision('{', 1), { message: 'no complete JSON' });
+    throws(() => parseRevision('{', 1), { message: 'the JSON is incomplete' });
     throws(() => parse({ number: 2 }), { message: 'it contains revision 2' });
   });
 });

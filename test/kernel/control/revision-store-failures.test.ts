@@ -10,7 +10,7 @@ import { directories, revision, warned } from './revisions.ts';
 describe('a revision history on a failing disk', () => {
   const directory = directories();
 
-  /** A directory whose files refuse whatever is in `broken`. */
+  /** A directory whose file operations in `broken` fail. */
   async function breakable() {
     const path = await directory();
     const files = revisionFiles(path);
@@ -176,7 +176,7 @@ describe('a revision history on a full disk', () => {
 
   it('keeps a revision in memory, leaves no partial file, and writes it when there is space', async function () {
     const path = await directory();
-    // Only the superuser of a machine may do this.
+    // Only the superuser can do this.
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', path]).status !== 0) this.skip();
     try {
       const { log, warnings } = warned();
@@ -254,7 +254,7 @@ describe('foreign files in the directory of revisions', () => {
     await store.add(revision(2));
     await writeFile(join(path, '00000002.json'), '{');
     deepEqual([await store.lastGood(), store.list().length], [revision(1), 1]);
-    deepEqual(warnings, ['revision 2 is lost: no complete JSON']);
+    deepEqual(warnings, ['revision 2 is lost: the JSON is incomplete']);
   });
 
   it('cause a warning if a revision is missing', async () => {
@@ -298,7 +298,8 @@ describe('two processes with one revision history', () => {
 
   it('warn, and report a problem until the next revision is written', async () => {
     const { second, warnings } = await two();
-    const line = 'revision 1 on disk was written by another process; ours is kept in memory only';
+    const line =
+      'revision 1 on disk was written by another process; the revision of this process is kept in memory only';
     deepEqual([warnings, second.problem], [[line], line]);
     await second.add(revision(2));
     deepEqual([warnings.length, second.problem], [1, null]);

@@ -7,7 +7,7 @@ import { directories, revision, warned } from './revisions.ts';
 
 const numbers = (store: RevisionStore): number[] => store.list().map(({ number }) => number);
 
-/** The modes of the tests' own files do not depend on the umask of who runs them. */
+/** File modes in the tests do not depend on the umask of the user. */
 const permissions = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
 
 const places = [

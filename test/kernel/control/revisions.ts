@@ -32,7 +32,7 @@ export function warned(): { readonly log: Log; readonly warnings: string[] } {
   return { log: { ...silentLog, warning }, warnings };
 }
 
-/** Fresh directories that are gone after each test. */
+/** New directories, removed after each test. */
 export function directories(): () => Promise<string> {
   const made: string[] = [];
   afterEach(async () => {

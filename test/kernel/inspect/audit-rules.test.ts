@@ -10,7 +10,7 @@ type Json = any;
 
 const backend = { host: ['http://127.0.0.1:9'], url_pattern: '/', extra_config: { 'qos/circuit-breaker': {} } };
 
-/** A configuration to which no rule objects. */
+/** A configuration that matches no rule. */
 const clean = {
   version: 3,
   name: 'shop',
@@ -80,7 +80,7 @@ const agents = (count: number) =>
     extra_config: {},
   }));
 
-/** What makes a rule fire, where, and which other rules object to the same thing. */
+/** Configurations that match a rule: the places, and other rules that match the same setting. */
 const cases: readonly [id: string, change: (config: Json) => void, at: readonly string[], also?: readonly string[]][] =
   [
     ['1.1.1', atEndpoint('auth/basic', {}), [inEndpoint('auth/basic')]],
@@ -279,7 +279,7 @@ const cases: readonly [id: string, change: (config: Json) => void, at: readonly 
     ['8.3.1', root({ plugin: { folder: '/open/', pattern: '.js' } }), ['/plugin/folder']],
   ];
 
-/** What looks like it and is none: the rule must be silent. */
+/** Similar configurations that the rule must not match. */
 const harmless: readonly [id: string, sentence: string, change: (config: Json) => void][] = [
   ['2.1.7', 'one security header', service('security/http', { frame_deny: true })],
   ['8.2.3', 'a limit for whole requests', root({ read_header_timeout: 0, read_timeout: '30s' })],

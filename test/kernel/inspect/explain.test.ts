@@ -7,7 +7,7 @@ import { json, type SeenRequest, startBackend, startGateway, type TestBackend } 
 import { ask } from '../server/ask.ts';
 import { serve } from './serve.ts';
 
-/** What the client of a backend adds to any request. */
+/** Headers that the HTTP client adds to every backend request. */
 const framing = new Set(['host', 'connection', 'accept-encoding', 'content-length', 'transfer-encoding']);
 
 function listed(headers: Iterable<readonly [string, string]>): string[] {
@@ -37,7 +37,7 @@ describe('explainRequest', () => {
   const explain = async (config: object, sample: SampleRequest): Promise<Explanation> =>
     explainRequest(await serve(config), sample);
 
-  /** Explains a request, makes it, and gives what was said and what the backends saw, in order. */
+  /** Explains a request, sends it, and returns the explanation and the received backend requests, in order. */
   const both = async (
     config: object,
     line: string,
@@ -186,15 +186,18 @@ describe('explainRequest', () => {
       ['X-Listed', null],
       ['X-Other', 'not in input_headers of the endpoint'],
       ['X-Stopped', 'not in input_headers of the backend'],
-      ['X-Forwarded-For', 'the gateway writes it itself'],
-      ['Te', 'it belongs to the connection'],
-      ['Content-Type', 'it describes a body, but the request has none'],
+      ['X-Forwarded-For', 'the gateway sets this header itself'],
+      ['Te', 'the header belongs to the connection'],
+      ['Content-Type', 'the header describes a body, but the request has none'],
     ] as const) {
       it(`for the header ${name}`, async () => equal((await reasons([name, 'x']))[name], why));
     }
 
     it('for a header named in Connection', async () => {
-      equal((await reasons(['Connection', 'x-hop'], ['X-Hop', '1']))['X-Hop'], 'Connection names it');
+      equal(
+        (await reasons(['Connection', 'x-hop'], ['X-Hop', '1']))['X-Hop'],
+        'the Connection header names this header',
+      );
     });
 
     it("for a header under * that resembles one of the gateway's", async () => {
@@ -202,7 +205,7 @@ describe('explainRequest', () => {
       const { forwarded } = await explain(one({ input_headers: ['*'] }), { method: 'GET', target: '/e', headers });
       equal(
         forwarded[0]!.clientHeaders[0]!.why,
-        'some backends treat it as a header set by the gateway or a component',
+        'some backends treat this name as a header set by the gateway or a component',
       );
     });
 

@@ -91,7 +91,7 @@ describe('matchRoute', () => {
   it('suggests an endpoint without the prefix of the request', async () => {
     const { nearMisses } = await match('GET /v1/user/7');
     equal(nearMisses[0]!.route.id, 'GET /user/{id}');
-    equal(nearMisses[0]!.why, 'has 2 segments; the path has 3');
+    equal(nearMisses[0]!.why, 'the pattern has 2 segments, the path has 3');
   });
 
   it('suggests nothing if no endpoint is similar', async () => {
@@ -102,7 +102,7 @@ describe('matchRoute', () => {
     const all = await serve({ endpoints: [...endpoints, { endpoint: '/__catchall', backend }] });
     const { rivals } = await matchRoute(all, 'GET', '/user/7');
     deepEqual(ids(rivals), ['GET /__catchall', 'POST /user/{id}']);
-    equal(rivals[0]!.why, 'answers only requests that no other endpoint matches');
+    equal(rivals[0]!.why, 'serves only requests that no other endpoint matches');
     const other = await matchRoute(all, 'PATCH', '/zzz');
     equal(other.match.kind === 'route' && other.match.route.pattern, '/__catchall');
   });

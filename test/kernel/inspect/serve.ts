@@ -6,7 +6,7 @@ import { Registry } from '../../../kernel/registry/registry.ts';
 import { examine } from '../../../kernel/runtime/build/build.ts';
 import { catalogue as released } from '../../../plugins/index.ts';
 
-/** What a configuration would serve, for looking at. `version` need not be written. */
+/** The compiled form of a configuration, for inspection. `version` can be omitted. */
 export async function serve(config: object, catalogue: Catalogue = released): Promise<Served> {
   const registry = new Registry(catalogue, toolServices());
   const examined = await examine({ version: 3, ...config }, {}, registry, true);

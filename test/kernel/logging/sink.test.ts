@@ -10,7 +10,7 @@ import { runInNewContext } from 'node:vm';
 import type { LogDestination } from '#contract';
 import { createSink, createSinks, toFile, toStream } from '../../../kernel/logging/index.ts';
 
-/** A destination that is busy until told otherwise. */
+/** A destination that is busy until the test releases it. */
 function blockable() {
   const written: string[] = [];
   const pending: ((error?: Error) => void)[] = [];
@@ -26,7 +26,7 @@ function blockable() {
   return { destination, written, release: (error?: Error) => pending.shift()?.(error) };
 }
 
-/** Bytes of live objects. */
+/** Bytes of objects in use. */
 function heapUsed(): number {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
@@ -233,7 +233,7 @@ describe('the log sinks of a process', () => {
       reported += chunk;
     });
     await new Promise((resolve) => child.once('exit', resolve));
-    // Whoever waits for the reader reports nothing.
+    // While a process waits for its reader, it reports nothing.
     ok(Number(reported) > 10_000, reported);
     child.stdout.destroy();
   });

@@ -43,10 +43,10 @@ describe('errors of a PEM file are explained in plain words', () => {
   for (const type of ['pkcs1', 'pkcs8'] as const) {
     it(`for an encrypted key in ${type}`, () => {
       const pem = encrypted(type);
-      equal(problem(pem, createPrivateKey), 'the key is encrypted, keep it without passphrase');
+      equal(problem(pem, createPrivateKey), 'the key is encrypted: store it without a passphrase');
       equal(
         problem(pem, (key) => createSecureContext({ key })),
-        'the key is encrypted, keep it without passphrase',
+        'the key is encrypted: store it without a passphrase',
       );
     });
   }

@@ -60,7 +60,7 @@ describe('regular expressions in RE2 syntax', () => {
     }
   });
 
-  it('refuse a text that would take too long, with an error', () => {
+  it('reject a text that would take too long to match, with an error', () => {
     const heavy = compile('(a|b)*a(a|b){500}$');
     throws(() => heavy.test('ab'.repeat(10_000)), PatternLimit);
     throws(() => heavy.testWhole('ab'.repeat(10_000)), PatternLimit);
@@ -77,7 +77,7 @@ describe('regular expressions in RE2 syntax', () => {
   it('are rejected if they are too large', () => {
     for (const [pattern, message] of [
       ['a'.repeat(16_385), 'has 16385 characters: at most 16384 are supported'],
-      ['a{1000}'.repeat(17), 'becomes a program of 17002 steps: at most 16384 are supported'],
+      ['a{1000}'.repeat(17), 'compiles to 17002 instructions: at most 16384 are supported'],
       [`${'('.repeat(1100)}a${')'.repeat(1100)}`, 'expression nests too deeply'],
     ] as const) {
       throws(() => compile(pattern), { message });
@@ -130,8 +130,8 @@ describe('regular expressions in RE2 syntax', () => {
       ['[^]', "the '[' is never closed", '['],
       ['*a', "nothing precedes '*' that could be repeated", '*'],
       ['[+]a|+', "nothing precedes '+' that could be repeated", '+'],
-      ['[**]a**', "'**' repeats a repetition", '**'],
-      ['a++', "'++' repeats a repetition", '++'],
+      ['[**]a**', "'**' repeats another repetition", '**'],
+      ['a++', "'++' repeats another repetition", '++'],
       ['[z-a]', 'the range z-a is out of order', 'z-a'],
       ['a{5,2}', 'the numbers of {5,2} are out of order', '{5,2}'],
       ['a{1001}', '{1001} repeats too often', '{1001}', /1000 times/],
@@ -162,7 +162,8 @@ describe('regular expressions in RE2 syntax', () => {
       ['\\ba[\\b]', 'escape \\b is not supported', '\\b', /\\x08/],
     ];
     for (const [pattern, message, segment, hint] of dialects) {
-      it(`are recognized as another dialect: ${pattern}`, () => reported(pattern, message, segment, hint!));
+      it(`are recognized as the syntax of another regular expression dialect: ${pattern}`, () =>
+        reported(pattern, message, segment, hint!));
     }
 
     function reported(pattern: string, message: string, segment: string, hint: RegExp): void {

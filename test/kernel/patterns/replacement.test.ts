@@ -3,7 +3,7 @@ import { equal, throws } from 'node:assert/strict';
 import { PatternLimit } from '#contract';
 import { createPatterns } from '../../../kernel/patterns/patterns.ts';
 
-/** What Go's `regexp.ReplaceAllString` makes of the same. */
+/** Results of Go's `regexp.ReplaceAllString`. */
 const rows: [pattern: string, text: string, template: string, result: string][] = [
   ['(a)(b)?', 'acab', '[$1|$2|$0]', '[a||a]c[a|b|ab]'],
   ['(?P<x>a)n', 'banana', '<$x>', 'b<a><a>a'],
@@ -52,7 +52,7 @@ describe('replacing with a regular expression', () => {
   const { compile } = createPatterns();
 
   for (const [pattern, text, template, result] of rows) {
-    it(`${pattern || 'nothing'} in ${JSON.stringify(text)} by ${template} gives ${JSON.stringify(result)}`, () => {
+    it(`${pattern || 'nothing'} in ${JSON.stringify(text)} by ${template} returns ${JSON.stringify(result)}`, () => {
       equal(compile(pattern).replacer(template)(text), result);
     });
   }
@@ -66,7 +66,7 @@ describe('replacing with a regular expression', () => {
     throws(() => compile('a(.*b)?').replacer('-')('a'.repeat(50_000)), PatternLimit);
   });
 
-  it('is refused for a text that is too long', () => {
+  it('fails for a text that is too long', () => {
     throws(() => compile('(a|b)*a(a|b){500}$').replacer('-')('ab'.repeat(10_000)), PatternLimit);
   });
 });

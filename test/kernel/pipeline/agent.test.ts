@@ -104,7 +104,7 @@ describe('the pipeline of an async agent', () => {
     deepEqual(codes(await run({ body })), ['GATEWAY_FAULT']);
   });
 
-  it('does not run for a message that was canceled before', async () => {
+  it('does not run for a message that has already been canceled', async () => {
     await start();
     deepEqual(codes(await run({ body }, AbortSignal.abort())), ['CALL_CANCELLED']);
     equal(seen.length, 0);
@@ -140,10 +140,10 @@ describe('the pipeline of an async agent', () => {
   it('requires exactly one driver', async () => {
     const at = '/async_agent/0/extra_config';
     deepEqual(await issues({ extra_config: {} }), [
-      ['AGENT_DRIVER', 'an agent has exactly one driver, found none', []],
+      ['AGENT_DRIVER', 'an agent must have exactly one driver, found none', []],
     ]);
     deepEqual(await issues({ extra_config: { 'test/driver': {}, 'test/other': {} } }), [
-      ['AGENT_DRIVER', 'an agent has exactly one driver, found 2', [`${at}/test~1driver`, `${at}/test~1other`]],
+      ['AGENT_DRIVER', 'an agent must have exactly one driver, found 2', [`${at}/test~1driver`, `${at}/test~1other`]],
     ]);
   });
 });

@@ -8,7 +8,7 @@ const schema = {
   properties: { file: { type: 'string', description: 'A file.', default: '' } },
 } as const;
 
-/** Answers every call by itself. */
+/** A protocol that answers every call itself. */
 const protocol = definePlugin({
   name: 'test/protocol',
   description: 'Answers with data.',

@@ -8,7 +8,7 @@ import {
 } from '../../../kernel/pipeline/traffic/backend-responses.ts';
 import { newCall, pipeRequest } from './requests.ts';
 
-/** What was counted, by backend and class, as in `a 2xx: 1`. */
+/** Counts by backend and class, as in `a 2xx: 1`. */
 function counted(responses: BackendResponses): string[] {
   return Array.from(responses, ([name, counts]) =>
     counts.snapshot().flatMap((count, at) => (count === 0 ? [] : [`${name} ${statusClasses[at]}: ${count}`])),

@@ -40,7 +40,7 @@ interface Given extends Partial<Omit<BackendOptions, 'endpoint' | 'backend' | 'h
 
 const bytes = (text: string, status = 200) => Reply.raw(status, new HeaderBag(), Buffer.from(text));
 
-/** A backend's pipe, and what its protocol was asked. */
+/** The pipeline of a backend, and the requests that its protocol received. */
 function backendOf({
   endpoint,
   backend,

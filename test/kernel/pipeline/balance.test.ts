@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { balance } from '../../../kernel/pipeline/backend/balance.ts';
 
-/** How often each host was picked. */
+/** Number of times that each host was selected. */
 function picks(pick: () => string | undefined, times: number): Record<string, number> {
   const counts: Record<string, number> = {};
   for (let at = 0; at < times; at++) {

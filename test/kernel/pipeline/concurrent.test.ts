@@ -8,7 +8,7 @@ import { newCall, pipeRequest } from './requests.ts';
 const T = 60_000;
 const never = (): Promise<Reply> => new Promise(() => {});
 
-/** A step whose calls answer one by one, in their own way; it remembers the calls. */
+/** A step that records its calls, each of which has its own outcome. */
 function oneByOne(...responses: ((request: PipeRequest) => Reply | Promise<Reply>)[]): {
   step: Step<PipeRequest>;
   calls: Call[];
@@ -171,7 +171,7 @@ describe('concurrent calls', () => {
     const backend = await startBackend(({ target }, response) => {
       const both = waiting.get(target) ?? [];
       waiting.set(target, [...both, () => response.end(`{"id":"of${target.slice(1)}"}`)]);
-      // Neither of the two is answered before the other has come.
+      // Both requests must arrive before either is answered.
       if (both.length === 1) for (const respond of waiting.get(target)!) respond();
     });
     const gateway = await startGateway({

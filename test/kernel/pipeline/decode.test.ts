@@ -7,7 +7,7 @@ import { newCall, pipeRequest } from './requests.ts';
 
 const json: Encoding = { name: 'json', decode: (bytes) => JSON.parse(Buffer.from(bytes).toString()) };
 
-/** What becomes of an answer. */
+/** The result of decoding a response. */
 async function read(raw: Reply, decoding: Partial<Decoding> = {}, origin = 'http://a:1', call = newCall()) {
   const warnings: string[] = [];
   const log: Log = { ...silentLog, warning: (line) => void warnings.push(String(line)) };

@@ -9,10 +9,10 @@ describe('a client that disconnects', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let lines: string[];
-  /** Responses of the backend that broke off before they were whole. */
+  /** Backend responses that ended before they were complete. */
   let broken: number;
 
-  /** A backend that answers the start of a body under `/stream` and nothing elsewhere. */
+  /** A backend that sends the start of a body for `/stream` and nothing for other paths. */
   beforeEach(async () => {
     broken = 0;
     backend = await startBackend((seen, response) => {

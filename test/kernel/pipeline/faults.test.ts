@@ -57,7 +57,7 @@ describe('a pipeline stage that throws or rejects', () => {
   afterEach(() => gateway?.close());
   after(() => backend.close());
 
-  /** One request to an endpoint whose component, or whose backends' components, act as named; null for none. */
+  /** One request to an endpoint with faulty components at the endpoint or its backends; null for no component. */
   const ask = async (endpoint: string | null, backends: readonly (string | null)[], router: object = {}) => {
     const extra = (act: string | null) => (act === null ? {} : { extra_config: { test: { act } } });
     const sinks = rememberingSinks();

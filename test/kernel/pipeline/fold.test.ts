@@ -35,7 +35,7 @@ for (const [name, folded] of [
       ['at once', respond],
       ['later', later],
     ] as const) {
-      it(`see a reply that arrives ${kind} from the inside out`, async () => {
+      it(`receive a reply that arrives ${kind}, innermost first`, async () => {
         await folded([noting('a'), noting('b', true), noting('c')], innermost)(pipeRequest(), new Call());
         deepEqual(seen, ['c', 'b', 'a']);
       });
@@ -78,14 +78,14 @@ describe('composed hooks on the reply', () => {
     ],
     ['is rejected', look<PipeRequest>(() => Promise.reject(new Error('no')))],
   ] as const) {
-    it(`see a failure if an inner hook ${how}`, async () => {
+    it(`receive a failure if an inner hook ${how}`, async () => {
       const reply = await foldSettled([status, failing, status], () => Reply.data({}))(pipeRequest(), new Call());
       deepEqual(statuses, [0, 1]);
       equal(reply.failed, true);
     });
   }
 
-  it('see the deadline if an inner hook never ends', async () => {
+  it('receive the error of the deadline if an inner hook never ends', async () => {
     const stuck = look<PipeRequest>(() => new Promise(() => {}));
     const call = new Call(silentLog, 5);
     const reply = await foldSettled([status, stuck], () => Reply.data({}))(pipeRequest(), call);

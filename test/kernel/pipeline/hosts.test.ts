@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict';
 import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { startGateway } from '../../support/gateway.ts';
 
-/** What is wrong with a backend: code, place below the backend, message, hint. */
+/** Error of a backend: code, pointer below the backend, message and hint. */
 async function issues(backend: object): Promise<unknown[][]> {
   const config = { endpoints: [{ endpoint: '/a/{id}', backend: [{ url_pattern: '/', ...backend }] }] };
   try {

@@ -28,7 +28,7 @@ describe('a query parameter in url_pattern', () => {
   it('causes a warning if forwarded parameters replace it', async () => {
     const [[pointer, message] = [], ...others] = await warningsOf(endpoint('/b?key=fixed&lang=en', ['lang', 'page']));
     deepEqual([pointer, others], ['/endpoints/0/backend/0/url_pattern', []]);
-    match(message!, /^"key" of url_pattern is lost in requests with forwarded query parameters/);
+    match(message!, /^"key" of url_pattern is lost if a request has forwarded query parameters/);
   });
 
   it('causes a warning for each endpoint, even if they share their pipeline', async () => {

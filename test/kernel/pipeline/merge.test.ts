@@ -14,7 +14,7 @@ const failing =
   () =>
     Reply.failed(new CallError('TEST', text));
 
-/** A step that answers when it is told to. */
+/** A step whose reply the test provides later. */
 function held(): { step: Step<PipeRequest>; release: (reply: Reply) => void } {
   const { promise, resolve } = Promise.withResolvers<Reply>();
   return { step: () => promise, release: resolve };

@@ -16,7 +16,7 @@ import { type Looking, withMessages } from '../../../kernel/pipeline/backend/mes
 import { until } from '../../support/conditions.ts';
 import { pipeRequest } from './requests.ts';
 
-/** One message is one JSON text a line; `!` breaks the framing, and so does an end within a line. */
+/** A message is one line of JSON. `!` is invalid framing, and so is an end within a line. */
 const lines: Messages = {
   contentType: 'text/lines',
   open(each, emit) {
@@ -39,7 +39,7 @@ const lines: Messages = {
   },
 };
 
-/** A stream, and what its maker is told. */
+/** A stream, and the notifications of its source. */
 function stream() {
   const reported: string[] = [];
   const body = new ByteStream({
@@ -49,7 +49,7 @@ function stream() {
   return { body, told: reported };
 }
 
-/** The answer of a backend, taken apart and put together. */
+/** A backend response, split into messages and joined again. */
 function taken(reply: Reply, looking: Partial<Looking> = {}) {
   const warnings: string[] = [];
   const log: Log = { ...silentLog, warning: (line) => void warnings.push(String(line)) };
@@ -64,7 +64,7 @@ function taken(reply: Reply, looking: Partial<Looking> = {}) {
 const respond = (body: Reply['body'], headers: string[] = [], status = 200) =>
   Reply.raw(status, new HeaderBag(headers), body);
 
-/** What a reader gets: its bytes, and how they end. A reader that is full takes one chunk. */
+/** The bytes that a reader receives, and how the stream ends. A slow reader pauses the stream after one chunk. */
 function read(body: Reply['body'], isFull = false) {
   const got: string[] = [];
   (body as ByteStream).flow({
@@ -90,7 +90,7 @@ describe('the messages of a streamed response', () => {
     deepEqual(read(taken(respond(Buffer.from('{"a":1}\n'))).reply.body), ['{"a":1}\n', 'end']);
   });
 
-  it('are not read from another status, a failure or an empty body', () => {
+  it('are not read from a response with a status other than 200, a failure or an empty body', () => {
     const failed = respond(whole('x'));
     failed.errors = [new BackendError('TEST', 'it broke')];
     for (const reply of [respond(whole('x'), [], 201), failed, respond(null)]) {

@@ -48,11 +48,11 @@ describe('offers between plugins', () => {
     const offers = Offers.atRoot(createContainer());
     throws(
       () => offers.add(taker, [offer('key', 'x')]),
-      /^Error: plugin "taker" does not name the port "key" in "offers"$/,
+      /^Error: plugin "taker" must list the port "key" in "offers"$/,
     );
-    throws(() => offers.add(giver, [offer('bell', 'x')]), /"giver" does not name the port "bell" in "offers"/);
-    throws(() => offers.take(taker, port('door')), /"taker" does not name the port "door" in "takes"/);
-    throws(() => offers.take(giver, port('key')), /"giver" does not name the port "key" in "takes"/);
+    throws(() => offers.add(giver, [offer('bell', 'x')]), /"giver" must list the port "bell" in "offers"/);
+    throws(() => offers.take(taker, port('door')), /"taker" must list the port "door" in "takes"/);
+    throws(() => offers.take(giver, port('key')), /"giver" must list the port "key" in "takes"/);
   });
 });
 

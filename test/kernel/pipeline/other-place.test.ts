@@ -31,7 +31,7 @@ describe('a setting at a place where it is unknown', () => {
     deepEqual(shown(ofOtherPlace(unknown(), plugin(forms), forms, here)), [
       'SCHEMA_UNKNOWN_KEY',
       `${here}/door`,
-      `'door' of "x/y" is only allowed in another form of the component`,
+      `'door' of "x/y" cannot be combined with the other fields: it belongs to another form of the component`,
       'use the fields of one form only',
     ]);
     const others = place('endpoint', { anyOf: [form('key')] });

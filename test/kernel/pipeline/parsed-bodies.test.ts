@@ -14,7 +14,7 @@ describe('a request body that a component parses', () => {
   afterEach(() => gateway.close());
   after(() => backend.close());
 
-  /** Statuses of a body of that length: for an endpoint that validates it, and for one that passes it on. */
+  /** Statuses for a body of that length: of an endpoint that validates it, and of one that forwards it. */
   const statuses = async (bytes: number, root: object = {}, proxy: object = {}) => {
     const backends = [{ host: [backend.url], url_pattern: '/' }];
     gateway = await startGateway({

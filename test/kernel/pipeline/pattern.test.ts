@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { Call, claimsSlot, type DataObject, HeaderBag, makeRequest, PipeRequest, Query, Reply } from '#contract';
 import { compileDemands, compilePattern, compileText, encodeHost } from '../../../kernel/pipeline/request/pattern.ts';
 
-/** What a request brings. */
+/** Values of a request. */
 interface Brought {
   readonly params?: Record<string, string>;
   readonly headers?: string[];
@@ -11,7 +11,7 @@ interface Brought {
   /** The query that is forwarded. */
   readonly forwarded?: string;
   readonly claims?: DataObject;
-  /** Data of the backends before. */
+  /** Data of earlier backends. */
   readonly earlier?: (DataObject | null)[];
 }
 

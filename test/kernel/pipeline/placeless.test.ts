@@ -10,7 +10,7 @@ describe('a plugin without a place that is named in an extra_config', () => {
     [
       'is reported as attached automatically',
       { always: () => ({}) },
-      'it is attached to every service by itself',
+      'it is attached to every service automatically',
       'remove it',
     ],
     [

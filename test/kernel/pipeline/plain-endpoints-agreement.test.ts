@@ -9,12 +9,12 @@ import { startPlugged } from '../../support/plugged.ts';
 
 type Fields = Record<string, unknown>;
 
-/** Names that objects of JavaScript have by themselves are among them. */
+/** The names include members of Object.prototype. */
 const names = ['id', 'Name', 'constructor', '__proto__', 'toString'];
 const fields = ['method', 'path', 'headers', 'body', 'list', 'constructor', '__proto__', 'absent'];
 const answers = ['/json', '/list', '/text', '/empty', '/fail', '/missing', '/broken', '/away', '/gzip', '/cut'];
 
-/** Fields of an object, each now and then. */
+/** Random fields of an object. */
 function maybe(chance: Chance, all: Record<string, () => unknown>): Fields {
   return Object.fromEntries(chance.some(Object.entries(all)).map(([name, make]) => [name, make()]));
 }
@@ -59,11 +59,11 @@ function anyEndpoint(chance: Chance, at: number, host: string): Fields {
   };
 }
 
-/** Of a gateway all of whose endpoints have attachments of their own: something stands around each, and does nothing. */
+/** Settings of a gateway in which no endpoints share attachments: each has a component without effect around it. */
 const apart: AtService = { eachEndpoint: () => ({}) };
 
 interface Observed {
-  /** What the log says before anybody calls. */
+  /** Log lines before the first request. */
   readonly started: readonly string[];
   readonly replies: readonly unknown[];
   readonly lines: readonly string[];
@@ -72,7 +72,7 @@ interface Observed {
   readonly explained: readonly unknown[];
 }
 
-/** Everything that can be seen of a gateway that answers the same requests. */
+/** All observable results of a gateway for the same requests. */
 async function observe(document: object, service: AtService, seed: number): Promise<Observed & { plain: number }> {
   const sinks = rememberingSinks();
   const gateway = await startPlugged(document, { service }, { sinks, debug: true });
@@ -131,11 +131,11 @@ async function replyOf(gateway: Operations, method: string, url: string, headers
     ...(hasBody && { body: '{"sent":1}' }),
   });
   const { date: _date, ...rest } = all;
-  // Errors stand in the order in which they came up.
+  // Errors are in the order in which they occurred.
   return [statusCode, rest, body.split('\n').sort()];
 }
 
-/** The lines of a log, whatever the time, how long things took and which of several backends answered first. */
+/** The lines of a log, without times, durations and the order of responses. */
 function timeless(lines: readonly string[]): string[] {
   const varying =
     /\d{4}[-/]\d\d[-/]\d\d[T -]*\d\d:\d\d:\d\d(?:\.\d+)?\S*|\d+(?:\.\d+)?(?:n|µ|m)?s\b|(?<=Error #)\d+|(?<= ) +/g;

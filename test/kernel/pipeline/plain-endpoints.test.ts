@@ -77,7 +77,7 @@ describe('equal endpoints without components, which share their pipeline', () =>
     equal(plainRoutes(gateway).length, forms.length * 3 - new Set(forms.map(formOf)).size);
     const shared = await repliesOf(gateway);
     await gateway.close();
-    // A component that does nothing.
+    // A component without effect.
     const own = endpoints({ extra_config: { test: {} } });
     gateway = await startPlugged({ host: [backend.url], endpoints: own }, {});
     equal(plainRoutes(gateway).length, 0);
@@ -119,7 +119,7 @@ describe('equal endpoints without components, which share their pipeline', () =>
       gateway = await startGateway({ endpoints: each });
       equal(plainRoutes(gateway).length, 3);
       const isOther = async (url: string) => 'other' in JSON.parse((await gateway!.inject(url)).body);
-      // In between others are called, which would take turns with it.
+      // Other endpoints are called in between, which would rotate the hosts as well.
       const first = await isOther('/b');
       await isOther('/c');
       equal(await isOther('/b'), !first);

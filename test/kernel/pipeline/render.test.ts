@@ -19,7 +19,7 @@ const text: Encoding = {
 const raw: Encoding = { name: 'raw', raw: true };
 const streaming: Encoding = { name: 'streaming', raw: true, streams: true };
 
-/** What a client is written of a reply: status, headers, body. */
+/** The response that is written for a reply: status, headers and body. */
 function written(
   reply: Reply,
   { output = text, ttlMs = 0, told: reported = rendering, headers = [] as string[] } = {},

@@ -8,7 +8,7 @@ import {
   isLookAlike,
 } from '../../../kernel/pipeline/request/request.ts';
 
-/** What components set. */
+/** Headers that components set. */
 const set = new Set(['x-user']);
 
 interface Sent {
@@ -17,7 +17,7 @@ interface Sent {
   readonly body?: RequestBody;
 }
 
-/** What is let through of a request, by an endpoint's lists. */
+/** The parts of a request that an endpoint's lists forward. */
 function forwarded(lists: { headers?: string[]; queries?: string[] }, { headers = [], search = '', body }: Sent) {
   const endpoint = { input_headers: lists.headers ?? [], input_query_strings: lists.queries ?? [] };
   const client = makeRequest({

@@ -1,6 +1,6 @@
 import { Call, HeaderBag, makeRequest, PipeRequest, Query, type RequestBody } from '#contract';
 
-/** A request as the backend phase sees it, for tests of single stages. */
+/** A request as in the backend phase, for tests of single stages. */
 export function pipeRequest(body: RequestBody | null = null): PipeRequest {
   const query = new Query();
   const headers = new HeaderBag();

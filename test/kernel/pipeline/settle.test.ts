@@ -25,7 +25,7 @@ const never = (): Promise<never> => new Promise(() => {});
 
 describe('composed stages with error handling', () => {
   const request = {} as ClientRequest;
-  /** Puts its name on every reply that comes out of it. */
+  /** A stage that adds its name to every reply. */
   const mark = (name: string): Wrap<ClientRequest> => afterwards((reply) => reply.headers.append('x', name));
   const marks = (reply: Reply): string[] => reply.headers.getAll('x');
   const hang: Wrap<ClientRequest> = beforehand(never);

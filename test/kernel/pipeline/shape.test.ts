@@ -32,6 +32,6 @@ describe('shaping the data of a backend', () => {
     ['keys that change their names in a row', { a: 'b', b: 'c' }, { a: 1, b: 2 }, { c: 1 }],
   ];
   for (const [what, mapping, data, made] of mappings) {
-    it(`with mapping gives ${what}`, () => deepEqual(shaped({ mapping }, data), made));
+    it(`with mapping returns ${what}`, () => deepEqual(shaped({ mapping }, data), made));
   }
 });

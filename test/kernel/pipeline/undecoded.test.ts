@@ -20,7 +20,7 @@ const bodies: Readonly<Record<string, string>> = {
 const at = (target: string, fields: object = {}) => ({ url_pattern: target, ...fields });
 const details = { extra_config: { 'backend/http': { return_error_details: 'alias' } } };
 
-/** Backends of an endpoint each. */
+/** Lists of backends, one list per endpoint. */
 const cases: readonly (readonly object[])[] = [
   [at('/a'), at('/b')],
   [at('/b'), at('/a'), at('/long')],

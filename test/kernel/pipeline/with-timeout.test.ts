@@ -3,7 +3,7 @@ import { ByteStream, type Call, HeaderBag, Reply } from '#contract';
 import { withTimeout } from '../../../kernel/pipeline/steps/with-timeout.ts';
 import { newCall, pipeRequest } from './requests.ts';
 
-/** A body under a deadline of its own, as its maker and its reader see it. */
+/** A body with its own deadline, as its source and its reader see it. */
 async function timed(respond: (reply: Reply) => Reply | Promise<Reply> = (reply) => reply) {
   const reported: string[] = [];
   const body = new ByteStream({
@@ -38,7 +38,7 @@ async function timed(respond: (reply: Reply) => Reply | Promise<Reply> = (reply)
     fill: () => {
       isFull = true;
     },
-    /** A call that is over does not hear of the end of the one around it. */
+    /** A finished call is not notified of the end of its parent. */
     isOver: () => {
       around.cancel(new Error('late'));
       return own.reason === null;

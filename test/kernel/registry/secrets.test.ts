@@ -14,7 +14,7 @@ import { normalize } from '../../support/known.ts';
 const CLIENT = '/endpoints/0/backend/0/extra_config/backend~1http~1client';
 const PROXY = `${CLIENT}/proxy_address`;
 
-/** A field that only its schema calls a secret. */
+/** A field that its schema marks as secret, but whose name does not reveal it. */
 const document = (address: Data) => ({
   version: 3,
   endpoints: [

@@ -17,10 +17,10 @@ describe('an unchanged endpoint over a reload', () => {
   let steps: string[];
   let folder: PluginFolder;
 
-  /** Tells what becomes of it. */
+  /** A component that records its lifecycle. */
   const watched = definePlugin({
     name: 'test/watched',
-    description: 'Tells what becomes of it.',
+    description: 'A component that records its lifecycle.',
     takes: [texts],
     places: [
       atEndpoint(

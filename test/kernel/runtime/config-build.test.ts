@@ -19,7 +19,7 @@ describe('a configuration build that is discarded', () => {
       released,
       Array.from({ length: 20 }, (_, at) => 19 - at),
     );
-    // A slice begins behind one of them, and is over behind the next.
+    // A slice begins after one of them and ends after the next.
     ok(turns >= 10, String(turns));
   });
 });

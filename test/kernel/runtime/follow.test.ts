@@ -135,7 +135,7 @@ describe('a gateway that watches its file', () => {
 
   describe('reports only once an invalid save', () => {
     const refusals = () => sinks.lines.filter((line) => line.includes('configuration refused')).length;
-    /** Lines that tell of a look at the files without a change. */
+    /** Log lines about a check of the files that found no change. */
     const quietLooks = () => sinks.lines.filter((line) => line.includes('same content as before')).length;
 
     beforeEach(async () => {

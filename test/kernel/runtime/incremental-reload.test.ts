@@ -7,7 +7,7 @@ import { silentSinks } from '../../../kernel/testing/index.ts';
 import { openGateway, partsOf, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { headerSource, PluginFolder } from '../../support/plugin-folder.ts';
 
-/** Numbers that look random, the same in every run. */
+/** Pseudorandom numbers, the same in every run. */
 function generator(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -22,7 +22,7 @@ interface Endpoint {
   [field: string]: unknown;
 }
 
-/** A configuration on its way through changes. */
+/** A configuration that is changed step by step. */
 interface Model {
   endpoints: Endpoint[];
   service: Record<string, unknown>;
@@ -60,9 +60,9 @@ describe('a configuration that reuses its unchanged parts', function () {
 
   const script = (version: number) => `function mark(request) request:headers('X-Script', 'version ${version}') end`;
 
-  /** Plugins from files cost much of the time. */
+  /** Plugins from files take much of the time. */
   let withPlugins = true;
-  /** Components that always stand at the root. */
+  /** Components that are always configured at the root. */
   let always: Readonly<Record<string, unknown>> = {};
 
   const documentOf = ({ endpoints, service, components }: Model): object => ({
@@ -75,7 +75,7 @@ describe('a configuration that reuses its unchanged parts', function () {
     endpoints,
   });
 
-  /** Written on lines of their own, so that most of a text is as it was. */
+  /** Each entry is on its own line, so that most of the text stays the same. */
   const sourceOf = (document: object, form: number): ConfigText =>
     new ConfigText(JSON.stringify(document, null, form === 0 ? 4 : 1), 'json');
 
@@ -96,7 +96,7 @@ describe('a configuration that reuses its unchanged parts', function () {
     ...(always['auth/api-keys'] ? observed(random) : []),
   ];
 
-  /** What components at the root may learn from. */
+  /** Offers of endpoints from which components at the root can read values. */
   const observed = (random: (below: number) => number): readonly (() => Record<string, unknown>)[] => [
     () => ({ extra_config: { 'auth/api-keys': { roles: ['user'] } } }),
     () => ({
@@ -122,7 +122,7 @@ describe('a configuration that reuses its unchanged parts', function () {
     },
   ];
 
-  /** Changes something. @returns what. */
+  /** Makes a random change. @returns its description. */
   function change(model: Model, random: (below: number) => number): string {
     const { endpoints, components } = model;
     const made = (path: string): Endpoint => ({
@@ -146,19 +146,19 @@ describe('a configuration that reuses its unchanged parts', function () {
     return step;
   }
 
-  /** What a gateway answers and says of itself, but for times. */
+  /** Responses and status of a gateway, without times. */
   async function shown(gateway: Operations): Promise<unknown> {
     const replies = [];
     for (const url of asked) {
       const headers = { origin: 'http://0.test', 'x-a': 'b', authorization: 'Bearer secret' };
       const { statusCode, headers: given, body } = await gateway.inject({ url, headers });
       const { date: _date, ...rest } = given;
-      // Of another order alone nobody is told.
+      // A change of the order only is not reported.
       replies.push([url, statusCode, rest, url === '/api' ? body.split('\n').sort() : body]);
     }
     const { hash, warnings } = gateway.status;
     const endpoints = gateway.config.endpoints.toSorted((a, b) => (a.endpoint < b.endpoint ? -1 : 1));
-    // Another order alone is no other configuration: places are told by what stands there.
+    // A configuration that differs in its order only counts as equal; places are compared by their content.
     const place = (pointer: string) =>
       pointer.replace(/^\/endpoints\/(\d+)/, (_, at) => gateway.config.endpoints[Number(at)]!.endpoint);
     const texts = warnings.map(({ code, pointer, message }) => `${place(pointer)} ${code} ${message}`).sort();
@@ -190,7 +190,7 @@ describe('a configuration that reuses its unchanged parts', function () {
   ] as const;
   for (const [seed, components] of sets) {
     const others = Object.keys(components).join(', ');
-    it(`responds like one that is built completely, for any change (${seed}) ${others}`, async () => {
+    it(`responds like one that is built completely, after any change (${seed}) ${others}`, async () => {
       const random = generator(seed);
       withPlugins = seed === 1;
       always = components;
@@ -211,7 +211,7 @@ describe('a configuration that reuses its unchanged parts', function () {
           if (random(5) === 0) {
             const before = await shown(gateway);
             await gateway.apply({ trigger: 'api', source: document, dryRun: true }).catch(() => {});
-            // A script is read when its endpoint is built, and not before that is.
+            // A script is read only when its endpoint is built.
             deepEqual(await shown(gateway), before, `${index}: a dry run of ${steps}`);
           }
           const fresh = await openGateway(document, { port: 0, sinks: silentSinks }).catch(issues);

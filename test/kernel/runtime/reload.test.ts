@@ -17,7 +17,7 @@ describe('reload', () => {
   let port: number;
   const agent = new Agent({ keepAlive: true });
 
-  /** Two endpoints that tell the generation: a mix of two generations would show. */
+  /** Two endpoints that return the generation, which would reveal a mix of two generations. */
   const generation = (number: number, extra: object = {}) => ({
     version: 3 as const,
     host: [backend.url],

@@ -146,7 +146,7 @@ describe('a file watcher', () => {
       await mkdir(elsewhere);
       await at.start([file], { times: { slowPollMs: 50 } });
       equal(at.watcher.status.mode, 'events');
-      // What is written under another name of the file causes events there, and none here.
+      // A write through another name of the file causes events there, and none here.
       await link(file, join(elsewhere, 'link.json'));
       for (const number of [2, 3]) {
         await writeFile(join(elsewhere, 'link.json'), `{"a": ${number}}`);
@@ -207,7 +207,7 @@ describe('a file watcher', () => {
   });
 });
 
-/** Directories this process has the operating system watch. */
+/** Directories that the operating system watches for this process. */
 function watchedInodes(): number {
   let count = 0;
   for (const descriptor of readdirSync('/proc/self/fdinfo')) {

@@ -17,7 +17,7 @@ describe('watching configuration files', () => {
 
   afterEach(() => at.end());
 
-  /** A write of our own. */
+  /** A write by the gateway. */
   const write = (text: string) => at.watcher.write(file, contentHash(Buffer.from(text)), () => writeFile(file, text));
 
   describe('reports a file saved', () => {
@@ -146,7 +146,7 @@ describe('watching configuration files', () => {
   });
 
   describe('waits for unfinished writes', () => {
-    /** Starts, with a promise of the moment a file was found unfinished. */
+    /** Starts the watcher. The promise resolves when a file is detected as unfinished. */
     const startPatiently = async (): Promise<{ readonly unfinished: Promise<void> }> => {
       const seen = Promise.withResolvers<void>();
       await at.start([file], {

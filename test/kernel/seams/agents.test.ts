@@ -7,7 +7,7 @@ import { until } from '../../support/conditions.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 
-/** A queue in memory, whose messages one consumer takes one after another. */
+/** An in-memory queue with a single consumer that takes messages one after another. */
 class Queue {
   readonly done: string[] = [];
   readonly failed: string[] = [];

@@ -4,7 +4,7 @@ import type { Gateway } from '../../../kernel/index.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 
-/** Reaches the backend of its endpoint by itself, and knows the next of its addresses. */
+/** A component of an endpoint that calls the endpoint's backend itself, with the next of its addresses. */
 const telegraph = definePlugin({
   name: 'test/telegraph',
   description: 'Tells what is asked of the backend.',
@@ -64,7 +64,7 @@ describe("a component of an endpoint that attaches to the endpoint's backends", 
       ['/{name}?v=1&w=2', 'tele://a:1', '/base/x?v=1&w=2', 'tele://b:2'],
       ['/{name}?v=1&w=2', 'tele://b:2', '/x?v=1&w=2', 'tele://a:1/base'],
     ];
-    // Each request takes one address, and asks for one more: the same turn comes round.
+    // Each request uses one address and requests another one, so the rotation returns to the same address.
     deepEqual(
       first,
       own.find(([, origin]) => origin === first![1]),

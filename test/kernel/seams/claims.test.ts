@@ -17,7 +17,7 @@ import { startWith } from '../../support/plugged.ts';
 
 const open = { type: 'object', properties: {} } as const;
 
-/** Two components that bring the same part, as two teams would write them. */
+/** Two independent components that provide the same part. */
 function rivals(section: { service?: AtService; endpoint?: AtEndpoint; backend?: AtBackend }) {
   return ['test/first', 'test/second'].map((name) =>
     definePlugin({
@@ -145,6 +145,9 @@ describe('two components with contributions that add up', () => {
     );
     const endpoints = [{ endpoint: '/a', backend: [{ url_pattern: '/', extra_config: both }] }];
     const refused = await startWith(reaches, { endpoints }).catch((error: ConfigErrors) => error);
-    equal((refused as ConfigErrors).errors[0]!.message, '"test/first" and "test/second" cannot both reach one backend');
+    equal(
+      (refused as ConfigErrors).errors[0]!.message,
+      '"test/first" and "test/second" cannot both call the same backend',
+    );
   });
 });

@@ -4,7 +4,7 @@ import type { Operations } from '#kernel';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 
-/** Refuses every request, with what a client is told of it. */
+/** A component that rejects every request, with a response body for the client. */
 const refusing = (view: ClientView) =>
   definePlugin({
     name: 'test/refusing',

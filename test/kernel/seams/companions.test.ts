@@ -56,7 +56,7 @@ describe('a component that requires another one', () => {
     const warning = {
       code: 'COMPONENT_UNUSED',
       pointer: '/extra_config/test~1shared',
-      message: 'test/shared has no effect: no endpoint has test/user with "uses": true',
+      message: 'test/shared has no effect: no endpoint uses test/user with "uses": true',
       hint: undefined,
     };
     for (const endpoints of [[], [endpoint({})], [endpoint({ 'test/user': {} })]]) {

@@ -9,7 +9,7 @@ const schema = {
   properties: { header: { type: 'string', description: 'Which it asks for; else it is the fallback.' } },
 } as const;
 
-/** Calls a backend where the client sends a header, or where no other one is called. */
+/** A condition that calls a backend if the client sends a header, or if no other backend is called. */
 const asked = (seen: string[]) =>
   definePlugin({
     name: 'test/asked',

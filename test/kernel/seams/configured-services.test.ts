@@ -5,7 +5,7 @@ import { until } from '../../support/conditions.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 
-/** A store that counts, as Redis would. */
+/** A store with a counter, similar to Redis. */
 interface Store {
   count(key: string): number;
 }
@@ -54,7 +54,7 @@ const store = definePlugin({
   ],
 });
 
-/** Answers how often it was called. */
+/** A component that returns the number of its calls. */
 const counter = definePlugin({
   name: 'test/counter',
   description: 'Counts calls in a store.',

@@ -5,7 +5,7 @@ import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { refusalsOf } from '../../support/modules.ts';
 import { startWith } from '../../support/plugged.ts';
 
-/** Answers every request with a status. */
+/** A component that answers every request with a status. */
 const present = definePlugin({
   name: 'test/answer',
   description: 'Answers by itself.',
@@ -21,7 +21,7 @@ const present = definePlugin({
   ],
 });
 
-/** What it was called in another product. */
+/** The component under its name in another product. */
 const old = (becomes: Plugin['becomes']) =>
   definePlugin({
     name: 'test/old-answer',

@@ -13,7 +13,7 @@ import type { Gateway } from '../../../kernel/index.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 
-/** A message behind its flag and length. */
+/** A message with its flag and length prefix. */
 function frame(text: string): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt32BE(Buffer.byteLength(text), 1);
@@ -30,7 +30,7 @@ function messagesOf(bytes: Buffer): string[] {
   return messages;
 }
 
-/** Serves two methods of one gRPC service: a unary one that asks an endpoint, and one that sends back what it reads. */
+/** Serves two methods of a gRPC service: a unary one that calls an endpoint, and one that echoes its input. */
 const server = definePlugin({
   name: 'test/grpc',
   description: 'Answers gRPC on the port of the service.',

@@ -9,7 +9,7 @@ const role = {
   properties: { header: { type: 'string', description: 'Its name.', default: 'X-Role' } },
 } as const;
 
-/** Tells backends the role of a client in a header that its configuration names. */
+/** Sends the role of the client to backends in a configured header. */
 const roles = definePlugin({
   name: 'test/roles',
   description: 'Tells backends a role.',

@@ -24,7 +24,7 @@ import { openHarness } from '../../../kernel/testing/index.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 
-/** Signs address and body of every request with a shared key, as cloud providers want it. */
+/** Signs the URL and body of every request with a shared key, as cloud providers require. */
 const signer = definePlugin({
   name: 'test/signer',
   description: 'Signs requests to a backend.',
@@ -48,7 +48,7 @@ const signer = definePlugin({
   ],
 });
 
-/** Asks a GraphQL server: the query stands in the configuration, its variables are those of the path. */
+/** Sends a configured GraphQL query with the path parameters as its variables. */
 const graphql = definePlugin({
   name: 'test/graphql',
   description: 'Asks a GraphQL server.',
@@ -74,7 +74,7 @@ const graphql = definePlugin({
   ],
 });
 
-/** Answers by itself, without HTTP. */
+/** A protocol that responds itself, without HTTP. */
 const spoken = definePlugin({
   name: 'test/spoken',
   description: 'Answers in the place of a backend.',
@@ -85,7 +85,7 @@ const spoken = definePlugin({
   ],
 });
 
-/** Asks another server before its backend, as one that issues tokens. */
+/** Calls another server before the backend, such as one that issues tokens. */
 const asking = definePlugin({
   name: 'test/asking',
   description: 'Asks another server first.',
@@ -105,7 +105,7 @@ const asking = definePlugin({
   ],
 });
 
-/** Lets requests in for as long as an address says so. */
+/** Accepts requests as long as another server responds with success. */
 const gatekeeper = definePlugin({
   name: 'test/gatekeeper',
   description: 'Asks a service whether to let a request in.',
@@ -135,7 +135,7 @@ const gatekeeper = definePlugin({
   ],
 });
 
-/** Says who it is once for each connection, as NTLM does, and is known there from then on. */
+/** Authenticates once per connection, like NTLM. */
 const handshake = definePlugin({
   name: 'test/handshake',
   description: 'Introduces itself to a backend.',
@@ -306,7 +306,7 @@ describe("the gateway's HTTP client, used by a component", () => {
 
   it('is rejected if the plugin does not declare the signers that it uses', async () => {
     const careless = { ...graphql, name: 'test/careless', takes: [] };
-    await rejects(openHarness(careless, 'backend', {}), /does not name the port "http signers" in "takes"/);
+    await rejects(openHarness(careless, 'backend', {}), /must list the port "http signers" in "takes"/);
   });
 
   it('can be tested without a socket', async () => {

@@ -35,7 +35,7 @@ const schema = {
   },
 } as const;
 
-/** Speaks a protocol over HTTP/2 in which the answer is a text and its end a trailer. */
+/** A protocol over HTTP/2 whose responses are texts that end with a trailer. */
 const speaking = (name: string): Plugin =>
   definePlugin({
     name,

@@ -126,7 +126,7 @@ describe('Koa middleware from npm', () => {
       equal((await post('/limited', '{"a":1}', { 'Transfer-Encoding': 'chunked' })).status, 413);
     });
 
-    it('has no more than the limit buffered', async () => {
+    it('buffers no more than the limit', async () => {
       await start(
         async (context, next) => {
           for await (const _piece of context.req);
@@ -246,7 +246,7 @@ describe('Koa middleware from npm', () => {
     });
   });
 
-  it('lets outer wraps see the changed request', async () => {
+  it('passes the changed request to outer wraps', async () => {
     const seen: unknown[] = [];
     await start(
       (context, next) => {

@@ -31,7 +31,7 @@ describe('a long-lived response', () => {
     );
     const { port } = await gateway.listen();
     const client = await openStream(port, '/lasts');
-    // Question later with the same timeout: when it is over, so is that of the first.
+    // A later request with the same timeout: when it has expired, the timeout of the first one has expired, too.
     equal((await gateway.inject({ url: '/hangs' })).statusCode, 500);
     body.write(Buffer.from('still here'));
     await client.until('still here');

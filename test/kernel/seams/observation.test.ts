@@ -37,7 +37,7 @@ function remembering(series: Series): Meter {
   };
 }
 
-/** Exports what all components measure. */
+/** Exports the measurements of all components. */
 function exporter(name: string, series: Series) {
   return definePlugin({
     name,
@@ -56,7 +56,7 @@ function exporter(name: string, series: Series) {
   });
 }
 
-/** Measures the requests of an endpoint, where somebody exports it. */
+/** Measures the requests of an endpoint, if an exporter exists. */
 const measuring = definePlugin({
   name: 'test/measuring',
   description: 'Measures requests.',
@@ -143,7 +143,7 @@ describe('metrics of a component', () => {
   });
 });
 
-/** Whose connection it is: set by the same plugin around each backend. */
+/** Backend of the connection, set by the same plugin around each backend. */
 const spanSlot = defineSlot<string>('test span');
 
 describe('an observer of connections to backends', () => {
@@ -152,7 +152,7 @@ describe('an observer of connections to backends', () => {
   const seen: (BackendConnection & { span: string | undefined; target: string })[] = [];
   const replies: number[] = [];
 
-  /** Follows every request to a backend, and how it got its connection. */
+  /** Observes every backend request and how it obtained its connection. */
   const tracing = definePlugin({
     name: 'test/tracing',
     description: 'Traces requests to backends.',
@@ -209,7 +209,7 @@ describe('an observer of connections to backends', () => {
     ok(dnsMs > 0 && connectMs > 0, `name ${dnsMs}, connection ${connectMs}`);
     equal(tlsMs, 0);
     ok(first!.waitMs >= dnsMs + connectMs, `${first!.waitMs}`);
-    // The client library may have a second connection before the first one is free again.
+    // The client library can open a second connection before the first one is free again.
     await until(async () => {
       await ask();
       return seen.at(-1)!.reused === true;

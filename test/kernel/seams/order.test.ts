@@ -97,7 +97,7 @@ describe('a component that responds by itself', () => {
 
   it('hides components inside it around a backend, which causes a warning', async () => {
     const [warning] = await hidden({}, both);
-    match(warning!.message, /"test\/answering" answers by itself, so "test\/inner" may never run/);
+    match(warning!.message, /"test\/answering" can respond without calling "test\/inner", which may never run/);
   });
   it('hides components inside it at the root, too', async () => {
     deepEqual(

@@ -5,7 +5,7 @@ import type { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
 
-/** Answers a backend by a pipe of its own. */
+/** Answers a backend call with its own pipeline. */
 const workflow = definePlugin({
   name: 'test/workflow',
   description: 'Backends in place of a backend.',

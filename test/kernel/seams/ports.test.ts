@@ -14,7 +14,7 @@ const checksPort = definePort<Check>('test checks');
 const nothing = { type: 'object', properties: {} } as const;
 const text = { type: 'object', properties: { allow: { type: 'string', description: 'Who.', default: '' } } } as const;
 
-/** Lets a request in when every check that others offer agrees. */
+/** Accepts a request if all checks that other plugins offer succeed. */
 const validator = definePlugin({
   name: 'test/validator',
   description: 'Asks every check.',
@@ -97,14 +97,14 @@ describe('offers of one plugin to another', () => {
 
   it('must be declared by the plugin that takes them', async () => {
     const careless = definePlugin({ ...validator, takes: [] });
-    await rejects(openHarness(careless, 'endpoint', {}), /does not name the port "test checks" in "takes"/);
+    await rejects(openHarness(careless, 'endpoint', {}), /must list the port "test checks" in "takes"/);
   });
 
   it('must be declared by the plugin that offers them', async () => {
     const careless = definePlugin({ ...allowed, offers: [] });
     await rejects(
       startWith([careless], { endpoints: [endpoint('/a', { 'test/allowed': {} })] }),
-      /does not name the port "test checks" in "offers"/,
+      /must list the port "test checks" in "offers"/,
     );
   });
 

@@ -35,7 +35,7 @@ describe('background work of a plugin', () => {
   });
   afterEach(() => gateway?.close());
 
-  it('begins when its configuration becomes active and ends when that is replaced', async () => {
+  it('begins when its configuration becomes active and ends when the configuration is replaced', async () => {
     gateway = await startWith([consumer], saying('a'));
     deepEqual(log, ['start a']);
     await gateway.reload(saying('b'));
@@ -164,7 +164,7 @@ describe('a port opened by a plugin', () => {
       startWith([speaking('test/a'), speaking('test/b')], {
         extra_config: { 'test/a': { port }, 'test/b': { port } },
       }),
-      /LISTENER_TAKEN.*"test\/a" listens on/,
+      /LISTENER_TAKEN.*"test\/a" already listens on/,
     );
   });
 

@@ -12,12 +12,12 @@ import { openHarness, silentSinks } from '../../../kernel/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { underUnrelatedChanges } from '../../support/unrelated-changes.ts';
 
-/** Of all backends together: read once, and noted for each. */
+/** Values of all backends: read once, and recorded for each. */
 const authority = 'test/corpus/files/shop.pem';
 
 const words = definePort<string>('test words');
 
-/** Asks its site for one of each. */
+/** A component that uses each service of its site once. */
 const greeting = definePlugin({
   name: 'test/greeting',
   description: 'Greets with what a file says.',
@@ -35,7 +35,7 @@ const greeting = definePlugin({
   ],
 });
 
-/** Asks when a request comes. */
+/** A component that uses its site during a request. */
 const careless = definePlugin({
   name: 'test/careless',
   description: 'Asks late.',

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { atEndpoint, before, definePlugin, refuse } from '#contract';
 import { type Harness, openHarness } from '../../../kernel/testing/index.ts';
 
-/** Lets so many requests through, for each tenant, until the configuration ends. */
+/** Accepts a fixed number of requests per tenant until the configuration ends. */
 const quota = definePlugin({
   name: 'test/quota',
   description: 'Lets a number of requests through.',
@@ -69,7 +69,7 @@ describe('tokens of a rate limit that workers take in batches', () => {
     return passed;
   };
 
-  /** The clock goes on, and timers with it. */
+  /** Advances the clock and its timers. */
   const pass = async (ms: number) => {
     clock.time += ms;
     mock.timers.tick(ms);

@@ -9,7 +9,7 @@ import { withPlugins } from '../../../kernel/registry/registry.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { createFolder, type Folder } from '../cli/command.ts';
 
-/** Locks endpoints, says how to make a key, and is missed where nothing is locked. */
+/** A plugin that locks endpoints, with a command that creates a key and an audit rule for unlocked endpoints. */
 const locks = definePlugin({
   name: 'test/locks',
   description: 'Locks endpoints.',
@@ -96,7 +96,7 @@ describe('commands and audit rules of a plugin', () => {
   });
   after(() => folder.remove());
 
-  describe('a command of a plugin', () => {
+  describe('a command', () => {
     it('is called by its name, with its flags', async () => {
       deepEqual(await sluice('key', 'abc', '--loud'), { code: 0, out: 'ABC\n', err: '' });
     });
@@ -158,7 +158,7 @@ describe('commands and audit rules of a plugin', () => {
     });
   });
 
-  describe('an audit rule of a plugin', () => {
+  describe('an audit rule', () => {
     const recommended = async (extra: object) => {
       const { out } = await sluice('audit', '-c', folder.write('a.json', document(extra)), '--format', 'json');
       const { recommendations } = JSON.parse(out) as { recommendations: { rule: string; instances: FilePosition[] }[] };

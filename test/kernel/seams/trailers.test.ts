@@ -10,7 +10,7 @@ import { startWith } from '../../support/plugged.ts';
 
 const nothing = { type: 'object', properties: {} } as const;
 
-/** Says behind a streamed body how long it was, and behind any other who has made it. */
+/** Sends the length of a streamed body as a trailer, and the component's name after any other body. */
 const counting = definePlugin({
   name: 'test/count',
   description: 'Counts bytes.',
@@ -216,6 +216,6 @@ describe('trailers that a backend sends', () => {
 
   it('are omitted with a log line if they exceed 16 KiB', async () => {
     deepEqual((await get('/flood')).trailers, []);
-    match(lines.join(''), /trailers of the backend left out: \d+ bytes, of 16384 at most/);
+    match(lines.join(''), /trailers of the backend dropped: \d+ bytes exceed the limit of 16384/);
   });
 });

@@ -28,7 +28,7 @@ import { openRaw, type RawClient, statusesOf } from '../server/raw.ts';
 
 const nothing = { type: 'object', properties: {} } as const;
 
-/** A protocol that says hello, answers in capitals and says goodbye. */
+/** A protocol that sends a greeting, responds in capital letters and sends a goodbye. */
 function shouting(connection: Duplex, head: Buffer): void {
   const shout = (bytes: Buffer): void => void connection.write(String(bytes).toUpperCase());
   connection.write('hello\n');
@@ -45,7 +45,7 @@ describe('a connection that switches to another protocol through a component', (
   let take: Upgrade['take'];
   const clients: RawClient[] = [];
 
-  /** Answers `shout` connections by itself once the forwarding lists are applied; asks for one where there is none. */
+  /** Serves `shout` connections after the forwarding lists are applied, and requires one. */
   const shout = definePlugin({
     name: 'test/shout',
     description: 'Answers in capitals.',
@@ -259,7 +259,7 @@ describe('a connection that switches to another protocol through a component', (
   it('outlives the timeouts of its endpoint and of requests', async () => {
     await start(config({ shout: { timeout: '2s' }, root: { write_timeout: '2s', read_timeout: '2s' } }));
     const client = await shouted();
-    // Takes longer than each of them.
+    // Takes longer than each of the timeouts.
     const began = performance.now();
     await until(() => performance.now() - began > 2500);
     client.write('abc');

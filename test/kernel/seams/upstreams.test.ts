@@ -23,7 +23,7 @@ import { startWith } from '../../support/plugged.ts';
 const none = { type: 'object', properties: {} } as const;
 const call = () => Reply.data({});
 
-/** Reports to a server of its own. */
+/** A component that reports to its own server. */
 const reporter = definePlugin({
   name: 'test/reporter',
   description: 'Reports to a server.',
@@ -38,7 +38,7 @@ const reporter = definePlugin({
   ],
 });
 
-/** Reaches its hosts in its own way. */
+/** A protocol that calls the backend's hosts itself. */
 const protocol = (hostless: boolean) =>
   definePlugin({
     name: 'test/protocol',
@@ -51,7 +51,7 @@ const protocol = (hostless: boolean) =>
     ],
   });
 
-/** Carries its address, and says nothing of its hosts. */
+/** A protocol with its own address, which ignores the backend's hosts. */
 const silent = definePlugin({
   name: 'test/protocol',
   description: 'Reaches a backend.',
@@ -83,7 +83,7 @@ async function named(data: Data, ...plugins: Plugin[]): Promise<string[]> {
 const of = (...addresses: string[]) =>
   addresses.map((address, index) => `/endpoints/0/backend/0/host/${index} ${address}`);
 
-/** Environment, backend, and what is named of it. */
+/** Environment, backend, and the reported servers. */
 const protocols: readonly [string, Record<string, string>, DataObject, string[]][] = [
   ['backend/amqp/consumer', {}, broker('amqps://u:p@q.test', 'backend/amqp/consumer', amqp), ['amqps://u:p@q.test']],
   [

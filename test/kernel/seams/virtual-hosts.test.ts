@@ -7,7 +7,7 @@ import { startWith } from '../../support/plugged.ts';
 
 const open = { type: 'object', properties: {} } as const;
 
-/** Gives every host below a domain to the endpoints of its first label. */
+/** Maps every host below a domain to the endpoints of its first label. */
 const tenants = (name: string) =>
   definePlugin({
     name,

@@ -5,7 +5,7 @@ import type { Gateway } from '../../../kernel/sluice.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { ask } from './ask.ts';
 
-/** An endpoint whose backend is asked for its own path, so that the target names the endpoint. */
+/** An endpoint whose backend request has the endpoint's path, so that the target identifies the endpoint. */
 const at = (line: string, more: object = {}): object => {
   const [method, endpoint] = line.split(' ') as [string, string];
   const name = `/${method}${endpoint.replace(/[{}*]/g, '')}`;
@@ -32,7 +32,7 @@ describe('an endpoint with the method ANY', () => {
     ({ port } = await gateway.listen());
   };
 
-  /** Method and target of the backend's request, or the status where none was made. */
+  /** Method and target of the backend request, or the status if no request was sent. */
   const leadsTo = async (line: string): Promise<unknown> => {
     const count = backend.requests.length;
     const { status } = await ask(port, line);

@@ -8,7 +8,7 @@ export interface Question {
   readonly text: string;
 }
 
-/** Asks with the target just as it is written, on a connection of its own. */
+/** Sends a request with the target unchanged, on a separate connection. */
 export function ask(
   port: number,
   line: string,

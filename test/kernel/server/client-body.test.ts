@@ -9,7 +9,7 @@ import { receiveBody } from '../../../kernel/server/request/body.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** What is asked of a connection that is to end. */
+/** Calls that close a connection. */
 class TestSocket extends EventEmitter {
   ended = 0;
   destroyed = false;
@@ -94,7 +94,7 @@ describe('the body of a client request', () => {
     await rejects(whole, CancelledError);
   });
 
-  it('fails for its reader if the client disconnected before', async () => {
+  it('fails for its reader if the client has already disconnected', async () => {
     const { message, response } = send();
     const body = receiveBody(message, response)!;
     message.destroy();
@@ -145,7 +145,7 @@ describe('the body of a client request', () => {
     });
   });
 
-  describe('when the response is about to be written', () => {
+  describe('at the time when the response is about to be written', () => {
     it('is canceled, and its rest is dropped', async () => {
       const { socket, message, response } = send();
       const body = receiveBody(message, response)!;

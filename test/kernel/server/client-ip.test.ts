@@ -15,7 +15,7 @@ describe('the client’s address', () => {
   after(() => backend.close());
   afterEach(() => gateway.close());
 
-  /** The address a backend is told, for a request that comes from `from`. */
+  /** The address that the backend receives for a request from `from`. */
   const addressOf = async (
     router: object,
     headers: Record<string, string | string[]>,

@@ -49,7 +49,7 @@ describe('the header Accept-Encoding', () => {
     ['gzip;q=5e1', false],
   ];
   for (const [header, wants] of cases) {
-    it(`${JSON.stringify(header)} ${wants ? 'asks' : 'does not ask'} for gzip`, () => {
+    it(`${JSON.stringify(header)} ${wants ? 'accepts' : 'does not accept'} gzip`, () => {
       equal(acceptedCoding(header) === 'gzip', wants);
     });
   }
@@ -123,7 +123,7 @@ describe('response compression', () => {
 
   for (const [coding, inflate] of Object.entries({ zstd: zstdDecompressSync, br: brotliDecompressSync })) {
     for (const gzip_profile of ['speed', 'balanced', 'compression']) {
-      it(`is compressed with ${coding} for a client that prefers it, with the profile ${gzip_profile}`, async () => {
+      it(`uses ${coding} for a client that prefers it, with the profile ${gzip_profile}`, async () => {
         answerWith({ 'Content-Type': 'application/json' }, JSON.stringify({ a: text }));
         await start({}, { gzip_profile });
         const { headers, bytes } = await get('GET /x', `gzip;q=0.5, ${coding}`);

@@ -39,7 +39,7 @@ describe('an exception in a handler of a client connection', function () {
     for (const { fault, logged, counts, other } of outcomes) {
       deepEqual(counts, [['client connection', 1]], fault);
       equal(other, 'HTTP/1.1 200 OK', fault);
-      // Of equal exceptions within a second the first is logged.
+      // Only the first of several equal exceptions within a second is logged.
       for (const line of logged)
         match(line, /^ERROR internal error in client connection of (?:::ffff:)?127\.0\.0\.1:\d+: .*planted/);
     }

@@ -12,7 +12,7 @@ describe('an HTTP/1.1 connection', () => {
   let backend: TestBackend;
   let gateway: Gateway;
   let port: number;
-  /** Answers of the backend that are held back. */
+  /** Delayed responses of the backend. */
   let held: ServerResponse[];
   let wake: () => void;
 

@@ -3,7 +3,7 @@ import { Session } from 'node:inspector/promises';
 import { json } from '../../support/gateway.ts';
 import { Secure } from './secure.ts';
 
-/** The functions of a file of ours that were called while something was done, and how often. */
+/** Number of calls of each function in a file of the repository while an action runs. */
 async function callsOf(file: string, work: () => Promise<unknown>): Promise<Record<string, number>> {
   const session = new Session();
   session.connect();

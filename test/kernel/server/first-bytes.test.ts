@@ -7,7 +7,7 @@ const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(res
 
 describe('the first bytes of a connection', () => {
   let socket: Duplex;
-  /** What was decided on, byte for byte. */
+  /** The bytes on which the decision was based. */
   let looks: string[];
   let dones: number;
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { hasTooManyParameters } from '#contract';
 import { inspectHead, isLength } from '../../../kernel/server/http1/framing.ts';
 
-/** The status that a head is refused with; 0 for none. @param lines `Name: value`. */
+/** The status with which a request head is rejected; 0 if it is valid. @param lines `Name: value`. */
 function refusalOf(lines: readonly string[], httpVersion = '1.1'): number {
   const rawHeaders = lines.flatMap((line) => line.split(': '));
   const headers: Record<string, string> = {};

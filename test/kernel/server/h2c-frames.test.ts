@@ -45,7 +45,7 @@ function fieldsIn(block: Buffer): [string, string][] {
 }
 
 describe('detecting the first settings of a clear-text HTTP/2 client', () => {
-  /** A frame's head, of which the payload may still be to come. */
+  /** The header of a frame, whose payload may not have arrived yet. */
   const frame = (length: number, type = 4, flags = 0, stream = 0, there = length): Buffer => {
     const head = Buffer.alloc(9 + there);
     head.writeUIntBE(length, 0, 3);
@@ -123,7 +123,7 @@ describe('an HTTP/1.1 request converted into HTTP/2 frames', () => {
     };
     deepEqual(framed(-1), [[1, 5, 16_383]]);
     deepEqual(framed(0), [[1, 5, 16_384]]);
-    // The length of the value now takes a byte more.
+    // The length of the value needs one more byte from here on.
     deepEqual(framed(16_383), [
       [1, 1, 16_384],
       [9, 4, 16_384],

@@ -30,7 +30,7 @@ async function framesOf(socket: Socket, received: Buffer): Promise<Frame[]> {
   }
 }
 
-/** Bytes received up to the end of a head, and those behind it. */
+/** Bytes received up to the end of the response head, and the bytes after it. */
 async function headOf(socket: Socket): Promise<[string, Buffer]> {
   let bytes = Buffer.alloc(0);
   for (;;) {

@@ -10,7 +10,7 @@ const FORGED = 'a\r\nSet-Cookie: b=c';
 const answers = { proxy: { static: { strategy: 'always', data: { a: 1 } } } };
 const backend = [{ url_pattern: '/', host: ['http://127.0.0.1:1'] }];
 
-/** An endpoint that answers by itself, with these components. */
+/** An endpoint with these components that responds without a backend. */
 const endpoint = (components: object) => ({ endpoint: '/a', extra_config: { ...answers, ...components }, backend });
 
 describe('a header value set by a component', () => {
@@ -60,7 +60,7 @@ describe('a header value set by a component', () => {
     gateway = await startPlugged({ endpoints: [endpoint({ 'modifier/lua-proxy': lua })] }, {}, { sinks });
     const { status, log } = await ask();
     equal(status, 500);
-    match(log, /\[ENDPOINT: \/a\] the value of a header has no line breaks.*\(post-script:L1\)/);
+    match(log, /\[ENDPOINT: \/a\] the value of a header must not contain line breaks.*\(post-script:L1\)/);
     doesNotMatch(log, /ERR_INVALID_CHAR|\n\s+at /);
   });
 

@@ -7,7 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { ByteStream, Call } from '#contract';
 import { writeReply } from '../../../kernel/server/response/write.ts';
 
-/** A connection that remembers what it is written, write by write. */
+/** A connection that records each write. */
 class Remembering extends Duplex {
   readonly writes: string[] = [];
   override _read(): void {}

@@ -19,7 +19,7 @@ import { ask } from './ask.ts';
 const CALM = `${FRAMES.reset} 0000000b`;
 const TOO_LARGE = `${FRAMES.headers} 4803343331`;
 const PIECE_BYTES = 16_384;
-/** Far less than what all of it is when unpacked; what the clients have yet to send included. */
+/** Far less than the size of all decompressed headers, including those not yet sent. */
 const MEMORY_BYTES = 256 * 1024 * 1024;
 
 const request = headerBlock([
@@ -29,11 +29,11 @@ const request = headerBlock([
   [':path', '/a'],
 ]);
 const field = (length: number) => headerBlock([['x-a', 'a'.repeat(length)]]);
-/** Put into the table of the connection, and named by one byte from then on. */
+/** Added to the dynamic table of the connection, and referenced by one byte from then on. */
 const indexed = Buffer.concat([Buffer.of(0x40), field(3900).subarray(1)]);
 const again = (times: number) => Buffer.alloc(times, 0x80 | 62);
 
-/** HEADERS with as many CONTINUATION frames as a block takes. @param isWhole the last one says so. */
+/** A HEADERS frame with the required CONTINUATION frames. @param isWhole whether the last frame ends the headers. */
 function framesOf(stream: number, block: Buffer, isWhole = true): Buffer {
   const frames: Buffer[] = [];
   for (let at = 0; at < block.length; at += PIECE_BYTES) {
@@ -78,7 +78,7 @@ describe('a flood of headers over HTTP/2', () => {
     socket.write(Buffer.concat([PREFACE, frame(FRAMES.settings, 0, 0, Buffer.alloc(0)), ...bytes]));
     return { socket, came };
   };
-  /** The first frame that is the answer to a request, with the beginning of its payload in hexadecimal. */
+  /** The first response frame to a request, with the beginning of its payload in hexadecimal. */
   const answerTo = async (block: Buffer): Promise<string> => {
     const { came } = send(framesOf(1, block));
     const answer = () => came.find(({ stream }) => stream === 1);
@@ -129,7 +129,7 @@ describe('a flood of headers over HTTP/2', () => {
       );
       return send(...streams);
     });
-    // Some leave in the middle.
+    // Some clients disconnect in the middle.
     for (const { socket } of clients.filter((_, at) => at % 3 === 0)) socket.resetAndDestroy();
     await until(() => clients.every(({ socket, came }) => socket.destroyed || came.length > 1));
     ok(process.memoryUsage().rss - before < MEMORY_BYTES);

@@ -22,7 +22,7 @@ interface Served {
   readonly response: ServerResponse;
 }
 
-/** What a port serves over HTTP/2 by itself, whatever answers its requests. */
+/** The HTTP/2 layer of a port, regardless of the code that handles its requests. */
 describe('a message object over HTTP/2', () => {
   let listener: Listener;
   let served: Served[];
@@ -69,7 +69,7 @@ describe('a message object over HTTP/2', () => {
   const request = (on: ClientHttp2Session, headers: OutgoingHttpHeaders = {}): ClientHttp2Stream =>
     on.request({ ':path': '/x', ...headers }).on('error', () => {});
 
-  /** Waits for so many requests. @returns the last. */
+  /** Waits for the given number of requests. @returns the last one. */
   const serving = async (count = 1): Promise<Served> => {
     await new Promise<void>((resolve) => {
       arrived = () => {
@@ -85,7 +85,7 @@ describe('a message object over HTTP/2', () => {
     return [headers[':status'], await text(stream)];
   };
 
-  /** Waits for the end of a stream, also of one that broke off. */
+  /** Waits for the end of a stream, including an aborted one. */
   const closed = (stream: ClientHttp2Stream): Promise<void> =>
     new Promise((resolve) => void stream.once('close', () => resolve()));
 
@@ -311,7 +311,7 @@ describe('a message object over HTTP/2', () => {
         doesNotThrow(() => write(response));
       });
 
-      it(`drops data for ${name} before the end of the connection is known`, async () => {
+      it(`drops data for ${name} even before the end of the connection is known`, async () => {
         request(await open(), { ':method': 'POST' });
         const response = (await serving()).response as unknown as Http2ServerResponse;
         response.stream.session!.destroy();

@@ -12,7 +12,7 @@ const ROUNDS = 400;
 const SEED = 20260711;
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 const SETTINGS = Buffer.of(0, 0, 0, 4, 0, 0, 0, 0, 0);
-/** No window: the body of every answer waits. */
+/** Without a flow-control window, the body of every response waits. */
 const NO_WINDOW = Buffer.of(0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0);
 const HTTP2_ERRORS = [0, 2, 7, 8] as const;
 
@@ -25,7 +25,7 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
   return Buffer.concat([head, payload]);
 }
 
-/** The head of a request. @param open its body follows. */
+/** Head of a request. @param open whether a body follows. */
 function head(stream: number, method: string, path: string, headers: readonly string[], open: boolean): Buffer {
   const bytes = requestFrames({ method, path, authority: 'a.test', rawHeaders: headers });
   bytes.writeUInt32BE(stream, 5);
@@ -33,7 +33,7 @@ function head(stream: number, method: string, path: string, headers: readonly st
   return bytes;
 }
 
-/** A request without a name of a host, which is refused. */
+/** A request without a host name, which is rejected. */
 const nameless = (stream: number): Buffer => frame(1, 5, stream, Buffer.of(0x82, 0x86, 0x84));
 const reset = (stream: number, code: number): Buffer => frame(3, 0, stream, Buffer.of(0, 0, 0, code));
 const data = (stream: number, last: boolean): Buffer => frame(0, last ? 1 : 0, stream, Buffer.from('hello'));
@@ -52,7 +52,7 @@ const conversations: readonly Conversation[] = [
   (stream) => [head(stream, 'POST', '/large', ['content-length', '10'], true), data(stream, false), data(stream, true)],
 ];
 
-/** One client: some requests, each of which may be reset behind any of its frames, and an end after any byte. */
+/** One client with some requests. Each can be reset after any of its frames, and the connection can end after any byte. */
 async function converse(port: number, chance: Chance): Promise<void> {
   const frames: Buffer[] = [PREFACE, chance.below(2) === 0 ? SETTINGS : NO_WINDOW];
   for (let stream = 1; stream <= 1 + 2 * chance.below(4); stream += 2) {

@@ -16,7 +16,7 @@ describe('HTTP/2', () => {
   afterEach(() => secure.close());
   after(() => secure.made.remove());
 
-  /** A gateway over plain HTTP/2 with one endpoint that passes everything on. */
+  /** A gateway with plain HTTP/2 and one endpoint that forwards everything. */
   async function passing(respond: Parameters<Secure['backend']>[0], fields: object = {}, endpoint: object = {}) {
     const backend = await secure.backend(respond);
     const every = { input_headers: ['*'], output_encoding: 'no-op', ...endpoint };
@@ -268,7 +268,7 @@ describe('HTTP/2', () => {
       const endpoints = [{ endpoint: '/x', method: 'POST', output_encoding: 'no-op', backend }];
       const { port } = await secure.listen({ use_h2c: true, endpoints });
       const head = requestFrames({ method: 'POST', path: '/x', authority: 'localhost', rawHeaders: [] });
-      // More is to come on this stream.
+      // More frames follow on this stream.
       head[4] = 4;
       const client = secure.dial(port);
       const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
@@ -317,7 +317,7 @@ describe('HTTP/2', () => {
     it('close an idle connection after idle_timeout', async () => {
       const { session } = await passing((_seen, response) => response.end('ok'), { idle_timeout: '50ms' });
       const closed = once(session, 'close');
-      // Where the machine stands still it is ended before.
+      // On a stalled machine, the stream is ended earlier.
       await ask(session, { ':path': '/x' }).catch(() => {});
       await closed;
     });
@@ -329,7 +329,7 @@ describe('HTTP/2', () => {
         finish = () => response.end('ok');
       }, fields);
       let answer: Promise<{ body: string } | null> = Promise.resolve(null);
-      // Where the machine stands still a connection may be ended before its request comes.
+      // On a stalled machine, a connection can be ended before its request arrives.
       while (backend.requests.length === 0) {
         const session = secure.session(port, 'http');
         const reached = until(() => backend.requests.length > 0);

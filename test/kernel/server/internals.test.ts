@@ -26,7 +26,7 @@ describe('undocumented features of Node.js and Koa that the gateway uses', () =>
     for (const port of open.splice(0)) port.close();
   });
 
-  /** A port that hands its connections on. */
+  /** A port that passes its connections to another server. */
   async function portTo(take: (socket: Socket) => void): Promise<number> {
     const port = createPort(take).listen(0, '127.0.0.1');
     open.push(port);

@@ -10,7 +10,7 @@ const messageOf = (): IncomingMessage =>
     rawHeaders: ['Host', 'a', 'X-One', '1', 'X-Two', '1', 'x-two', '2', 'Content-Length', '5'],
   }) as unknown as IncomingMessage;
 
-/** The headers that the pipe reads after a change. */
+/** The headers that the pipeline receives after a change. */
 function settledAfter(change: (headers: IncomingMessage['headers']) => void): string[] {
   const message = messageOf();
   const changes = new KoaChanges(message);

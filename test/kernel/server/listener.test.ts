@@ -15,12 +15,12 @@ import { openRaw, type RawClient, statusesOf } from './raw.ts';
 const get = (target: string, more = ''): string => `GET ${target} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
 const shout = 'Connection: Upgrade\r\nUpgrade: shout\r\n';
 
-/** What a port serves by itself, whatever answers its requests. */
+/** The HTTP layer of a port, regardless of the code that handles its requests. */
 describe('the listener of a port', () => {
   let listener: Listener | null = null;
-  /** The requests that came through and wait for their answers. */
+  /** Received requests that wait for their responses. */
   let served: { readonly message: IncomingMessage; readonly response: ServerResponse }[];
-  /** The statuses that their exchanges were aborted with. */
+  /** The statuses with which exchanges were aborted. */
   let abandoned: number[];
   let arrived: () => void;
   const clients: RawClient[] = [];
@@ -60,7 +60,7 @@ describe('the listener of a port', () => {
     return opened;
   };
 
-  /** Waits for so many requests. */
+  /** Waits for the given number of requests. */
   const serving = (count: number): Promise<void> =>
     new Promise((resolve) => {
       arrived = () => {
@@ -90,7 +90,7 @@ describe('the listener of a port', () => {
       ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
     ];
     for (const [name, bytes, status] of refused) {
-      it(`with ${name} runs none after it`, async () => {
+      it(`with ${name} runs no later request of the connection`, async () => {
         await open();
         const { ended } = await client(bytes + get('/x') + get('/y'));
         deepEqual([statusesOf(await ended()), targets()], [[status], []]);

@@ -8,11 +8,11 @@ const get = (lines: string, target = '/x', version = '1.1'): string =>
   `GET ${target} HTTP/${version}\r\n${lines}Connection: close\r\n\r\n`;
 const post = (lines: string, body: string, version = '1.1'): string =>
   `POST /x HTTP/${version}\r\nHost: a\r\n${lines}\r\n${body}`;
-/** Would reach the backend if it were taken for a request. */
+/** A request line that would reach the backend if it were parsed as a request. */
 const hidden = 'GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n';
 const chunked = 'Transfer-Encoding: chunked\r\n';
 
-/** What is wrong, the bytes, and the one status that comes back before the connection ends. */
+/** The error, the bytes, and the only status that is returned before the connection ends. */
 const cases: readonly (readonly [name: string, bytes: string, status: number])[] = [
   ['an HTTP/0.9 line', 'GET /x\r\n\r\n', 505],
   ['a version 0.9 with headers', 'GET /x HTTP/0.9\r\nHost: a\r\n\r\n', 505],
@@ -125,7 +125,7 @@ describe('a malformed request', () => {
   });
 
   for (const [name, bytes, status] of cases) {
-    it(`with ${name} is answered with ${status} and not executed`, async () => {
+    it(`with ${name} is answered with ${status} and is not executed`, async () => {
       const received = await sendRaw(port, bytes + hidden);
       deepEqual(statusesOf(received), [status]);
       match(received, /^HTTP\/1\.1 .*\r\n(?:.*\r\n)*Connection: close\r\n/);

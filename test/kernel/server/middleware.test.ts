@@ -9,7 +9,7 @@ import { json, rememberingSinks, startBackend, type TestBackend } from '../../su
 import { ask } from './ask.ts';
 import { openRaw, statusesOf } from './raw.ts';
 
-/** A catalogue with one more component of the service, `acme/layer`. */
+/** A catalog with an additional component of the service, `acme/layer`. */
 function withLayer(attached: AtService): Catalogue {
   const plugin = definePlugin({
     name: 'acme/layer',

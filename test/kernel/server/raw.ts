@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A client that writes whatever it is told to, and keeps what comes back. */
+/** A client that writes the given bytes and records the response. */
 export interface RawClient {
   readonly socket: Socket;
-  /** What came back so far, byte for byte. */
+  /** The bytes received so far. */
   readonly received: string;
   write(bytes: string | Uint8Array): void;
-  /** Waits until what came back passes. */
+  /** Waits until the received text satisfies a condition. */
   until(passes: (received: string) => boolean): Promise<void>;
-  /** Waits for the connection to end and answers with everything that came back. */
+  /** Waits for the end of the connection and returns all received bytes. */
   ended(): Promise<string>;
 }
 
-/** Text is written byte for byte, as Latin-1. */
+/** Text is written as Latin-1, one byte per character. */
 export async function openRaw(port: number): Promise<RawClient> {
   const socket = connect(port, '127.0.0.1');
   let received = '';
@@ -51,14 +51,14 @@ export async function openRaw(port: number): Promise<RawClient> {
   };
 }
 
-/** Sends bytes on a connection of their own and answers with everything that comes back until it ends. */
+/** Sends bytes on a separate connection and returns everything received until it ends. */
 export async function sendRaw(port: number, bytes: string | Uint8Array): Promise<string> {
   const client = await openRaw(port);
   client.write(bytes);
   return client.ended();
 }
 
-/** The statuses of the answers in a text, in order. */
+/** The statuses of the responses in a text, in order. */
 export function statusesOf(received: string): number[] {
   return Array.from(received.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status));
 }

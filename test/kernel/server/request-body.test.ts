@@ -7,7 +7,7 @@ import { PayloadTooLarge } from '../../../kernel/contract/internal.ts';
 import { limitBody } from '../../../kernel/server/request/body.ts';
 import type { ClientBody } from '../../../kernel/server/request/client-body.ts';
 
-/** A body with a coding, and the headers that the pipe reads then. */
+/** A body with a content coding, and the headers that the pipeline receives. */
 function limited(bytes: Buffer, coding: string | undefined, inflate: boolean, maxPayloadBytes = 0) {
   const source = Object.assign(Readable.from([bytes]), { length: bytes.length });
   const rawHeaders = ['Content-Length', String(bytes.length), 'X-A', '1'];

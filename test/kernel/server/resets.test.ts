@@ -28,13 +28,13 @@ const openings: readonly (readonly [name: string, bytes: string])[] = [
   ['the start of a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
 ];
 
-/** A connection, and what is written to it: the same unless it is encrypted. */
+/** A connection, and the stream to write to: the same unless the connection is encrypted. */
 interface Dialled {
   readonly raw: Socket;
   readonly socket: Socket;
 }
 
-/** Resets one connection while its bytes are on the way, and one after the server has seen them. */
+/** Resets one connection while its bytes are in transit, and another one after the server has received them. */
 async function resetTwice(dial: () => Promise<Dialled>, bytes: string): Promise<void> {
   const early = await dial();
   early.socket.write(bytes, 'latin1', () => early.raw.resetAndDestroy());

@@ -15,7 +15,7 @@ function routerOf(lines: readonly string[], router: object = {}): Promise<Router
   return Router.build({ router } as ServiceConfig, routesOf(lines));
 }
 
-/** The variables of what a path leads to; null when it leads to no endpoint. */
+/** The variables of the endpoint that a path matches; null if it matches none. */
 function paramsOf(outcome: Outcome): object | null {
   return outcome.kind === 'route' ? { ...outcome.params } : null;
 }

@@ -31,7 +31,7 @@ describe('the routing of requests', () => {
     ({ port } = await gateway.listen());
   };
 
-  /** What a request leads to: the backend's target, or status and text or location. */
+  /** Result of a request: the target of the backend request, or the status with text or location. */
   const leadsTo = async (line: string, headers: Record<string, string> = {}): Promise<unknown> => {
     const { status, text, headers: got } = await ask(port, line, { headers });
     if (status === 200) return backend.requests.at(-1)!.target;

@@ -12,7 +12,7 @@ import type { Gateway, GatewayOptions } from '../../../kernel/sluice.ts';
 import { type Certificates, type KeyPair, makeCertificates } from '../../support/certificates.ts';
 import { type Answering, json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 
-/** What a client is given over HTTP/2. */
+/** Response to a client over HTTP/2. */
 export interface Http2Answer {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -28,7 +28,7 @@ export class Secure {
   readonly #sessions: ClientHttp2Session[] = [];
   readonly #sockets: Socket[] = [];
 
-  /** A gateway that listens, with `/a` over a backend that answers `{"a":1}` unless told otherwise. */
+  /** A listening gateway with the endpoint `/a`, whose backend responds with `{"a":1}` by default. */
   async listen(config: object = {}, options?: GatewayOptions): Promise<{ gateway: Gateway; port: number }> {
     const backend = await this.backend(json({ a: 1 }));
     const endpoints = [{ endpoint: '/a', backend: [{ host: [backend.url], url_pattern: '/' }] }];
@@ -43,7 +43,7 @@ export class Secure {
     return backend;
   }
 
-  /** `tls` with this pair, or with the server's. */
+  /** The `tls` settings with this certificate pair, or with the server's. */
   tls(fields: object = {}, ...pairs: KeyPair[]): { tls: object } {
     const list = pairs.length > 0 ? pairs : [this.server];
     return {
@@ -66,7 +66,7 @@ export class Secure {
     });
   }
 
-  /** A TLS connection; rejects when there is none, or when the server ends it at once. */
+  /** A TLS connection. Rejects if it cannot be established or the server ends it immediately. */
   handshake(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
     const ca = this.authority.certificatePem;
     return new Promise((resolve, reject) => {
@@ -77,7 +77,7 @@ export class Secure {
     });
   }
 
-  /** The name in the certificate shown to a client that asks for `servername`; without one when it is undefined. */
+  /** The name in the certificate presented for `servername`; undefined requests none. */
   async shown(port: number, servername: string | undefined): Promise<string> {
     const options = servername === undefined ? { servername: '' } : { servername };
     const socket = await this.handshake(port, { rejectUnauthorized: false, ...options });
@@ -94,7 +94,7 @@ export class Secure {
     return socket;
   }
 
-  /** A session of HTTP/2: over TLS, or plain by prior knowledge. */
+  /** An HTTP/2 session: over TLS, or in clear text with prior knowledge. */
   session(port: number, scheme: 'http' | 'https' = 'https', options: SessionOptions = {}): ClientHttp2Session {
     const session = connectHttp2(`${scheme}://localhost:${port}`, { ca: this.authority.certificatePem, ...options });
     session.on('error', () => {});
@@ -102,7 +102,7 @@ export class Secure {
     return session;
   }
 
-  /** The mistakes that refuse a configuration: code, pointer, message. */
+  /** The errors of a rejected configuration: code, pointer and message. */
   async refused(config: object): Promise<[string, string, string][]> {
     try {
       await startGateway(config);
@@ -143,7 +143,7 @@ export function ask(
   });
 }
 
-/** Waits for an event that has to come. */
+/** Waits for an expected event. */
 export function once(emitter: NodeJS.EventEmitter, event: string): Promise<unknown> {
   return new Promise((resolve) => emitter.once(event, resolve));
 }

@@ -15,7 +15,7 @@ const get = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n';
 describe('a gateway process', () => {
   let directory: string;
   let backend: TestBackend;
-  /** The answers the backend holds back. */
+  /** Delayed responses of the backend. */
   let held: ServerResponse[];
   let arrived: () => void;
   let child: ChildProcess | null = null;
@@ -53,7 +53,7 @@ describe('a gateway process', () => {
       arrived();
     });
 
-  /** Starts the command in a process of its own, and waits for its end. */
+  /** Starts the command in a separate process, and waits until it ends. */
   const run = async (port: number, settings: object = {}): Promise<number | null> => {
     const file = join(directory, `${port}.json`);
     const config = {
@@ -166,7 +166,7 @@ describe('a gateway process', () => {
   });
 });
 
-/** No further connection is taken. */
+/** No further connection is accepted. */
 async function rejected(port: number): Promise<void> {
   try {
     const client = await openRaw(port);

@@ -67,7 +67,7 @@ describe('the timeouts of the port', () => {
     deepEqual(statusesOf(await sendRaw(port, 'GET /x')), [408]);
   });
 
-  /** Asks, and again where the machine stood still for so long that the request itself was late. */
+  /** Sends a request, and repeats it if the machine stalled so long that the request itself was late. */
   const reach = async (held: Promise<unknown>): Promise<RawClient> => {
     for (;;) {
       const client = await openRaw(port);
@@ -82,7 +82,7 @@ describe('the timeouts of the port', () => {
     await start({ read_timeout: '50ms', idle_timeout: '60s' });
     const slow = await reach(held.promise);
     const response = await held.promise;
-    // By the time a silent connection has been ended the slow one has been looked at, too.
+    // When a silent connection has been ended, the slow one has been checked, too.
     await (await openRaw(port)).ended();
     response.end('{"late":true}');
     await slow.until((received) => received.includes('"late":true'));
@@ -163,7 +163,7 @@ describe('the timeouts of the port', () => {
 
   it('close an idle connection after read_timeout if idle_timeout is not set', async () => {
     await start({ read_timeout: '50ms' });
-    // A request that was late itself is answered with 408.
+    // A request that was sent too late is answered with 408.
     await until(async () => statusesOf(await sendRaw(port, get)).join() === '200');
   });
 

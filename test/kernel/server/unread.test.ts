@@ -11,10 +11,10 @@ import { rememberingSinks, startBackend, type TestBackend } from '../../support/
 import { startWith } from '../../support/plugged.ts';
 import { ask } from './ask.ts';
 
-/** More than the buffers of a connection take, in bytes. */
+/** Number of bytes that exceeds the buffers of a connection. */
 const LARGE_BYTES = 24 * 1024 * 1024;
 
-/** Goes on in `flood`: says more than a client that does not read can take. */
+/** Switches to the protocol `flood`, which sends more than the buffers of a client that does not read. */
 const flood = definePlugin({
   name: 'test/flood',
   description: 'Says a lot.',
@@ -32,10 +32,10 @@ const flood = definePlugin({
   ],
 });
 
-/** A response that is held as a whole, one that streams and is complete, and one that goes on. */
+/** A response in one piece, a streamed response that is complete, and one that continues. */
 const paths = ['/json', '/whole', '/partly'] as const;
 
-/** Clients that ask for something and never read it; each says how the test lets go of it. */
+/** Clients that request a response and never read it. Each returns a function that closes it. */
 type Client = (port: number, path: string) => Promise<() => void>;
 
 const http1: Client = async (port, path) => {

@@ -9,10 +9,10 @@ import { openRaw, type RawClient, statusesOf } from './raw.ts';
 import { ask, Secure } from './secure.ts';
 
 const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(0x10000, 'x'), Buffer.from('\r\n')]);
-/** More than the system keeps between the two ends of a connection on one machine. */
+/** Number of bytes that exceeds the system's buffers between two ends of a local connection. */
 const IN_FLIGHT_BYTES = 32 * 1024 * 1024;
 
-/** Writes for as long as the other end takes anything; answers how many bytes there were. */
+/** Writes as long as the other end accepts data. @returns the number of bytes. */
 async function writeOnAndOn(to: Writable, bytes: Uint8Array): Promise<number> {
   let written = 0;
   const over = new AbortController();

@@ -42,7 +42,7 @@ describe('a wildcard endpoint', () => {
     ({ port } = await gateway.listen());
   };
 
-  /** The target the backend saw, else the status and where it points. */
+  /** The target of the backend request; otherwise the status and location. */
   const leadsTo = async (target: string, method = 'GET'): Promise<unknown> => {
     const before = backend.requests.length;
     const { status, headers } = await ask(port, `${method} ${target}`);

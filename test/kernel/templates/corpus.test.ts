@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { TemplateError } from '../../../kernel/contract/internal.ts';
 import { compileTemplate } from '../../../kernel/templates/index.ts';
 
-/** What Go's text/template and Sprig have made of a template; null where they refuse it. */
+/** Output of Go's text/template with Sprig for a template; null if it is rejected. */
 interface Result {
   readonly template: string;
   readonly output: string | null;
@@ -15,7 +15,7 @@ const read = (name: string) => JSON.parse(readFileSync(new URL(name, directory),
 const corpus = read('corpus.json') as { data: object; templates: Record<string, string[]> };
 const results = read('corpus-results.json') as Record<string, Result[]>;
 
-/** Where Go cannot carry out, or does so badly, what anyone would expect. */
+/** Templates for which Go fails or has surprising output. */
 const better: Readonly<Record<string, string>> = {
   '{{printf "%d" .list}}': '[1 2 3]',
   '{{duration 95}}': '1m35s',
@@ -84,10 +84,10 @@ describe('templates compared with Go and Sprig', () => {
     try {
       output = execFileSync(go, ['run', '.'], options).toString();
     } catch {
-      // Its modules are not there: `go mod download` in test/kernel/templates/go.
+      // The Go modules are missing: run `go mod download` in test/kernel/templates/go.
       return this.skip();
     }
-    // What is made by chance or by the clock has the same length at least.
+    // Random and time-dependent output must have the same length.
     deepEqual(JSON.parse(output), results);
   });
 });

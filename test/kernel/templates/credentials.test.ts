@@ -29,7 +29,7 @@ describe('template functions for credentials', () => {
     throws(() => render('{{htpasswd "a:b" "c"}}'), /no colon/);
   });
 
-  // As Sprig does it.
+  // Decryption as in Sprig.
   for (const [call, password] of [
     ['1 "long" "password" "user" "example.com"', 'ZedaFaxcZaso9*'],
     ['2 "long" "password" "user" "example.com"', 'Fovi2@JifpTupx'],
@@ -79,8 +79,11 @@ describe('template functions for credentials', () => {
     });
 
     it('include buildCustomCert, which rejects the key of another certificate, and invalid ones', () => {
-      throws(() => render('{{buildCustomCert (.cert | b64enc) (.other | b64enc)}}', data), /not of one another/);
-      throws(() => render('{{buildCustomCert "a" "b"}}', data), /no certificate and private key in PEM/);
+      throws(
+        () => render('{{buildCustomCert (.cert | b64enc) (.other | b64enc)}}', data),
+        /the certificate and the private key do not match/,
+      );
+      throws(() => render('{{buildCustomCert "a" "b"}}', data), /must be a certificate and a private key in PEM/);
     });
   });
 

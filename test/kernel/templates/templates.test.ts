@@ -93,7 +93,7 @@ describe('an error in a template', () => {
   const places: readonly (readonly [template: string, message: string])[] = [
     ['a\n  {{ foo }}', 'template:2:6: unknown function foo'],
     ['{{ if .x }}', 'template:1:1: {{if}} has no {{end}}'],
-    ['\n\n{{ end }}', 'template:3:1: {{end}} without a beginning'],
+    ['\n\n{{ end }}', 'template:3:1: {{end}} without a matching start'],
     ['{{ upper }}', 'template:1:4: upper takes 1 argument, found 0'],
     ['{{ upper "a" "b" }}', 'template:1:4: upper takes 1 argument, found 2'],
     ['{{ eq 1 }}', 'template:1:4: eq takes at least 2 arguments, found 1'],
@@ -134,11 +134,11 @@ describe('an error in a template', () => {
   });
 
   for (const [call, reason] of [
-    ['genCA "a" 1', 'genCA is not supported: Node.js issues no certificates'],
-    ['genSignedCert', 'genSignedCert is not supported: Node.js issues no certificates'],
+    ['genCA "a" 1', 'genCA is not supported: certificates cannot be issued in templates'],
+    ['genSignedCert', 'genSignedCert is not supported: certificates cannot be issued in templates'],
     ['"a" | getHostByName', 'getHostByName is not supported: templates cannot access the network'],
-    ['bcrypt "a"', 'bcrypt is not supported: too slow for a request: compute the value beforehand'],
-    ['(upper (genPrivateKey "rsa"))', 'genPrivateKey is not supported: too slow for a request'],
+    ['bcrypt "a"', 'bcrypt is not supported: the function is too slow for a request: compute the value in advance'],
+    ['(upper (genPrivateKey "rsa"))', 'genPrivateKey is not supported: the function is too slow for a request'],
   ] as const) {
     it(`is reported before execution for an unsupported function: ${call}`, () => {
       throws(
@@ -183,7 +183,7 @@ describe('the limits of a template', () => {
     it(`stop ${name}`, () => {
       const started = performance.now();
       equal(errorOf(template).code, 'TEMPLATE_LIMIT');
-      // Far more than it takes; an exponential one takes for ever.
+      // Far more time than needed; exponential time would never end.
       equal(performance.now() - started < 20_000, true);
     });
   }

@@ -9,7 +9,7 @@ describe('long work that yields to requests', () => {
     now = performance.now();
     mock.method(performance, 'now', () => now);
     await scheduler.yield();
-    // What was seen of requests, and by that, is long ago.
+    // The last observed request was long ago.
     now += 1000;
   });
   afterEach(() => mock.reset());
@@ -40,7 +40,7 @@ describe('long work that yields to requests', () => {
     equal((await turnsDuring(() => scheduler.yield())) <= 2, true);
   });
 
-  it('leaves a millisecond for requests between two slices', async () => {
+  it('pauses for a millisecond between two slices, so that requests are served', async () => {
     scheduler.noticeRequest();
     for (let slice = 0; slice < 2; slice++) {
       let isOver = false;

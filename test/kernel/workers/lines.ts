@@ -2,13 +2,13 @@ import { EventEmitter } from 'node:events';
 import { deserialize, serialize } from 'node:v8';
 import { Channel, type Handlers } from '../../../kernel/workers/channel.ts';
 
-/** One end of a line between two processes that are both this one. */
+/** One end of a message channel between two processes that are simulated in this one. */
 export class TestLine extends EventEmitter {
-  /** What has been sent from here. */
+  /** Messages sent from this end. */
   readonly sent: unknown[] = [];
-  /** Null where nobody listens. */
+  /** Null if there is no listener. */
   other: TestLine | null = null;
-  /** What becomes of what is sent from here: null for good. */
+  /** Error of every message sent from this end; null for success. */
   problem: Error | null = null;
 
   send(message: unknown, callback: (error: Error | null) => void): boolean {
@@ -22,7 +22,7 @@ export class TestLine extends EventEmitter {
   }
 }
 
-/** Both ends of a line. */
+/** Both ends of a channel. */
 export function joinedLines(): [TestLine, TestLine] {
   const [one, other] = [new TestLine(), new TestLine()];
   one.other = other;
@@ -30,17 +30,17 @@ export function joinedLines(): [TestLine, TestLine] {
   return [one, other];
 }
 
-/** Stands for a worker as `cluster.fork` gives it: what it answers is said by a test. */
+/** A fake worker as returned by `cluster.fork`, with responses of the test. */
 export class TestProcess extends TestLine {
-  /** What it has been asked and told, oldest first. */
+  /** Received requests and notifications, oldest first. */
   readonly orders: (readonly [name: string, payload: unknown])[] = [];
-  /** The worker's own end. */
+  /** The worker's end of the channel. */
   readonly channel: Channel;
   readonly process: { pid: number | undefined; kill(signal: string): void };
-  /** What it answers. */
+  /** Responses of the worker. */
   readonly answers: Record<string, Handlers[string]>;
 
-  /** @param responses by the name of what is asked; null is the answer to anything else. */
+  /** @param responses by the name of the request; other requests get null. */
   constructor(pid: number | undefined, responses: Handlers) {
     super();
     this.answers = responses;
@@ -70,7 +70,7 @@ export async function turnsUntil(isSo: () => boolean): Promise<void> {
   }
 }
 
-/** Lets all that is on its way arrive. */
+/** Waits until all pending messages have arrived. */
 export async function arrival(): Promise<void> {
   for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -54,7 +54,7 @@ describe('a gateway command with workers', () => {
     started.stdout!.on('data', (text) => {
       printed += text;
     });
-    // All workers listen then; a single one would be enough to be answered.
+    // At this time all workers listen; one would suffice for a response.
     await until(() => printed.includes('Listening on port'));
     return started;
   }
@@ -79,7 +79,7 @@ describe('a gateway command with workers', () => {
     deepEqual(statuses, Array(8).fill(200));
   });
 
-  it('leaves no worker and no open port when it is killed, and can start again', async () => {
+  it('leaves no worker and no open port when its main process is killed, and can start again', async () => {
     const pids = workers();
     equal(pids.length, 2);
     child.kill('SIGKILL');

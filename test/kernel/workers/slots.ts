@@ -27,7 +27,7 @@ export class SlotHarness {
   };
   /** Milliseconds by which the clock has been set forward; see `setClock`. */
   setForwardMs = 0;
-  /** Of the next process; undefined for one that the system does not start, null where it fails at once. */
+  /** State of the next process: undefined if the system does not start it, null if it fails immediately. */
   pid: number | undefined | null = 100;
   readonly owner: Mutable<SlotOwner>;
   readonly slot: WorkerSlot;
@@ -69,7 +69,7 @@ export class SlotHarness {
     return this.last.orders.map(([name]) => name);
   }
 
-  /** Changes what is answered, by a process that runs, too. */
+  /** Changes responses, also of a running process. */
   answer(more: Handlers): void {
     Object.assign(this.answers, more);
   }

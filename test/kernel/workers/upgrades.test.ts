@@ -10,7 +10,7 @@ import { openRaw, type RawClient } from '../server/raw.ts';
 const program = fileURLToPath(new URL('../../support/worker-shouting.ts', import.meta.url));
 
 describe('a connection that switches to another protocol in a worker', function () {
-  // Workers are processes, which take their time to start on a busy machine.
+  // Worker processes start slowly on a busy machine.
   this.timeout(60_000);
   let gateway: RunningGateway;
   let port: number;
@@ -44,7 +44,7 @@ describe('a connection that switches to another protocol in a worker', function 
 
   const streams = (): number => gateway.processes.workers.reduce((sum, worker) => sum + worker.streams, 0);
 
-  /** @returns the client, with the process that it has been switched in. */
+  /** @returns the client, with the process that serves its connection. */
   async function shouted(): Promise<{ client: RawClient; pid: number }> {
     const client = await openRaw(port);
     clients.push(client);

@@ -42,7 +42,7 @@ describe('the pool of workers', () => {
   let list: Mirror<string[], string>;
   const sinks = rememberingSinks();
 
-  /** Has a list of which every process has a copy, and a count that the owner keeps. */
+  /** A component with a list that is mirrored in every process, and a counter in the owner. */
   const shared = definePlugin({
     name: 'test/shared',
     description: 'Has values for all workers.',
@@ -110,7 +110,7 @@ describe('the pool of workers', () => {
 
   const asked = (name: string) =>
     processes.map(({ orders }) => orders.flatMap(([match, payload]) => (match === name ? [payload] : [])));
-  /** Every worker tells something. */
+  /** Every worker sends a report. */
   async function heartbeat(...all: Partial<Heartbeat>[]): Promise<void> {
     for (const [at, one] of all.entries()) processes[at]!.channel.notify('heartbeat', { ...quiet, ...one });
     await processes.at(-1)!.channel.ask('snapshot', '');
@@ -167,7 +167,7 @@ describe('the pool of workers', () => {
   it('aborts a configuration that a worker does not prepare within two seconds after the next change', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     Object.assign(processes[1]!.answers, { prepare: () => new Promise(() => {}) });
-    const hanging = rejects(gateway.reload(config('two')), /cancelled in favor of the next change/);
+    const hanging = rejects(gateway.reload(config('two')), /canceled because a newer change replaces it/);
     await turnsUntil(() => asked('prepare')[1]!.length === 2);
     Object.assign(processes[1]!.answers, { prepare: () => null, abort: () => new Promise(() => {}) });
     const next = gateway.reload(config('three'));
@@ -311,7 +311,7 @@ describe('the pool of workers', () => {
     equal(await processes[1]!.channel.ask('shared', { revision: 1, id, question: 3 }), 6);
     await rejects(one!.channel.ask('shared', { revision: 1, id: 'x', question: 3 }), {
       code: 'SHARED_UNKNOWN',
-      message: 'no shared value x',
+      message: 'the shared value x does not exist',
     });
   });
 
@@ -353,7 +353,7 @@ describe('the pool of workers', () => {
       .map((line) => line.replace(/^.*(?=WARNING|INFO)/, ''));
     equal(logged.length, 2, logged.join('\n'));
     match(logged[0]!, /WARNING.*worker 1 \(pid 100\) exited: SIGSEGV; restarting in 100 ms/);
-    match(logged[1]!, /INFO.*worker 1 \(pid 102\) is up again/);
+    match(logged[1]!, /INFO.*worker 1 \(pid 102\) is running again/);
   });
 
   it('sends denied addresses, log level and drain state to its workers', async () => {

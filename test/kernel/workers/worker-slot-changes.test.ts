@@ -80,7 +80,7 @@ describe('a worker slot during a change', () => {
 
     for (const [what, first, why] of [
       ['fails to commit', () => Promise.reject(new GatewayError('X', 'the swap failed')), 'the swap failed'],
-      ['serves another revision', () => ({ revision: 1, rebound: [], port: null }), 'it serves revision 1'],
+      ['serves another revision', () => ({ revision: 1, rebound: [], port: null }), 'it uses revision 1'],
     ] as const) {
       it(`updates a worker that ${what}`, async () => {
         await harness.up();
@@ -126,7 +126,7 @@ describe('a worker slot during a change', () => {
       await arrival();
       mock.timers.tick(30_000);
       equal(await committed, null);
-      match(harness.lines[0]!, /^worker 7 does not serve revision 2 yet: not started within 30000 ms$/);
+      match(harness.lines[0]!, /^worker 7 has not switched to revision 2 yet: not started within 30000 ms$/);
       equal(harness.asked.length, 0);
     });
   });

@@ -95,7 +95,7 @@ describe('a worker slot', () => {
     harness.slot.start();
     harness.last.channel.notify('ready');
     await turnsUntil(() => harness.slot.state === 'down');
-    deepEqual(harness.lines, ['worker 7 failed to start: it serves revision 0']);
+    deepEqual(harness.lines, ['worker 7 failed to start: it uses revision 0']);
     deepEqual(harness.reports, [['down', [7, 'SIGKILL']]]);
     harness.answer({ commit: commit! });
     mock.timers.tick(100);

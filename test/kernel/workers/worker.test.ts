@@ -13,7 +13,7 @@ import { arrival, joinedLines } from './lines.ts';
 
 const nothing = { type: 'object', properties: { file: { type: 'string', description: 'A file.' } } } as const;
 
-/** Answers with what its file says, a value that every process has a copy of, and one that the owner keeps. */
+/** A component that returns the content of its file, a mirrored value and a value of the owner. */
 const sections = definePlugin({
   name: 'test/parts',
   description: 'Shows what a worker has.',

@@ -15,7 +15,7 @@ import {
 const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
 
 describe('worker processes', function () {
-  // They are processes, which take their time to start on a busy machine.
+  // Worker processes start slowly on a busy machine.
   this.timeout(180_000);
   const open: { close(): Promise<void> }[] = [];
   afterEach(async () => {
@@ -284,7 +284,7 @@ describe('worker processes', function () {
   });
 });
 
-/** Does something between the steps that the workers of a gateway go through together. */
+/** Runs a function between two steps that all workers of a gateway complete together. */
 function around(
   gateway: Operations,
   { prepared, committing }: Partial<Record<'prepared' | 'committing', () => Promise<void>>>,

@@ -9,7 +9,7 @@ import { boundInArguments } from '../../../kernel/workers/young-generation.ts';
 const run = promisify(execFile);
 const MIB = 2 ** 20;
 
-/** How large the room for new objects becomes in a process that keeps what it makes, in bytes. */
+/** Size of the space for new objects in a process that keeps all its objects, in bytes. */
 async function largestRoom(...args: readonly string[]): Promise<number> {
   const program = `
     import { setImmediate } from 'node:timers/promises';
@@ -50,7 +50,7 @@ describe('a process that loads a large configuration', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  /** How often a process that keeps what it makes collects new objects. @param bytes of the file; null for none. */
+  /** Number of young-generation collections in a process that keeps all its objects. @param bytes size of the file; null for no file. */
   async function collections(name: string, bytes: number | null): Promise<number> {
     const file = join(folder, name);
     if (bytes !== null) writeFileSync(file, Buffer.alloc(bytes));

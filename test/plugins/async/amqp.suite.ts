@@ -287,7 +287,7 @@ export function agentSuite(broker: () => Broker): void {
     it('does not log the password of a failed login', async () => {
       const host = broker().rabbit.url.replace('guest:guest', 'guest:s3cret');
       gateway = await startGateway({ async_agent: [agent({ host })] }, { sinks });
-      await until(() => sinks.lines.some((line) => line.includes('refuses the user name or the password')));
+      await until(() => sinks.lines.some((line) => line.includes('rejects the user name or the password')));
       ok(!sinks.lines.join('').includes('s3cret'));
     });
 

@@ -147,7 +147,7 @@ describe('an async agent with any driver', () => {
     deepEqual(await Promise.all(all), ['done', 'done', 'done', 'done']);
   });
 
-  it('has one worker if the configuration sets a negative number', async () => {
+  it('has one worker if the configured number is negative', async () => {
     await start([agent({ consumer: { workers: -2 } })]);
     equal(await queue.put('one'), 'done');
   });

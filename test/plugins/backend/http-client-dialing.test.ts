@@ -27,7 +27,7 @@ describe('a pending backend connection', () => {
     ['20 seconds if dialer_timeout is 0', {}, 20_000],
     ['dialer_timeout', { dialer_timeout: 300 }, 300],
   ] as const) {
-    it(`times out after ${name}, even if its request was cancelled earlier`, async () => {
+    it(`times out after ${name}, even if its request was canceled earlier`, async () => {
       const gate = await bench.client({}, { service });
       mock.timers.enable({ apis: ['setTimeout'] });
       const call = new Call();

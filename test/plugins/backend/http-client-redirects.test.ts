@@ -136,7 +136,7 @@ describe('backend/http/client and redirects', () => {
     equal(seen.length, 11);
   });
 
-  it('fails for a redirect without a Location', async () => {
+  it('fails for a redirect without a Location header', async () => {
     const origin = await redirecting(302, undefined);
     equal(errorOf(await send(await bench.client(), { origin, target: '/a' })).code, 'BACKEND_REDIRECT');
   });

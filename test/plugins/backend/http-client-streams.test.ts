@@ -131,7 +131,7 @@ describe('backend/http/client with streams and cancellation', () => {
     await until(() => closed);
   });
 
-  it('fails the response body if the call is aborted during it', async () => {
+  it('fails the response body if the call is aborted while the body is being read', async () => {
     let closed = false;
     const origin = await bench.serve((_request, response) => {
       response.once('close', () => {
@@ -225,7 +225,7 @@ describe('backend/http/client with streams and cancellation', () => {
     equal(errorOf(reply).code, 'PAYLOAD_TOO_LARGE');
   });
 
-  it('reports a cancelled call if the client disconnects during its body', async () => {
+  it('reports a canceled call if the client disconnects during its body', async () => {
     const origin = await bench.serve(() => {});
     const stream = new PassThrough();
     stream.write('part');

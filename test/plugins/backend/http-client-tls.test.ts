@@ -138,7 +138,7 @@ describe('the TLS settings of backend/http/client', () => {
     deepEqual(await refused({ ca_certs: [path] }), [
       'CLIENT_TLS_INVALID',
       '/client_tls/ca_certs/0',
-      `no certificate in ${path}: it is not PEM`,
+      `${path} contains no certificate: it is not PEM`,
     ]);
     const { certificate, privateKey } = visitor;
     const at = '/client_tls/client_certs/0';
@@ -151,12 +151,12 @@ describe('the TLS settings of backend/http/client', () => {
       [
         { certificate: privateKey, private_key: privateKey },
         `${at}/certificate`,
-        `no certificate in ${privateKey}: it contains a private key`,
+        `${privateKey} contains no certificate: it contains a private key`,
       ],
       [
         { certificate, private_key: path },
         `${at}/private_key`,
-        `no private key that can be used in ${path}: it is not PEM`,
+        `${path} contains no usable private key: it is not PEM`,
       ],
     ] as const) {
       deepEqual(await refused({ client_certs: [pair] }), ['CLIENT_TLS_INVALID', pointer, message]);

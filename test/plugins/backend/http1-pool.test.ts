@@ -50,7 +50,7 @@ describe('requests that wait for a connection of backend/http/client', () => {
     ...{ origin, path: '/', method: 'GET', headers: [], body: null, length: undefined, isLast: false },
   });
 
-  it('are skipped once they are cancelled, regardless of their number', async () => {
+  it('are skipped once they are canceled, regardless of their number', async () => {
     const connections = new Set<unknown>();
     const origin = await bench.serveRaw((socket) => {
       connections.add(socket);

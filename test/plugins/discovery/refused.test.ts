@@ -120,7 +120,7 @@ describe('a DNS lookup', () => {
     deepEqual(await harness.close(), { kept: 0, deferred: 0 });
   });
 
-  it('logs nothing if it is cancelled', async () => {
+  it('logs nothing if it is canceled', async () => {
     names.zone.set('_http._tcp.api.test', 'silent');
     const lines: string[] = [];
     const harness = await openDiscovery(dns, {}, remembering(lines));

@@ -81,7 +81,7 @@ describe('encoding/eventstream', () => {
       header('x', 4, Buffer.alloc(3)),
       header('x', 7, Buffer.alloc(1)),
     ]) {
-      throws(() => rewrite(plugin, [rawFrame(headers, '')]), /headers that cannot be read at byte 0/);
+      throws(() => rewrite(plugin, [rawFrame(headers, '')]), /malformed headers at byte 0/);
     }
   });
 
@@ -89,7 +89,7 @@ describe('encoding/eventstream', () => {
     const bytes = frame(json, '{"a":1}');
     throws(
       () => rewrite(plugin, [bytes, bytes.subarray(0, 5)]),
-      new RegExp(`frame broken off at byte ${bytes.length}`),
+      new RegExp(`incomplete frame at byte ${bytes.length}`),
     );
   });
 

@@ -176,7 +176,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     const requested = backend.requests.length;
     const refusing = await atA({}, {}, server, { sinks });
     deepEqual([await statuses(2, refusing), backend.requests.length], [[500, 500], requested]);
-    ok(sinks.lines.some((line) => /ERROR .*\[Quota: api\].*a request is refused: redis c: not connected/.test(line)));
+    ok(sinks.lines.some((line) => /ERROR .*\[Quota: api\].*a request is rejected: redis c: not connected/.test(line)));
     const allowing = await atA({}, { on_failure_allow: true }, server);
     const { statusCode, headers: seen } = await ask(allowing);
     deepEqual([statusCode, seen['x-quota-limit']], [200, undefined]);

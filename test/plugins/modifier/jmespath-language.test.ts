@@ -271,17 +271,17 @@ describe('the JMESPath engine', () => {
     ],
     ['lenght(a)', 'unknown function lenght()', 0, 'did you mean length()?'],
     ['a[?env(b)]', 'unknown function env()', 3],
-    ['abs()', 'abs() takes 1 argument, not 0', 0],
-    ['merge()', 'merge() takes 1 or more arguments, not 0', 0],
-    ['max_by(people, a)', 'max_by() takes an expression, as in &name, as argument 2', 0],
-    ['length(&a)', 'length() takes no expression as argument 1', 0],
+    ['abs()', 'abs() requires 1 argument, not 0', 0],
+    ['merge()', 'merge() requires 1 or more arguments, not 0', 0],
+    ['max_by(people, a)', 'max_by() requires an expression, as in &name, as argument 2', 0],
+    ['length(&a)', 'length() does not accept an expression as argument 1', 0],
     ['&a', 'an expression with & can only be an argument of a function', undefined],
     ['a[::0]', 'the step of a slice cannot be 0', undefined],
     ['a + b', 'calculations are not part of JMESPath', 2],
     ['a * b', 'calculations, variables and conditions are not part of JMESPath', undefined],
     ['$', 'references to the root ($) are not part of JMESPath', 0],
     ['a == `12345678901234567890`', 'a literal cannot contain a number of more than 15 digits', 5],
-    ['x'.repeat(20_000), 'an expression has at most 8192 characters', undefined],
+    ['x'.repeat(20_000), 'an expression can have at most 8192 characters', undefined],
     ['('.repeat(8000), 'the expression is nested too deeply', undefined],
     [`a${'.a'.repeat(600)}`, 'the expression is nested too deeply', undefined],
   ] as const) {
@@ -317,7 +317,7 @@ describe('the JMESPath engine', () => {
       [...wrong, ...keyed].map(() => 'JMESPATH_TYPE'),
     );
     throws(() => compileExpression('sum(people)').search(document), {
-      message: 'sum() takes an array of numbers, but got another array',
+      message: 'sum() requires an array of numbers, but got another array',
     });
   });
 

@@ -150,7 +150,7 @@ describe('modifier/jmespath', () => {
   it('returns 500 and logs the reason if the expression fails', async () => {
     const { status, completed, body } = await ask('/9');
     deepEqual([status, completed, body], [500, 'false', null]);
-    ok(lines.some((line) => /ERROR.*\[ENDPOINT: \/9\] sum\(\) takes an array of numbers/.test(line)));
+    ok(lines.some((line) => /ERROR.*\[ENDPOINT: \/9\] sum\(\) requires an array of numbers/.test(line)));
   });
 
   it('fails a backend whose expression fails, while the others respond', async () => {
@@ -184,7 +184,7 @@ describe('modifier/jmespath', () => {
       await harness.close();
       return told;
     };
-    const message = 'the expression has no effect: with the encoding no-op nothing is decoded';
+    const message = 'the expression has no effect: with the encoding no-op, the response is not decoded';
     deepEqual(await warningsAt('endpoint', { endpoint: { output_encoding: 'no-op' } }), [['JMESPATH_RAW', message]]);
     deepEqual(await warningsAt('backend', { backend: { encoding: 'no-op' } }), [['JMESPATH_RAW', message]]);
   });

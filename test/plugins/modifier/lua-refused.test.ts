@@ -69,7 +69,7 @@ describe('the configuration of Lua scripts', () => {
       ],
     ]);
     deepEqual(await refusalOf(onProxy, 'endpoint', { md5: { 'x.lua': '0'.repeat(32) } }), [
-      ['LUA_CHECKSUM', '/md5', 'md5 names x.lua, sources does not'],
+      ['LUA_CHECKSUM', '/md5', 'md5 contains x.lua, which sources does not list'],
     ]);
   });
 

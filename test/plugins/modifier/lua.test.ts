@@ -274,7 +274,7 @@ describe('Lua scripts in a gateway', () => {
     match(printed, /^false\t/m);
   });
 
-  it('are cancelled while they wait when their endpoint times out', async () => {
+  it('are canceled while they wait when their endpoint times out', async () => {
     await start(to('/a', scripted('proxy', `http_response.new('${backend.url}/hang')`), { timeout: '100ms' }));
     equal((await ask('/a')).status, 500);
   });
@@ -360,6 +360,6 @@ describe('Lua scripts in a gateway', () => {
     ]);
     const [hung, served] = await Promise.all([ask('/hangs'), ask('/a')]);
     deepEqual([hung.status, served.status], [500, 200]);
-    ok(sinks.lines.some((line) => line.includes('the script was ended: it ran for more than 100 ms')));
+    ok(sinks.lines.some((line) => line.includes('the script was terminated: it ran for more than 100 ms')));
   });
 });

@@ -147,7 +147,7 @@ describe('an HTTP client module', () => {
     });
   };
 
-  it('is cancelled when its endpoint times out', async () => {
+  it('is canceled when its endpoint times out', async () => {
     let reason: unknown;
     await start(to({}, { timeout: '50ms' }), (_request, { signal }) => {
       return new Promise((_resolve, reject) => {
@@ -321,7 +321,7 @@ describe('an HTTP client module', () => {
     equal(calls, 2);
   });
 
-  it('is called for each concurrent call, and cancelled when another call responds', async () => {
+  it('is called for each concurrent call, and canceled when another call responds', async () => {
     const aborted: unknown[] = [];
     let calls = 0;
     await start(to({}, { concurrent_calls: 3 }), (_request, { signal }) => {
@@ -393,7 +393,7 @@ describe('an HTTP client module', () => {
         },
       ),
     );
-    match(String(thrown), /for the handler of a call/);
+    match(String(thrown), /only be used while a call is handled/);
   });
 
   it('is rejected without a name, with several names and with an unknown one', async () => {

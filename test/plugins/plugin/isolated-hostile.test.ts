@@ -65,7 +65,7 @@ describe('misbehaving isolated modules', function () {
     ok(others.length > 20 && median < 200, `${others.length} requests went on, in ${median} ms`);
     match(
       stage.lines(/\[PLUGIN: loop\] hook "middleware" of GET \/loop failed/)[0] ?? '',
-      /at .*team\.js:5:\d+: ThreadEnded: it did not return for \d+ ms/,
+      /at .*team\.js:5:\d+: ThreadEnded: it blocked its thread for \d+ ms/,
     );
     await recovered('/loop');
     equal(stage.gateway.containment.records.find(({ name }) => name === 'loop')!.faultCount >= 1, true);
@@ -86,7 +86,7 @@ describe('misbehaving isolated modules', function () {
     equal(await status('/fail'), 500);
     match(stage.lines(/team\.ts/).join('\n'), new RegExp(`team\\.ts:4:${column('fail', fail, 'new TypeError')}\\b`));
     equal(await status('/loop'), 500);
-    const at = /team\.ts:3:(\d+): ThreadEnded/.exec(stage.lines(/ThreadEnded: it did not return/).join('\n'))?.[1];
+    const at = /team\.ts:3:(\d+): ThreadEnded/.exec(stage.lines(/ThreadEnded: it blocked its thread/).join('\n'))?.[1];
     const from = column('loop', loop, 'for (;;)');
     ok(Number(at) >= from && Number(at) <= from + 'for (;;) ;'.length, `${at} is not within ${from}`);
   });
@@ -122,7 +122,7 @@ describe('misbehaving isolated modules', function () {
     });
     await stage.start({ '/eat': { ...middleware('eat'), input_headers: ['X-Eat'], timeout: '30s' } });
     equal((await stage.ask('/eat', { headers: { 'X-Eat': '1' } })).status, 500);
-    match(stage.lines(/\[PLUGIN: eat\] hook/)[0] ?? '', /ran out of memory|did not return/);
+    match(stage.lines(/\[PLUGIN: eat\] hook/)[0] ?? '', /ran out of memory|blocked its thread/);
     equal(await status('/free'), 200);
     await recovered('/eat');
   });
@@ -176,7 +176,7 @@ describe('misbehaving isolated modules', function () {
     deepEqual(stage.lines(/ERROR|WARNING|CRITICAL/), []);
   });
 
-  it('are suspended after too many faults', async () => {
+  it('are suspended after the configured number of faults', async () => {
     stage.write({ broken: "middleware: () => () => { throw new Error('no'); }" });
     await stage.start({ '/broken': middleware('broken') }, { plugin: { suspend_after: 2 } });
     deepEqual([await status('/broken'), await status('/broken'), await status('/broken')], [500, 500, 503]);
@@ -294,7 +294,7 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
         'if they never finish loading',
         `await new Promise(() => {}); // isolate`,
         'PLUGIN_LOAD',
-        /awaits a promise that never settles/,
+        /waits for a promise that never settles/,
       ],
       ['if they loop while loading', `for (;;); // isolate`, 'PLUGIN_LOAD', /endless loop/],
       ['if they exit while loading', `process.exit(0); // isolate`, 'PLUGIN_LOAD', /exited with code 0/],
@@ -304,7 +304,7 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
         'PLUGIN_MODULE',
         /"httpServer" cannot be isolated: .*streams/,
       ],
-      ['if they export nothing', element(''), 'PLUGIN_MODULE', /brings nothing/],
+      ['if they export nothing', element(''), 'PLUGIN_MODULE', /provides nothing/],
       [
         'if their schema is invalid',
         element(`configSchema: { type: 'none' }, middleware: ${fine}`),
@@ -321,7 +321,7 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
         'if they are native plugins',
         `export const plugin = { name: 'acme/a', contract: 1, description: 'A.', isolate: true };`,
         'PLUGIN_INVALID',
-        /"isolate" is for modules of handlers: .* functions, streams/,
+        /modules of handlers support "isolate", because the functions, streams/,
       ],
     ] as const) {
       it(what, async () => {
@@ -341,7 +341,7 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
     for (const [what, factory, message] of [
       ['throws', "() => { throw new Error('no luck'); }", /PLUGIN_FACTORY .*"a" of .*team\.js: no luck/],
       ['returns nothing', '() => {}', /PLUGIN_FACTORY .*returned nothing/],
-      ['does not return', '() => { for (;;); }', /PLUGIN_FACTORY .*did not return for \d+ ms/],
+      ['does not return', '() => { for (;;); }', /PLUGIN_FACTORY .*blocked its thread for \d+ ms/],
       ['uses an undeclared Redis connection', "(config, host) => host.redis('gone')", /REDIS_CONNECTION .*"gone"/],
       ['uses an undeclared quota', "(config, host) => host.quota('gone')", /QUOTA_UNKNOWN .*"gone"/],
     ] as const) {

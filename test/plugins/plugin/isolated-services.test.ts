@@ -101,7 +101,7 @@ const title = `what isolated modules ask of the gateway ${withoutRedis ?? ''}`.t
   it('include Redis', async () => {
     const { got } = (await stage.ask('/redis')).body as Loose;
     deepEqual(got.slice(0, 5), [1, 1, null, 'x', 'REDIS_FAILED']);
-    deepEqual(got[5], ['TypeError', 'Redis takes texts and numbers, no object']);
+    deepEqual(got[5], ['TypeError', 'arguments must be strings or numbers, not object']);
   });
 
   it('include quotas', async () => {

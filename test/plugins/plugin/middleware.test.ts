@@ -219,10 +219,10 @@ describe('middleware modules', () => {
       },
     );
     equal((await ask()).status, 500);
-    ok(sinks.lines.some((line) => line.includes('the body was read and not replaced')));
+    ok(sinks.lines.some((line) => line.includes('the body was read and must be replaced')));
   });
 
-  it('are cancelled through their signal when the endpoint times out', async () => {
+  it('are canceled through their signal when the endpoint times out', async () => {
     let reason: unknown;
     await start(to(named('slow'), { timeout: '100ms' }), {
       slow: (ctx) =>

@@ -353,9 +353,9 @@ describe('modules for the extension points of the compatible product', () => {
       ['a missing version', { ...one, apiVersion: undefined }, /"apiVersion" is missing/],
       ['an unsupported version', { ...one, apiVersion: 2 }, /"apiVersion" is 2/],
       ['an unknown field', { ...one, httpclient: () => {} }, /unknown field 'httpclient'/],
-      ['a non-boolean "isolated"', { ...one, isolate: 'yes' }, /"isolate" is neither true nor false/],
+      ['a non-boolean "isolated"', { ...one, isolate: 'yes' }, /"isolate" must be true or false/],
       ['"isolated" in an imported file', { ...one, isolate: true }, /was imported before it declared/],
-      ['no handlers', { name: 'a', apiVersion: 1 }, /brings nothing/],
+      ['no handlers', { name: 'a', apiVersion: 1 }, /provides nothing/],
       ['an invalid factory', { ...one, middleware: {} }, /"middleware" is not a function/],
       ['a dispose that is not a function', { ...one, dispose: 1 }, /"dispose" is not a function/],
       ['an invalid schema', { ...one, configSchema: { type: 'nothing' } }, /"configSchema" is not a valid JSON Schema/],
@@ -375,7 +375,7 @@ describe('modules for the extension points of the compatible product', () => {
     }
 
     it('or are rejected under the name of another type', () => {
-      throws(() => adapt({ ClientRegisterer: one }, '/a.js'), /ClientRegisterer brings no httpClient/);
+      throws(() => adapt({ ClientRegisterer: one }, '/a.js'), /ClientRegisterer provides no httpClient/);
     });
   });
 

@@ -41,7 +41,7 @@ describe('the combiner setting of proxy', () => {
     equal(await merged('deep', a, b), '{"id":2,"x":{"p":1,"d":{"m":1,"n":2},"q":2},"l":[2],"v":3}');
   });
 
-  it('does not modify the merged responses', async () => {
+  it('does not mutate the responses that it merges', async () => {
     for (const combiner of ['append', 'deep']) {
       const gate = await openHarness(plugin, 'endpoint', { combiner }, over([responses(a), responses(b)]));
       const sections = [a, b, a].map((text) => parseExact(text) as DataObject);

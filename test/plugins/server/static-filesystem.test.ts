@@ -474,7 +474,7 @@ describe('server/static-filesystem', () => {
     tree.write('static/endless.bin', 'short');
     const sent = await text(socket);
     ok(sent.length < 50_000_000);
-    await until(() => sinks.lines.some((line) => line.includes('the file has become shorter')));
+    await until(() => sinks.lines.some((line) => line.includes('the file was truncated')));
   });
 
   describe('in its legacy form, inside plugin/http-server', () => {

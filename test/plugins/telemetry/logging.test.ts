@@ -534,7 +534,7 @@ describe('the configuration errors of telemetry/logging', () => {
 
   it('include an invalid format after a colon', async () => {
     const config = { level: 'INFO', format: 'custom', custom_format: '%{level:wide}' };
-    equal((await refusedWith(config)).message, 'format ":wide" is not understood at column 1');
+    equal((await refusedWith(config)).message, 'unknown format ":wide" at column 1');
   });
 
   for (const config of [
@@ -555,7 +555,10 @@ describe('the configuration errors of telemetry/logging', () => {
       const [{ pointer, message, hint }] = (error as ConfigErrors).errors as [ConfigErrors['errors'][number]];
       deepEqual(
         [pointer, message],
-        ['/prefix', `'prefix' of "telemetry/logging" is only allowed in another form of the component`],
+        [
+          '/prefix',
+          `'prefix' of "telemetry/logging" cannot be combined with the other fields: it belongs to another form of the component`,
+        ],
       );
       return hint === 'use the fields of one form only';
     });

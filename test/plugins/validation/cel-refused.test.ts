@@ -30,7 +30,7 @@ describe('the configuration of validation/cel', () => {
       ['CEL_NEVER', '/0/check_expr', 'string == int is never true'],
     ]);
     deepEqual(await refusalOf('backend', 'req_method'), [
-      ['CEL_NO_CONDITION', '/0/check_expr', 'is a string: a condition is true or false'],
+      ['CEL_NO_CONDITION', '/0/check_expr', 'is a string: a condition must be true or false'],
     ]);
   });
 
@@ -42,7 +42,7 @@ describe('the configuration of validation/cel', () => {
       ['CEL_NO_TOKEN', '', 'JWT is only available with "auth/validator" or "auth/introspection"'],
     ]);
     deepEqual(await refusalOf('backend', 'JWT.lvl > 2'), [
-      ['CEL_NAME', '/0/check_expr', 'JWT is not there in backends'],
+      ['CEL_NAME', '/0/check_expr', 'JWT is not available in backends'],
     ]);
   });
 

@@ -163,7 +163,7 @@ describe('keywords of a single draft in validation/json-schema', () => {
       `/properties/a/prefixItems: "$schema": "${draft2020}"`,
     ]);
     deepEqual(warningsOf({ $schema: draft2020, additionalItems: false }), [
-      '/additionalItems: "items" next to "prefixItems"',
+      '/additionalItems: use "items" next to "prefixItems"',
     ]);
     deepEqual(warningsOf({ $schema: draft2019, unevaluatedProperties: false }), []);
   });

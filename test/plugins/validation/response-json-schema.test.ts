@@ -145,7 +145,7 @@ describe('validation/response-json-schema', () => {
     equal((await requested('/e/gzip-none')).statusCode, 500);
     deepEqual(await requested('/e/br').then(({ statusCode: status, body }) => [status, body]), [
       500,
-      '- (root): the response is compressed as br, which is not read',
+      '- (root): the response is compressed with br, which cannot be read',
     ]);
   });
 

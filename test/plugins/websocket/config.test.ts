@@ -104,7 +104,7 @@ describe('the configuration of websocket', () => {
     const cleaned = { disable_host_sanitize: false };
     await refused(configOf('http://127.0.0.1:1', { backend: cleaned }), /WEBSOCKET_HOST/);
     await refused(configOf('ws://127.0.0.1:1', { backend: cleaned }), /HOST_INVALID/);
-    await refused(configOf('ws://{room}.test'), /WEBSOCKET_HOST.*same for all/);
+    await refused(configOf('ws://{room}.test'), /WEBSOCKET_HOST.*share one connection/);
   });
 
   it('is rejected with several backends', async () => {

@@ -123,14 +123,14 @@ describe('websocket with a backend connection for each client', () => {
       await backend.close();
       await stage.start(directConfig(backend.url));
       equal(await refusalOf(stage.url('/chat/red')), 502);
-      ok(stage.lines.some((line) => line.includes('no WebSocket to ws://127.0.0.1')));
+      ok(stage.lines.some((line) => line.includes('cannot open a WebSocket to ws://127.0.0.1')));
     });
 
     it('if the backend rejects the handshake', async () => {
       const backend = await stage.backend({ refuses: 403 });
       await stage.start(directConfig(backend.url.replace('//', '//ada:secret@')));
       equal(await refusalOf(stage.url('/chat/red')), 502);
-      ok(stage.lines.some((line) => /no WebSocket to ws:\/\/127.*: status 403/.test(line)));
+      ok(stage.lines.some((line) => /cannot open a WebSocket to ws:\/\/127.*: status 403/.test(line)));
       ok(!stage.lines.some((line) => line.includes('secret')));
     });
   });

@@ -189,7 +189,7 @@ describe('websocket with one backend connection for all clients', () => {
     equal(await refusalOf(stage.url('/chat/red')), 502);
     const tried = count('ERROR');
     await Promise.all(new Array(20).fill(0).map(() => refusalOf(stage.url('/chat/red'))));
-    ok(count('no WebSocket to') <= tried + 2, 'at most one attempt a second');
+    ok(count('cannot open a WebSocket to') <= tried + 2, 'at most one attempt a second');
     const again = await stage.backend({ port, accepted: greeted });
     await until(() =>
       stage.open('/chat/red').then(
@@ -382,7 +382,7 @@ describe('websocket with one backend connection for all clients', () => {
     const backend = await stage.backend();
     await backend.close();
     await open(backend);
-    await until(() => stage.lines.some((line) => line.includes('no WebSocket to')));
+    await until(() => stage.lines.some((line) => line.includes('cannot open a WebSocket to')));
     const client = await stage.open('/chat/red');
     await stage.gateway.close();
     equal((await client.over()).code, 1001);

@@ -1,7 +1,7 @@
 import { type Configuration, createGateway } from 'sluice';
 import type { Written } from 'sluice/plugin';
 
-/** Configurations as a user writes them who has nothing but the package. */
+/** Configurations as written by a user who has installed only the package. */
 const schema = {
   type: 'object',
   required: ['team'],

@@ -1,6 +1,6 @@
 import type { ClientHost, Fetch, ModuleContext, PluginModule, RequestModifier, ResponseModifier } from 'sluice/plugin';
 
-/** A module of the compatible form with every kind of handlers, as an author writes it who has nothing but the package. */
+/** A KrakenD-compatible module with every kind of handler, as written by an author who has installed only the package. */
 interface Settings {
   readonly header: string;
 }

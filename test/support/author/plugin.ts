@@ -2,7 +2,7 @@ import { createGateway } from 'sluice';
 import { after, atEndpoint, atService, definePlugin, definePort, offer, type Schema } from 'sluice/plugin';
 import { openHarness } from 'sluice/testing';
 
-/** A plugin as an author writes it who has nothing but the package. */
+/** A plugin as written by an author who has installed only the package. */
 const schema = {
   type: 'object',
   required: ['team'],

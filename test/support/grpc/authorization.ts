@@ -7,7 +7,7 @@ import {
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 
-/** A request for a decision, as a stock server decodes it. */
+/** A request for a decision, as a standard server decodes it. */
 export interface SeenCheck {
   readonly source: { address: { socket_address: { address: string } }; principal: string };
   readonly request: {
@@ -39,7 +39,7 @@ export type Check = handleUnaryCall<{ attributes: SeenCheck }, object>;
 
 const options = { keepCase: true, longs: String, defaults: true, oneofs: false };
 
-/** Starts a stock gRPC server for Envoy's authorization API on a free port. */
+/** Starts a standard gRPC server for Envoy's authorization API on a free port. */
 export async function startAuthorization(
   check: Check,
   tls = ServerCredentials.createInsecure(),

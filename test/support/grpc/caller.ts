@@ -1,9 +1,9 @@
 import type { Client, ServiceError } from '@grpc/grpc-js';
 import { Metadata } from '@grpc/grpc-js';
 
-/** How a call of a stock client has ended. */
+/** Result of a call of a standard client. */
 export interface Ended {
-  /** A code of gRPC. */
+  /** gRPC status code. */
   readonly code: number;
   readonly details: string;
   /** Undefined for a call that failed. */
@@ -12,7 +12,7 @@ export interface Ended {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** Calls a unary method of a stock client. */
+/** Calls a unary method of a standard client. */
 export function callUnary(
   client: Client,
   method: string,

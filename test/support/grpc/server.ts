@@ -14,7 +14,7 @@ import {
 } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 
-/** Descriptors of the services that the tests are about. */
+/** Descriptors of the test services. */
 export const SHOP = 'test/support/grpc/shop.pb';
 export const OLD = 'test/support/grpc/old.pb';
 
@@ -24,7 +24,7 @@ function load(path: string) {
   return loadPackageDefinition(loadFileDescriptorSetFromBuffer(readFileSync(path), options));
 }
 
-/** A call as a method of the tests gets it. */
+/** A call as a test method receives it. */
 export interface SeenCall {
   readonly request: Record<string, unknown>;
   readonly metadata: ReturnType<Metadata['getMap']>;
@@ -35,7 +35,7 @@ export interface SeenCall {
 type Unary = handleUnaryCall<object, object>;
 type Streaming = handleServerStreamingCall<object, object>;
 
-/** What the methods of a server do; those left out are UNIMPLEMENTED. */
+/** Methods of a server; omitted ones are UNIMPLEMENTED. */
 export interface Methods {
   Find?: Unary;
   Echo?: Unary;
@@ -55,7 +55,7 @@ interface ServerOptions {
   readonly port?: number;
 }
 
-/** Starts a stock gRPC server for `shop.Shop` and `old.Old` on a free port. */
+/** Starts a standard gRPC server for `shop.Shop` and `old.Old` on a free port. */
 export function startGrpc(methods: Methods, options: ServerOptions = {}): Promise<TestGrpcServer> {
   return start([service(SHOP, 'shop', 'Shop'), service(OLD, 'old', 'Old')], methods, options);
 }
@@ -115,7 +115,7 @@ export function failure(code: status, details: string): Partial<ServiceError> {
 
 type Answer = (error: ServiceError | null, value?: Record<string, unknown>) => void;
 
-/** A stock client of `shop.Shop`, with the methods by their names. */
+/** A standard client of `shop.Shop`, with methods by name. */
 export type ShopClient = Client &
   Record<
     'Find' | 'Echo',
@@ -127,7 +127,7 @@ export type ShopClient = Client &
     ) => { cancel(): void; on(name: string, listener: unknown): void }
   >;
 
-/** A stock client of one service of a descriptor set. */
+/** A standard client of one service of a descriptor set. */
 export function clientOf(path: string, packageName: string, name: string, host: string): Client {
   const loaded = load(path) as unknown as Record<string, Record<string, new (...given: unknown[]) => Client>>;
   return new loaded[packageName]![name]!(host, credentials.createInsecure());

@@ -1,6 +1,5 @@
 /**
- * The owners that the handlers in each part of the gateway may belong to, by the beginning of a file's path: the longest holds.
- * Every file that registers handlers at emitters of the system, or timers, stands below one of these.
+ * Possible owners of the handlers in each part of the gateway, by path prefix; the longest one applies. It covers every file that registers timers or handlers at emitters of the system.
  */
 const places: Readonly<Record<string, readonly string[]>> = {
   'admin/': ['admin'],
@@ -10,7 +9,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'kernel/containment/watchdog': ['plugin watchdog'],
   'kernel/contract/': ['request', 'client connection', 'backend connection', 'component'],
   'kernel/control/': ['change', 'process'],
-  // The outputs of the process belong to nobody, those of a component to it.
+  // The outputs of the process have no owner, those of a component belong to it.
   'kernel/inspect/': ['admin', 'process'],
   'kernel/logging/': ['component', 'process'],
   'kernel/net/': ['client connection', 'backend connection', 'request'],
@@ -43,7 +42,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'plugins/websocket/': ['request', 'client connection', 'backend connection', 'component'],
 };
 
-/** The places that count an error in a handler of this file. @returns none for a file that has no place here. */
+/** The owners that count an error in a handler of this file. @returns none for a file that is not covered. */
 export function placesFor(file: string): readonly string[] {
   const known = Object.keys(places).filter((beginning) => file.startsWith(beginning));
   return places[known.toSorted((a, b) => b.length - a.length)[0] ?? ''] ?? [];

@@ -2,11 +2,10 @@ import { EventEmitter } from 'node:events';
 import { MessagePort } from 'node:worker_threads';
 
 /**
- * Stands between the emitters and timers of a process and the handlers that the gateway registers at them, so that any one of
- * them can be made to fail. Must be imported before the gateway.
+ * Wraps the handlers that the gateway registers at emitters and timers, so that each of them can be made to fail. Must be imported before the gateway.
  */
 
-/** How a handler fails: it throws, or it leaves a rejected promise behind and does its work. */
+/** Kind of failure: the handler throws, or leaves a rejected promise and does its work. */
 export type Kind = 'exception' | 'rejection';
 
 type Handler = (...args: unknown[]) => unknown;
@@ -16,7 +15,7 @@ export const ran = new Set<string>();
 
 let armed: { readonly site: string; readonly kind: Kind } | null = null;
 
-/** Makes the next handler fail that was registered at this place. @returns whether none has yet. */
+/** Makes the next handler registered at this place fail. @returns whether it has not failed yet. */
 export function arm(site: string, kind: Kind): () => boolean {
   const own = { site, kind };
   armed = own;
@@ -28,8 +27,7 @@ export function disarm(): void {
 }
 
 /**
- * Queues of the whole process, whose handlers begin with a note that they run and then guard each call: a fault before that note,
- * which nothing in them can cause, would stop the queue.
+ * Queues of the whole process. Their handlers record that they run and then guard each call; a fault before that, which their code cannot cause, would stop the queue.
  */
 const queues: ReadonlySet<string> = new Set([
   'kernel/contract/end-of-turn.ts',
@@ -42,7 +40,7 @@ const root = new URL('../../../', import.meta.url).href;
 /** Parts of Node.js through which a handler passes on its way to the emitter. */
 const passing = /^node:(?:events|internal\/streams\/|net|_tls_wrap|timers)/;
 
-/** The place of the gateway's code that registers a handler; null where a package or Node.js itself does. */
+/** The place in the gateway's code that registers a handler; null if a package or Node.js registers it. */
 function siteOf(how: string): string | null {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 10;
@@ -71,14 +69,14 @@ function planted(handler: Handler, site: string): Handler {
   };
 }
 
-/** Handlers that stand here for another one already. */
+/** Handlers that already wrap another one. */
 const known = new WeakSet<Handler>();
 
 function wrapped(handler: Handler, how: string): Handler {
   if (typeof handler !== 'function' || known.has(handler)) return handler;
   const site = siteOf(how);
   if (site === null) return handler;
-  // `off` finds a handler by what it stands for.
+  // `off` finds a wrapped handler by the original one.
   const result = Object.assign(planted(handler, site), { listener: handler });
   known.add(result);
   return result;

@@ -6,27 +6,26 @@ import { arm, disarm, type Kind, ran } from './plant.ts';
 import type { World } from './world.ts';
 
 /**
- * Runs a world, and makes each handler fail that the gateway registered in it, one after another and in both ways. Writes as
- * JSON what became of each.
+ * Runs a test world, and makes each handler that the gateway registered fail, one after another and in both ways. Prints the results as JSON.
  */
 export interface Outcome {
   readonly site: string;
   readonly kind: Kind;
   /** Places that counted an error. */
   readonly places: readonly string[];
-  /** What was logged of it; null for nothing. */
+  /** The log line; null if nothing was logged. */
   readonly logged: string | null;
   /** Status of a request on another connection. */
   readonly other: number;
-  /** What still does not work afterwards; null for nothing. */
+  /** Error of the step after the fault; null if it works. */
   readonly broken: string | null;
 }
 
 export interface Report {
   readonly outcomes: readonly Outcome[];
-  /** Sites whose handlers ran once, but not again. */
+  /** Places whose handlers ran once, but not again. */
   readonly unreached: readonly string[];
-  /** Status of the request that was in flight all the time. */
+  /** Status of the request that was pending during the whole test. */
   readonly held: number;
 }
 
@@ -60,7 +59,7 @@ async function problem(step: () => Promise<unknown>): Promise<string | null> {
   return error;
 }
 
-/** Steps by the sites whose handlers ran in them. */
+/** Steps by the places whose handlers ran in them. */
 const sites = new Map<string, string[]>();
 for (const [name, step] of Object.entries(world.steps)) {
   await within(30_000, step());
@@ -79,7 +78,7 @@ for (const [site, names] of sites) {
     internalErrors.takeDelta();
     const isWaiting = arm(site, kind);
     let step = world.steps[names[0]!]!;
-    // Timers may have run in any step by chance; the last one is the likeliest to be about them.
+    // Timers can have run in any step by chance; the last one is the most likely cause.
     for (let attempt = 0; isWaiting() && attempt < 4; attempt++) {
       step = world.steps[names.at(-1 - (attempt % names.length))!]!;
       await provoke(step, isWaiting);
@@ -111,7 +110,7 @@ process.stdout.write(`${JSON.stringify(report)}\n`);
 await within(10_000, world.close()).catch(() => {});
 process.exit();
 
-/** Runs a step until its handler has failed, or it is over. What the fault interrupts may never end. */
+/** Runs a step until its handler has failed or the step has ended. A step that the fault interrupts may never end. */
 async function provoke(step: () => Promise<unknown>, isWaiting: () => boolean): Promise<void> {
   let isOver = false;
   const over = step()

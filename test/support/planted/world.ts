@@ -1,13 +1,13 @@
 import type { Operations } from '#kernel';
 
-/** A gateway with all that it talks to, and the ways to make it talk. */
+/** A gateway with all systems that it calls, and steps that make it call them. */
 export interface World {
   readonly gateway: Operations;
-  /** The gateway's address, for the requests that a fault must not concern. */
+  /** The gateway's address, for requests that a fault must not affect. */
   readonly url: string;
-  /** Each uses a part of the gateway, and throws where that does not work. */
+  /** Steps. Each uses a part of the gateway, and throws if that does not work. */
   readonly steps: Readonly<Record<string, () => Promise<unknown>>>;
-  /** Lets the request for `/held`, which is in flight all the time, end. */
+  /** Completes the request for `/held`, which is pending during the whole test. */
   release(): Promise<void>;
   close(): Promise<void>;
 }

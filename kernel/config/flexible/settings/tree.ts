@@ -127,7 +127,7 @@ class Tree {
       const isPart = other.startsWith(`${place}/`) && replaces(value, parsePointer(other.slice(place.length)));
       if (!isWhole && !isPart) continue;
       const name = parsePointer(isPart ? other : place).map((key) => `.${key}`);
-      throw new Error(`${name.join('')} is already set by ${file}: set "allow_overwrite" to let the later value win`);
+      throw new Error(`${name.join('')} is already set by ${file}: set "allow_overwrite" to use the later value`);
     }
   }
 

@@ -118,7 +118,7 @@ function toData(library: Yaml, document: YamlDocument<ParsedNode>, text: string)
     }
     for (const source of merged) {
       if (!isObject(source)) {
-        complain('<< takes objects', map);
+        complain('<< requires objects', map);
         continue;
       }
       for (const [key, value] of Object.entries(source)) {

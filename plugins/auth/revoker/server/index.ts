@@ -36,7 +36,7 @@ export const plugin = definePlugin({
       const sizing = sizingOf(site);
       checkInterval(site);
       if (site.role !== 'alone') {
-        throw site.fault('REVOKER_WORKERS', '', 'the revoke server serves in one process', { hint: 'no --workers' });
+        throw site.fault('REVOKER_WORKERS', '', 'the revoke server runs in a single process', { hint: 'no --workers' });
       }
       const log = site.log.at('[SERVICE: Revoker]');
       const clock = site.use('clock');
@@ -76,7 +76,7 @@ export const plugin = definePlugin({
           Number.isInteger(port) &&
           (port as number) > 0 &&
           (port as number) < 65_536;
-        if (!isSound) return problem(400, 'name, address and port are not sound');
+        if (!isSound) return problem(400, 'name, address or port is not valid');
         const id = instances.heard(name as string, address as string, port as number, run as string, clock.now());
         if (id === undefined) return problem(503, 'too many gateways');
         if (id === null) return json(200, { complete: true });
@@ -112,8 +112,8 @@ export const plugin = definePlugin({
       return {
         routes: [
           route('POST', '/tokens', 'Revokes a list of tokens.', list),
-          route('POST', '/tokens/*', 'Revokes the tokens with a claim.', token),
-          route('GET', '/tokens/*', 'Shows whether the tokens with a claim are revoked.', token),
+          route('POST', '/tokens/*', 'Revokes all tokens with a given claim value.', token),
+          route('GET', '/tokens/*', 'Shows whether tokens with a given claim value are revoked.', token),
           route('POST', '/instances', 'Registers a gateway.', register),
           route('GET', '/instances', 'Lists the registered gateways.', () => json(200, instances.list(clock.now()))),
           route('DELETE', '/instances/*', 'Removes a gateway.', ({ path }) => {

@@ -81,7 +81,7 @@ export class Instances {
     signal: AbortSignal,
   ): Promise<string | null> {
     const instance = this.#known.get(id);
-    if (!instance) return 'it was forgotten';
+    if (!instance) return 'it was removed';
     const { ask, retries } = pushing;
     // Elements revoked from now on are also sent separately. If that fails, the gateway is marked as behind again.
     instance.isBehind = false;

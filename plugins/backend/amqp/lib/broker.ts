@@ -46,7 +46,7 @@ export function atBroker(
   const known = readSettings(site, host, 0, (message) =>
     site.fault('AMQP_ADDRESS', '', `host of the backend: ${message}`),
   );
-  if (backend.host.length > 1) site.warn('AMQP_HOSTS', '', 'only the first host of the backend is connected to');
+  if (backend.host.length > 1) site.warn('AMQP_HOSTS', '', 'only the first host of the backend is used');
   return attach({
     connection: keepConnection(site, known, purpose),
     key: [known.key, `${endpoint.method} ${endpoint.endpoint}`, String(index)],

@@ -15,7 +15,7 @@ const OF_THE_BROKER = /^(?:b?cc|x-death|x-first-death-.*)$/;
 
 /** Error for a request value that a message cannot contain. Code: `AMQP_VALUE`. */
 function unusable(what: string): CallError {
-  return new CallError('AMQP_VALUE', `the request has no usable ${what}`, { view: { status: 400 } });
+  return new CallError('AMQP_VALUE', `the request has no valid ${what}`, { view: { status: 400 } });
 }
 
 /** Compiles the conversion of a request and its body to a message. It throws a CallError with status 400 for values that a message cannot contain. */
@@ -58,9 +58,11 @@ function reader(
   if (name === '') return () => undefined;
   const known = [...endpoint.endpoint.matchAll(/\{([^{}]+)\}/g)].map(([, variable]) => paramKey(variable!));
   if (!known.includes(name) && !/^(?:Resp\d|JWT\.)/.test(name)) {
-    const hint = known.length > 0 ? `one of ${known.join(', ')}` : 'the path has no variable';
+    const hint = known.length > 0 ? `one of ${known.join(', ')}` : 'the path has no placeholder';
     const also = field === 'routing_key' ? ', or "static_routing_key": true' : '';
-    warn('AMQP_PARAM', `/${field}`, `no request has a variable "${name}": it is always empty`, { hint: hint + also });
+    warn('AMQP_PARAM', `/${field}`, `the path has no placeholder for "${name}": the value is always empty`, {
+      hint: hint + also,
+    });
   }
   return (request) => paramOf(request, name);
 }
@@ -103,7 +105,7 @@ function headerTable({ list }: HeaderBag): Record<string, string[]> {
     const [name, value] = [list[at]!.toLowerCase(), list[at + 1]!];
     if (OF_THE_BROKER.test(name)) continue;
     bytes += name.length + Buffer.byteLength(value) + 16;
-    if (bytes > HEADERS_BYTES || name.length > SHORT_BYTES) throw unusable('headers: they are too long');
+    if (bytes > HEADERS_BYTES || name.length > SHORT_BYTES) throw unusable('value for the headers: they are too long');
     const written = name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase());
     table[written] = [...(table[written] ?? []), value];
   }

@@ -53,7 +53,7 @@ export const schema = {
       description: 'Marks messages as persistent, so that they survive a broker restart in durable queues.',
       default: false,
     },
-    exp_key: param('the milliseconds after which the message expires', 'Ttl'),
+    exp_key: param('the expiration time of the message in milliseconds', 'Ttl'),
     reply_to_key: param('the queue for replies', 'Reply'),
     msg_id_key: param('the identifier of the message', 'Id'),
     priority_key: param('the priority, a whole number from 0 to 255', 'Priority'),

@@ -14,7 +14,7 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
   const to = withoutUser(origin);
   const make = (kind: string, reason: string) =>
     new BackendError(`BACKEND_${kind}`, `backend ${to}: ${reason}`, { cause: error });
-  if (proxied && isConnecting(code)) return make('PROXY', 'no connection to the proxy');
+  if (proxied && isConnecting(code)) return make('PROXY', 'cannot connect to the proxy');
   switch (code) {
     case 'ECONNREFUSED':
       return make('REFUSED', 'connection refused');
@@ -42,7 +42,7 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
     case 'ETIMEDOUT':
     case 'CONNECT_TIMEOUT':
     case 'UND_ERR_CONNECT_TIMEOUT':
-      return make('CONNECT_TIMEOUT', 'connecting took too long');
+      return make('CONNECT_TIMEOUT', 'connection timed out');
     case 'HEADERS_TIMEOUT':
       return make('HEADER_TIMEOUT', 'no response headers in time');
     case 'ANSWER_MALFORMED':
@@ -52,7 +52,7 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
     case 'UND_ERR_HEADERS_OVERFLOW':
       return malformed(origin, 'headers too large', error);
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
-      return malformed(origin, 'body without the announced length', error);
+      return malformed(origin, 'the body does not have the length in Content-Length', error);
     case 'LENGTH_MISMATCH':
     case 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH':
       return make('REQUEST_INVALID', 'request body does not have the announced length');
@@ -66,7 +66,7 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
     case 'UND_ERR_PRX_TLS':
     case 'UND_ERR_PRX_CONN':
     case 'UND_ERR_ABORTED':
-      return make('PROXY', 'no connection through the proxy');
+      return make('PROXY', 'cannot connect through the proxy');
   }
   if (error.name === 'HTTPParserError') return malformed(origin, 'not HTTP/1.1', error);
   if (code === 'ERR_HTTP2_ERROR') {
@@ -74,7 +74,7 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
   }
   if (code.startsWith('ERR_HTTP2') || code === 'HTTP2_CLOSED')
     return make('RESET', 'connection closed before the response was complete');
-  if (code.startsWith('UND_ERR_SOCKS5')) return make('PROXY', 'no connection through the proxy');
+  if (code.startsWith('UND_ERR_SOCKS5')) return make('PROXY', 'cannot connect through the proxy');
   if (isTls(code)) return make('TLS', `TLS failed: ${(error as { reason?: string }).reason ?? tlsText(error, code)}`);
   return make('FAILED', code || 'request failed');
 }

@@ -53,7 +53,8 @@ export function redirectTo(
   const current = from.origin + from.target;
   const url = location === undefined ? null : URL.parse(utf8(location), current);
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    const problem = location === undefined ? 'without a Location' : 'to an address that cannot be called';
+    const problem =
+      location === undefined ? 'redirect without a Location header' : 'redirect to an address that cannot be called';
     return new BackendError('BACKEND_REDIRECT', `backend ${withoutUser(from.origin)}: ${status} ${problem}`);
   }
   const keepsBody = repeatsBody(status, from.method);

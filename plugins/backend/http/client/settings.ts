@@ -155,10 +155,10 @@ function checkHttp2({ config, setting, fault }: ClientSite): void {
     config.proxy_address !== undefined
       ? 'a proxy is called with HTTP/1.1'
       : setting('disable_keep_alives')
-        ? 'disable_keep_alives requires a connection per request, but HTTP/2 shares one connection'
+        ? 'disable_keep_alives requires one connection per request, but HTTP/2 shares connections'
         : null;
   if (reason === null) return;
-  throw fault('HTTP2_UNUSABLE', '/http2', `http2 cannot be: ${reason}`, { hint: 'leave one of the two out' });
+  throw fault('HTTP2_UNUSABLE', '/http2', `http2 cannot be used: ${reason}`, { hint: 'remove one of the two' });
 }
 
 /** Connections of one client cannot be shared, and only the backend itself expects the header. */
@@ -243,7 +243,7 @@ function proxyOfEnvironment(site: Site<HttpClientConfig>) {
     ['HTTPS_PROXY', environment.https],
   ] as const) {
     if (address !== '' && !URL.canParse(address)) {
-      throw site.fault('HTTP_PROXY_ADDRESS', '', `the environment's ${name} is not an address`);
+      throw site.fault('HTTP_PROXY_ADDRESS', '', `the environment variable ${name} is not a valid address`);
     }
   }
   return environment;

@@ -11,6 +11,6 @@ export function readTrailers(raw: unknown, log: Log): HeaderBag | null {
   let bytes = 0;
   for (const { length } of fields) bytes += length;
   if (bytes <= MAX_TRAILER_BYTES) return new HeaderBag(incoming(fields).list);
-  log.warning(`trailers of the backend left out: ${bytes} bytes, of ${MAX_TRAILER_BYTES} at most`);
+  log.warning(`trailers of the backend dropped: ${bytes} bytes exceed the limit of ${MAX_TRAILER_BYTES}`);
   return null;
 }

@@ -30,7 +30,7 @@ export function addressOf(site: AddressSite, field: string, rest: string): Addre
   const [, scheme, place, search = ''] = /^([a-z][a-z\d+.-]*):\/\/([^?#]*)(?:\?([^#]*))?$/i.exec(text) ?? [];
   if (scheme === undefined || place === undefined) {
     throw site.fault('PUBSUB_ADDRESS', `/${field}`, `"${text}" is not a valid address`, {
-      hint: 'as in "nats://orders.created"',
+      hint: 'for example "nats://orders.created"',
     });
   }
   const params = new Map<string, string[]>();

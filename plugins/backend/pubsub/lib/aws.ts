@@ -93,7 +93,7 @@ export function messagesFor(log: Log): (message: Message) => AwsMessage {
       .sort(([a], [b]) => (a < b ? -1 : 1));
     if (allowed.length > most && !isReported) {
       isReported = true;
-      log.warning(`a message has ${allowed.length} headers: AWS takes the first ${most} by name`);
+      log.warning(`a message has ${allowed.length} headers: AWS accepts only the first ${most} in alphabetical order`);
     }
     const attributes = allowed.slice(0, most);
     if (text !== null) return { text, attributes };

@@ -95,7 +95,7 @@ export class AzureSubscriber implements Subscriber {
       const link = this.#kept.opened;
       resolve();
       const isHeld = this.#held.delete(delivery);
-      const gone = () => Promise.reject(new Error('its connection is gone'));
+      const gone = () => Promise.reject(new Error('its connection was closed'));
       this.#settle(isHeld && link ? link.receiver[what](message) : gone());
     };
     const delivery: Delivery = {

@@ -136,7 +136,7 @@ function attributesFor(log: Log): (message: Message) => Record<string, string> {
     if (!isReported && (taken.length < headers.length || taken.length > MAX_ATTRIBUTES)) {
       isReported = true;
       log.warning(
-        `headers are left out: Pub/Sub takes ${MAX_ATTRIBUTES} of at most ${MAX_VALUE_BYTES} bytes, none named goog...`,
+        `headers were dropped: Pub/Sub accepts at most ${MAX_ATTRIBUTES}, of at most ${MAX_VALUE_BYTES} bytes each, with names that do not start with goog`,
       );
     }
     return Object.fromEntries(taken.slice(0, MAX_ATTRIBUTES));

@@ -45,7 +45,7 @@ export const kafka: Driver = {
     for (const topic of topics) topicOf(opening, topic, 'topic');
     const from = paramOf(site, field, address, 'offset') ?? 'newest';
     if (from !== 'newest' && from !== 'oldest') {
-      throw site.fault('PUBSUB_PARAMETER', `/${field}`, `"${address.text}": offset is newest or oldest`);
+      throw site.fault('PUBSUB_PARAMETER', `/${field}`, `"${address.text}": offset must be newest or oldest`);
     }
     const group: GroupSettings = {
       id,

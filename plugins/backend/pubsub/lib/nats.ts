@@ -108,7 +108,7 @@ class NatsSubscriber implements Subscriber {
         this.#put({ payload: data, headers: pairs, accept() {} });
       },
       refused: (error) => {
-        this.#log?.error(`the server refuses the subscription: ${error.message}`);
+        this.#log?.error(`the server rejects the subscription: ${error.message}`);
       },
     });
   }
@@ -142,7 +142,9 @@ class NatsSubscriber implements Subscriber {
     this.#dropped++;
     this.#discarded();
     if (Math.log10(this.#dropped) % 1 === 0) {
-      this.#log?.warning(`${this.#dropped} messages dropped: more than ${CAPACITY}, or 64 MiB, wait for a request`);
+      this.#log?.warning(
+        `${this.#dropped} messages dropped: more than ${CAPACITY} messages, or 64 MiB, are waiting for requests`,
+      );
     }
   }
 }

@@ -45,5 +45,6 @@ export function repliesRaw({ endpoint, backend, encoding }: BackendSite<unknown>
 /** Warns of concurrent calls: a request that is sent several times produces several messages. */
 export function warnOfSeveral({ endpoint, warn }: BackendSite<unknown>, what: string): void {
   const { concurrent_calls: calls } = endpoint;
-  if (calls > 1) warn('PUBSUB_CONCURRENT', '', `${what} ${calls} times: the endpoint has "concurrent_calls": ${calls}`);
+  if (calls > 1)
+    warn('PUBSUB_CONCURRENT', '', `${what} ${calls} times, because the endpoint has "concurrent_calls": ${calls}`);
 }

@@ -23,7 +23,7 @@ export interface Taking {
 
 /** Responds to each request with the next message. */
 export function taking(site: BackendSite<unknown>, { subscriber, log, keyHeader }: Taking): Protocol {
-  warnOfSeveral(site, 'a request takes messages');
+  warnOfSeveral(site, 'a request consumes messages');
   const isRaw = repliesRaw(site);
   const { backend } = site;
   const encoding = site.encoding(backend.encoding);

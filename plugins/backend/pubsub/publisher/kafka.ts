@@ -160,7 +160,7 @@ function producerOf(site: BackendSite<Config>, config: ProducerConfig, pointer: 
     throw site.fault(
       'KAFKA_OPTION',
       `${pointer}/required_acks`,
-      `required_acks "${config.required_acks}" is not supported: brokers know none, the leader and all`,
+      `required_acks "${config.required_acks}" is not supported: brokers support acknowledgments by none, the leader or all replicas`,
       { hint: 'no_response, wait_for_local or wait_for_all' },
     );
   }

@@ -18,11 +18,11 @@ export const exportCommand: PluginCommand = {
       short: 'a',
       value: 'NAME',
       otherwise: 'all',
-      about: 'Includes only endpoints for this audience.',
+      about: 'Include only endpoints for this audience.',
     },
     'openapi-version': { type: 'string', value: 'VERSION', default: '3.0', about: 'OpenAPI version: 3.0 or 3.1.' },
     legacy: { type: 'boolean', about: 'Write Swagger 2.0.' },
-    yaml: { type: 'boolean', about: 'Write YAML, not JSON.' },
+    yaml: { type: 'boolean', about: 'Write YAML instead of JSON.' },
     'skip-jsonschema': {
       type: 'boolean',
       about: 'Do not derive request bodies from validation/json-schema.',

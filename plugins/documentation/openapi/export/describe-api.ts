@@ -94,7 +94,7 @@ export function describeApi(config: DescribedConfig, options: DescribeOptions = 
     (paths[path] as DataObject)[method] = describe(endpoint, path, suffix);
   }
   if (audience !== undefined && Object.keys(paths).length === 0) {
-    warnings.push({ pointer: '', message: `no endpoint is for the audience "${audience}"` });
+    warnings.push({ pointer: '', message: `no endpoint has the audience "${audience}"` });
   }
   const servers = describeServers(settings);
   const tags = describeTags(settings);
@@ -134,7 +134,7 @@ function spellOnce(spellings: Map<string, string>, path: string): string {
 /** Describes forwarding lists that parameters cannot express. */
 function openLists({ input_headers: headers, input_query_strings: query }: EndpointConfig): string[] {
   return [
-    ...(headers.includes('*') ? ['All headers are passed on.'] : []),
-    ...(query.includes('*') ? ['All query parameters are passed on.'] : []),
+    ...(headers.includes('*') ? ['All headers are forwarded.'] : []),
+    ...(query.includes('*') ? ['All query parameters are forwarded.'] : []),
   ];
 }

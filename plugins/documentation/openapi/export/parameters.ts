@@ -56,7 +56,7 @@ export function parameterFaults(
     const names = new Set(namesOf(endpoint).map(keyOf));
     const foreign = sharedOf(settings, shared).flatMap(([name, parameter], index): ParameterFault[] => {
       if (parameter['in'] !== where || names.has(keyOf(String(parameter['name'])))) return [];
-      const message = `the endpoint has no ${where} parameter '${parameter['name']}', which "${name}" describes`;
+      const message = `"${name}" describes the ${where} parameter '${parameter['name']}', which the endpoint does not have`;
       return [{ pointer: `/components_parameters/${index}`, message }];
     });
     const own = (settings[field] ?? []).flatMap(
@@ -68,9 +68,9 @@ export function parameterFaults(
         if (where !== 'path') return [];
         return [
           ...(required === false
-            ? [{ pointer: `${pointer}/required`, message: 'a path has no optional variables' }]
+            ? [{ pointer: `${pointer}/required`, message: 'path parameters cannot be optional' }]
             : []),
-          ...(hide ? [{ pointer: `${pointer}/hide`, message: 'a variable of the path cannot be left out' }] : []),
+          ...(hide ? [{ pointer: `${pointer}/hide`, message: 'path parameters cannot be excluded' }] : []),
         ];
       },
     );

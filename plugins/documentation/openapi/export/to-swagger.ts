@@ -41,7 +41,7 @@ function address(servers: Data | undefined, warn: Warn): DataObject {
   const [first] = urls;
   if (!first) return {};
   const isSame = ({ host, pathname }: URL) => host === first.host && pathname === first.pathname;
-  if (!urls.every(isSame)) warn('Swagger 2.0 has one address: the first server is named');
+  if (!urls.every(isSame)) warn('Swagger 2.0 supports one address only: the document contains the first server');
   const schemes = urls.filter(isSame).map(({ protocol }) => protocol.slice(0, -1));
   return { host: first.host, basePath: first.pathname, schemes: [...new Set(schemes)] };
 }
@@ -140,7 +140,7 @@ function securityDefinitions(schemes: DataObject, warn: Warn): DataObject {
   return Object.fromEntries(
     Object.entries(schemes).flatMap(([name, scheme]) => {
       const definition = toDefinition(objectOf(scheme));
-      if (!definition) warn(`Swagger 2.0 has no security scheme as "${name}"`);
+      if (!definition) warn(`Swagger 2.0 cannot express the security scheme "${name}"`);
       return definition ? [[name, definition]] : [];
     }),
   );

@@ -37,7 +37,7 @@ const flags = {
   },
   validate: { type: 'boolean', about: 'Validate request bodies against their JSON Schemas.' },
   remote: { type: 'boolean', about: 'Fetch documents and their references over HTTP.' },
-  yaml: { type: 'boolean', about: 'Write YAML, not JSON.' },
+  yaml: { type: 'boolean', about: 'Write YAML instead of JSON.' },
 } as const;
 
 /** `sluice import openapi`: writes a configuration that serves the operations of OpenAPI documents. */
@@ -45,7 +45,7 @@ export const importCommand: PluginCommand = {
   usage: 'SPEC...',
   summary: 'Create a configuration from OpenAPI documents.',
   details:
-    'Documents of Swagger 2.0 and OpenAPI 3.0 and 3.1, JSON or YAML; several become one configuration. What cannot be\n' +
+    'Documents of Swagger 2.0 and OpenAPI 3.0 and 3.1, JSON or YAML; several become one configuration. Anything that cannot be\n' +
     'served is skipped and reported. Exit 1 for a document that cannot be read, or without an address of its backends.',
   flags,
   aliases: ['openapi import'],
@@ -70,7 +70,7 @@ export async function importSpecs({ values, positionals, stderr }: CommandCall):
   }
   const { 'base-host': baseHost, prefix, timeout, 'output-encoding': outputEncoding = 'json', config } = values;
   if (typeof baseHost === 'string' && !/^https?:\/\/[^/]/.test(baseHost)) {
-    stderr.write(`not an address of HTTP: ${baseHost}\n`);
+    stderr.write(`not an http or https URL: ${baseHost}\n`);
     return 2;
   }
   try {

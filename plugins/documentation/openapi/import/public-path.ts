@@ -29,8 +29,9 @@ export class PublicPaths {
         break;
       }
       const pieces = segment.split(/\{([^{}]*)\}/);
-      if (/[{}]/.test(pieces.filter((_, at) => at % 2 === 0).join(''))) return refused('its braces do not match');
-      if (pieces.slice(2, -1).includes('')) return refused('two of its variables have no text between them');
+      if (/[{}]/.test(pieces.filter((_, at) => at % 2 === 0).join('')))
+        return refused('the braces of the path do not match');
+      if (pieces.slice(2, -1).includes('')) return refused('two placeholders have no text between them');
       if (pieces.length > 1) this.#noteGlued(pieces);
       const form = pieces.filter((_, at) => at % 2 === 0).join('{}');
       const wished = pieces.filter((_, at) => at % 2 === 1);
@@ -47,7 +48,7 @@ export class PublicPaths {
     if (endpoint === '/*') return refused('a wildcard must follow a path segment');
     const end = position.get(END);
     position.set(END, { names: [], next: new Map() });
-    return end && wildcard === undefined ? refused('the path is there already') : { endpoint, names };
+    return end && wildcard === undefined ? refused('the path already exists') : { endpoint, names };
   }
 
   /** Reserves the variable names of an existing endpoint. */

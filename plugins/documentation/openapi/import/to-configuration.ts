@@ -64,11 +64,12 @@ export function toConfiguration(
       const { method, path, pointer } = operation;
       if (!ENDPOINT_METHODS.has(method)) return skip(pointer, `endpoints have no ${method}`);
       const wildcard = operation.parameters.find(({ isWildcard }) => isWildcard)?.name;
-      if (taken.has(`${method} ${prefix}${path}`)) return skip(pointer, 'the configuration has this endpoint already');
+      if (taken.has(`${method} ${prefix}${path}`))
+        return skip(pointer, 'the configuration already contains this endpoint');
       const public_ = paths.take(method, path, wildcard);
       if ('refusal' in public_) return skip(pointer, public_.refusal);
       for (const [old, now] of public_.names) {
-        if (old !== now) report(pointer, `the variable {${old}} is called {${now}}`);
+        if (old !== now) report(pointer, `the placeholder {${old}} is renamed to {${now}}`);
       }
       const upstream = readUpstream(operation, document, options.baseHost);
       if ('error' in upstream) {
@@ -126,6 +127,6 @@ function withOwnId(operation: SpecOperation, ids: Set<unknown>, report: ImportCo
     ids.add(id);
     return operation;
   }
-  report(pointer, `its operationId "${id}" is left out: another one has it`);
+  report(pointer, `the operationId "${id}" is omitted, because another operation has it`);
   return { ...operation, operationId: undefined };
 }

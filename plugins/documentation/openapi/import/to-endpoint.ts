@@ -70,7 +70,7 @@ function headersOf(operation: SpecOperation, { schemes, report }: ImportContext)
   const named = parameters.filter(({ in: where }) => where === 'header').map(({ name }) => name);
   for (const { in: where, name } of parameters) {
     if (where === 'cookie')
-      report(pointer, `the cookie '${name}' is not passed on: "Cookie" in input_headers would be`);
+      report(pointer, `the cookie '${name}' is not forwarded: add "Cookie" to input_headers to forward all cookies`);
   }
   const requested = security.flatMap((name) => headerOf(Object.hasOwn(schemes, name) ? schemes[name] : undefined));
   const usual = body.length > 0 || takesBody(method) ? ['Content-Type'] : [];
@@ -95,7 +95,7 @@ function queryOf({ parameters, security, pointer }: SpecOperation, { schemes, re
   for (const { in: where, name, style } of parameters) {
     if (where !== 'query') continue;
     if (style === 'deepObject')
-      report(pointer, `the members of the query parameter '${name}' have to be listed one by one`);
+      report(pointer, `the members of the query parameter '${name}' must be listed individually`);
     if (name === '' || name === '*') report(pointer, `'${name}' cannot be listed as a query parameter`);
     else names.add(name);
   }
@@ -130,7 +130,7 @@ function validator(operation: SpecOperation, { validate, resolver, report }: Imp
   if (media?.schema === undefined) return {};
   const schema = standAlone(media.schema, resolver);
   if (!isObject(schema)) {
-    report(operation.pointer, 'its body has no schema that requests could be held to');
+    report(operation.pointer, 'the request body has no schema to validate against');
     return {};
   }
   return { 'validation/json-schema': schema };

@@ -9,7 +9,7 @@ export function readUpstream({ servers }: SpecOperation, document: DataObject, b
   const written = document['swagger'] === undefined ? addressIn(servers[0]) : addressOfSwagger(document);
   const address = /^https?:\/\//i.test(written) && URL.canParse(written) ? new URL(written) : undefined;
   const path = (address ? address.pathname : relativePath(written)).replace(/\/+$/, '');
-  if (/[{}%?#*&]/.test(path)) return { error: `the path of the server ${written} cannot be called` };
+  if (/[{}%?#*&]/.test(path)) return { error: `the path of the server ${written} is not valid` };
   if (baseHost !== undefined) return { host: baseHost.replace(/\/+$/, ''), path };
   if (!address) return { error: 'the document names no server: use --base-host' };
   return { host: address.origin, path };

@@ -51,9 +51,9 @@ export function spend(steps: number): void {
 }
 
 function lookAtClocks(): void {
-  if (performance.now() > deadline) stop('it took too long');
+  if (performance.now() > deadline) stop('the evaluation took too long');
   if (usedBefore === null) usedBefore = cpuUsage();
-  else if (cpuUsage(usedBefore).user > budget.cpuMs * 1000) stop('it took too long');
+  else if (cpuUsage(usedBefore).user > budget.cpuMs * 1000) stop('the evaluation took too long');
 }
 
 function stop(why: string): never {

@@ -143,7 +143,7 @@ export class Checker {
     if (type === 'dyn') return 'dyn';
     if (isList(type)) return type.list;
     if (isMap(type)) return type.key;
-    throw this.#issue(node, 'CEL_TYPE', `${typeName(type)} has no members to go through`);
+    throw this.#issue(node, 'CEL_TYPE', `${typeName(type)} has no members to iterate over`);
   }
 
   #call(node: Expr, { function: name, target, args }: Call, locals: ReadonlyMap<string, Known>): Known {
@@ -187,7 +187,7 @@ export class Checker {
     if (right !== 'dyn' && !isList(right) && !isMap(right)) throw this.#refused(node, 'in', [left, right]);
     const member = right === 'dyn' ? 'dyn' : this.#memberOf(node, right);
     if (comparable(left, member)) return;
-    throw this.#issue(node, 'CEL_NEVER', `a ${typeName(left)} is never in a ${typeName(right)}`);
+    throw this.#issue(node, 'CEL_NEVER', `${typeName(right)} never contains ${typeName(left)}`);
   }
 
   #memberAt(node: Expr, [holder, key]: [CelType, CelType]): CelType {
@@ -219,7 +219,7 @@ export class Checker {
     const [table, other] = isMethod ? [methods, functions] : [functions, methods];
     if (other.has(name)) {
       const hint = isMethod ? `${name}(value)` : `value.${name}(…)`;
-      return this.#issue(node, 'CEL_FUNCTION', `'${name}' does not take these arguments`, hint);
+      return this.#issue(node, 'CEL_FUNCTION', `'${name}' does not accept these arguments`, hint);
     }
     const macros = ['has', 'all', 'exists', 'exists_one', 'map', 'filter'];
     const near = nearest(name, [...table.keys(), ...macros]);

@@ -147,7 +147,7 @@ function repeat(name: string, node: Node, reading: Reading): Data {
   if (!anchor) throw fault(reading, startOf(node), `alias *${name} has no preceding anchor`);
   reading.repeated += anchor.size;
   reading.size += anchor.size;
-  if (reading.repeated > MAX_REPEATED) throw fault(reading, startOf(node), 'aliases repeat too much');
+  if (reading.repeated > MAX_REPEATED) throw fault(reading, startOf(node), 'aliases expand to too much data');
   return copyData(anchor.value);
 }
 

@@ -40,7 +40,7 @@ export const documentTables: Tables = Object.fromEntries(
 );
 
 function printXml(data: Data): string {
-  if (!isObject(data)) throw new Error('a document is a table, of which the only key is the root element');
+  if (!isObject(data)) throw new Error('a document must be a table whose only key is the root element');
   return String(writeXml(data).body);
 }
 
@@ -60,13 +60,13 @@ function marshal(L: LuaState, { name, print }: Format): number {
 
 function unmarshal(L: LuaState, { name, limit, parse }: Format): number {
   const text = textArg(L, 1);
-  if (text.length > limit) raise(L, `${name} of more than ${limit} bytes is not read`);
+  if (text.length > limit) raise(L, `${name} must not have more than ${limit} bytes`);
   spendMemory(Math.min(text.length * DATA_FACTOR, MAX_STRING_BYTES));
   let data: Data;
   try {
     data = parse(text);
   } catch (error) {
-    return raise(L, `no ${name}: ${(error as Error).message}`);
+    return raise(L, `not valid ${name}: ${(error as Error).message}`);
   }
   currentBudget()?.look();
   return pushData(L, data);

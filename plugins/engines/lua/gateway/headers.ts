@@ -17,7 +17,8 @@ export function headerName(L: LuaState, name: string): string {
 /** Converts bytes of a script to a header value; the same bytes are sent. */
 export function headerText(L: LuaState, bytes: Uint8Array): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-  if (/[\0-\x08\n-\x1f\x7f]/.test(text)) raise(L, 'the value of a header has no line breaks or other controls');
+  if (/[\0-\x08\n-\x1f\x7f]/.test(text))
+    raise(L, 'the value of a header must not contain line breaks or other control characters');
   return text;
 }
 

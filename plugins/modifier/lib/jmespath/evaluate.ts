@@ -113,7 +113,7 @@ export class Compiler {
     const { takes, isVariadic, call } = definition;
     if (isVariadic ? children.length < takes.length : children.length !== takes.length) {
       const wanted = `${takes.length}${isVariadic ? ' or more' : ''} argument${takes.length === 1 && !isVariadic ? '' : 's'}`;
-      throw this.#issueIn(name, `${name}() takes ${wanted}, not ${children.length}`);
+      throw this.#issueIn(name, `${name}() requires ${wanted}, not ${children.length}`);
     }
     let key = identity;
     const values: { readonly kinds: (typeof takes)[number]; readonly evaluate: Evaluate }[] = [];
@@ -121,7 +121,7 @@ export class Compiler {
       const kinds = takes[Math.min(at, takes.length - 1)]!;
       const isExpression = child.type === 'ExpressionReference';
       if (kinds.includes('expression') !== isExpression) {
-        const what = isExpression ? 'takes no expression' : 'takes an expression, as in &name,';
+        const what = isExpression ? 'does not accept an expression' : 'requires an expression, as in &name,';
         throw this.#issueIn(name, `${name}() ${what} as argument ${at + 1}`);
       }
       if (isExpression) key = this.compile(child.child);

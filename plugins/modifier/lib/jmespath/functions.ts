@@ -116,7 +116,7 @@ export function checkArgument(name: string, kinds: readonly Kind[], value: Data)
   if (kinds.some((kind) => matches[kind](value))) return;
   const wanted = kinds.map((kind) => words[kind]).join(' or ');
   const given = Array.isArray(value) ? 'another array' : words[kindOf(value)];
-  throw new CallError('JMESPATH_TYPE', `${name}() takes ${wanted}, but got ${given}`);
+  throw new CallError('JMESPATH_TYPE', `${name}() requires ${wanted}, but got ${given}`);
 }
 
 function isString(value: Data): value is string {
@@ -161,7 +161,7 @@ function toText(value: Data, run: Run): string {
 function keysOf(name: string, items: readonly Data[], key: Evaluate, run: Run): Data[] {
   const keys = mapAll(items, key, run);
   if (!keys.every(isNumeric) && !keys.every(isString)) {
-    const message = `${name}() takes an expression that returns only numbers or only strings`;
+    const message = `${name}() requires an expression that returns only numbers or only strings`;
     throw new CallError('JMESPATH_TYPE', message);
   }
   return keys;

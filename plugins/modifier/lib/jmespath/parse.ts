@@ -32,7 +32,7 @@ const MAX_LENGTH = 8 * 1024;
  * @throws JmespathMistake
  */
 export function parse(source: string): { readonly tree: Node; readonly tokens: readonly Token[] } {
-  if (source.length > MAX_LENGTH) throw new JmespathError(`an expression has at most ${MAX_LENGTH} characters`);
+  if (source.length > MAX_LENGTH) throw new JmespathError(`an expression can have at most ${MAX_LENGTH} characters`);
   const tokens = readTokens(source);
   const problem = problemOf(source);
   if (!problem) return { tree: compile(source), tokens };

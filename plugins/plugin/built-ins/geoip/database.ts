@@ -65,7 +65,10 @@ function open(site: Site<unknown>, path: string, pointer: string): Reader<CityRe
     });
   }
   const refuse = (reason: string, cause?: unknown) =>
-    site.fault('GEOIP_DATABASE', pointer, `"${path}" ${reason}`, { hint: 'a City database in the format MMDB', cause });
+    site.fault('GEOIP_DATABASE', pointer, `"${path}" ${reason}`, {
+      hint: 'use a City database in the format MMDB',
+      cause,
+    });
   let reader: Reader<CityResponse>;
   try {
     reader = new Reader<CityResponse>(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
@@ -74,7 +77,7 @@ function open(site: Site<unknown>, path: string, pointer: string): Reader<CityRe
   }
   const { databaseType, searchTreeSize } = reader.metadata;
   if (!String(databaseType).includes('City')) throw refuse(`is a database of type "${databaseType}"`);
-  if (!(searchTreeSize < bytes.length)) throw refuse('is cut off');
+  if (!(searchTreeSize < bytes.length)) throw refuse('is incomplete');
   return reader;
 }
 

@@ -18,7 +18,7 @@ export function clientAddress(site: Site<unknown>, config: IpFilterConfig, point
   const headers = (written ?? usualHeaders).map((name) => name.toLowerCase());
   if (headers.length === 0) return peerOf;
   if (proxies.length > 0) return behindProxies(headers, addressMatcher(proxies));
-  site.warn('IP_FILTER_SPOOFABLE', pointer, 'any client can claim another address in a header', {
+  site.warn('IP_FILTER_SPOOFABLE', pointer, 'any client can send another address in a header', {
     hint: 'list your own proxies in "trusted_proxies", or use only the connection with "client_ip_headers": []',
   });
   return (request) => {

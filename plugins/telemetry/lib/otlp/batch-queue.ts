@@ -38,7 +38,7 @@ export class BatchQueue<T> {
 
   add(item: T): void {
     if (this.#isClosed || this.#waiting.length >= MAX_WAITING) {
-      this.#outage.failed(this.#isClosed ? 'closed' : `more than ${MAX_WAITING} are waiting`, 1, this.#unit);
+      this.#outage.failed(this.#isClosed ? 'closed' : `more than ${MAX_WAITING} items are waiting`, 1, this.#unit);
       return;
     }
     this.#waiting.push(item);
@@ -60,7 +60,7 @@ export class BatchQueue<T> {
     this.#disarm();
     const left = this.#waiting.length;
     this.#waiting = [];
-    if (left > 0) this.#outage.failed('closed before everything was sent', left, this.#unit);
+    if (left > 0) this.#outage.failed('closed before all items were sent', left, this.#unit);
   }
 
   #sendNext(): Promise<void> {

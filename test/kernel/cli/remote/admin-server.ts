@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo, ListenOptions } from 'node:net';
 
-/** A request that an admin port was sent. */
+/** A request that the admin port received. */
 export interface SeenCall {
   /** `POST /v1/reload?force=true`. */
   readonly line: string;
@@ -11,22 +11,22 @@ export interface SeenCall {
   readonly body: string;
 }
 
-/** Answers a call: a status and a JSON body, or by itself. */
+/** Handler of a call, which returns a status and a JSON body or writes the response itself. */
 export type Reply = readonly [status: number, body: unknown] | ((call: SeenCall, response: ServerResponse) => void);
 
-/** An admin port that answers what a test says. */
+/** An admin port with responses of the test. */
 export interface AdminServer {
   /** `host:port`, or `unix:/path`. */
   readonly address: string;
   readonly calls: readonly SeenCall[];
   /** @param route method and path, without the query. */
   on(route: string, reply: Reply): void;
-  /** Ends every connection, and listens on. */
+  /** Closes all connections and keeps listening. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** @param tls its certificate; without one it speaks plain HTTP. */
+/** @param tls the certificate; without one, the port serves plain HTTP. */
 export async function startAdminServer(
   at: ListenOptions = { port: 0, host: '127.0.0.1' },
   tls: ServerOptions | null = null,
@@ -63,13 +63,13 @@ function send(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': type }).end(JSON.stringify(body));
 }
 
-/** Begins a stream of events; a client that it loses comes back at once. */
+/** Starts a stream of events; a client that loses the connection reconnects immediately. */
 export function beginEvents(response: ServerResponse): ServerResponse {
   response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': hello\nretry: 1\n\n');
   return response;
 }
 
-/** One event as it is sent. */
+/** One event in wire format. */
 export function eventText(id: number, type: string, data: object): string {
   return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }

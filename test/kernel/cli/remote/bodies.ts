@@ -1,4 +1,4 @@
-/** Bodies as the admin API answers them. */
+/** Response bodies of the admin API. */
 export const status = {
   product: 'Sluice',
   version: '0.1.0',

@@ -68,7 +68,7 @@ describe('check --admin', function () {
     ],
     'a file that cannot be parsed': ['broken.json', '{"version": 3,\n "endpoints": [}'],
   };
-  /** What both say of a file. */
+  /** Output of both commands for a file. */
   const both = (file: string, format: string) =>
     Promise.all([there, here].map((check) => check('-t', '-c', file, '--format', format)));
 

@@ -98,7 +98,7 @@ describe('a command to a running gateway', function () {
     deepEqual(other.calls, []);
   });
 
-  it('exits 3 if the gateway does not respond, and lists the addresses it has tried', async () => {
+  it('exits with status 3 if the gateway does not respond, and lists the addresses that it has tried', async () => {
     const { address } = server;
     await server.close();
     const { code, err, out } = await sluiceIn(env(), 'status', '--json');
@@ -108,7 +108,7 @@ describe('a command to a running gateway', function () {
     match(err, new RegExp(`the admin port at ${address} did not respond: .*ECONNREFUSED`));
   });
 
-  it('exits 2 for invalid arguments, without a request', async () => {
+  it('exits with status 2 for invalid arguments, without a request', async () => {
     for (const args of [
       ['status', '--frob'],
       ['status', '--admin', 'nowhere'],
@@ -124,7 +124,7 @@ describe('a command to a running gateway', function () {
     deepEqual(server.calls, []);
   });
 
-  it('exits 1 if another kind of server answers', async () => {
+  it('exits with status 1 if another kind of server answers', async () => {
     const html: Reply = (_, response) => void response.writeHead(200).end('<html>');
     const { code, err } = await responding('GET /v1/status', html, 'status');
     equal(code, 1);
@@ -178,7 +178,7 @@ describe('a command to a running gateway', function () {
     it('passes its flags to the gateway', async () => {
       server.on('POST /v1/reload', [200, { ...applied, result: 'dry_run' }]);
       const flags = ['--force', '--dry-run', '--message', 'a & b', '--if-match', '7-0123456789ab'];
-      match((await call('reload', ...flags)).out, /^dry run: it could be applied/);
+      match((await call('reload', ...flags)).out, /^dry run: the configuration \([0-9a-f]+\) could be applied/);
       const [{ line, headers }] = server.calls as [(typeof server.calls)[0]];
       equal(line, 'POST /v1/reload?force=true&dry_run=true&message=a+%26+b');
       equal(headers['if-match'], '"7-0123456789ab"');

@@ -24,7 +24,7 @@ describe('events of a running gateway', function () {
 
   const env = () => ({ GATEWAY_ADMIN_LISTEN: server.address, GATEWAY_ADMIN_TOKEN: 'sesame' });
 
-  /** Starts the command; its output is there when so many lines of it are. */
+  /** Starts the command and waits for the given number of lines. */
   const start = (...args: string[]) => {
     following = startCommand(env(), 'events', ...args);
     const { printed } = following;

@@ -31,14 +31,14 @@ describe('the remote commands and a real gateway', function () {
   const call = (...args: string[]) => sluiceIn(env, ...args);
   const save = (config: object) => folder.write('gateway.json', { ...service, ...config });
 
-  it('agree on the token file and the status', async () => {
+  it('work with the token file of the gateway, and show its status', async () => {
     const { code, out } = await call('status');
     equal(code, 0);
     match(out, /^revision +1-[0-9a-f]{12}$/m);
     match(out, /^endpoints +0$/m);
   });
 
-  it('agree that a wrong token is rejected', async () => {
+  it('report that a wrong token is rejected', async () => {
     const { code, err } = await sluiceIn({ ...env, GATEWAY_ADMIN_TOKEN: 'wrong' }, 'reload');
     equal(code, 1);
     match(err, /GATEWAY_ADMIN_TOKEN/);
@@ -59,7 +59,7 @@ describe('the remote commands and a real gateway', function () {
     match((await call('status')).out, /^revision +3-[0-9a-f]{12}, the file differs from the active configuration$/m);
   });
 
-  it('exit 1 with the place of the error if the file is invalid', async () => {
+  it('exit with status 1 and the place of the error if the file is invalid', async () => {
     save({ endpoints: [{ ...endpoint, timeout: '2' }] });
     const { code, err } = await call('reload');
     equal(code, 1);
@@ -67,7 +67,7 @@ describe('the remote commands and a real gateway', function () {
     match((await call('status')).out, /^last reload +failed \(api\)/m);
   });
 
-  it('exit 4 if another revision is active', async () => {
+  it('exit with status 4 if another revision is active', async () => {
     save({ endpoints: [endpoint] });
     const { code, err } = await call('reload', '--if-match', '7-0123456789ab');
     equal(code, 4);
@@ -76,16 +76,16 @@ describe('the remote commands and a real gateway', function () {
     equal(rolled, 4);
   });
 
-  it('wait for the verdict of the guard', async () => {
+  it('wait for the result of the guard', async () => {
     save({ endpoints: [endpoint] });
     const { code, err } = await call('reload', '--guard', '1s');
     equal(code, 0);
-    match(err, /the guard cannot evaluate revision 2: 0 calls, .*\n$/);
+    match(err, /the guard cannot evaluate revision 2: 0 calls; .*\n$/);
   });
 
   it('receive events', async () => {
     const events = startCommand(env, 'events', '--json', '--types', 'reload.*');
-    // Nothing tells when it listens: something happens until it is seen.
+    // The command does not report that it listens, so events are produced until it prints one.
     const happening = (async () => {
       while (events.isRunning) await call('reload', '--force');
     })();
@@ -108,7 +108,7 @@ describe('the remote commands and a real gateway', function () {
     await events.ended;
   });
 
-  it('exit 3 after the gateway has stopped', async () => {
+  it('exit with status 3 after the gateway has stopped', async () => {
     gateway.kill('SIGTERM');
     equal(await gateway.ended, 0);
     equal((await call('status')).code, 3);

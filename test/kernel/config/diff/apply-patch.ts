@@ -1,7 +1,7 @@
 import type { Data, DataObject } from '#contract';
 import { cloneData, type PatchOperation, parsePointer } from '../../../../kernel/config/index.ts';
 
-/** Applies a patch as RFC 6902 says; a place that is not there is an error. */
+/** Applies a patch according to RFC 6902; a missing target is an error. */
 export function applyPatch(data: DataObject, patch: readonly PatchOperation[]): DataObject {
   const result = cloneData(data);
   for (const operation of patch) applyOperation(result, operation);

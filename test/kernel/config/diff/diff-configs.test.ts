@@ -92,7 +92,7 @@ describe('the difference between two configurations', () => {
       ]);
     });
 
-    it('omits how the backend is decoded if an output changes to or from a stream', () => {
+    it('omits the decoding of the backend if an output changes to or from a stream', () => {
       deepEqual(pointers(diff(withOutput('json'), withOutput('sse'))), ['/endpoints/0/output_encoding']);
       deepEqual(pointers(diff(withOutput('ndjson'), withOutput('json'))), ['/endpoints/0/output_encoding']);
     });

@@ -160,7 +160,7 @@ describe('rewriting a document to contain other data', () => {
   });
 });
 
-/** Everything that one step makes of a value: an entry taken out, replaced, or put in. */
+/** Every result of one step on a value: an entry removed, replaced or inserted. */
 function* variants(value: unknown, values: readonly unknown[]): Generator<unknown> {
   if (Array.isArray(value)) {
     for (let at = 0; at <= value.length; at++) {

@@ -26,12 +26,12 @@ function write(name: string, content: unknown): string {
   return name;
 }
 
-/** The data that a file comes to. */
+/** The data that results from a file. */
 async function dataOf(file: string): Promise<unknown> {
   return (await readDocument(file)).data;
 }
 
-/** Every mistake of a file, as `file:line:column: message`. */
+/** Every error of a file, as `file:line:column: message`. */
 async function issues(file: string): Promise<string[]> {
   try {
     await readDocument(file);
@@ -135,7 +135,7 @@ describe('flexible configuration', () => {
       equal(document.written.startsWith('{{/* one */}}'), true);
     });
 
-    /** Where a document has what a pointer leads to, as `file:line:column`. */
+    /** Place of the value at a pointer, as `file:line:column`. */
     const placeIn = async (file: string, pointer: string, which: 'key' | 'value' = 'value'): Promise<string> => {
       const { line, column, file: other = file } = (await readDocument(file)).locate(pointer, which)!;
       return `${other}:${line}:${column}`;
@@ -187,7 +187,7 @@ describe('flexible configuration', () => {
       equal(await placeIn(file, '/h/1'), 'settings/s.json:4:3');
       equal(await placeIn(file, '/d/er/x'), 'settings/s.json:5:23');
       equal(await placeIn(file, '/d/er/x', 'key'), 'settings/s.json:5:18');
-      // The key is that of the template, and so is what is computed, or one of several.
+      // The key is in the template, and so are computed values and values with several sources.
       equal(await placeIn(file, '/p', 'key'), 'a.json:1:2');
       equal(await placeIn(file, '/m'), `a.json:1:${readFileSync(file, 'utf8').indexOf('{{ add') + 1}`);
       equal(await placeIn(file, '/t'), `a.json:1:${readFileSync(file, 'utf8').indexOf('"{{ index') + 1}`);
@@ -318,14 +318,14 @@ describe('flexible configuration', () => {
       const file = write('a.json', '{{ marshal .infra }}');
       options({ settings: { paths: ['one', 'two'] } });
       deepEqual(await issues(file), [
-        'loading flexible-config settings: - two/infra.json: .infra is already set by one/infra.json: set "allow_overwrite" to let the later value win',
+        'loading flexible-config settings: - two/infra.json: .infra is already set by one/infra.json: set "allow_overwrite" to use the later value',
       ]);
       options({ settings: { paths: ['one', 'two'], allow_overwrite: true } });
       deepEqual(await dataOf(file), { hosts: ['b'], port: 1 });
     });
 
     it('rejects a later file that replaces part of a setting, but accepts one that only adds to it', async () => {
-      const set = 'set "allow_overwrite" to let the later value win';
+      const set = 'set "allow_overwrite" to use the later value';
       write('one/infra/hosts.json', { a: 1 });
       write('two/infra.json', { hosts: { a: 2 } });
       const file = write('a.json', '{{ marshal .infra }}');
@@ -489,7 +489,7 @@ describe('flexible configuration', () => {
       deepEqual(await dataOf(write('a.json', '{"extra":{"$ref":"./s/extra.json"}}')), { extra: { port: 7 } });
       match((await issues(write('a.json', '{"v":{{ .n.v }}}')))[0]!, /s\/extra\.json: .*templates are not rendered/);
       await rejects(readDocument(write('a.json', '{"v":{{ .extra.port }}}')), (error: UnreadableError) => {
-        match(String(error.errors[0]!.hint), /^the variables do not include s\/extra\.json: /);
+        match(String(error.errors[0]!.hint), /^the variables do not contain s\/extra\.json: /);
         return true;
       });
     });

@@ -27,7 +27,7 @@ export const plugin: Plugin = definePlugin({
 });
 `;
 
-/** As the inspector says it. */
+/** A message of the inspector. */
 // biome-ignore lint/suspicious/noExplicitAny: the protocol has no types here
 type Result = Record<string, any>;
 
@@ -110,7 +110,7 @@ describe('a gateway with the Node.js inspector', () => {
     const session = new Session(socket);
     await session.send('Debugger.enable');
     const line = source.split('\n').findIndex((text) => text.includes('reply.headers.set'));
-    // It is known before the file is loaded, and holds for every content that is.
+    // The breakpoint is set before the file is loaded, and applies to every later content.
     await session.send('Debugger.setBreakpointByUrl', { url: pathToFileURL(file).href, lineNumber: line });
     const paused = session.once('Debugger.paused');
     const asked = new AbortController();

@@ -14,7 +14,7 @@ import { headerSource, PluginFolder } from '../../../support/plugin-folder.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** What nothing holds any more is gone afterwards: a weak reference holds until the turn ends. */
+/** Collects unreferenced objects; a weak reference keeps its object until the turn ends. */
 async function collectGarbage(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   collect();
@@ -310,7 +310,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       [
         'another contract',
         `{ name: 'a', contract: 2, description: 'A.' }`,
-        /"a" is written for contract 2: this gateway has contract 1/,
+        /"a" is written for version 2 of the contract, but this gateway has version 1/,
       ],
       ['no name', `{ contract: 1, description: 'A.' }`, /"name" must be a namespace/],
       [
@@ -327,7 +327,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       [
         'an unknown member',
         `{ name: 'a', contract: 1, description: 'A.', place: [] }`,
-        /"a" has no such member: "place"/,
+        /"a" has an unknown member: "place"/,
       ],
       [
         'an invalid place',
@@ -361,7 +361,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
   });
 
   it('such as an endless loop are stopped, with the line of the loop', async () => {
-    // Half of it must be more than the watching thread takes to start.
+    // Half of this time must exceed the time that the watching thread needs to start.
     loader = new PluginLoader(undefined, 3000);
     const lib = folder.write('lib.ts', 'export const spin = (): never => {\n  for (;;) {}\n};');
     folder.write('a.ts', `import { spin } from './lib.ts';\nspin();`);
@@ -439,7 +439,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     loader = new PluginLoader(undefined, 50);
     const file = folder.write('a.ts', 'const wait = async () => {\n  await 1;\n};\nawait new Promise(() => wait);');
     const error = only((await load()).errors) as PositionedError;
-    equal(error.reason, 'the plugin did not finish loading: it awaits a promise that never settles');
+    equal(error.reason, 'the plugin did not finish loading: it waits for a promise that never settles');
     deepEqual([error.file, error.position?.line], [file, 4]);
     match(error.hint!, /site\.warm/);
     folder.write('a.ts', 'await 1;\nawait new Promise(() => {});');
@@ -449,13 +449,13 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
   it('with the same name are rejected with both files', async () => {
     const one = folder.write('a.ts', headerSource('x'));
     const two = folder.write('b.ts', headerSource('y'));
-    deepEqual(messagesOf(await load()), [`PLUGIN_DUPLICATE ${two}: plugin "acme/header" is also in ${one}`]);
+    deepEqual(messagesOf(await load()), [`PLUGIN_DUPLICATE ${two}: plugin "acme/header" is already defined in ${one}`]);
   });
 
   it('with the name of a plugin of the release are rejected', async () => {
     const file = folder.write('a.ts', headerSource('x', 'security/cors'));
     const loaded = await load({}, (name) => name === 'security/cors');
-    deepEqual(messagesOf(loaded), [`PLUGIN_NAME ${file}: the gateway has a plugin named "security/cors" already`]);
+    deepEqual(messagesOf(loaded), [`PLUGIN_NAME ${file}: the gateway already has a plugin named "security/cors"`]);
   });
 
   it('are not required in imported files; other files without a plugin cause a warning', async () => {
@@ -480,7 +480,10 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
   it('compiled for KrakenD cause a warning with a hint', async () => {
     folder.write('a.so', '');
     const { warnings } = await load({ pattern: '.so' });
-    match(warnings[0]!.message, /no plugin in .*: no \.ts, \.mts, \.js or \.mjs file whose name contains "\.so"/);
+    match(
+      warnings[0]!.message,
+      /no plugin in .*: the folder has no .ts, .mts, .js or .mjs file whose name contains "\.so"/,
+    );
     match(warnings[0]!.hint!, /compiled plugins of another product cannot be loaded/);
   });
 

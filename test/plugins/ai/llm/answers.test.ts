@@ -348,7 +348,7 @@ describe('ai/llm', () => {
     deepEqual(JSON.parse(body), Object.fromEntries(models.map(([vendor, , { unified }]) => [vendor, unified])));
   });
 
-  it("exposes the vendor's raw response to the access log of the backend", async () => {
+  it("provides the vendor's raw response to the backend log", async () => {
     respond = json(modelOf('gemini').fixture.answer);
     const log = { 'telemetry/logging': { custom_format: 'used %{resp.usageMetadata.totalTokenCount}\n' } };
     const { body } = await ask(await testbed.serve('gemini', {}, {}, { extra_config: log }));

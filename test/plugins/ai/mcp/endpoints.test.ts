@@ -122,8 +122,11 @@ describe('an endpoint exposed as an MCP tool', () => {
       String(targets()),
     );
     const said = async (id: string) => (await call('user', { id })).content[0].text;
-    match(await said('me'), /^the arguments match another endpoint than \/users\/\{id\}: change id$/);
-    for (const id of ['a/keys', '..']) match(await said(id), /^the argument id must be one segment of a path/);
+    match(
+      await said('me'),
+      /^with these arguments, the path belongs to another endpoint than \/users\/\{id\}: change id$/,
+    );
+    for (const id of ['a/keys', '..']) match(await said(id), /^the argument id must be a single path segment/);
   });
 
   it('applies its own components: rate limits, policies, API keys and validation', async () => {
@@ -185,7 +188,7 @@ describe('an endpoint exposed as an MCP tool', () => {
     deepEqual(targets(), ['PUT /u/7']);
   });
 
-  it('is cancelled together with the tool call', async () => {
+  it('is canceled together with the tool call', async () => {
     let gone = false;
     await start(
       (_seen, response) =>

@@ -135,7 +135,7 @@ describe('a call of an MCP tool', () => {
     deepEqual(result, { content: [{ type: 'text', text: '{"at":"/a"}' }] });
   });
 
-  it('is cancelled by the timeout of the workflow or the endpoint', async () => {
+  it('is canceled by the timeout of the workflow or the endpoint', async () => {
     const endpoint = { timeout: '60s' };
     await start(() => {}, { workflow: { timeout: '30ms' }, endpoint, tool: { return_error_msg: true } });
     equal((await stage.call({ code: 'ES' })).message.result.isError, true);
@@ -149,7 +149,7 @@ describe('a call of an MCP tool', () => {
     equal((await stage.call({ code: 'ES' })).message.result.content[0].text, '{"late":true}');
   });
 
-  it('is cancelled when the client disconnects', async () => {
+  it('is canceled when the client disconnects', async () => {
     let gone = false;
     await start(
       (_seen, response) =>

@@ -243,7 +243,7 @@ describe('auth/api-keys', () => {
     deepEqual(log.lines, [
       'DEBUG [APIKey] enabled, roles [admin]',
       'WARNING [APIKey] refused: unknown API key',
-      `WARNING [APIKey] refused: the key ${hex('sha256', 'k-usr').slice(0, 8)} has none of the roles`,
+      `WARNING [APIKey] rejected: the key ${hex('sha256', 'k-usr').slice(0, 8)} has none of the required roles`,
       'WARNING [APIKey] refused: no key',
     ]);
     ok(!log.lines.join().includes('wrong-key'));

@@ -156,7 +156,7 @@ describe('the password comparison threads', () => {
     ok(comparisons.compare('q', hash, '2001:db8:0:2::1'));
   });
 
-  it('never start a cancelled comparison', async () => {
+  it('never start a canceled comparison', async () => {
     const before = Array.from({ length: 8 }, () => compare('p').result);
     const dropped = compare('p');
     let isSettled = false;

@@ -41,7 +41,7 @@ describe('a gateway with an authorization server of Envoy', () => {
     gateway!.inject({ url: '/a/c?d=e', headers, ...more } as never);
   const option = (key: string, value: string, more: object = {}) => ({ header: { key, value }, ...more });
 
-  it('describes the request', async () => {
+  it("sends it a description of the client's request", async () => {
     await serve(
       { context_extensions: { tenant: 'shop' }, request_headers: ['Authorization', 'cookie'] },
       { method: 'POST' },
@@ -83,7 +83,7 @@ describe('a gateway with an authorization server of Envoy', () => {
     ]);
   });
 
-  it('changes the request as the server demands', async () => {
+  it("changes the client's request as the server requires", async () => {
     decide = (_call, answer) =>
       answer(null, {
         status: { code: 0 },
@@ -197,7 +197,7 @@ describe('a gateway with an authorization server of Envoy', () => {
     ok(!sinks.lines.some((line) => line.includes('[ExternalAuth]')));
   });
 
-  it('reads every response that is not valid as no decision, or as one with valid headers', () => {
+  it('treats every invalid response as no decision, or as a decision with valid headers', () => {
     const chance = chanceFrom(7);
     for (let round = 0; round < 5000; round++) {
       const bytes = Uint8Array.from({ length: chance.below(40) }, () => chance.below(round % 2 ? 40 : 256));

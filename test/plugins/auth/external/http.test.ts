@@ -183,7 +183,7 @@ describe('a gateway with forward authentication', () => {
   describe('that caches decisions', () => {
     const cached = { cache_ttl: '1h', cache_headers: ['Authorization'], response_headers: ['X-User'] };
 
-    it('asks again for another client, method, host, query and path', async () => {
+    it('sends another request to the server for another client, method, host, query or path', async () => {
       decide = accept({ 'X-User': 'ada' });
       await serve(cached);
       const all: [Record<string, string>, object?][] = [
@@ -207,7 +207,7 @@ describe('a gateway with forward authentication', () => {
       ['401', (_seen, response) => response.writeHead(401).end()],
       ['503', (_seen, response) => response.writeHead(503).end()],
     ] as readonly (readonly [string, Answering])[]) {
-      it(`never caches a response with ${title}`, async () => {
+      it(`does not cache a response with ${title}`, async () => {
         decide = decision;
         await serve(cached);
         await ask({ authorization: 'a' });

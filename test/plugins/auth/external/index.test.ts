@@ -8,7 +8,7 @@ import { findingsOf } from '../fixture.ts';
 describe('auth/external', () => {
   const url = 'https://auth.test/verify';
 
-  it('counts decisions by the result', async () => {
+  it('counts decisions by their result', async () => {
     const { counts, offers } = countingMeter();
     const gate = await openHarness(
       plugin,

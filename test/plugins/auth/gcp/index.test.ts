@@ -105,7 +105,7 @@ describe('auth/gcp', () => {
     ok(!backend.requests[0]!.headers.authorization!.includes('mine'));
   });
 
-  it("keeps the client's Authorization header if custom_header is set for the token", async () => {
+  it("keeps the client's Authorization header if the token is sent in another header", async () => {
     const s2s_auth_header = 'X-Serverless-Authorization';
     await start(
       { credentials_json: account(), s2s_auth_header },
@@ -127,12 +127,12 @@ describe('auth/gcp', () => {
     const text = sinks.lines.join('');
     match(
       text,
-      /\[ENDPOINT: \/a\] no identity token of Google: the token server returned status 500: account disabled/,
+      /\[ENDPOINT: \/a\] no identity token could be obtained from Google: the token server returned status 500: account disabled/,
     );
     ok(!text.includes('PRIVATE KEY'));
   });
 
-  it("masks its own assertion in the server's error message", async () => {
+  it('masks the assertion that it sent in the error message of the token server', async () => {
     const sinks = rememberingSinks();
     issue = (seen, response) => json({ error_description: seen.body.toString() }, 400)(seen, response);
     await start({ credentials_json: account() }, {}, { sinks });

@@ -11,7 +11,7 @@ import {
   type TestBackend,
 } from '../../../support/gateway.ts';
 
-describe('a gateway that asks an authorization server about tokens', () => {
+describe('a gateway with auth/introspection', () => {
   let backend: TestBackend;
   let server: TestBackend;
   let respond: Answering;
@@ -47,7 +47,7 @@ describe('a gateway that asks an authorization server about tokens', () => {
   const ask = (url = '/a', headers: Record<string, string> = { authorization: 'Bearer t' }) =>
     gateway!.inject({ url, headers });
 
-  it('has the server of the service for endpoints without one of their own, which share its cache', async () => {
+  it('uses the authorization server of the root for endpoints without their own, with a shared cache', async () => {
     const endpoints = [
       endpoint({ scopes: ['read'] }),
       endpoint({ scopes: ['write'] }, { endpoint: '/w' }),
@@ -80,7 +80,7 @@ describe('a gateway that asks an authorization server about tokens', () => {
     equal(backend.requests.length, 1);
   });
 
-  it('never logs tokens or secrets, also not of the query', async () => {
+  it('never logs tokens or secrets, even if they are in the query', async () => {
     const sinks = rememberingSinks();
     await serve([endpoint(client({ query_key: 'token' }))], {}, { sinks });
     equal((await gateway!.inject('/a?x=1&token=very-secret')).statusCode, 200);
@@ -93,7 +93,7 @@ describe('a gateway that asks an authorization server about tokens', () => {
     for (const secret of ['very-secret', 'hush-hush', btoa('gate:hush-hush')]) equal(text.includes(secret), false);
   });
 
-  it('asks again after an outage', async () => {
+  it('sends requests to the authorization server again after an outage', async () => {
     await serve([endpoint(client())]);
     respond = (_seen, response) => response.destroy();
     equal((await ask()).statusCode, 503);

@@ -80,7 +80,7 @@ describe('auth/introspection', () => {
   };
 
   describe('the request to the authorization server', () => {
-    it('is a form with the token and its type, and the client in the Authorization header', async () => {
+    it('is a form with the token and its type, with the client credentials in the Authorization header', async () => {
       await (await open({ client_id: 'gate:1', client_secret: 'a b' })).send(bearer('t1'));
       const { headers, form } = asked[0]!;
       deepEqual(Object.fromEntries(form), { token: 't1', token_type_hint: 'access_token' });
@@ -91,7 +91,7 @@ describe('auth/introspection', () => {
       equal(headers.get('authorization'), `Basic ${btoa('gate%3A1:a+b')}`);
     });
 
-    it('has the client in the form, or a token of the gateway', async () => {
+    it('contains the client credentials in the form, or a token of the gateway, if configured', async () => {
       await (await open({ client_auth_method: 'client_secret_post', token_type_hint: '' })).send(bearer('t1'));
       deepEqual(Object.fromEntries(asked[0]!.form), { token: 't1', client_id: 'gate', client_secret: 'hush-hush' });
       equal(asked[0]!.headers.get('authorization'), undefined);
@@ -118,7 +118,7 @@ describe('auth/introspection', () => {
       );
     });
 
-    it('is not the query unless that is configured', async () => {
+    it('includes the query parameter only if it is configured', async () => {
       const reply = await (await open()).send({ target: '/?access_token=c' });
       deepEqual([...seen(reply), asked.length], [401, 'Bearer', 0]);
     });
@@ -181,7 +181,7 @@ describe('auth/introspection', () => {
       deepEqual(seen(await gate.send(bearer('t'))), [403, 'Bearer error="insufficient_scope", scope="read admin"']);
     });
 
-    it('respects the checks of other components, in sequence', async () => {
+    it('runs the token checks of other components, in sequence', async () => {
       const order: string[] = [];
       const check = (name: string, result: boolean | Promise<boolean>): TokenCheck => ({
         name,
@@ -197,7 +197,7 @@ describe('auth/introspection', () => {
       deepEqual(order.sort(), ['one ada', 'two ada']);
     });
 
-    it('takes prototype names as plain data', async () => {
+    it('treats names of Object.prototype as plain data', async () => {
       for (const name of PROTOTYPE_NAMES) {
         answer = () => says(`{"active":true,${JSON.stringify(holding(name, ['admin'])).slice(1)}`);
         const gate = await open({ roles: ['admin'], roles_key: name });
@@ -211,7 +211,7 @@ describe('auth/introspection', () => {
   describe('the cache', () => {
     const ask = async (gate: Harness, token = 't') => (await gate.send(bearer(token))).status;
 
-    it('holds active tokens for cache_ttl, inactive ones for negative_cache_ttl', async () => {
+    it('keeps active tokens for cache_ttl, and inactive ones for negative_cache_ttl', async () => {
       const gate = await open({ cache_ttl: '60s', negative_cache_ttl: '2s' });
       answer = ({ form }) => says({ active: form.get('token') === 'good' });
       for (const [ms, calls] of [
@@ -226,7 +226,7 @@ describe('auth/introspection', () => {
       }
     });
 
-    it('never holds a token beyond its exp', async () => {
+    it('never keeps a token beyond its exp', async () => {
       mock.timers.enable({ apis: ['Date'], now: 1_000_000_000 });
       answer = () => says({ active: true, exp: 1_000_010 });
       const gate = await open({ cache_ttl: '1h' });
@@ -238,7 +238,7 @@ describe('auth/introspection', () => {
       deepEqual([await ask(gate), asked.length], [401, 2]);
     });
 
-    it('is off with 0s, and is the same for endpoints with the same server and client only', async () => {
+    it('is disabled with 0s, and is shared only by endpoints with the same server and client', async () => {
       const gate = await open({ cache_ttl: '0s' });
       await ask(gate);
       await ask(gate);
@@ -253,7 +253,7 @@ describe('auth/introspection', () => {
       equal(asked.length, 4);
     });
 
-    it('forgets an active token once the server has called it inactive', async () => {
+    it('drops an active token once the server has reported it as inactive', async () => {
       const gate = await open({ cache_ttl: '10s', negative_cache_ttl: '10s' });
       await ask(gate);
       clock.time += 10_000;
@@ -264,7 +264,7 @@ describe('auth/introspection', () => {
       deepEqual([await ask(gate), asked.length], [401, 2]);
     });
 
-    it('holds no failure', async () => {
+    it('does not contain failures', async () => {
       const gate = await open();
       answer = () => says('{}', 500);
       deepEqual([await ask(gate), await ask(gate), asked.length], [503, 503, 2]);
@@ -280,7 +280,7 @@ describe('auth/introspection', () => {
     });
   });
 
-  it('asks once for concurrent requests with the same token', async () => {
+  it('sends one introspection request for concurrent requests with the same token', async () => {
     let release = (_reply: Reply) => {};
     answer = () =>
       new Promise((resolve) => {
@@ -344,7 +344,7 @@ describe('auth/introspection', () => {
       equal((await gate.send(bearer('t'))).status, 503);
     });
 
-    it('accepts no request without a token, and no forged header, with on_failure_allow', async () => {
+    it('accepts neither a request without a token nor a forged header, even with on_failure_allow', async () => {
       answer = refused;
       const gate = await open({ on_failure_allow: true, propagate_claims: [['sub', 'X-User']] });
       equal((await gate.send('GET /')).status, 401);

@@ -214,7 +214,7 @@ describe('a gateway with auth/revoker', function () {
       equal((await ask(server, 'DELETE', '/instances/nobody'))[0], 404);
     });
 
-    it('notifies every gateway, and sends past revocations to a gateway that registers later', async () => {
+    it('sends revocations to every gateway, and earlier ones to a gateway that registers later', async () => {
       const server = await serve();
       const first = await start(config(0, pinging(server)));
       await until(async () => ((await ask(server, 'GET', '/instances'))[1] as object[]).length === 1);

@@ -76,7 +76,7 @@ describe('a gateway with auth/signer', () => {
     equal(renewed.json().access_token.split('.').length, 3);
   });
 
-  it('keeps its key if a rejected configuration found the key withdrawn', async () => {
+  it('keeps its key if a configuration is rejected because the key was withdrawn', async () => {
     const failing = definePlugin({
       name: 'test/failing',
       description: 'Is never ready.',
@@ -130,7 +130,7 @@ describe('a gateway with auth/signer', () => {
     });
   }
 
-  it('does not sign a response that lacks the response of a backend', async () => {
+  it('does not sign a merged response if a backend has not responded', async () => {
     received = (seen, response) =>
       seen.target === '/login' ? json({ access_token: { sub: 'ada' } })(seen, response) : json({}, 500)(seen, response);
     const host = [backend.url];

@@ -105,7 +105,7 @@ describe('auth/signer', () => {
       deepEqual([outer.kind, decoded(outer.access.split('.')[1])], ['jwt', '{"sub":"u1"}']);
     });
 
-    it('are the field of the whole name first, if the response has one', async () => {
+    it('are read from a field with the whole dotted name if the response has one', async () => {
       const data = { 'a.b': { sub: 'flat' }, a: { b: { sub: 'nested' } } };
       const response = await signed(data, { keys_to_sign: ['a.b'] });
       equal(decoded(response['a.b'].split('.')[1]), '{"sub":"flat"}');
@@ -193,7 +193,11 @@ describe('auth/signer', () => {
         () => Object.assign(Reply.data({ access_token: {} }, false), { errors: [new CallError('TEST', 'one failed')] }),
         'Proxy response: one failed',
       ],
-      ['an incomplete response', () => Reply.data({ access_token: {} }, false), 'Proxy response: it is not complete'],
+      [
+        'an incomplete response',
+        () => Reply.data({ access_token: {} }, false),
+        'Proxy response: the response is incomplete',
+      ],
       ['an empty response', () => Reply.data(null), 'Empty proxy response'],
     ] as const) {
       it(`is 400 without a body for ${what}`, async () => {
@@ -245,7 +249,7 @@ describe('auth/signer', () => {
 
     it('reports a missing key ID and suggests a similar one', async () => {
       const error = await openHarness(plugin, 'endpoint', { ...base(), kid: 'HS265' }).catch((thrown) => thrown);
-      match(error.errors[0].message, /key "HS265" does not exist in the set/);
+      match(error.errors[0].message, /the key set does not contain the key "HS265"/);
       match(error.errors[0].hint, /did you mean "HS256"/);
     });
 

@@ -83,7 +83,9 @@ describe('a signing key from a key server', () => {
     respond = down;
     await gate!.reload(config);
     equal(await login(), 200);
-    deepEqual(problems(), ['ERROR [JWTSigner] Unable to create the signer: nobody there, the key from before stays']);
+    deepEqual(problems(), [
+      'ERROR [JWTSigner] Unable to create the signer: nobody there; the previous key remains in use',
+    ]);
   });
 
   it('is no longer used after the server withdraws it', async () => {

@@ -131,7 +131,7 @@ describe('a gateway with auth/validator', () => {
       }
       await until(() => sinks.lines.filter((line) => line.includes('401')).length >= 3);
       const text = sinks.lines.join('\n');
-      ok(text.includes('token refused: its issuer is another'));
+      ok(text.includes('token refused: the issuer does not match'));
       for (const segment of [...token.split('.'), 'secret-issuer']) equal(text.includes(segment), false, segment);
     });
   });

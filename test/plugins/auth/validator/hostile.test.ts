@@ -84,7 +84,7 @@ describe('auth/validator with forged tokens', () => {
     ['standard base64 instead of base64url', 'eyJhbGciOiJIUzI1NiJ9.e30.++//'],
     ['deeply nested claims', `${Buffer.from('{"a":'.repeat(5000)).toString('base64url')}.e30.AAAA`],
   ] as const) {
-    it(`rejects ${what}`, async () => equal(await gate.status(token), 401));
+    it(`rejects a token: ${what}`, async () => equal(await gate.status(token), 401));
   }
 
   it('rejects a valid token with additional characters', async () => {

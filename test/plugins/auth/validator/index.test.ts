@@ -143,7 +143,7 @@ describe('auth/validator', () => {
       [{ iat: now + 1 }, '1s', 200],
       [{}, '1s', 200],
     ] as const) {
-      it(`cause ${status} at ${now} with a leeway of ${leeway}: ${JSON.stringify(claims)}`, async () =>
+      it(`return ${status} at the time ${now} with a leeway of ${leeway} for ${JSON.stringify(claims)}`, async () =>
         equal(await statusOf({ leeway }, claims), status));
     }
 
@@ -184,7 +184,7 @@ describe('auth/validator', () => {
       [{}, { roles_key: '__proto__.constructor.name', roles_key_is_nested: true, roles: ['Object'] }, 403],
       [{}, { roles_key: 'constructor' }, 403],
     ] as const) {
-      it(`cause ${status} with ${JSON.stringify(config)} for the claims ${JSON.stringify(claims)}`, async () =>
+      it(`return ${status} with ${JSON.stringify(config)} for the claims ${JSON.stringify(claims)}`, async () =>
         equal(await statusOf({ roles: ['a', 'c'], ...config }, claims), status));
     }
 
@@ -205,7 +205,7 @@ describe('auth/validator', () => {
       [{ 'a.b': 'w' }, { scopes_key: 'a.b' }, 403],
       [{ 'http://x.y/s': 'w' }, { scopes_key: 'http://x.y/s' }, 200],
     ] as const) {
-      it(`cause ${status} with ${JSON.stringify(config)} for the claims ${JSON.stringify(claims)}`, async () =>
+      it(`return ${status} with ${JSON.stringify(config)} for the claims ${JSON.stringify(claims)}`, async () =>
         equal(await statusOf({ scopes, scopes_key: 's', ...config }, claims), status));
     }
   });
@@ -350,7 +350,7 @@ describe('auth/validator', () => {
       equal(await gate!.status('not.a.token'), 401);
       const errors = log.lines.filter((line) => line.startsWith('ERROR'));
       equal(errors.length, 2);
-      match(errors[0]!, /\[JWTValidator\] token refused: it has expired$/);
+      match(errors[0]!, /\[JWTValidator\] token refused: the signature has expired$/);
       for (const segment of [...token.split('.'), 'secret-name']) equal(log.lines.join().includes(segment), false);
     });
 

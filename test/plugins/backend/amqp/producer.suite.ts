@@ -181,7 +181,7 @@ export function producerSuite(broker: () => Broker): void {
       await bound('orders.*');
       equal((await post('/p/orders.new')).status, 200);
       const refused = await post('/p/other');
-      deepEqual([refused.status, refused.body], [500, 'no queue takes messages with this routing key']);
+      deepEqual([refused.status, refused.body], [500, 'no queue is bound with this routing key']);
     });
 
     it('sends persistent messages if configured', async () => {

@@ -65,7 +65,7 @@ describe('connections of backend/grpc', () => {
     const port = await freePort();
     await start([`127.0.0.1:${port}`]);
     equal(await ask(), 500);
-    match(sinks.lines.join(''), /UNAVAILABLE: no connection to 127\.0\.0\.1:\d+: ECONNREFUSED/);
+    match(sinks.lines.join(''), /UNAVAILABLE: cannot connect to 127\.0\.0\.1:\d+: ECONNREFUSED/);
     const first = await serve({ Find: (_call, answer) => answer(null, { id: 'a' }) }, { port });
     equal(await ask(), 'a');
     await first.close();

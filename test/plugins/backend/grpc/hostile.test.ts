@@ -145,7 +145,7 @@ describe('backend/grpc with misbehaving servers', () => {
     [
       'an unknown message flag',
       (stream) => withTrailers(stream, { 'grpc-status': '0' }, Buffer.from([9, 0, 0, 0, 0])),
-      /INTERNAL.*no gRPC message/,
+      /INTERNAL.*the body is not a gRPC message/,
     ],
     [
       'bytes that are not a valid message',
@@ -196,7 +196,7 @@ describe('backend/grpc with misbehaving servers', () => {
     behave = well;
     await start({ max_call_recv_msg_size: 2 });
     equal((await ask()).statusCode, 500);
-    match(logged(), /RESOURCE_EXHAUSTED.*3 bytes, and 2 are allowed/);
+    match(logged(), /RESOURCE_EXHAUSTED.*3 bytes exceeds the limit of 2 bytes/);
   });
 
   it('retries a call once if the server refuses its stream unprocessed', async () => {

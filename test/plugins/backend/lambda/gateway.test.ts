@@ -162,7 +162,7 @@ describe('backend/lambda in a gateway', () => {
     [1, 500, 2],
     [0, 500, 1],
   ] as const) {
-    it(`retries ${retries} times after failures, with ${calls} calls for two failures`, async () => {
+    it(`makes ${calls} calls with max_retries ${retries} if the first two calls fail`, async () => {
       answer = (_seen, response) => {
         response.statusCode = stub.requests.length <= 2 ? (stub.requests.length === 1 ? 500 : 429) : 200;
         response.end(ok);

@@ -90,7 +90,7 @@ describe('backend/pubsub with SQS and SNS', () => {
       names.sort(),
       Array.from({ length: 10 }, (_, at) => `A-0${at}`),
     );
-    equal(sinks.lines.filter((line) => line.includes('AWS takes the first 10')).length, 1);
+    equal(sinks.lines.filter((line) => line.includes('AWS accepts only the first 10')).length, 1);
   });
 
   it('returns a message to a waiting request and deletes it', async () => {

@@ -84,7 +84,7 @@ describe('backend/pubsub with Google Cloud Pub/Sub', function () {
       [ready[0]!.attributes['X-A'], ready[0]!.attributes['X-Long'], ready[0]!.attributes['Goog-A']],
       ['1', undefined, undefined],
     );
-    equal(lines('headers are left out').length, 1);
+    equal(lines('headers were dropped').length, 1);
   });
 
   it('returns a message to a waiting request and acknowledges it', async () => {

@@ -144,7 +144,7 @@ describe('the configuration of backend/pubsub with Kafka', () => {
       write({ producer: { required_acks: '3' } }),
       'KAFKA_OPTION',
       '/writer/producer/required_acks',
-      /none, the leader and all/,
+      /none, the leader or all replicas/,
     ],
     ['an invalid topic', write({ topic: 'a b' }), 'KAFKA_TOPIC', '/writer/topic', /not a valid topic name/],
     ['an unknown field', write({}, { zone: 'a' }), 'SCHEMA_UNKNOWN_KEY', '/writer/cluster/zone', /./],
@@ -191,7 +191,7 @@ describe('the configuration of backend/pubsub with Kafka', () => {
       read({ group: { rebalance_strategies: ['range', 'roundrobin'] } }),
       'KAFKA_OPTION',
       '/reader/group/rebalance_strategies',
-      /a single one/,
+      /only one strategy/,
     ],
     [
       'an unknown isolation level',

@@ -106,7 +106,7 @@ export function pubsubSuite(broker: () => Broker): void {
       await admin.assertExchange(name, 'fanout', { autoDelete: true });
       await start();
       const reply = await publish('x');
-      deepEqual([reply.statusCode, /no queue takes messages/.test(reply.body)], [500, true]);
+      deepEqual([reply.statusCode, /no queue is bound/.test(reply.body)], [500, true]);
       await declare();
       equal((await publish('x')).statusCode, 200);
     });
@@ -147,7 +147,7 @@ export function pubsubSuite(broker: () => Broker): void {
       restore = setEnvironment({ RABBIT_SERVER_URL: `amqp://guest:wr0ng@127.0.0.1:${broker().rabbit.port}/` });
       await start();
       equal((await publish('x')).statusCode, 500);
-      await until(() => sinks.lines.some((line) => line.includes('refuses the user name or the password')));
+      await until(() => sinks.lines.some((line) => line.includes('rejects the user name or the password')));
       deepEqual(
         sinks.lines.filter((line) => line.includes('wr0ng')),
         [],

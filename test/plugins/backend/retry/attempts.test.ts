@@ -75,7 +75,7 @@ describe('backend/retry', () => {
     }
   };
 
-  it('returns a first reply that needs no retry', async () => {
+  it('returns the first response if it needs no retry', async () => {
     const { next, calls } = replying(ok200);
     deepEqual([(await send({}, next)).data, calls()], [{ ok: true }, 1]);
   });
@@ -121,7 +121,7 @@ describe('backend/retry', () => {
     deepEqual([calls(), counted], [1, []]);
   });
 
-  it('repeats gRPC statuses by name', async () => {
+  it('repeats calls with the listed gRPC statuses', async () => {
     const grpc = { backend: { extra_config: { 'backend/grpc': {} } } };
     const cases: [object, number, number][] = [
       [{}, 14, 2],
@@ -238,7 +238,7 @@ describe('backend/retry', () => {
   };
   const beside = (name: string) => ({ backend: { extra_config: { [name]: {} } } });
 
-  it('is rejected where a request cannot be repeated as a whole', async () => {
+  it('is rejected for components whose requests cannot be repeated as a whole', async () => {
     for (const name of ['workflow', 'backend/lambda', 'backend/amqp/producer', 'backend/pubsub/publisher/kafka']) {
       equal(await codeOf({}, beside(name)), 'RETRY_PROTOCOL');
     }

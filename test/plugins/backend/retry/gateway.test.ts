@@ -113,7 +113,7 @@ describe('backend/retry in a gateway', () => {
     );
   });
 
-  it('judges the method that is sent, not the one of the endpoint', async () => {
+  it('decides by the method that is sent to the backend, not by the one of the endpoint', async () => {
     const backend = await planned(503, 200);
     await start(backend.url, {}, { backend: { method: 'POST' } });
     equal((await get())[0], 500);
@@ -218,7 +218,7 @@ describe('backend/retry in a gateway', () => {
     ok(at[1]! - at[0]! >= 990, `${at[1]! - at[0]!} ms`);
   });
 
-  it('does not repeat a request whose Retry-After is longer', async () => {
+  it('does not repeat a request whose Retry-After exceeds the limit', async () => {
     const backend = await open((_seen, response) => response.writeHead(503, { 'Retry-After': '2' }).end());
     await start(backend.url, {});
     equal((await get())[0], 500);
@@ -264,7 +264,7 @@ describe('backend/retry in a gateway', () => {
     equal(backend.requests.length, 1);
   });
 
-  it('takes a token of the rate limit for each attempt', async () => {
+  it('consumes a token of the rate limit for each attempt', async () => {
     const backend = await planned(503);
     await start(
       backend.url,
@@ -275,7 +275,7 @@ describe('backend/retry in a gateway', () => {
     equal(backend.requests.length, 3);
   });
 
-  it('counts each attempt for the circuit breaker, and does not repeat what it rejects', async () => {
+  it('counts each attempt for the circuit breaker, and does not repeat a call that the breaker rejects', async () => {
     const backend = await planned(503);
     const breaker = { interval: 60, timeout: 60, max_errors: 2 };
     await start(backend.url, { attempts: 10 }, { extra: { 'qos/circuit-breaker': breaker } });
@@ -328,7 +328,7 @@ describe('backend/retry in a gateway', () => {
     deepEqual(paths.slice(4), ['POST /first']);
   });
 
-  it('sends a hedged request after a time, uses the faster one and cancels the other', async () => {
+  it('sends a hedged request after hedge_after, uses the faster response and cancels the other request', async () => {
     let slow: ServerResponse | undefined;
     const closed = Promise.withResolvers<void>();
     const backend = await open((_seen, response) => {
@@ -342,7 +342,7 @@ describe('backend/retry in a gateway', () => {
     equal(backend.requests.length, 2);
   });
 
-  it('hedges no request that is not idempotent', async () => {
+  it('does not hedge requests that are not idempotent', async () => {
     const backend = await open((_seen, response) => void setTimeout(() => respondWith(response, 200), 60));
     await start(backend.url, { hedge_after: '5ms' }, { method: 'POST' });
     equal((await get({ method: 'POST', payload: 'x' }))[0], 200);

@@ -114,7 +114,7 @@ export function channelSuite(broker: () => Broker): void {
         settled.map(({ status }) => status),
         sent.map((_, index) => (index % 3 === 0 ? 'rejected' : 'fulfilled')),
       );
-      await rejects(send(publisher, 'bad', 'x'), /no queue takes/);
+      await rejects(send(publisher, 'bad', 'x'), /no queue is bound/);
     });
 
     it('rejects a message that cannot be serialized, and continues', async () => {
@@ -158,7 +158,7 @@ export function channelSuite(broker: () => Broker): void {
       await until(() => consumer.opened !== null && consumer.opened.value !== first);
       equal((await admin.checkQueue('c5')).consumerCount, 1);
       equal(other.opened?.value, before);
-      ok(lines.some((line) => line.includes('the broker has ended the consumer of "c5"')));
+      ok(lines.some((line) => line.includes('the broker has canceled the consumer of "c5"')));
     });
 
     it('reports the declaration that the broker rejects, without opening another connection', async () => {
@@ -176,12 +176,12 @@ export function channelSuite(broker: () => Broker): void {
     it('reports that the password is wrong, but not the password', async () => {
       const { port } = broker().rabbit;
       await rejects(openLink(settings(`amqp://guest:s3cret@127.0.0.1:${port}/`), signal), ({ message }: Error) => {
-        equal(message, 'the broker refuses the user name or the password');
+        equal(message, 'the broker rejects the user name or the password');
         return true;
       });
       await rejects(
         openLink(settings(`amqp://guest:guest@127.0.0.1:${port}/none`), signal),
-        /refuses the virtual host/,
+        /rejects the virtual host/,
       );
     });
 

@@ -45,7 +45,7 @@ describe('an AMQP client', () => {
   const { signal } = new AbortController();
 
   it('fails after the timeout if the broker accepts the connection but stays silent, and closes the socket', async () => {
-    await rejects(openLink(settings(), signal), /no connection within 100ms/);
+    await rejects(openLink(settings(), signal), /not connected within 100ms/);
     await until(() => sockets.size === 0);
   });
 
@@ -54,7 +54,7 @@ describe('an AMQP client', () => {
       const timer = setInterval(() => socket.write('A'), 20);
       socket.once('close', () => clearInterval(timer));
     };
-    await rejects(openLink(settings(), signal), /no connection within 100ms|Invalid frame/);
+    await rejects(openLink(settings(), signal), /not connected within 100ms|Invalid frame/);
     await until(() => sockets.size === 0);
   });
 
@@ -125,7 +125,7 @@ describe('an AMQP client', () => {
     // Requests fail immediately.
     const refused = rejects(async () => channel.current(patient), /connection not available/);
     equal(await Promise.race([refused.then(() => 'at once'), turn().then(() => 'later')]), 'at once');
-    match(lines[0]!, /no connection within 300ms/);
+    match(lines[0]!, /not connected within 300ms/);
     ok(!lines.join().includes('s3cret'));
     impatient.finish();
     patient.finish();
@@ -150,7 +150,7 @@ describe('an AMQP client', () => {
     denied.deny({ address: '127.0.0.1', port });
     const { remove } = await installFailures({ seed: 1, faults: [{ operation: 'lookup', delayMs: 60_000 }] });
     try {
-      await rejects(openLink({ ...settings(), denied }, signal), /no connection within 100ms/);
+      await rejects(openLink({ ...settings(), denied }, signal), /not connected within 100ms/);
       const cancelled = new AbortController();
       const opening = openLink({ ...settings('connection_timeout=30000'), denied }, cancelled.signal);
       cancelled.abort();

@@ -182,7 +182,7 @@ describe('a misbehaving Kafka broker', () => {
         socket.write(framed(request, Buffer.from([0, 0, 58, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0])));
       };
       const { sent: writing, close } = produce(10_000, user);
-      await rejects(writing, /refuses the user name or the password/);
+      await rejects(writing, /rejects the user name or the password/);
       ok(told.includes(sent));
       ok(!lines.join().includes('T0'));
       await close();

@@ -85,7 +85,7 @@ describe('a misbehaving NATS server', function () {
       };
       send();
     };
-    match((await lossOf()).message, /a line without an end/);
+    match((await lossOf()).message, /a line without a line break/);
     ok(sent.bytes < 64 * 1024 * 1024);
   });
 });

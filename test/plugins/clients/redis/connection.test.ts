@@ -242,7 +242,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     await until(() => run(connection).then(Boolean, () => false));
   });
 
-  it('does not wait for a cancelled call', async () => {
+  it('does not wait for a canceled call', async () => {
     const connection = open(settings(redis.port));
     await run(connection);
     redis.pause();

@@ -43,7 +43,7 @@ describe('sluice export openapi', () => {
     match(err, /^WARNING \/endpoints\/0\/extra_config\/documentation~1openapi\/query_definition\/0\/name: .*'page'\n$/);
     const other = await sluice('export', 'openapi', '-c', file, '-o', '-', '-a', 'nobody');
     deepEqual([other.code, JSON.parse(other.out).paths], [0, {}]);
-    match(other.err, /WARNING no endpoint is for the audience "nobody"/);
+    match(other.err, /WARNING no endpoint has the audience "nobody"/);
   });
 
   it('omits validators if requested', async () => {

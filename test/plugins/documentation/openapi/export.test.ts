@@ -166,7 +166,7 @@ describe('the exported OpenAPI document', () => {
     deepEqual(document['paths'], {});
     deepEqual(
       warnings.map(({ message }) => message),
-      ['no endpoint is for the audience "nobody"'],
+      ['no endpoint has the audience "nobody"'],
     );
   });
 
@@ -269,8 +269,8 @@ describe('the parameters of an operation', () => {
     ]);
     const at = '/endpoints/0/extra_config/documentation~1openapi';
     deepEqual(warnings, [
-      { pointer: `${at}/param_definition/0/required`, message: 'a path has no optional variables' },
-      { pointer: `${at}/param_definition/0/hide`, message: 'a variable of the path cannot be left out' },
+      { pointer: `${at}/param_definition/0/required`, message: 'path parameters cannot be optional' },
+      { pointer: `${at}/param_definition/0/hide`, message: 'path parameters cannot be excluded' },
       { pointer: `${at}/param_definition/1/name`, message: "the endpoint has no path parameter 'nope'" },
       { pointer: `${at}/header_definition/0/name`, message: "the endpoint has no header parameter 'X-Nope'" },
     ]);

@@ -46,7 +46,7 @@ describe('sluice import openapi', () => {
       deepEqual(await sluice(...given), { code: 0, out: '', err: 'Wrote gateway.json\n' });
       deepEqual(await sluice(...given, '--yaml'), { code: 0, out: '', err: 'Wrote gateway.yaml\n' });
       const again = await sluice(...given);
-      deepEqual(again, { code: 1, out: '', err: 'ERROR gateway.json exists: name the file with -o\n' });
+      deepEqual(again, { code: 1, out: '', err: 'ERROR gateway.json already exists: name the output file with -o\n' });
     } finally {
       process.chdir(home);
     }
@@ -60,7 +60,7 @@ describe('sluice import openapi', () => {
     });
     const { code, out, err } = await importing(file, '-c', existing);
     deepEqual([code, JSON.parse(out).endpoints.length], [0, 2]);
-    match(err, /^WARNING .*skipped: the configuration has this endpoint already\n$/);
+    match(err, /^WARNING .*skipped: the configuration already contains this endpoint\n$/);
     equal((await importing(file, '-c', file)).code, 1);
   });
 
@@ -84,7 +84,7 @@ describe('sluice import openapi', () => {
     [
       'exponentially growing YAML aliases',
       `a: &a [x]\n${Array.from({ length: 30 }, (_, n) => `a${n}: &a${n} [${`*a${n ? n - 1 : ''},`.repeat(10)}]`).join('\n')}`,
-      /aliases repeat too much/,
+      /aliases expand to too much data/,
     ],
   ] as const) {
     it(`rejects ${sentence}`, async () => {

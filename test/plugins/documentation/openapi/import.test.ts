@@ -228,7 +228,7 @@ describe('a configuration imported from OpenAPI', () => {
       "shop.json#/paths/~1a:b/get: skipped: ':' is not allowed in a path",
       "shop.json#/paths/~1a*/get: skipped: '*' is not allowed in a path",
       'shop.json#/paths/~1__health/get: skipped: the gateway keeps paths that begin with /__ to itself',
-      'shop.json#/paths/~1{a}{b}/get: skipped: two of its variables have no text between them',
+      'shop.json#/paths/~1{a}{b}/get: skipped: two placeholders have no text between them',
     ]);
   });
 
@@ -239,7 +239,7 @@ describe('a configuration imported from OpenAPI', () => {
     const { endpoint, backend } = configuration.endpoints[2];
     deepEqual([endpoint, backend[0].url_pattern], ['/u/{id}/x/{user_name}', '/u/{id}/x/{user_name}']);
     deepEqual(notes, [
-      'shop.json#/paths/~1u~1{user.name}~1x~1{user.name}/get: the variable {user.name} is called {user_name}',
+      'shop.json#/paths/~1u~1{user.name}~1x~1{user.name}/get: the placeholder {user.name} is renamed to {user_name}',
     ]);
   });
 
@@ -273,10 +273,10 @@ describe('a configuration imported from OpenAPI', () => {
     deepEqual(
       notes.map((note) => note.split(': ').slice(1).join(': ')),
       [
-        'the cookie \'sid\' is not passed on: "Cookie" in input_headers would be',
+        'the cookie \'sid\' is not forwarded: add "Cookie" to input_headers to forward all cookies',
         "'X Bad' is not a valid header name",
-        "the members of the query parameter 'filter' have to be listed one by one",
-        'its operationId "x" is left out: another one has it',
+        "the members of the query parameter 'filter' must be listed individually",
+        'the operationId "x" is omitted, because another operation has it',
       ],
     );
   });
@@ -290,7 +290,7 @@ describe('a configuration imported from OpenAPI', () => {
       extra_config: { [OPENAPI]: { version: '9.0.0' }, router: {} },
     };
     const { configuration, notes } = imported(spec({ '/a': { get: operation(), post: operation() } }), { existing });
-    deepEqual(notes, ['shop.json#/paths/~1a/get: skipped: the configuration has this endpoint already']);
+    deepEqual(notes, ['shop.json#/paths/~1a/get: skipped: the configuration already contains this endpoint']);
     deepEqual([configuration.name, configuration.host], ['mine', ['http://mine.internal']]);
     deepEqual(configuration.endpoints[0], existing.endpoints[0]);
     deepEqual(configuration.endpoints[1].backend, [{ url_pattern: '/a', host: ['http://shop.internal:8080'] }]);

@@ -28,7 +28,7 @@ describe('a gateway that serves its OpenAPI document', () => {
     await validate(JSON.parse(body));
   });
 
-  it('gives the same response every time', async () => {
+  it('returns the same document for every request', async () => {
     const heads = [];
     for (let index = 0; index < 3; index++) {
       const { date: _date, ...headers } = (await gateway.inject('/docs')).headers;
@@ -45,7 +45,7 @@ describe('a gateway that serves its OpenAPI document', () => {
     equal(/<script|<b>/.test(body), false);
   });
 
-  it('describes the active configuration after a reload', async () => {
+  it('returns the document of the active configuration after a reload', async () => {
     await gateway.reload({ version: 3, endpoints: [endpoint('/c')], ...settings({ path: '/', audience: 'nobody' }) });
     equal((await gateway.inject('/docs')).statusCode, 404);
     deepEqual((await gateway.inject('/openapi.json')).json().paths, {});

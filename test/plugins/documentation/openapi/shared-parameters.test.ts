@@ -22,7 +22,7 @@ describe('parameters that an OpenAPI document shares', () => {
       ({ code, pointer }) => `${code} ${pointer.split('documentation~1openapi').at(-1)}`,
     );
 
-  it('are defined by the service, and replace those of the same name and location', async () => {
+  it('are defined at the root, and replace parameters of an endpoint with the same name and location', async () => {
     const document = documentOf({ components_parameters: ['page', 'trace'] });
     deepEqual(document.components.parameters, { page, trace, session });
     const { parameters } = document.paths['/a'].get;

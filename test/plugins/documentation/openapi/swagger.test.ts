@@ -26,7 +26,7 @@ describe('an exported Swagger 2.0 document', () => {
     });
     deepEqual([host, basePath, schemes, warnings], ['api.example.com', '/v1', ['https', 'http'], []]);
     const [, told] = await inSwagger([], { servers: [{ url: 'https://a.example' }, { url: 'https://b.example' }] });
-    deepEqual(told, ['Swagger 2.0 has one address: the first server is named']);
+    deepEqual(told, ['Swagger 2.0 supports one address only: the document contains the first server']);
   });
 
   it('describes parameters with types, including bodies and headers', async () => {
@@ -95,7 +95,7 @@ describe('an exported Swagger 2.0 document', () => {
       [[{ Key: [], Login: [], Bearer: [], Basic: [] }], undefined],
     );
     deepEqual(warnings, [
-      'Swagger 2.0 has no security scheme as "Cookie"',
+      'Swagger 2.0 cannot express the security scheme "Cookie"',
       'Swagger 2.0 cannot express the security requirements of b',
     ]);
   });

@@ -55,7 +55,7 @@ describe('the evaluation limits of a CEL expression', () => {
   it('are tighter if the call has less time left', () => {
     const source = 'data.list.all(x, data.list.all(y, x + y >= 0))';
     equal(verdict(source, { list }, 1000), true);
-    equal(verdict(source, { list }, 0), 'it took too long');
+    equal(verdict(source, { list }, 0), 'the evaluation took too long');
   });
 
   it('apply to each evaluation separately', () => {

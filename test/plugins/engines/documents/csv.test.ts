@@ -24,8 +24,8 @@ describe('the CSV parser', () => {
 
   it('reports the line of an error', () => {
     throws(() => parseCsv('a,b\n1,2,3\n'), /line 2: 3 fields, but the first line has 2/);
-    throws(() => parseCsv('a,a\n'), /line 1: the column "a" is there twice/);
-    throws(() => parseCsv('a\n"x\ny"\n"z'), /line 4: a quote that is out of place or not closed/);
+    throws(() => parseCsv('a,a\n'), /line 1: duplicate column "a"/);
+    throws(() => parseCsv('a\n"x\ny"\n"z'), /line 4: a quote is misplaced or not closed/);
     throws(() => parseCsv('a\nx"y\n'), /line 2: a quote/);
     throws(() => parseCsv(`${','.repeat(1001)}\n`), /more than 1000 fields/);
   });
@@ -54,8 +54,8 @@ describe('the CSV parser', () => {
   });
 
   it('rejects data that is not a table', () => {
-    throws(() => printCsv({ a: 1 }), /a table is a list of rows/);
+    throws(() => printCsv({ a: 1 }), /a table must be a list of rows/);
     throws(() => printCsv([{ a: 1 }, [1]]), /either all objects or all lists/);
-    throws(() => printCsv([{ a: [1] }]), /neither an object nor a list/);
+    throws(() => printCsv([{ a: [1] }]), /a row must be an object or a list/);
   });
 });

@@ -119,7 +119,7 @@ describe('a hostile Lua script', () => {
     const url = "'http://127.0.0.1:9'";
     match(
       (await run(`coroutine.wrap(function() http_response.new(${url}) end)()`)).failure!,
-      /nothing can be waited for/,
+      /asynchronous functions cannot be called/,
     );
     match((await run('coroutine.yield()')).failure!, /yield from outside a coroutine/);
   });

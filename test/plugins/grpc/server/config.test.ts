@@ -39,7 +39,11 @@ describe('the configuration of grpc/server', () => {
 
   it('must name unary methods only', async () => {
     deepEqual(await reported([{ name: 'shop.Shop', methods: [{ ...find, name: 'Watch' }] }]), [
-      ['GRPC_METHOD', '/0/methods/0/name', '/shop.Shop/Watch streams, and only unary methods are published'],
+      [
+        'GRPC_METHOD',
+        '/0/methods/0/name',
+        '/shop.Shop/Watch is a streaming method, but only unary methods can be published',
+      ],
     ]);
   });
 

@@ -55,7 +55,7 @@ describe('the bodies and statuses of modifier/martian', () => {
     [`bytes=${'0-,'.repeat(16)}0-`, 416, '', 'bytes */10'],
     ['lines=1-2', 200, 'abcdefghij', undefined],
   ] as const) {
-    it(`return ${text || 'no content'} with ${status} for the range ${range.slice(0, 20)} of a replaced body`, async () => {
+    it(`respond to the range ${range.slice(0, 20)} of a replaced body with ${status} and ${text || 'no content'}`, async () => {
       const { reply, text: got } = await through(abc, { headers: ['Range', range] });
       const { headers } = reply;
       deepEqual(

@@ -148,7 +148,7 @@ describe('modifier/martian in a gateway', () => {
     equal(backend.requests.length, calls);
     const lines = sinks.lines.filter((line) => line.includes('ERROR'));
     deepEqual(
-      [lines.length, lines[0]!.includes('modifier/martian: Content-Length 5 for a body of 0 bytes')],
+      [lines.length, lines[0]!.includes('modifier/martian: Content-Length 5 does not match the body of 0 bytes')],
       [1, true],
     );
   });

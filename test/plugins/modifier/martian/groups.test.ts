@@ -62,7 +62,7 @@ describe('the groups of modifier/martian', () => {
     deepEqual(headers, ['X-A', '2']);
     equal(
       reply.errors[0]!.message,
-      'modifier/martian: Content-Length 1 for a body of 0 bytes\nContent-Length 3 for a body of 0 bytes',
+      'modifier/martian: Content-Length 1 does not match the body of 0 bytes\nContent-Length 3 does not match the body of 0 bytes',
     );
   });
 

@@ -177,7 +177,7 @@ describe('the headers of modifier/martian', () => {
 
     it('requires the request scope if it has the response scope', async () => {
       deepEqual(await issuesOf({ 'stash.Modifier': { headerName: 'X', scope: ['response'] } }), [
-        '/stash.Modifier/scope the URL is stored with the request: "response" requires "request"',
+        '/stash.Modifier/scope the URL is stored when the request is processed: the scope "response" requires "request" as well',
       ]);
     });
   });
@@ -204,7 +204,7 @@ describe('the headers of modifier/martian', () => {
 
     it('cannot have a second value', async () => {
       deepEqual(await issuesOf({ 'header.Append': { name: 'Host', value: 'b', scope: ['request'] } }), [
-        '/header.Append/name Host has one value only',
+        '/header.Append/name Host can have only one value',
       ]);
     });
   });
@@ -226,7 +226,7 @@ describe('the headers of modifier/martian', () => {
       for (const { reply } of [request, response]) {
         deepEqual(
           [reply.status, reply.errors[0]!.code, reply.errors[0]!.message],
-          [500, 'MARTIAN_FAILED', 'modifier/martian: Content-Length 5 for a body of 3 bytes'],
+          [500, 'MARTIAN_FAILED', 'modifier/martian: Content-Length 5 does not match the body of 3 bytes'],
         );
       }
     });
@@ -238,7 +238,7 @@ describe('the headers of modifier/martian', () => {
 
     it('cannot have a second value', async () => {
       deepEqual(await issuesOf({ 'header.Append': { name: 'content-length', value: '5' } }), [
-        '/header.Append/name content-length has one value only',
+        '/header.Append/name content-length can have only one value',
       ]);
     });
   });
@@ -248,7 +248,7 @@ describe('the headers of modifier/martian', () => {
     const { headers, replied } = await through(set);
     deepEqual([headers, replied], [[], []]);
     deepEqual(await warningsOf(set), [
-      '/header.Modifier/name "Transfer-Encoding" is written by the gateway itself: this modifier does nothing',
+      '/header.Modifier/name "Transfer-Encoding" is set by the gateway itself: this modifier has no effect',
     ]);
   });
 

@@ -148,7 +148,11 @@ describe('the URLs of modifier/martian', () => {
       { 'port.Modifier': { port: 1, remove: true } },
       '/port.Modifier exactly one of "port", "defaultForScheme" and "remove" must be set',
     ],
-    ['another scheme', { 'url.Modifier': { scheme: 'ftp' } }, '/url.Modifier/scheme no backend is called over "ftp"'],
+    [
+      'another scheme',
+      { 'url.Modifier': { scheme: 'ftp' } },
+      '/url.Modifier/scheme backends cannot be called over "ftp"',
+    ],
     ['a host with a path', { 'url.Modifier': { host: 'h/x' } }, '/url.Modifier/host "h/x" is not a valid host'],
     [
       'a host with user information',

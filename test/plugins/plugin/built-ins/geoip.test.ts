@@ -91,7 +91,7 @@ describe('the client location of the plugin "geoip"', () => {
   }
 
   for (const recordSize of [24, 28, 32] as const) {
-    it(`is found in a database with records of ${recordSize} bits, for IPv4 and IPv6`, async () => {
+    it(`is read from a database with records of ${recordSize} bits, for IPv4 and IPv6`, async () => {
       const path = write(makeDatabase(places, { recordSize }));
       const headers = await headersFor(path, '81.2.69.142', '2001:db8::7', '::ffff:81.2.69.143', '81.2.69.144');
       const isoCodes = headers.map((header) => JSON.parse(header).Country.IsoCode);

@@ -96,7 +96,10 @@ describe('the plugin "jwk-aggregator"', () => {
     await open({}, { cache: false });
     deepEqual(await names(), ['bob']);
     const line = lines(/left out/).at(-1);
-    match(line!, /ERROR.*\[PLUGIN: jwk-aggregator\] 127\.0\.0\.1:\d+\/keys: status 500; its keys are left out/);
+    match(
+      line!,
+      /ERROR.*\[PLUGIN: jwk-aggregator\] 127\.0\.0\.1:\d+\/keys: status 500; the set does not contain its keys/,
+    );
   });
 
   it('returns 502 without a body if no origin responds', async () => {
@@ -152,7 +155,7 @@ describe('the plugin "jwk-aggregator"', () => {
     equal(servers[0]!.downloads, 2);
     for (const server of servers) refuse(server);
     deepEqual(await names(), ['ada', 'bob']);
-    equal(lines(/its keys from before are used/).length, 2);
+    equal(lines(/its previous keys are used/).length, 2);
   });
 
   it('warns once about a key ID that two origins share', async () => {

@@ -80,7 +80,7 @@ describe('proxy/split in a gateway', () => {
     equal(await get(), 'common,v2,v2-prices');
   });
 
-  it('gives matching requests their variant, regardless of weights', async () => {
+  it('assigns matching requests their variant, regardless of weights', async () => {
     const matching = (strategy: string, key: string, value?: string) => ({
       ...canary,
       weight: 0,
@@ -99,7 +99,7 @@ describe('proxy/split in a gateway', () => {
     equal(backend.requests.at(-1)!.headers['x-canary'], undefined);
   });
 
-  it('gives a caller the same variant each time', async () => {
+  it('assigns a caller the same variant each time', async () => {
     const sticky = { strategy: 'header', key: 'X-User' };
     await start({
       variants: [
@@ -117,7 +117,7 @@ describe('proxy/split in a gateway', () => {
     deepEqual([...seen].sort(), ['v1', 'v2']);
   });
 
-  it('moves with a reload only as many callers as the change requires, and none whose share grew', async () => {
+  it('reassigns only as many callers as a change of weights requires, and none whose variant grew', async () => {
     const sticky = { strategy: 'cookie', key: 'session' };
     const shares = (share: number) => ({
       variants: [
@@ -190,7 +190,7 @@ describe('proxy/split in a gateway', () => {
     gateway = undefined;
   });
 
-  it('passes the bytes of the chosen backend through', async () => {
+  it('forwards the undecoded bytes of the chosen backend', async () => {
     await start(
       { variants: [stable, { ...canary, match: { strategy: 'header', key: 'X-Canary' } }] },
       { output_encoding: 'no-op' },
@@ -199,7 +199,7 @@ describe('proxy/split in a gateway', () => {
     equal(await get({ 'x-canary': 'yes' }), 'v2');
   });
 
-  it('returns the status of the chosen backend, where each variant has one', async () => {
+  it('returns the status of the chosen backend, if each variant has one backend', async () => {
     const passing = (url_pattern: string) => ({
       url_pattern,
       extra_config: { 'backend/http': { return_error_code: true } },
@@ -212,13 +212,13 @@ describe('proxy/split in a gateway', () => {
     equal((await gateway!.inject({ url: '/a', headers: { 'x-canary': '1' } })).statusCode, 503);
   });
 
-  it('does not warn of equal groups in different variants', async () => {
+  it('does not warn about equal groups in different variants', async () => {
     const grouped = (url_pattern: string) => ({ url_pattern, group: 'user' });
     await start({ variants: [stable, canary] }, { backends: [grouped('/v1'), grouped('/v2')] });
     deepEqual(gateway!.status.warnings, []);
   });
 
-  it('chooses once in a sequence', async () => {
+  it('selects the variant once for a sequence of backends', async () => {
     await start(
       {
         variants: [

@@ -31,7 +31,7 @@ describe('proxy/split', () => {
     }
   };
 
-  it('is rejected with variants that cannot be', async () => {
+  it('is rejected with contradictory variants', async () => {
     equal(await codeOf({ variants: [stable, { ...canary, backends: [3] }] }), 'SPLIT_BACKEND');
     equal(await codeOf({ variants: [stable, { ...canary, backends: [2] }] }), 'SPLIT_BACKEND');
     equal(await codeOf({ variants: [stable, { ...canary, name: 'stable' }] }), 'SPLIT_NAME');
@@ -49,7 +49,7 @@ describe('proxy/split', () => {
     equal(await codeOf({ variants: both }), '');
   });
 
-  it('warns of a variant that no request gets', async () => {
+  it('warns about a variant that no request is assigned to', async () => {
     equal(await codeOf({ variants: [stable, { ...canary, weight: 0 }] }), 'SPLIT_NEVER');
   });
 
@@ -120,7 +120,7 @@ describe('proxy/split', () => {
     await harness.close();
   });
 
-  it('reads names of the prototype as plain names', () => {
+  it('treats names of Object.prototype as plain names', () => {
     const client = makeRequest({ headers: undefined as never });
     const request = new PipeRequest(client, {}, new Query(), client.headers, null);
     const call = new Call();

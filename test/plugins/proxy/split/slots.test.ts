@@ -20,7 +20,7 @@ function moves(before: readonly number[], after: readonly number[]): Record<stri
 }
 
 describe('the slots of a split', () => {
-  it('give each variant its share', () => {
+  it('are distributed by weight', () => {
     deepEqual(counts(slotsOf([90, 10]), 2), [9000, 1000]);
     deepEqual(counts(slotsOf([1, 1, 1]), 3), [3334, 3333, 3333]);
     deepEqual(counts(slotsOf([0, 1, 3]), 3), [0, 2500, 7500]);
@@ -28,7 +28,7 @@ describe('the slots of a split', () => {
     deepEqual(counts(slotsOf([100, 0]), 2), [10_000, 0]);
   });
 
-  it('give the smallest weight a slot, and no weight none', () => {
+  it('include at least one for the smallest weight, and none for the weight 0', () => {
     deepEqual(counts(slotsOf([1_000_000, 0.001]), 2), [9999, 1]);
     deepEqual(counts(slotsOf([0.001, 1_000_000]), 2), [1, 9999]);
     deepEqual(counts(slotsOf([0, 1e-300, 1_000_000]), 3), [0, 1, 9999]);
@@ -51,12 +51,12 @@ describe('the slots of a split', () => {
     deepEqual(moves([60, 10, 10, 20], [50, 20, 10, 20]), { '0>1': 1000 });
   });
 
-  it('move to an added variant only what it gets', () => {
+  it('move to an added variant only as far as its share requires', () => {
     deepEqual(moves([90, 10], [80, 10, 10]), { '0>2': 1000 });
     deepEqual(moves([60, 40], [50, 40, 10]), { '0>2': 1000 });
   });
 
-  it('are chosen evenly by random numbers and by similar names, and always the same for a name', () => {
+  it('are selected evenly by random numbers and by similar names, and always the same for a name', () => {
     const stable = slotsOf([90, 10]);
     for (const draw of [(at: number) => slotOf(`user-${at}`), (at: number) => slotOf(String(at)), randomSlot]) {
       let canary = 0;

@@ -36,7 +36,7 @@ describe('qos/circuit-breaker', () => {
     equal(behind.calls, 5);
   });
 
-  it('counts a cancelled call neither as a failure nor as a success', async () => {
+  it('counts a canceled call neither as a failure nor as a success', async () => {
     const { behind, send } = await breaker();
     await send(2);
     behind.answer = () => Reply.failed(new CancelledError());
@@ -118,7 +118,7 @@ describe('qos/circuit-breaker', () => {
     deepEqual(lines, ["[CB] Creating the circuit breaker named 'users'"]);
   });
 
-  it('does not count a call if one of its parts was cancelled', async () => {
+  it('does not count a call if one of its parts was canceled', async () => {
     const { behind, send } = await breaker({}, () => {
       const [refused] = down().errors;
       return Reply.failed(refused!, new CancelledError());

@@ -197,7 +197,7 @@ describe('the states of a circuit breaker', () => {
     deepEqual(await send(), ['200']);
   });
 
-  it('allow another trial call after a cancelled one', async () => {
+  it('allow another trial call after a canceled one', async () => {
     const { behind, clock, send } = await breaker();
     await send(3);
     clock.time += 1000;

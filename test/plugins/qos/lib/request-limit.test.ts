@@ -102,7 +102,7 @@ describe('the configuration of a rate limit', () => {
       { client_max_rate: 1, strategy: 'cookie' },
       'RATELIMIT_STRATEGY',
       '/strategy',
-      '"cookie" is not a strategy',
+      '"cookie" is not a valid strategy',
       'write one of ip, header, param',
     ],
     [
@@ -110,7 +110,7 @@ describe('the configuration of a rate limit', () => {
       { max_rate: 1, strategy: 'cookie' },
       'RATELIMIT_STRATEGY',
       '/strategy',
-      '"cookie" is not a strategy',
+      '"cookie" is not a valid strategy',
       'write one of ip, header, param',
     ],
     [
@@ -132,7 +132,7 @@ describe('the configuration of a rate limit', () => {
       { client_max_rate: 1, strategy: 'header', key: 'a b' },
       'RATELIMIT_KEY',
       '/key',
-      '"a b" is not a header name',
+      '"a b" is not a valid header name',
     ],
     [
       'a param the endpoint does not have',
@@ -146,8 +146,8 @@ describe('the configuration of a rate limit', () => {
       { max_rate: 1, every: '500ms' },
       'RATELIMIT_EVERY',
       '/every',
-      'a period under 1s is not possible',
-      'write the rate for 1s',
+      'the period must be at least 1s',
+      'set the rate for a period of 1s',
     ],
   ] as const) {
     it(`is rejected with ${what}`, async () => {

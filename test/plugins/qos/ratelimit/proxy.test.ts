@@ -26,7 +26,7 @@ async function limited(config: object, log: Log = silentLog) {
 describe('qos/ratelimit/proxy', () => {
   const refused = 'rate limit exceded';
 
-  it('fails a call over the limit immediately, without a status of its own', async () => {
+  it('fails a call over the limit immediately, without setting a response status', async () => {
     const { gate, send } = await limited(one);
     deepEqual(await send(2), ['200', refused]);
     const { status, errors } = await gate.send('GET /');

@@ -62,7 +62,7 @@ describe('the configuration of a rate limit in Redis', () => {
     issues({ ...two, connection_name: 'counters', every: '10ms' }, [
       'RATELIMIT_EVERY',
       '/every',
-      'write the rate for 1s',
+      'set the rate for a period of 1s',
     ]));
   it('must use a path parameter of the endpoint', () =>
     issues({ connection_name: 'counters', client_max_rate: 1, strategy: 'param', key: 'id' }, [
@@ -312,7 +312,7 @@ describe('the configuration of a rate limit in Redis', () => {
       const { statusCode, body } = await gateway.inject('/a');
       deepEqual([statusCode, body, backend.requests.length], [500, '', before]);
       ok(
-        sinks.lines.some((line) => /ERROR \[ENDPOINT: \/a\].*a request is refused: redis c: not connected/.test(line)),
+        sinks.lines.some((line) => /ERROR \[ENDPOINT: \/a\].*a request is rejected: redis c: not connected/.test(line)),
         sinks.lines.join('\n'),
       );
     });

@@ -71,7 +71,7 @@ describe('qos/ratelimit/tiered', () => {
     };
     const { send } = await limited(plans, { services: { log } });
     deepEqual(await send(...new Array(5).fill(caller('u1', null))), [200, 200, 200, 200, 200]);
-    equal(lines.filter((line) => line.includes('[Tier] no tier is for ""')).length, 5);
+    equal(lines.filter((line) => line.includes('[Tier] no tier matches ""')).length, 5);
     deepEqual(await send(caller('u1', 'gold')), [200]);
   });
 

@@ -37,7 +37,7 @@ describe('the functions of security/policies', () => {
   it('reject comparisons of numbers of different types, and values other than numbers', () => {
     throws(() => verdict('between(1, 2.0, 3)'), /cannot be applied/);
     throws(() => verdict("between('a', 'b', 'c')"), /cannot be applied/);
-    match(String(verdict('between(JWT.n, 1, 3)', { n: 'two' })), /between\(\) is for numbers/);
+    match(String(verdict('between(JWT.n, 1, 3)', { n: 'two' })), /between\(\) requires numbers/);
   });
 
   const nothings: readonly [string, Data][] = [

@@ -122,7 +122,10 @@ describe('GELF over TCP', () => {
       log.info('lost?');
       const output = stdout ? outputs.stdout : outputs.stderr;
       await until(() => output.text.includes('[GELF]'));
-      match(output.text, /\[SERVICE: Logging\] \[GELF\] cannot connect, lines wait: 127\.0\.0\.1:\d+: ECONNREFUSED/);
+      match(
+        output.text,
+        /\[SERVICE: Logging\] \[GELF\] cannot connect; log lines are buffered: 127\.0\.0\.1:\d+: ECONNREFUSED/,
+      );
     });
   }
 

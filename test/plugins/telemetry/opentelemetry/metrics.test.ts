@@ -113,7 +113,7 @@ describe('the metrics of telemetry/opentelemetry', () => {
     equal(value('krakend_proxy_duration', { error: 'true', canceled: 'false' }), 1);
   });
 
-  it('count a disconnected client as cancelled and not as an error', async () => {
+  it('count a disconnected client as canceled and not as an error', async () => {
     await stage.close();
     const leaving = new AbortController();
     await stage.startBackend(() => leaving.abort());

@@ -63,7 +63,7 @@ function readFields(bytes: Buffer, from: number, to: number, text: string, start
   const fields = new Fields();
   for (let at = from; at < to; ) {
     const colon = endOfName(bytes, at);
-    if (colon === at || bytes[colon] !== COLON) throw malformedAnswer('a header line without a proper name');
+    if (colon === at || bytes[colon] !== COLON) throw malformedAnswer('a header line without a valid name');
     let first = colon + 1;
     while (isBlank(bytes[first]!)) first += 1;
     const end = endOfValue(bytes, first);

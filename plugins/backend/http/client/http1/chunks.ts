@@ -107,7 +107,7 @@ export class ChunkedBody {
   #extend(byte: number): void {
     this.#extensionBytes += 1;
     if (this.#extensionBytes > MAX_EXTENSION_BYTES) throw malformedAnswer('chunk extensions too large');
-    if ((byte < SPACE && byte !== TAB) || byte === DELETE) throw malformedAnswer('control characters among chunks');
+    if ((byte < SPACE && byte !== TAB) || byte === DELETE) throw malformedAnswer('control characters between chunks');
   }
 
   /** @returns the index after the empty line that ends the trailers, or `to`. */
@@ -130,7 +130,7 @@ export class ChunkedBody {
 const nothing = Buffer.alloc(0);
 
 function expect(byte: number, wanted: number): void {
-  if (byte !== wanted) throw malformedAnswer('a chunk without its line end');
+  if (byte !== wanted) throw malformedAnswer('a chunk without a line break at its end');
 }
 
 /** @returns a negative number if the byte is not a hexadecimal digit. */

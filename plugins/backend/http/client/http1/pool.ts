@@ -134,7 +134,7 @@ export class Http1Pool {
     const receiver = new Receiver();
     this.#options.connect(receiver, (failure, socket) => {
       this.#dialing -= 1;
-      const error = receiver.isUnsolicited ? malformedAnswer('bytes before the request') : failure;
+      const error = receiver.isUnsolicited ? malformedAnswer('bytes received before the request was sent') : failure;
       if (socket && !error) this.#adopt(socket, receiver, waiting);
       else {
         socket?.destroy();

@@ -128,6 +128,6 @@ describe('an OTLP export queue', () => {
     await settle();
     await pass(5000);
     await closed;
-    ok(log.lines.some((line) => /closed before everything was sent; 1 spans lost/.test(line)));
+    ok(log.lines.some((line) => /closed before all items were sent; 1 spans lost/.test(line)));
   });
 });
