@@ -33,31 +33,32 @@ const pieces = fc.oneof(
   fc.uint8Array({ maxLength: 8 }).map((bytes) => Buffer.from(bytes).toString('hex')),
 );
 
-/** Distortions of a hostile server, in the order of its messages. */
-export const distortions: fc.Arbitrary<Distortion[]> = fc.array(
-  fc.record({
-    at: fc.nat({ max: 8 }),
-    act: fc.constantFrom(
-      'edit',
-      'edit',
-      'edit',
-      'edit',
-      'edit',
-      'cut',
-      'double',
-      'noise',
-      'endless',
-      'silence',
-      'end',
-      'reset',
-      'drip',
-    ),
-    offset: fc.nat({ max: 400 }),
-    length: fc.nat({ max: 4 }),
-    put: pieces,
-  }),
-  { minLength: 1, maxLength: 4 },
-);
+/** Distortions of a hostile server, in the order of its messages. @param messages highest index of a distorted message. */
+export const distortionsUpTo = (messages: number): fc.Arbitrary<Distortion[]> =>
+  fc.array(
+    fc.record({
+      at: fc.nat({ max: messages }),
+      act: fc.constantFrom(
+        'edit',
+        'edit',
+        'edit',
+        'edit',
+        'edit',
+        'cut',
+        'double',
+        'noise',
+        'endless',
+        'silence',
+        'end',
+        'reset',
+        'drip',
+      ),
+      offset: fc.nat({ max: 400 }),
+      length: fc.nat({ max: 4 }),
+      put: pieces,
+    }),
+    { minLength: 1, maxLength: 4 },
+  );
 
 /** Sends a message as a well-behaved server would. */
 export type Say = (message: Buffer | string) => void;

@@ -23,6 +23,7 @@ export const targets: Readonly<Record<string, () => Promise<Target>>> = {
   nats: async () => (await import('./nats.ts')).nats,
   amqp: async () => (await import('./amqp.ts')).amqp,
   kafka: async () => (await import('./kafka.ts')).kafka,
+  'kafka-consumer': async () => (await import('./kafka-consumer.ts')).kafkaConsumer,
   otlp: async () => (await import('./otlp.ts')).otlp,
   'otlp-grpc': async () => (await import('./otlp-grpc.ts')).otlpGrpc,
   'http2-backend': async () => (await import('./http2-backend.ts')).http2Backend,

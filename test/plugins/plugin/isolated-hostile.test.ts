@@ -53,16 +53,15 @@ describe('misbehaving isolated modules', function () {
     const looping = stage.ask('/loop', { headers: { 'X-Loop': '1' } }).finally(() => {
       isOver = true;
     });
-    const others: number[] = [];
+    let others = 0;
     while (!isOver) {
-      const startedAt = performance.now();
-      equal(await status('/free'), 200);
-      others.push(performance.now() - startedAt);
+      const { status: given, body } = await stage.ask('/free');
+      deepEqual([given, body], [200, { ok: true }], stage.sinks.lines.slice(-20).join(''));
+      others += 1;
       await delay(5);
     }
     deepEqual([(await looping).status, await waiting], [500, 500]);
-    const median = others.sort((a, b) => a - b)[others.length >> 1]!;
-    ok(others.length > 20 && median < 200, `${others.length} requests went on, in ${median} ms`);
+    ok(others > 20, `${others} requests`);
     match(
       stage.lines(/\[PLUGIN: loop\] hook "middleware" of GET \/loop failed/)[0] ?? '',
       /at .*team\.js:5:\d+: ThreadEnded: it blocked its thread for \d+ ms/,
