@@ -59,6 +59,7 @@ export { latencyBands } from './pipeline/traffic/window.ts';
 export { withPlugins } from './registry/registry.ts';
 export { type Examined, hashOfExamined, type Reach } from './runtime/build/build.ts';
 export { bindErrorReason } from './runtime/kept/plugin-port.ts';
+export { listenOnSocket } from './runtime/kept/unix-socket.ts';
 export { contentHash } from './runtime/prints/content-hash.ts';
 export { endpointId } from './runtime/prints/endpoint-prints.ts';
 export { systemTimers, type Timers } from './runtime/watch/timers.ts';

@@ -1,7 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { AdminAddress, ListenAddress } from '#contract';
-import { beginOwned } from '#kernel';
-import { listenOnSocket } from './unix-socket.ts';
+import { beginOwned, listenOnSocket } from '#kernel';
 
 /** A listening socket. */
 export interface SocketListener {
@@ -10,6 +9,9 @@ export interface SocketListener {
   /** Stops accepting connections and closes the open ones. @param graceMs grace period for responses in progress. */
   close(graceMs: number): Promise<void>;
 }
+
+/** Permissions of a Unix socket: only the user of this process may connect. */
+const MODE = 0o600;
 
 /** Maximum concurrent connections; further ones are rejected. */
 const MAX_CONNECTIONS = 512;
@@ -35,7 +37,7 @@ export async function openSocketListener(
     }),
   );
   server.maxConnections = MAX_CONNECTIONS;
-  if (address.kind === 'unix') await listenOnSocket(server, address.path);
+  if (address.kind === 'unix') await listenOnSocket(server, address.path, MODE);
   else await listenOnPort(server, address.host, address.port);
   const allow = address.kind === 'tcp' ? await deny(server.address() as AddressInfo) : () => {};
   denied.resolve();

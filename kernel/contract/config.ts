@@ -48,15 +48,24 @@ export const serviceSchema = {
       type: 'integer',
       minimum: 0,
       maximum: 65535,
-      description: 'Listening port. 0 chooses a free port.',
+      description: 'Listening port. 0 chooses a free port. Not used if listen_ip names a Unix socket.',
       default: 8080,
     },
     listen_ip: {
       type: 'string',
       published: { pattern: LISTEN_ADDRESS_PATTERN },
-      description: 'IPv4 or IPv6 address to listen on, without a port. Empty listens on all addresses.',
+      description:
+        'IPv4 or IPv6 address to listen on, without a port, or unix: with the absolute path of a Unix socket. Empty listens on all addresses. The file of a socket is removed when the gateway stops, and replaced at a start if no process listens on it.',
       default: '',
-      examples: ['127.0.0.1'],
+      examples: ['127.0.0.1', 'unix:/run/sluice/gateway.sock'],
+    },
+    socket_mode: {
+      type: 'string',
+      published: { pattern: '^0?[0-7]{3}$' },
+      description:
+        'Permissions of the Unix socket, in octal. Connecting requires permission to write. Ignored unless listen_ip names a Unix socket.',
+      default: '0660',
+      examples: ['0666'],
     },
     host: {
       type: 'array',

@@ -1,4 +1,4 @@
-import { ADDRESS_RANGE_PATTERN } from '../net/address-pattern.ts';
+import { TRUSTED_PEER_PATTERN } from '../net/address-pattern.ts';
 import { HEADER_NAME_PATTERN } from './headers.ts';
 import type { Infer, Schema } from './schema.ts';
 
@@ -111,8 +111,9 @@ export const routerSchema = {
     },
     trusted_proxies: {
       type: 'array',
-      items: { type: 'string', published: { pattern: ADDRESS_RANGE_PATTERN } },
-      description: 'IP addresses and CIDR ranges of trusted proxies, for forwarded_by_client_ip and request_id.',
+      items: { type: 'string', published: { pattern: TRUSTED_PEER_PATTERN } },
+      description:
+        'IP addresses and CIDR ranges of trusted proxies, and unix: for all connections of a Unix socket; for forwarded_by_client_ip and request_id.',
       default: [],
       examples: [['10.0.0.0/8', '192.168.1.7']],
     },

@@ -1,6 +1,7 @@
 import { ConfigError, type Log, type ServiceConfig } from '#contract';
 import type { Normalized } from '../config/index.ts';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
+import { socketPath } from '../net/address-range.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { type Listener, listen, type RequestedAddress } from '../server/port/listener.ts';
 import type { Serving } from '../server/port/protocols.ts';
@@ -27,7 +28,7 @@ export interface PortChange {
 export interface ListenOptions {
   /** Port; 0 for any free one. Default: the configured port. */
   readonly port?: number | undefined;
-  /** Address or host name of this machine. Default: `listen_ip` of the configuration. */
+  /** Address or host name of this machine, or `unix:/path`. Default: `listen_ip` of the configuration. */
   readonly host?: string | undefined;
 }
 
@@ -99,7 +100,8 @@ export class PublicPort {
       return { commit: (waitMs) => this.#replace(listener, wanted, waitMs), abort: () => listener.close(0) };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      const at = wanted.port === this.#requested.port ? '/listen_ip' : '/port';
+      const isOfIp = socketPath(wanted.ip) !== null || wanted.port === this.#requested.port;
+      const at = isOfIp ? '/listen_ip' : '/port';
       throw new ConfigErrors([new ConfigError('LISTENER_BIND', origin(at), error.message, { cause: error })]);
     }
   }
@@ -121,18 +123,22 @@ export class PublicPort {
   }
 
   #addressOf({ listen_ip: ip, port }: ServiceConfig): RequestedAddress {
-    return { ip: this.#chosen.host ?? ip, port: this.#chosen.port ?? port };
+    const { host, port: chosen } = this.#chosen;
+    if (host === undefined && chosen === undefined) return { ip, port };
+    // A port chosen without an address cannot be one of a Unix socket.
+    return { ip: host ?? (socketPath(ip) === null ? ip : ''), port: chosen ?? port };
   }
 
   #demandOpen({ host = this.#requested.ip, port = this.#requested.port }: ListenOptions): void {
     if (this.#isAt({ ip: host, port })) return;
-    const address = `${this.#listener!.host}:${this.#listener!.port}`;
+    const address = printed(this.#listener!);
     throw new GatewayError('LISTENING', `the gateway already listens on ${address}`);
   }
 
   /** A free port is kept while any port will do, and when it is requested by its number. */
   #isAt({ ip, port }: RequestedAddress): boolean {
-    return ip === this.#requested.ip && (port === this.#requested.port || port === this.#listener!.port);
+    if (ip !== this.#requested.ip) return false;
+    return socketPath(ip) !== null || port === this.#requested.port || port === this.#listener!.port;
   }
 
   #replace(listener: Listener, requested: RequestedAddress, waitMs: number): ReturnType<PortChange['commit']> {
@@ -140,6 +146,10 @@ export class PublicPort {
     this.#listener = listener;
     this.#requested = requested;
     listener.setClosing(this.#closing);
-    return { rebound: [`${listener.host}:${listener.port}`], closed: old.close(waitMs) };
+    return { rebound: [printed(listener)], closed: old.close(waitMs) };
   }
+}
+
+function printed({ host, port }: Listener): string {
+  return port === 0 ? host : `${host}:${port}`;
 }

@@ -39,7 +39,7 @@ export class OwnProcess implements ServingProcesses {
   }
 
   get port(): number | null {
-    return this.#generations.address?.port ?? null;
+    return this.#generations.address?.port || null;
   }
 
   get closing(): boolean {

@@ -255,7 +255,7 @@ export class RunningGateway implements Operations {
   async listen(options: ListenOptions = {}): Promise<{ host: string; port: number }> {
     demandListenOptions(options);
     const address = await this.generations.ready().then(() => this.processes.listen(options));
-    this.log.info(`Listening on port: ${address.port}`);
+    this.log.info(address.port === 0 ? `Listening on ${address.host}` : `Listening on port: ${address.port}`);
     this.#recording ??= recordStart(this.control, this.generations, this.revisions);
     return address;
   }

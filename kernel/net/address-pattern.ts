@@ -23,8 +23,11 @@ function groupsUpTo(count: number): string {
 /** Part of a pattern: a port. */
 const port = '(?:6553[0-5]|655[0-2]\\d|65[0-4]\\d\\d|6[0-4]\\d{3}|[0-5]\\d{4}|\\d{1,4})';
 
+/** Part of a pattern: a Unix socket, whose path can have 107 bytes. */
+const unix = 'unix:/[^\\0]{1,106}';
+
 /** Pattern of the addresses that a port can be opened on; the empty string means all addresses. */
-export const LISTEN_ADDRESS_PATTERN = `^(?:${ip4}|${ip6}(?:%[\\w.-]+)?)?$`;
+export const LISTEN_ADDRESS_PATTERN = `^(?:${ip4}|${ip6}(?:%[\\w.-]+)?|${unix})?$`;
 
 /** Pattern of addresses and of ranges in CIDR notation. */
 export const ADDRESS_RANGE_PATTERN = `^(?:${ip4}(?:/(?:3[0-2]|[12]?\\d))?|${ip6}(?:/(?:12[0-8]|1[01]\\d|[1-9]?\\d))?)$`;

@@ -6,8 +6,27 @@ export function addressFamily(text: string): 0 | 4 | 6 {
   return text.includes('%') ? 0 : (isIP(text) as 0 | 4 | 6);
 }
 
-/** Entry of a list of trusted peers for connections over a Unix socket, which have no address. */
+/** Entry of a list of peers for connections over a Unix socket, which have no address. */
 export const UNIX_SOCKETS = 'unix:';
+
+/** Returns the path of an address such as `unix:/run/sluice.sock`; null for any other address. */
+export function socketPath(address: string): string | null {
+  return address.startsWith('unix:/') ? address.slice(UNIX_SOCKETS.length) : null;
+}
+
+/** True for an address, a range, or `unix:`. */
+export function isPeerRange(text: string): boolean {
+  return text === UNIX_SOCKETS || isAddressRange(text);
+}
+
+/**
+ * As `addressMatcher`, for the other end of a connection: the empty address of a Unix socket matches `unix:`.
+ * @param ranges texts that satisfy `isPeerRange`.
+ */
+export function peerMatcher(ranges: readonly string[]): (address: string) => boolean {
+  const isListed = addressMatcher(ranges.filter((range) => range !== UNIX_SOCKETS));
+  return ranges.includes(UNIX_SOCKETS) ? (address) => address === '' || isListed(address) : isListed;
+}
 
 const addressRange = new RegExp(ADDRESS_RANGE_PATTERN);
 

@@ -8,8 +8,10 @@ import type { GenerationInfo, Generations } from '../control/generations.ts';
 import type { Next, Participant, Ready } from '../control/participant.ts';
 import type { ListenOptions, ListenTarget } from '../control/public-port.ts';
 import { reloadSettings } from '../control/reload-settings.ts';
+import { socketPath } from '../net/address-range.ts';
 import type { Question } from '../runtime/build/config-build.ts';
 import type { MirrorChange, Mirrors } from '../runtime/kept/mirrors.ts';
+import { removeStaleSocket } from '../runtime/kept/unix-socket.ts';
 import { endpointId } from '../runtime/prints/endpoint-prints.ts';
 import { untilAborted } from '../values/until-aborted.ts';
 import { Handovers } from './handovers.ts';
@@ -105,7 +107,7 @@ export class WorkerPool implements Participant, SlotOwner {
   }
 
   get port(): number | null {
-    return this.target.known;
+    return this.target.known || null;
   }
 
   get denied(): readonly ListenAddress[] {
@@ -162,6 +164,8 @@ export class WorkerPool implements Participant, SlotOwner {
 
   async prepare({ runtime, snapshot, files, signal }: Next): Promise<Ready> {
     const { file, text } = snapshot;
+    const path = socketPath(runtime.config.listen_ip);
+    if (path !== null) await removeStaleSocket(path);
     const order: PrepareOrder = { revision: runtime.id, file, text, files };
     const settled = await Promise.allSettled(this.#slots.map((slot) => untilAborted(slot.prepare(order), signal)));
     const abort = async () => {

@@ -78,7 +78,7 @@ export type Effect = 'swap' | 'rebind' | 'restart' | 'stream';
 
 /** Listener settings; all other service settings are part of the configuration that is swapped. */
 const rebinds: readonly RegExp[] = [
-  /^\/(?:port|listen_ip|use_h2c|max_header_bytes|max_connections|max_requests_per_connection)$/,
+  /^\/(?:port|listen_ip|socket_mode|use_h2c|max_header_bytes|max_connections|max_requests_per_connection)$/,
   /^\/(?:read|read_header|write|send|idle)_timeout$/,
   /^\/(?:tls|proxy_protocol)(?:\/|$)/,
   /^\/extra_config\/router\/use_h2c$/,

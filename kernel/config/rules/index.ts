@@ -5,7 +5,7 @@ import type { Structure } from '../schema/structure.ts';
 import { endpointTimeouts, serviceTimeouts, unsafeRepetition } from './calls.ts';
 import { checkEndpointPath } from './endpoint-path.ts';
 import { forwardedNames, forwardedSlips } from './forwarded-names.ts';
-import { dnsCacheTtl, listenAddress, proxyProtocolSenders, trustedProxies } from './network.ts';
+import { dnsCacheTtl, listenAddress, proxyProtocolSenders, socketMode, trustedProxies } from './network.ts';
 import { warnOfOpenNeighbors } from './open-neighbors.ts';
 import { mergeConflicts, outputSource, singleBackend } from './output.ts';
 import { adminAddress, ownAddress } from './own-address.ts';
@@ -34,6 +34,7 @@ const pipeRules: readonly EndpointRule[] = [singleBackend, placeholders, urlPatt
 
 const serviceRules: readonly ServiceRule[] = [
   listenAddress,
+  socketMode,
   proxyProtocolSenders,
   dnsCacheTtl,
   serverTls,

@@ -1,14 +1,16 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { isHeaderName } from '../../contract/headers.ts';
-import { isAddressRange, UNIX_SOCKETS } from '../../net/address-range.ts';
+import { isPeerRange, UNIX_SOCKETS } from '../../net/address-range.ts';
+import type { Report } from '../issues/report.ts';
 import type { ServiceRule } from './rule.ts';
 
 /**
- * Checks that `listen_ip` is an address without a port.
+ * Checks that `listen_ip` is an address without a port, or a Unix socket.
  *
  * Code: LISTEN_ADDRESS.
  */
 export const listenAddress: ServiceRule = ({ listen_ip: address }, report) => {
+  if (address.startsWith('unix:')) return checkSocket(address, report);
   // Equivalent to LISTEN_ADDRESS_PATTERN, which takes longer to compile than the rest of a short configuration takes to
   // check.
   const plain = address.replace(/%[\w.-]+$/, '');
@@ -21,6 +23,27 @@ export const listenAddress: ServiceRule = ({ listen_ip: address }, report) => {
 };
 
 /**
+ * Checks that `socket_mode` is an octal file mode.
+ *
+ * Code: LISTEN_SOCKET_MODE.
+ */
+export const socketMode: ServiceRule = ({ socket_mode: mode }, report) => {
+  if (/^0?[0-7]{3}$/.test(mode)) return;
+  const message = `socket_mode ${JSON.stringify(mode)} is not an octal file mode`;
+  report.error('LISTEN_SOCKET_MODE', '/socket_mode', message, { hint: '"0660"' });
+};
+
+function checkSocket(address: string, report: Report): void {
+  if (/^unix:\/[^\0]{1,106}$/.test(address) && Buffer.byteLength(address) <= LONGEST_SOCKET) return;
+  report.error('LISTEN_ADDRESS', '/listen_ip', `invalid Unix socket ${address}`, {
+    hint: 'an absolute path of at most 107 bytes, such as "unix:/run/sluice/gateway.sock"',
+  });
+}
+
+/** Maximum length of `unix:` with a path, in bytes: the system stores 107 of the path. */
+const LONGEST_SOCKET = 112;
+
+/**
  * Checks the addresses that are trusted to send a PROXY protocol header.
  *
  * Codes: PROXY_PROTOCOL_TRUSTED; a warning PROXY_PROTOCOL_ANYONE.
@@ -28,7 +51,7 @@ export const listenAddress: ServiceRule = ({ listen_ip: address }, report) => {
 export const proxyProtocolSenders: ServiceRule = ({ proxy_protocol: config }, report) => {
   config?.trusted.forEach((entry, index) => {
     const at = `/proxy_protocol/trusted/${index}`;
-    if (entry !== UNIX_SOCKETS && !isAddressRange(entry)) {
+    if (!isPeerRange(entry)) {
       const message = `${JSON.stringify(entry)} is not an address, a range such as "10.0.0.0/8", or "${UNIX_SOCKETS}"`;
       report.error('PROXY_PROTOCOL_TRUSTED', at, message);
     } else if (entry.endsWith('/0')) {
@@ -65,7 +88,7 @@ export const trustedProxies: ServiceRule = ({ router }, report) => {
   const { trusted_proxies: proxies, forwarded_by_client_ip: isForwarded, remote_ip_headers: headers } = router;
   const { request_id: idHeader } = router;
   proxies.forEach((proxy, index) => {
-    if (isAddressRange(proxy)) return;
+    if (isPeerRange(proxy)) return;
     const message = `${JSON.stringify(proxy)} is neither an address nor a range such as "10.0.0.0/8"`;
     report.error('ROUTER_TRUSTED_PROXY', `${AT}/trusted_proxies/${index}`, message);
   });

@@ -60,7 +60,8 @@ export function compileRequest(
     const forwardedAgent = pickHeaders(client.headers.list, list);
     if (forwardedAgent) list.push('X-Forwarded-Via', agent);
     else list.push('User-Agent', agent);
-    list.push('X-Forwarded-For', client.ip);
+    // Clients of a Unix socket have no address.
+    if (client.ip !== '') list.push('X-Forwarded-For', client.ip);
     list.push('X-Forwarded-Host', client.host);
     if (client.body) copyNamed(client.headers.list, list, bodyHeaders);
     return new PipeRequest(client, client.params, pickQuery(client), headers, client.body);

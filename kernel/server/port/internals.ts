@@ -35,8 +35,9 @@ export function untaken(socket: Socket): number {
 
 /** Whether the operating system has closed a connection, as after a reset, even if nothing is read from it. */
 export function isDisconnected(socket: Socket): boolean {
-  const { _handle: handle } = socket as Socket & { _handle?: { getpeername(address: object): number } | null };
-  return handle ? handle.getpeername({}) !== 0 : true;
+  const { _handle: handle } = socket as Socket & { _handle?: { getpeername?(address: object): number } | null };
+  // Connections of a Unix socket have no such function.
+  return handle ? (handle.getpeername?.({}) ?? 0) !== 0 : true;
 }
 
 /** Sets which requests with `Upgrade` are detached as connections; Node 22 decides this itself. */

@@ -1,13 +1,18 @@
+import { chmodSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
 import { type Log, timerMs } from '#contract';
 import { GatewayError } from '../../contract/internal.ts';
+import { socketPath } from '../../net/address-range.ts';
 import { bindErrorReason } from '../../runtime/kept/plugin-port.ts';
+import { fileMode, listenOnSocket } from '../../runtime/kept/unix-socket.ts';
 import { createProtocols, type PortSettings, type Serving } from './protocols.ts';
 import type { HeaderFaults } from './proxy-protocol.ts';
 
 /** The listening port. It outlives configurations: requests go to the current one. */
 export interface Listener {
+  /** IP address, or `unix:/path`. */
   readonly host: string;
+  /** 0 for a Unix socket. */
   readonly port: number;
   /**
    * Prepares the limits, protocols and certificates of another configuration.
@@ -23,7 +28,7 @@ export interface Listener {
   close(waitMs: number): Promise<void>;
 }
 
-/** A requested address: an empty `ip` for all addresses of the machine, port 0 for any free port. */
+/** A requested address: `unix:/path`, or an empty `ip` for all addresses of the machine and port 0 for any free port. */
 export interface RequestedAddress {
   readonly ip: string;
   readonly port: number;
@@ -42,12 +47,19 @@ export async function listen(
 ): Promise<Listener> {
   const protocols = createProtocols(settings, serving, log, faults);
   const { listener: server } = protocols;
-  await bind(server, requested);
-  const address = server.address() as AddressInfo;
+  const path = socketPath(requested.ip);
+  await bind(server, requested, path, settings.config.socket_mode);
+  const { address, port } = path === null ? (server.address() as AddressInfo) : { address: requested.ip, port: 0 };
   return {
-    host: address.address,
-    port: address.port,
-    prepare: (next) => protocols.prepare(next),
+    host: address,
+    port,
+    prepare(next) {
+      const adjust = protocols.prepare(next);
+      return () => {
+        adjust();
+        if (path !== null) changeMode(path, next.config.socket_mode, log);
+      };
+    },
     setClosing: (closing) => protocols.setClosing(closing),
     close: (waitMs) =>
       new Promise((resolve) => {
@@ -61,12 +73,34 @@ export async function listen(
   };
 }
 
-function bind(server: Server, { ip, port }: RequestedAddress): Promise<void> {
+/** Maximum number of connections that wait to be accepted. */
+const BACKLOG = 4096;
+
+async function bind(server: Server, requested: RequestedAddress, path: string | null, mode: string): Promise<void> {
+  try {
+    await (path === null ? bindPort(server, requested) : listenOnSocket(server, path, fileMode(mode), BACKLOG));
+  } catch (error) {
+    const { ip, port } = requested;
+    const address = path === null ? `${ip || '*'}:${port}` : ip;
+    const reason = bindErrorReason(error as NodeJS.ErrnoException);
+    throw new GatewayError('LISTEN_FAILED', `cannot listen on ${address}: ${reason}`, error);
+  }
+}
+
+function bindPort(server: Server, { ip, port }: RequestedAddress): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => {
-      const address = `${ip || '*'}:${port}`;
-      reject(new GatewayError('LISTEN_FAILED', `cannot listen on ${address}: ${bindErrorReason(error)}`, error));
+    server.once('error', reject);
+    server.listen({ port, host: ip || undefined, backlog: BACKLOG }, () => {
+      server.off('error', reject);
+      resolve();
     });
-    server.listen({ port, host: ip || undefined, backlog: 4096 }, () => resolve());
   });
+}
+
+function changeMode(path: string, mode: string, log: Log): void {
+  try {
+    chmodSync(path, fileMode(mode));
+  } catch (error) {
+    log.warning(`the permissions of ${path} could not be changed: ${(error as Error).message}`);
+  }
 }

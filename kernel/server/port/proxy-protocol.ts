@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import { addressMatcher, type Log, type ServiceConfig } from '#contract';
+import type { Log, ServiceConfig } from '#contract';
 import { LimitedLog } from '../../containment/limited-log.ts';
-import { UNIX_SOCKETS } from '../../net/address-range.ts';
+import { peerMatcher } from '../../net/address-range.ts';
 import { socketAddress } from '../request/client-ip.ts';
 import { readFirst } from './first-bytes.ts';
 import { type ClientAddress, parseProxyHeader } from './proxy-header.ts';
@@ -37,11 +37,10 @@ export interface ProxyProtocol {
 /** @returns null when no proxy is trusted to send the header. */
 export function proxyProtocol({ proxy_protocol: config }: ServiceConfig, faults: HeaderFaults): ProxyProtocol | null {
   if (!config) return null;
-  const isTrusted = addressMatcher(config.trusted.filter((entry) => entry !== UNIX_SOCKETS));
-  const trustsUnix = config.trusted.includes(UNIX_SOCKETS);
+  const isTrusted = peerMatcher(config.trusted);
   const waitMs = config.header_timeout;
   return {
-    expects: ({ remoteAddress }) => (remoteAddress === undefined ? trustsUnix : isTrusted(remoteAddress)),
+    expects: (socket) => isTrusted(socketAddress({ socket })),
     read(socket, done) {
       const peer = socketAddress({ socket }) || 'a Unix socket';
       let client: ClientAddress | null = null;

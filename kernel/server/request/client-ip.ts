@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
-import { addressFamily, addressMatcher, type RouterOptions } from '#contract';
+import { addressFamily, type RouterOptions } from '#contract';
+import { peerMatcher } from '../../net/address-range.ts';
 
 /**
  * Compiles the lookup of the client's address: the socket's address, unless that is a trusted proxy; then the rightmost
@@ -19,11 +19,11 @@ export function compileClientIp(router: RouterOptions): (message: IncomingMessag
 
 function compileProxied(router: RouterOptions): (message: IncomingMessage) => string {
   if (!router.forwarded_by_client_ip || router.trusted_proxies.length === 0) return socketAddress;
-  const isTrusted = addressMatcher(router.trusted_proxies);
+  const isTrusted = peerMatcher(router.trusted_proxies);
   const headers = router.remote_ip_headers.map((name) => name.toLowerCase());
   return (message) => {
     const address = socketAddress(message);
-    if (!isIP(address) || !isTrusted(address)) return address;
+    if (!isTrusted(address)) return address;
     for (const name of headers) {
       const value = joined(message.rawHeaders, name);
       const match = value === undefined ? undefined : firstUntrusted(value, isTrusted);

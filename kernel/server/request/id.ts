@@ -1,14 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import {
-  type AtService,
-  addressMatcher,
-  type Call,
-  HeaderBag,
-  type Log,
-  type RouterOptions,
-  requestIdSlot,
-} from '#contract';
+import { type AtService, type Call, HeaderBag, type Log, type RouterOptions, requestIdSlot } from '#contract';
+import { peerMatcher } from '../../net/address-range.ts';
 import { socketAddress } from './client-ip.ts';
 
 /** Stores a request's ID on its call, and sets its header to that ID alone. */
@@ -25,7 +18,7 @@ let made = 0;
 export function compileRequestId({ request_id: name, trusted_proxies: proxies }: RouterOptions): Identify | null {
   if (name === '') return null;
   const lower = name.toLowerCase();
-  const isTrusted = addressMatcher(proxies);
+  const isTrusted = peerMatcher(proxies);
   return (message, call) => {
     const { rawHeaders, headers } = message;
     const bag = new HeaderBag(rawHeaders);

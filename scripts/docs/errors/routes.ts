@@ -164,7 +164,11 @@ export const serverErrors: Codes = {
   ],
   ADMIN_TOKEN_ID: ['Two admin tokens have the same `id`.', 'Give each token a different `id`.'],
   DNS_CACHE_TTL: ['`dns_cache_ttl` is less than 1 second.', 'Write `"1s"` or more.'],
-  LISTEN_ADDRESS: ['`listen_ip` is not an IP address.', 'Write an address such as `127.0.0.1`, without a port.'],
+  LISTEN_ADDRESS: [
+    '`listen_ip` is neither an IP address nor a Unix socket.',
+    'Write an address such as `127.0.0.1`, without a port, or `unix:/run/sluice/gateway.sock`.',
+  ],
+  LISTEN_SOCKET_MODE: ['`socket_mode` is not an octal file mode.', 'Write it as `"0660"`.'],
   LISTEN_FAILED: [
     'The public port cannot be opened: it is in use, or permissions are missing.',
     'Stop the other process (`ss -ltnp`), or choose another `port`. Ports below 1024 need `CAP_NET_BIND_SERVICE`.',

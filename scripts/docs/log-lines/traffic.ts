@@ -11,6 +11,12 @@ export const trafficLines: LogAreas = {
     },
     {
       level: 'WARNING',
+      text: 'the permissions of … could not be changed: …',
+      cause: 'The file of the Unix socket was removed or replaced while the gateway listens on it.',
+      remedy: 'Restart the gateway: clients cannot reach a socket whose file was removed.',
+    },
+    {
+      level: 'WARNING',
       text: 'connection from … closed: …',
       cause:
         'A load balancer in `proxy_protocol.trusted` sent no valid PROXY protocol header. Logged at most once a second.',

@@ -1,7 +1,10 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, connect, createServer as createPort, type Server as Port, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { connect as connectTls, createSecureContext, createServer as createTlsServer } from 'node:tls';
 import Koa from 'koa';
@@ -63,6 +66,22 @@ describe('undocumented features of Node.js and Koa that the gateway uses', () =>
     await until(() => isDisconnected(accepted!));
     accepted!.destroy();
     equal(isDisconnected(accepted!), true);
+  });
+
+  it('a connection of a Unix socket is not considered lost while it is open', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-internals-'));
+    const path = join(folder, 'a.sock');
+    const accepted = Promise.withResolvers<Socket>();
+    const port = createPort(accepted.resolve).listen(path);
+    open.push(port);
+    await once(port, 'listening');
+    const client = connect(path);
+    const socket = await accepted.promise;
+    equal(isDisconnected(socket), false);
+    socket.destroy();
+    equal(isDisconnected(socket), true);
+    client.destroy();
+    rmSync(folder, { recursive: true });
   });
 
   it('let an HTTP server pass on connections that switch to another protocol, and no others', async () => {
