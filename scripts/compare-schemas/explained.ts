@@ -179,6 +179,11 @@ export const explanations: readonly Explanation[] = [
     because: 'a URL is a text in OpenAPI; its variables are objects next to it',
   },
   {
+    fields: ['backend ai/router *failover'],
+    kind: 'type',
+    because: 'several providers can be listed, which are tried in order',
+  },
+  {
     fields: ['root ai/providers providers[] credentials'],
     kind: 'required',
     because:

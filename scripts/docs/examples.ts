@@ -17,6 +17,7 @@ const keysCached: Fields = {
 const surroundings: Readonly<Record<string, Fields>> = {
   'ai/chat-completions': { method: 'POST', extra_config: { 'ai/chat-completions': {} } },
   'ai/mcp': { method: 'POST', extra_config: { 'ai/mcp': { server_name: 'weather' } } },
+  'ai/router': { method: 'POST', input_headers: ['X-Plan'] },
   'backend/conditional': { input_headers: ['X-Market'] },
   'auth/api-keys': { extra_config: { 'auth/api-keys': { roles: ['user'] } } },
   'auth/basic': { extra_config: { 'auth/basic': {} } },
@@ -67,6 +68,15 @@ const roots: Readonly<Record<string, Fields>> = {
     },
   },
   'ai/mcp': { 'ai/mcp': { servers: [{ name: 'weather', title: 'Weather', version: '1.0.0' }] } },
+  'ai/router': {
+    'ai/providers': {
+      providers: ['fast-chat', 'careful'].map((name) => ({ name, provider: 'openai', credentials: `\${OPENAI_KEY}` })),
+    },
+    'ai/classifiers': {
+      gates: [{ name: 'premium', rule: 'header', header: { name: 'X-Plan', value: 'premium' } }],
+      classifiers: [{ name: 'smart', engine: 'http', http: { url: 'https://classifier.internal' } }],
+    },
+  },
   'auth/basic': {
     'auth/basic': { users: { ada: '$2b$10$jYrjVj9iPcAh4v6d69o2p.fMQ4Skbx9MwuoDqVXxgM8AZXpcsJwWa' } },
   },
@@ -88,6 +98,7 @@ const roots: Readonly<Record<string, Fields>> = {
 /** Settings of its own or its endpoint's backend that a component requires for a meaningful example. */
 export const backends: Readonly<Record<string, Surrounding>> = {
   'ai/llm': { host: ['https://models.example.com'], method: 'POST' },
+  'ai/router': { host: [], method: 'POST' },
   'backend/amqp/consumer': { host: ['amqp://rabbitmq:5672/'], disable_host_sanitize: true },
   'backend/amqp/producer': { host: ['amqp://rabbitmq:5672/'], disable_host_sanitize: true },
   'auth/gcp': { host: ['https://orders-abc.a.run.app'] },

@@ -403,6 +403,16 @@ export function everything(
         backend: [{ extra_config: { 'ai/llm': { provider: 'fast' } } }],
       },
       {
+        endpoint: '/models-by-route',
+        method: 'POST',
+        input_headers: ['Content-Type'],
+        backend: [
+          {
+            extra_config: { 'ai/router': { routes: [{ gates: ['premium'], provider: 'fast' }, { provider: 'fast' }] } },
+          },
+        ],
+      },
+      {
         endpoint: '/v1/chat/completions',
         method: 'POST',
         extra_config: {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Offer, offer, type Plugin, type Site, type Wrap } from '#contract';
 import { foldSettled } from '../../kernel/pipeline/steps/settle.ts';
 import { openHarness } from '../../kernel/testing/index.ts';
+import { type Classifiers, classifiersPort } from '../../plugins/ai/lib/classifiers.ts';
 import { redisConnections } from '../../plugins/clients/redis/port.ts';
 import { grpcCatalog } from '../../plugins/engines/grpc/catalog.ts';
 import { linkSets } from '../../plugins/grpc/descriptor-sets.ts';
@@ -31,6 +32,12 @@ function descriptors() {
   return { registry, method: () => method, paths: [] };
 }
 
+/** The gate and the classifier that examples name. */
+const classifiers: Classifiers = {
+  gates: new Map([['premium', { inWords: 'always', readsBody: false, passes: () => true }]]),
+  classifiers: new Map([['smart', { choose: async ([first]) => first! }]]),
+};
+
 /** Offers of other components, and of the component itself at the root, that its examples need. */
 export async function exampleOffers(plugin: Plugin): Promise<readonly Offer[]> {
   const contain = (_place: object, attach: () => object) => settling(attach());
@@ -39,8 +46,9 @@ export async function exampleOffers(plugin: Plugin): Promise<readonly Offer[]> {
   const takes = plugin.takes ?? [];
   const redis = offer(redisConnections, new Map([['counters', counters]]));
   const allowed = offer(quotas, new Map([['public', unbounded]]));
+  const classifying = offer(classifiersPort, classifiers);
   const described = offer(grpcCatalog, descriptors());
-  return [...offers, redis, allowed, described, ...(await ownOffers(plugin))].filter(({ port }) =>
+  return [...offers, redis, allowed, classifying, described, ...(await ownOffers(plugin))].filter(({ port }) =>
     takes.some(({ name }) => name === port.name),
   );
 }

@@ -2,7 +2,7 @@ import { type AtEndpoint, atEndpoint, atService, definePlugin, type EndpointSite
 import { reportsUsage } from '../../shared/ports/usage.ts';
 import { ownAnswer } from '../lib/own-answer.ts';
 import { listModels } from './listing.ts';
-import { declaredModels, declareModels, type Models } from './models.ts';
+import { declaredModels, declareModels, type Models, writeEncodings } from './models.ts';
 import { type EndpointSettings, endpointSchema, serviceSchema } from './schema.ts';
 import { serveCompletions } from './serve.ts';
 
@@ -20,6 +20,7 @@ export const plugin = definePlugin({
   offers: [declaredModels, reportsUsage],
   takes: [declaredModels],
   answersAlone: true,
+  convert: writeEncodings,
   becomes: ['encoding/streaming'],
   expectsBelow: { component: name, called: `an endpoint with ${name}`, suits: () => true },
   independent: true,

@@ -1,9 +1,9 @@
-import { definePort, type PipeRequest, type Site, type Step } from '#contract';
+import { type DataObject, definePort, isObject, type PipeRequest, type Site, type Step } from '#contract';
 import type { ModelsConfig } from './schema.ts';
 
 /** A model that clients can use. */
 export interface Model {
-  /** Vendor of the model's first backend, such as `anthropic`. */
+  /** Vendor of the model's first backend, such as `anthropic`; `gateway` if a router chooses it. */
   readonly vendor: string;
   readonly call: Step<PipeRequest>;
 }
@@ -20,13 +20,27 @@ export function declareModels(site: Site<ModelsConfig>): Models {
     const at = `/models/${index}`;
     if (models.has(name)) throw site.fault('CHAT_MODEL', `${at}/name`, `duplicate model name "${name}"`);
     const vendors = backend.map(({ extra_config }, position) => {
-      const vendor = Object.keys((extra_config?.['ai/llm'] as object | undefined) ?? {})[0];
+      const vendor = vendorOf(extra_config?.['ai/llm']) ?? (extra_config?.['ai/router'] ? 'gateway' : undefined);
       if (vendor !== undefined) return vendor;
-      throw site.fault('CHAT_BACKEND', `${at}/backend/${position}`, 'the backend of a model must have "ai/llm"', {
-        hint: 'Add "ai/llm" to "extra_config" of the backend.',
+      const message = 'the backend of a model must have "ai/llm" or "ai/router"';
+      throw site.fault('CHAT_BACKEND', `${at}/backend/${position}`, message, {
+        hint: 'Add "ai/llm" or "ai/router" to "extra_config" of the backend.',
       });
     });
     models.set(name, { vendor: vendors[0]!, call: site.pipe(at) });
   }
   return models;
+}
+
+function vendorOf(config: unknown): string | undefined {
+  return Object.keys((config as object | undefined) ?? {}).find((key) => key !== 'format');
+}
+
+/** Writes the output encoding of the models, on which components of their backends depend. */
+export function writeEncodings(document: DataObject): void {
+  const components = document['extra_config'];
+  const config = isObject(components) ? components['ai/chat-completions'] : undefined;
+  const models = isObject(config) ? config['models'] : undefined;
+  if (!Array.isArray(models)) return;
+  for (const model of models) if (isObject(model)) model['output_encoding'] ??= 'streaming';
 }

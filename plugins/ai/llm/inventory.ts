@@ -89,37 +89,35 @@ export class Inventory {
     });
     return null;
   }
-}
-
-/**
- * Replaces references to providers in `ai/llm` with the settings and the address of the provider. Codes: LLM_PROVIDER;
- * a warning LLM_ADDRESS.
- */
-export function resolveProviders(document: DataObject, report: Conversion): void {
-  const inventory = new Inventory(document, report, 'LLM_PROVIDER');
-  for (const { holder, pointer } of report.holders(document)) {
-    const components = holder['extra_config'];
+  /**
+   * Replaces a reference to a provider in `ai/llm` of a backend with the settings and the address of the provider.
+   * Code: a warning LLM_ADDRESS.
+   */
+  resolve(backend: DataObject, pointer: string): void {
+    const components = backend['extra_config'];
     const config = isObject(components) && Object.hasOwn(components, 'ai/llm') ? components['ai/llm'] : undefined;
     const name = isObject(config) ? config['provider'] : undefined;
-    if (!isObject(config) || !isObject(components) || typeof name !== 'string') continue;
-    const provider = inventory.provider(name, joinPointer(pointer, 'extra_config', 'ai/llm', 'provider'));
+    if (!isObject(config) || !isObject(components) || typeof name !== 'string') return;
+    const provider = this.provider(name, joinPointer(pointer, 'extra_config', 'ai/llm', 'provider'));
     const { provider: _, ...rest } = config;
     if (!provider || Object.keys(rest).some((key) => key !== 'format')) {
       // Is reported; without an address, follow-up errors would hide the reason.
-      for (const [field, value] of Object.entries(nowhere)) holder[field] ??= value;
-      continue;
+      for (const [field, value] of Object.entries(nowhere)) backend[field] ??= value;
+      return;
     }
-    if (holder['host'] !== undefined) {
-      report.warn(
-        'LLM_ADDRESS',
-        joinPointer(pointer, 'host'),
-        `host has no effect: provider "${name}" defines its address`,
-        {
-          hint: 'Remove it, or set "endpoint" of the provider.',
-        },
-      );
+    if (backend['host'] !== undefined) {
+      const message = `host has no effect: provider "${name}" defines its address`;
+      this.#report.warn('LLM_ADDRESS', joinPointer(pointer, 'host'), message, {
+        hint: 'Remove it, or set "endpoint" of the provider.',
+      });
     }
-    Object.assign(holder, structuredClone(provider.address));
+    Object.assign(backend, structuredClone(provider.address));
     components['ai/llm'] = { ...rest, ...structuredClone(provider.settings) };
   }
+}
+
+/** Replaces all references to providers in `ai/llm`. Codes: LLM_PROVIDER; a warning LLM_ADDRESS. */
+export function resolveProviders(document: DataObject, report: Conversion): void {
+  const inventory = new Inventory(document, report, 'LLM_PROVIDER');
+  for (const { holder, pointer } of report.holders(document)) inventory.resolve(holder, pointer);
 }

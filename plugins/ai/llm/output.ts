@@ -3,10 +3,10 @@ import { chosenVendor, vendors } from './schema.ts';
 import type { Vendor } from './vendor.ts';
 
 /** Name of the output encoding that is replaced with the encoding of the vendor's streams. */
-const STREAMING = 'streaming';
+export const STREAMING = 'streaming';
 
 /** Encoding of a stream as it is sent to the client. */
-function encodingOf(vendor: Vendor, format: unknown): 'sse' | 'eventstream' {
+export function encodingOf(vendor: Vendor, format: unknown): 'sse' | 'eventstream' {
   return format === 'openai' || format === 'anthropic' ? 'sse' : vendor.stream.encoding;
 }
 

@@ -1,5 +1,3 @@
-import { httpDate } from '../../shared/http-headers/date.ts';
-
 /** Limits of random pauses, in milliseconds. */
 export interface PauseLimits {
   readonly baseMs: number;
@@ -12,13 +10,4 @@ export interface PauseLimits {
  */
 export function pauseMs({ baseMs, maxMs }: PauseLimits, retry: number, random: () => number = Math.random): number {
   return random() * Math.min(maxMs, baseMs * 2 ** (retry - 1));
-}
-
-/** Milliseconds of a `Retry-After` header, which contains seconds or a date; 0 if it is absent or invalid. */
-export function retryAfterMs(value: string | undefined, now: number): number {
-  if (value === undefined) return 0;
-  const text = value.trim();
-  if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;
-  const at = httpDate(text);
-  return at > now ? at - now : 0;
 }

@@ -1,8 +1,9 @@
 import type { PipeRequest, Reply, Tracer } from '#contract';
 import { idempotent } from '../../shared/retries/idempotent.ts';
+import { retryAfterMs } from '../../shared/retries/retry-after.ts';
 import type { BudgetLimits, Use } from './budget.ts';
 import type { Measures, Result } from './measures.ts';
-import { type PauseLimits, pauseMs, retryAfterMs } from './pause.ts';
+import { type PauseLimits, pauseMs } from './pause.ts';
 import { isUnsent, type Retriable } from './reason.ts';
 import type { Sent } from './sent.ts';
 

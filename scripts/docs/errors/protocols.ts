@@ -172,7 +172,10 @@ export const queueErrors: Codes = {
 
 /** Models and tools. */
 export const aiErrors: Codes = {
-  CHAT_BACKEND: ['The backend of a model has no `ai/llm`.', 'Add `ai/llm` to the `extra_config` of the backend.'],
+  CHAT_BACKEND: [
+    'The backend of a model has neither `ai/llm` nor `ai/router`.',
+    'Add one of them to the `extra_config` of the backend.',
+  ],
   CHAT_COMPLETION: ['A model did not answer the request.', 'Read the message, and see the log for the cause.'],
   CHAT_METHOD: ['The endpoint cannot serve the method.', 'Use POST for completions and GET for the list of models.'],
   CHAT_MODEL: [
@@ -236,6 +239,26 @@ export const aiErrors: Codes = {
     'Write a URL with http or https and without credentials.',
   ],
   PROVIDER_NAME: ['Two providers have the same name.', 'Use different names.'],
+  ROUTER_CLASSIFIER: ['A route names a classifier that is not declared.', 'Declare it in `ai/classifiers`.'],
+  ROUTER_EMPTY: [
+    'A provider ended its stream before the first byte. The next provider is tried.',
+    'See the log of the provider.',
+  ],
+  ROUTER_GATE: ['A route names a gate that is not declared.', 'Declare it in `ai/classifiers`.'],
+  ROUTER_OUTPUT: ['A router cannot respond in this output encoding.', 'Set `"output_encoding"` to streaming or json.'],
+  ROUTER_PROVIDER: [
+    'A router refers to a provider that is not declared.',
+    'Declare the provider in `ai/providers` at the root, or correct the name.',
+  ],
+  ROUTER_ROUTE: ['The fields of a route contradict each other, or one is missing.', 'Follow the hint.'],
+  ROUTER_TIMEOUT: [
+    'A provider did not respond in its time. The next provider is tried.',
+    'Raise `attempt_timeout`, or the timeout of the endpoint.',
+  ],
+  ROUTER_UNMATCHED: [
+    'A request matches no route of the router. The client gets 500.',
+    'Place a route without gates last.',
+  ],
 };
 
 /** Logs, metrics and traces. */

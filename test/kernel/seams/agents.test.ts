@@ -149,8 +149,8 @@ describe('an async agent', () => {
       'ROUTE_PLACEHOLDER /async_agent/0/backend/0/url_pattern',
     ]);
     deepEqual(await refusedAs(agent({ consumer: {} })), ['SCHEMA_REQUIRED /async_agent/0/consumer']);
-    deepEqual(await refusedAs(agent({ extra_config: { 'ai/router': {} } })), [
-      'CONFIG_NOT_SUPPORTED /async_agent/0/extra_config/ai~1router',
+    deepEqual(await refusedAs(agent({ extra_config: { 'telemetry/instana': {} } })), [
+      'CONFIG_NOT_SUPPORTED /async_agent/0/extra_config/telemetry~1instana',
     ]);
   });
 

@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { allowsRetry } from '../../../../plugins/backend/retry/budget.ts';
-import { pauseMs, retryAfterMs } from '../../../../plugins/backend/retry/pause.ts';
+import { pauseMs } from '../../../../plugins/backend/retry/pause.ts';
+import { retryAfterMs } from '../../../../plugins/shared/retries/retry-after.ts';
 
 describe('the pauses of backend/retry', () => {
   it('are random, and their limit doubles up to the maximum', () => {

@@ -1,0 +1,90 @@
+import { type Conversion, type Data, type DataObject, isObject, joinPointer } from '#contract';
+import { Inventory } from '../llm/inventory.ts';
+import { encodingOf, STREAMING } from '../llm/output.ts';
+import { streamEncodings, UNBOUNDED } from './schema.ts';
+
+const name = 'ai/router';
+
+/**
+ * Writes the backend of every provider that a router refers to into its `targets`, so that it is compiled and checked
+ * like any other. Code: ROUTER_PROVIDER.
+ */
+export function expandRouters(document: DataObject, report: Conversion): void {
+  const inventory = new Inventory(document, report, 'ROUTER_PROVIDER');
+  const holders = new Map<string, DataObject>();
+  for (const { holder, pointer } of report.holders(document)) {
+    holders.set(pointer, holder);
+    const components = holder['extra_config'];
+    const config = isObject(components) && Object.hasOwn(components, name) ? components[name] : undefined;
+    const around = holders.get(pointer.replace(/\/backend\/\d+$/, ''));
+    if (!isObject(config) || !around || around === holder) continue;
+    // Never called: the host prevents a follow-up error when the router is not valid.
+    holder['host'] ??= ['http://localhost'];
+    holder['url_pattern'] ??= '/';
+    holder['method'] ??= 'POST';
+    expand(document, around, config, { inventory, pointer: joinPointer(pointer, 'extra_config', name) });
+  }
+}
+
+interface Place {
+  readonly inventory: Inventory;
+  readonly pointer: string;
+}
+
+function expand(document: DataObject, around: DataObject, config: DataObject, { inventory, pointer }: Place): void {
+  const written = listOf(config['targets']).filter(isObject);
+  const named = new Map(written.map((target) => [target['provider'], target]));
+  const references = new Map<string, string>();
+  for (const [provider, at] of referencesIn(config, pointer))
+    if (!references.has(provider)) references.set(provider, at);
+  const used = [...references].map(([provider, at]) => ({ provider, found: inventory.provider(provider, at) }));
+  const vendors = new Set(used.map(({ found }) => found?.vendor));
+  const [vendor] = vendors;
+  const format = config['format'] ?? (vendors.size > 1 ? 'openai' : 'native');
+  const output = around['output_encoding'] ?? document['output_encoding'];
+  const isStream = typeof output === 'string' && streamEncodings.has(output);
+  for (const { provider, found } of used) {
+    let target = named.get(provider);
+    if (!target) {
+      if (!found) continue;
+      target = { provider, backend: [{ extra_config: { 'ai/llm': { provider } } }] };
+      written.push(target);
+    }
+    target['endpoint'] ??= `/${encodeURIComponent(provider)}`;
+    target['timeout'] ??= UNBOUNDED;
+    target['output_encoding'] ??= isStream ? output : 'json';
+    for (const [index, backend] of listOf(target['backend']).entries()) {
+      if (isObject(backend)) settle(backend, isStream ? format : 'native', inventory, `${pointer}/targets/${index}`);
+    }
+  }
+  config['targets'] = written;
+  // Each message of a stream can be inspected in the encoding that the client receives.
+  if (output === STREAMING && vendor && pointer.startsWith('/endpoints/')) {
+    around['output_encoding'] = encodingOf(vendor, format);
+  }
+}
+
+function settle(backend: DataObject, format: Data, inventory: Inventory, pointer: string): void {
+  inventory.resolve(backend, pointer);
+  const components = backend['extra_config'];
+  const model = isObject(components) ? components['ai/llm'] : undefined;
+  if (isObject(model) && format !== 'native') model['format'] ??= format;
+}
+
+/** Names of providers in the routes, with their pointers. */
+function* referencesIn(config: DataObject, pointer: string): Generator<readonly [string, string]> {
+  for (const field of ['provider', 'failover', 'providers']) {
+    const value = config[field];
+    if (typeof value === 'string') yield [value, joinPointer(pointer, field)];
+    for (const [index, each] of listOf(value).entries()) {
+      if (typeof each === 'string') yield [each, joinPointer(pointer, field, index)];
+    }
+  }
+  for (const [index, route] of listOf(config['routes']).entries()) {
+    if (isObject(route)) yield* referencesIn(route, joinPointer(pointer, 'routes', index));
+  }
+}
+
+function listOf(value: Data | undefined): readonly Data[] {
+  return Array.isArray(value) ? value : [];
+}
