@@ -179,6 +179,11 @@ export const explanations: readonly Explanation[] = [
     because: 'a URL is a text in OpenAPI; its variables are objects next to it',
   },
   {
+    fields: ['root governance/processors quotas[] connection_name'],
+    kind: 'required',
+    because: 'a quota without a connection is counted in memory',
+  },
+  {
     fields: ['backend ai/router *failover'],
     kind: 'type',
     because: 'several providers can be listed, which are tried in order',

@@ -1,6 +1,7 @@
 import {
   after,
   type BackendSite,
+  type Call,
   CallError,
   type Counter,
   type Data,
@@ -16,6 +17,7 @@ import {
 import { type Fields, requestFields } from '../../engines/templates/fields.ts';
 import { compileFile } from '../../engines/templates/renderer.ts';
 import type { PayloadOptions } from './payload.ts';
+import { type ReportUsage, tokensOf } from './usage.ts';
 import type { Vendor } from './vendor.ts';
 
 interface Answered {
@@ -36,6 +38,7 @@ const fields: Fields<Answered> = {
 export interface AnswerOptions extends Pick<PayloadOptions, 'vendor' | 'settings' | 'pointer' | 'show'> {
   /** Counts tokens; null if no metrics are collected. */
   readonly tokens: ((count: number) => void) | null;
+  readonly reportUsage: ReportUsage;
 }
 
 /**
@@ -43,13 +46,16 @@ export interface AnswerOptions extends Pick<PayloadOptions, 'vendor' | 'settings
  * backend's `group`, if one is set.
  */
 export function unifyingAnswers(site: BackendSite<DataObject>, options: AnswerOptions): Wrap<PipeRequest> {
-  const { vendor, settings, tokens, show } = options;
+  const { vendor, settings, tokens, reportUsage, show } = options;
   const group = site.backend.group || null;
   const render = settings.output_template === undefined ? null : byTemplate(site, options);
-  const change = (reply: Reply, request: PipeRequest, data: DataObject): DataObject => {
+  const change = (reply: Reply, request: PipeRequest, call: Call, data: DataObject): DataObject => {
     show('answer', () => printJson(data));
     const answer = vendor.read(data);
-    if (tokens && answer.usage.total > 0) tokens(answer.usage.total);
+    if (answer.usage.total > 0) {
+      tokens?.(answer.usage.total);
+      reportUsage(call, tokensOf(answer.usage));
+    }
     if (render) return render({ reply, request });
     if (!answer.candidates.some(({ texts }) => texts.length > 0))
       site.log.debug(
@@ -58,13 +64,13 @@ export function unifyingAnswers(site: BackendSite<DataObject>, options: AnswerOp
     return unified(answer);
   };
   return (next) =>
-    after<PipeRequest>((reply, request) => {
+    after<PipeRequest>((reply, request, call) => {
       if (reply.errors.length > 0 || reply.skipped || reply.data === null) return;
       const data = group === null ? reply.data : getKey(reply.data, group);
       const inside = asObject(data ?? {});
       try {
         if (group !== null) reply.data = inside;
-        const made = change(reply, request, inside);
+        const made = change(reply, request, call, inside);
         reply.data = group === null ? made : { [group]: made };
       } catch (error) {
         if (!(error instanceof CallError)) throw error;

@@ -23,6 +23,7 @@ import { outputOf, resolveStreaming } from './output.ts';
 import { sendingPayload } from './payload.ts';
 import { chosenVendor, schema } from './schema.ts';
 import { streamingAnswers } from './stream.ts';
+import { reportingUsage } from './usage.ts';
 import type { Format, Vendor } from './vendor.ts';
 
 /**
@@ -67,6 +68,7 @@ function attach(site: BackendSite<DataObject>): AtBackend {
     description: 'Number of tokens in prompts and responses of models.',
   });
   const tokens = counter ? countingTokens(counter, vendor.name, site.endpoint.endpoint) : null;
+  const reportUsage = reportingUsage(settings.price);
   const common = { vendor, settings, pointer, show };
   const send = sendingPayload(site, { ...common, streams: output !== null });
   const failures = reportingFailures(site, vendor, credentials);
@@ -75,7 +77,7 @@ function attach(site: BackendSite<DataObject>): AtBackend {
     sets: vendor.headers(credentials).map(([name]) => name),
   };
   if (output === null) {
-    const read = unifyingAnswers(site, { ...common, tokens });
+    const read = unifyingAnswers(site, { ...common, tokens, reportUsage });
     const alone = site.endpoint.backend.every(
       ({ extra_config: components }, _, { length }) => length === 1 || Object.hasOwn(components, 'backend/conditional'),
     );
@@ -89,7 +91,7 @@ function attach(site: BackendSite<DataObject>): AtBackend {
   }
   const model = isRewritten(vendor, settings.format) ? modelOf(site, settings.variables['model']) : null;
   const { format } = settings;
-  const stream = streamingAnswers(site, { vendor, messages: output.messages, model, format, tokens });
+  const stream = streamingAnswers(site, { vendor, messages: output.messages, model, format, tokens, reportUsage });
   return { ...attached, backend: send, transport: (next) => stream(failures(unnamed(next))) };
 }
 

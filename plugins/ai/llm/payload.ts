@@ -1,21 +1,23 @@
 import {
   type BackendSite,
+  type Call,
   CallError,
   type DataObject,
   isObject,
   type PipeRequest,
   Reply,
   RequestBody,
-  type Step,
   type Wrap,
 } from '#contract';
 import { type Fields, requestFields } from '../../engines/templates/fields.ts';
 import { readClientBody, textOf } from '../../engines/templates/media.ts';
 import { readBody } from '../../engines/templates/read-body.ts';
 import { compileFile } from '../../engines/templates/renderer.ts';
+import { outputLimit } from '../../shared/ports/model-usage.ts';
 import { type ChatCompletion, chatSlot } from '../lib/chat.ts';
 import { readPrompt } from '../lib/prompt.ts';
 import type { Settings } from './schema.ts';
+import { withOutputLimit } from './usage.ts';
 import type { Payload, Vendor } from './vendor.ts';
 
 interface Received {
@@ -23,6 +25,8 @@ interface Received {
   readonly bytes: Uint8Array;
   /** The chat completion; undefined if the request is in the format of `ai/llm`. */
   readonly chat: ChatCompletion | undefined;
+  /** Output limit set by a budget; undefined without one. Templates set their own. */
+  readonly limit: number | undefined;
 }
 
 const fields: Fields<Received> = {
@@ -66,11 +70,12 @@ export function sendingPayload(site: BackendSite<DataObject>, options: PayloadOp
   const { vendor, settings, streams, show } = options;
   const write = settings.input_template === undefined ? byDefault(options) : byTemplate(site, options);
   const { asks } = vendor.stream;
-  const prepare = (request: PipeRequest, bytes: Uint8Array, chat: ChatCompletion | undefined): CallError | null => {
+  const prepare = (request: PipeRequest, bytes: Uint8Array, call: Call): CallError | null => {
+    const chat = call.get(chatSlot);
     request.headers.filter((name) => !dropped.has(name));
     let text: string;
     try {
-      text = write({ request, bytes, chat });
+      text = write({ request, bytes, chat, limit: call.get(outputLimit) });
     } catch (error) {
       if (error instanceof CallError) return error;
       throw error;
@@ -85,8 +90,8 @@ export function sendingPayload(site: BackendSite<DataObject>, options: PayloadOp
     return null;
   };
   return (next) => {
-    const goOn = (request: PipeRequest, bytes: Uint8Array | CallError, call: Parameters<Step<PipeRequest>>[1]) => {
-      const error = bytes instanceof Error ? bytes : prepare(request, bytes, call.get(chatSlot));
+    const goOn = (request: PipeRequest, bytes: Uint8Array | CallError, call: Call) => {
+      const error = bytes instanceof Error ? bytes : prepare(request, bytes, call);
       return error ? Reply.failed(error) : next(request, call);
     };
     return (request, call) => {
@@ -98,9 +103,10 @@ export function sendingPayload(site: BackendSite<DataObject>, options: PayloadOp
 
 function byDefault({ vendor, settings, streams }: PayloadOptions): (received: Received) => string {
   const more: Payload = streams && vendor.stream.asks === 'payload' ? { stream: true } : {};
-  return ({ bytes, chat }) => {
+  return ({ bytes, chat, limit }) => {
     const prompt = chat ? chat.prompt : readPrompt(bytes);
-    const variables = chat ? { ...settings.variables, ...variablesOf(vendor, chat) } : settings.variables;
+    const written = chat ? { ...settings.variables, ...variablesOf(vendor, chat) } : settings.variables;
+    const variables = withOutputLimit(vendor, written, limit);
     return JSON.stringify({
       ...present(vendor.payload(prompt, variables)),
       ...(chat?.streams !== false && more),

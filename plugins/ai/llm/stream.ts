@@ -11,6 +11,7 @@ import {
   toCallError,
   type Wrap,
 } from '#contract';
+import { modelListenersOf } from '../../shared/ports/model-usage.ts';
 import { usageListenersOf } from '../../shared/ports/usage.ts';
 import { chatSlot } from '../lib/chat.ts';
 import { ChunkWriter } from './chunks.ts';
@@ -18,6 +19,7 @@ import { completed } from './completed.ts';
 import { printable } from './failure.ts';
 import { MessageEventWriter } from './message-events.ts';
 import { cuttingAtStops } from './stop-sequences.ts';
+import { type ReportUsage, type Tokens, tokensOf } from './usage.ts';
 import type { Format, Progress, StreamWriter, Vendor } from './vendor.ts';
 
 export interface StreamOptions {
@@ -29,6 +31,7 @@ export interface StreamOptions {
   readonly format: Format;
   /** Counts tokens; null if no metrics are collected. */
   readonly tokens: ((count: number) => void) | null;
+  readonly reportUsage: ReportUsage;
 }
 
 /** Headers that describe the vendor's bytes. */
@@ -39,14 +42,14 @@ const ofTheBytes = new Set(['content-length', 'content-encoding', 'content-type'
  * that is neither rewritten nor counted is not parsed.
  */
 export function streamingAnswers(site: BackendSite<DataObject>, options: StreamOptions): Wrap<PipeRequest> {
-  const { vendor, tokens } = options;
+  const { vendor, tokens, reportUsage } = options;
   const begin = (reply: Reply, request: PipeRequest, call: Call): Reply | Promise<Reply> => {
     const { body, headers } = reply;
     if (reply.status !== 200 || reply.errors.length > 0 || body === null) return reply;
     const chat = call.get(chatSlot);
     const model = chat ? chat.model : options.model;
     const listeners = usageListenersOf(call);
-    const isCounted = tokens !== null || listeners.length > 0;
+    const isCounted = tokens !== null || listeners.length > 0 || modelListenersOf(call).length > 0;
     if (model === null && !isCounted) return reply;
     const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
     if (encoding !== 'identity') {
@@ -58,13 +61,14 @@ export function streamingAnswers(site: BackendSite<DataObject>, options: StreamO
       tokens?.(added);
       for (const listener of listeners) listener(added);
     };
+    const finish = (used: Tokens) => reportUsage(call, used);
     const stops = chat && vendor.parameters.stop === undefined ? chat.stops : [];
-    if (chat && !chat.streams) return completed(reply, chat, { vendor, stops, report });
+    if (chat && !chat.streams) return completed(reply, chat, { vendor, stops, report, finish });
     const stream = body instanceof ByteStream ? body : streamOf(body);
     const promptBytes = request.body?.length ?? 0;
-    const reading = new Reading(vendor, promptBytes, report, (failure) =>
-      site.log.warning(`[LLM] ${vendor.name}/${vendor.version}: the stream failed with code ${failure}`),
-    );
+    const onFailure = (failure: string) =>
+      site.log.warning(`[LLM] ${vendor.name}/${vendor.version}: the stream failed with code ${failure}`);
+    const reading = new Reading(vendor, promptBytes, { report, finish, onFailure });
     if (model === null) {
       reply.body = stream;
       watch(stream, options.messages, reading);
@@ -99,6 +103,14 @@ function streamOf(bytes: Uint8Array): ByteStream {
 /** Characters per token, to estimate the usage if the vendor did not report it. */
 const CHARACTERS_A_TOKEN = 4;
 
+/** Receivers of what a stream reports. */
+interface ReadingEvents {
+  /** Adds to the token usage. */
+  report(added: number): void;
+  finish(tokens: Tokens): void;
+  onFailure(code: string): void;
+}
+
 /**
  * Reads the messages of one stream, and reports how much each adds to the token usage. Vendors report usage at the end.
  * If a stream is cut off earlier, usage is estimated from the length of the payload and of the received text, so that
@@ -106,21 +118,21 @@ const CHARACTERS_A_TOKEN = 4;
  */
 class Reading {
   readonly #read: (message: DataObject) => Progress;
-  readonly #report: (added: number) => void;
-  readonly #onFailure: (code: string) => void;
+  readonly #on: ReadingEvents;
   #reported = 0;
   /** Tokens of the prompt, estimated from its length until the vendor reports them. */
   #prompt: number;
   #characters = 0;
+  #completion = 0;
   #hasStopped = false;
   #isFinal = false;
+  #isFinished = false;
 
   /** @param promptBytes length of the payload sent to the vendor. */
-  constructor(vendor: Vendor, promptBytes: number, report: (added: number) => void, onFailure: (code: string) => void) {
+  constructor(vendor: Vendor, promptBytes: number, on: ReadingEvents) {
     this.#read = vendor.stream.open();
     this.#prompt = Math.ceil(promptBytes / CHARACTERS_A_TOKEN);
-    this.#report = report;
-    this.#onFailure = onFailure;
+    this.#on = on;
   }
 
   readonly read = (message: DataObject): Progress => {
@@ -133,28 +145,42 @@ class Reading {
     if (usage && usage.total > 0) {
       this.#raise(usage.total);
       this.#prompt = usage.prompt || this.#prompt;
+      this.#completion = Math.max(this.#completion, tokensOf(usage).output);
       this.#isFinal ||= this.#hasStopped;
     }
     if (failure === undefined) return progress;
     const code = printable(failure) || 'error';
-    this.#onFailure(code);
+    this.#on.onFailure(code);
     return { ...progress, failure: code };
   };
 
   /** Reports the estimated usage of a stream that ended early or was canceled. */
   readonly cutOff = (): void => {
-    if (!this.#isFinal) this.#raise(this.#prompt + Math.ceil(this.#characters / CHARACTERS_A_TOKEN));
+    if (!this.#isFinal) this.#raise(this.#prompt + this.#estimate);
+    this.finish();
   };
+
+  /** Reports the usage of the whole stream, once. */
+  readonly finish = (): void => {
+    if (this.#isFinished) return;
+    this.#isFinished = true;
+    const output = this.#isFinal ? this.#completion : Math.max(this.#completion, this.#estimate);
+    this.#on.finish({ input: this.#prompt, output });
+  };
+
+  get #estimate(): number {
+    return Math.ceil(this.#characters / CHARACTERS_A_TOKEN);
+  }
 
   #raise(total: number): void {
     if (total <= this.#reported) return;
-    this.#report(total - this.#reported);
+    this.#on.report(total - this.#reported);
     this.#reported = total;
   }
 }
 
 /** Observes a stream without consuming it. */
-function watch(stream: ByteStream, messages: Messages, { read, cutOff }: Reading): void {
+function watch(stream: ByteStream, messages: Messages, { read, cutOff, finish }: Reading): void {
   const reader = messages.open(
     (message) => {
       read(message);
@@ -164,7 +190,10 @@ function watch(stream: ByteStream, messages: Messages, { read, cutOff }: Reading
   );
   stream.tap({
     write: (chunk) => reader.write(chunk),
-    end: () => reader.end(),
+    end() {
+      reader.end();
+      finish();
+    },
     // The consumer of the stream receives the error itself.
     fail: cutOff,
   });
@@ -186,7 +215,7 @@ interface Rewriting {
 function rewritten(
   body: ByteStream,
   messages: Messages,
-  { reading: { read: readAll, cutOff }, stops, writer: open, onCut }: Rewriting,
+  { reading: { read: readAll, cutOff, finish }, stops, writer: open, onCut }: Rewriting,
 ): ByteStream {
   const read = cuttingAtStops(readAll, stops);
   const cancel = (reason: Error): void => {
@@ -230,6 +259,7 @@ function rewritten(
           cutOff();
           onCut();
         }
+        finish();
         writer.end();
         output.end();
       }),

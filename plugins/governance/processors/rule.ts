@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Call } from '#contract';
-import type { RedisConnection } from '../../clients/redis/port.ts';
 import { RedisError } from '../../clients/redis/redis-error.ts';
-import type { QuotaRule, Verdict } from '../../shared/ports/quotas.ts';
+import type { QuotaRule, Reserve, Verdict } from '../../shared/ports/quotas.ts';
 import { windowOf } from '../quota/windows.ts';
+import type { Counters } from './memory.ts';
 import type { Outage } from './outage.ts';
 import type { RefusedCallers } from './refused-callers.ts';
 import type { LimitConfig } from './schema.ts';
@@ -18,7 +18,7 @@ const MAX_CALLER_BYTES = 64;
 /** Dependencies shared by the rules of a quota. */
 export interface RuleSurroundings {
   readonly quota: string;
-  readonly connection: RedisConnection;
+  readonly connection: Counters;
   readonly hashes: boolean;
   readonly outage: Outage;
   readonly refused: RefusedCallers<Verdict> | null;
@@ -26,15 +26,26 @@ export interface RuleSurroundings {
   readonly clock: { now(): number };
 }
 
+/** A rule, and its reservations. */
+export interface CountingRule {
+  readonly rule: QuotaRule;
+  readonly reserve: Reserve;
+}
+
 /** Counters of a rule: one per caller and window, all in one hash slot. The windows follow this gateway's clock. */
-export function countingRule(name: string, limits: readonly LimitConfig[], around: RuleSurroundings): QuotaRule {
+export function countingRule(name: string, limits: readonly LimitConfig[], around: RuleSurroundings): CountingRule {
   const { quota, connection, hashes, outage, refused, clock } = around;
   const place = `${keyPart(quota)} ${keyPart(name)}`;
 
-  const count = async (kind: 'take' | 'look' | 'add', weight: number, caller: string, call: Call): Promise<Verdict> => {
-    const now = Date.now();
+  const count = async (
+    kind: 'take' | 'look' | 'add',
+    weight: number,
+    caller: string,
+    call: Call,
+    { now, remembers }: Moment = { now: Date.now(), remembers: true },
+  ): Promise<Verdict> => {
     const tag = `{${place} ${callerPart(caller, hashes)}}`;
-    const known = kind === 'add' ? undefined : refused?.find(tag, now);
+    const known = kind === 'add' || !remembers ? undefined : refused?.find(tag, now);
     if (known) return { ...known.value, retrySeconds: secondsUntil(known.until, now) };
     if (!outage.mayTry(clock.now())) throw new RedisError(connection.name, 'is not used until the next retry');
     const windows = limits.map(({ unit }) => windowOf(unit, now));
@@ -62,14 +73,28 @@ export function countingRule(name: string, limits: readonly LimitConfig[], aroun
       if (allowances[index]!.remaining < least) until = Math.max(until, end);
     }
     const verdict = { retrySeconds: secondsUntil(until, now), allowances };
-    refused?.add(tag, now, until, verdict);
+    if (remembers) refused?.add(tag, now, until, verdict);
     return verdict;
   };
-  return {
+  const rule: QuotaRule = {
     take: (caller, call) => count('take', 1, caller, call),
     look: (caller, call) => count('look', 0, caller, call),
     add: (caller, weight, call) => count('add', weight, caller, call),
   };
+  const reserve: Reserve = async (caller, weight, call) => {
+    // Reservations are settled in the windows in which they were made. Their rejections are not remembered, as others
+    // can be settled for less.
+    const moment = { now: Date.now(), remembers: false };
+    const verdict = await count('take', weight, caller, call, moment);
+    return { verdict, settle: (used, settling) => count('add', used - weight, caller, settling, moment) };
+  };
+  return { rule, reserve };
+}
+
+/** When a use is counted, and whether a rejection is remembered. */
+interface Moment {
+  readonly now: number;
+  readonly remembers: boolean;
 }
 
 function secondsUntil(end: number, now: number): number {

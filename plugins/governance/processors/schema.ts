@@ -34,14 +34,19 @@ export const schema = {
       type: 'array',
       items: {
         type: 'object',
-        required: ['name', 'connection_name', 'rules'],
+        required: ['name', 'rules'],
         properties: {
           name: {
             type: 'string',
             minLength: 1,
             description: 'Quota name that governance/quota refers to. Part of the Redis keys.',
           },
-          connection_name: { type: 'string', description: 'Name of a connection declared in "redis" at the root.' },
+          connection_name: {
+            type: 'string',
+            description:
+              'Name of a connection declared in "redis" at the root. Default: usage is counted in the memory of the gateway, for all its workers together, and is lost when it stops.',
+            examples: ['counters'],
+          },
           rules: {
             type: 'array',
             items: {

@@ -19,8 +19,10 @@ import {
 } from '#contract';
 import { limitedWarning } from '../../shared/logging/limited-warning.ts';
 import { refuseUnknownParam } from '../../shared/parameters/declared.ts';
-import { quotas, type Verdict } from '../../shared/ports/quotas.ts';
+import { quotas, reservations, type Verdict } from '../../shared/ports/quotas.ts';
 import { reportsUsage } from '../../shared/ports/usage.ts';
+import { type Budget, budgetOf } from './budget.ts';
+import { spending } from './budgeting.ts';
 import { type Metering, meteringOf } from './metering.ts';
 import { isMade, quotaUse, type Use, usedUp, writeAllowances } from './quota-use.ts';
 import { type QuotaUseConfig, schema, serviceSchema } from './schema.ts';
@@ -31,7 +33,7 @@ import { weightReader } from './weight.ts';
  * after its rate limits, at a backend inside the circuit breaker, where a rejection counts as a failure of that
  * backend.
  *
- * Configuration errors: `QUOTA_UNKNOWN`, `QUOTA_RULE`, `QUOTA_KEY`, `TIER_KEY`; a warning `TIER_HIDDEN`. Errors of a
+ * Configuration errors: `QUOTA_UNKNOWN`, `QUOTA_RULE`, `QUOTA_KEY`, `QUOTA_BUDGET`, `TIER_KEY`; a warning `TIER_HIDDEN`. Errors of a
  * call: `QUOTA_EXCEEDED`, `QUOTA_TIER`, `QUOTA_CALLER`, `REDIS_FAILED`.
  */
 export const plugin = definePlugin({
@@ -39,26 +41,37 @@ export const plugin = definePlugin({
   description: 'Rejects callers that have used up the quota of their tier.',
   requires: ['governance/processors'],
   leaves: ['requests', 'data'],
-  takes: [quotas, reportsUsage],
+  takes: [quotas, reservations, reportsUsage],
   independent: true,
   places: [
     atService(serviceSchema, (site) => {
-      const wrap = counting(site, clientOf, refusal, null, null);
+      const wrap = counting(site, clientOf, refusal, { metering: null, budget: null, weightKey: null });
       return { eachEndpoint: (): AtEndpoint => ({ endpoint: wrap }) };
     }),
     atEndpoint(schema, (site): AtEndpoint => {
       refuseUnknownParams(site);
-      const metering = meteringOf(site);
-      return { endpoint: counting(site, clientOf, refusal, metering), ...reads(site), ...metering?.hook };
+      const use = useAt(site);
+      return { endpoint: counting(site, clientOf, refusal, use), ...reads(site), ...use.metering?.hook };
     }),
     atBackend(schema, (site): AtBackend => {
       refuseUnknownParams(site);
-      const metering = meteringOf(site);
+      const use = useAt(site);
       const clientOfBackend = ({ client }: PipeRequest) => client;
-      return { backend: counting(site, clientOfBackend, failure, metering), ...reads(site), ...metering?.hook };
+      return { backend: counting(site, clientOfBackend, failure, use), ...reads(site), ...use.metering?.hook };
     }),
   ],
 });
+
+/** Measurement of uses at a place. */
+interface Measured {
+  readonly metering: Metering | null;
+  readonly budget: Budget | null;
+  readonly weightKey: string | null;
+}
+
+function useAt(site: EndpointSite<QuotaUseConfig>): Measured {
+  return { metering: meteringOf(site), budget: budgetOf(site), weightKey: site.config.weight_key ?? null };
+}
 
 function refuseUnknownParams(site: EndpointSite<QuotaUseConfig>): void {
   for (const [index, tier] of site.config.tiers.entries())
@@ -87,8 +100,7 @@ function counting<R extends ClientRequest | PipeRequest>(
   site: Site<QuotaUseConfig>,
   client: (request: R) => ClientRequest,
   refused: Refuse,
-  metering: Metering | null,
-  weightKey: string | null = site.config.weight_key ?? null,
+  { metering, budget, weightKey }: Measured,
 ): Wrap<R> {
   const { quota, useOf } = quotaUse(site);
   const { disable_quota_headers: isSilent } = site.config;
@@ -136,9 +148,12 @@ function counting<R extends ClientRequest | PipeRequest>(
     return weightKey === null ? withAllowances(reply, verdict) : weigh(use, reply, verdict, call);
   };
 
+  const full = (verdict: Verdict) => refused(usedUp, isSilent ? undefined : writeAllowances(new HeaderBag(), verdict));
+  const spend = budget ? spending<R>(site, quota, budget, { refused, full, withAllowances }) : ask;
+
   return (next) => (request, call) => {
     const use = useOf(client(request), call);
     if (use === null) return next(request, call);
-    return use instanceof Error ? refused(use) : ask(use, next, request, call);
+    return use instanceof Error ? refused(use) : spend(use, next, request, call);
   };
 }

@@ -67,6 +67,47 @@ const weight = {
   },
 } as const satisfies Record<string, Schema>;
 
+const budget = {
+  type: 'object',
+  description:
+    'Counts tokens of language models (`ai/llm`) instead of requests. Each request reserves the most that it can use before the call; afterwards, the reservation is replaced with the usage that the model reports, so that parallel requests cannot exceed the limit together. A request whose reservation does not fit is rejected with 429. Cannot be combined with `weight_key`.',
+  examples: [{ unit: 'total', max_output_tokens: 500 }],
+  properties: {
+    unit: {
+      type: 'string',
+      enum: ['total', 'input', 'output', 'cost'],
+      description:
+        'Counted amount: tokens, or their cost by the `price` of the model, or else by the price below. Limits of the quota are in the same unit.',
+      default: 'total',
+    },
+    max_output_tokens: {
+      type: 'integer',
+      minimum: 1,
+      description:
+        'Maximum number of output tokens of a request. A request can set less with `max_tokens`, `max_completion_tokens` or `max_output_tokens` in its body. Models without an `input_template` are limited to the reserved number.',
+      default: 1024,
+    },
+    bytes_per_token: {
+      type: 'number',
+      minimum: 1,
+      description:
+        'Bytes of the request body for which one input token is reserved. With 1, a body of text never has more tokens than reserved; English text has about 4 bytes per token.',
+      default: 1,
+    },
+    price: {
+      type: 'object',
+      description:
+        'Prices of a million tokens, used for reservations and for models without a `price` of their own. Use the highest price of the models. Required for the unit `cost`.',
+      required: ['input', 'output'],
+      examples: [{ input: 1, output: 5 }],
+      properties: {
+        input: { type: 'number', minimum: 0, description: 'Price of a million input tokens.' },
+        output: { type: 'number', minimum: 0, description: 'Price of a million output tokens.' },
+      },
+    },
+  },
+} as const satisfies Schema;
+
 const required = ['quota_name', 'tier_key', 'tiers'] as const;
 const byPlan = {
   quota_name: 'public',
@@ -95,10 +136,11 @@ export const serviceSchema = {
 export const schema = {
   type: 'object',
   title: 'Quota',
-  examples: [byPlan, { ...byPlan, weight_key: 'usage.total_tokens' }],
+  examples: [byPlan, { ...byPlan, weight_key: 'usage.total_tokens' }, { ...byPlan, token_budget: { unit: 'output' } }],
   required,
-  properties: { ...fields, ...weight },
+  properties: { ...fields, ...weight, token_budget: budget },
 } as const satisfies Schema;
 
 export type QuotaUseConfig = Infer<typeof schema>;
+export type BudgetConfig = NonNullable<QuotaUseConfig['token_budget']>;
 export type TierConfig = QuotaUseConfig['tiers'][number];

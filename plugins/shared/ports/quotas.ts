@@ -8,6 +8,13 @@ export interface Verdict {
   readonly allowances: readonly Allowance[];
 }
 
+/** A use that was counted before its size was known. */
+export interface Reservation {
+  readonly verdict: Verdict;
+  /** Replaces the reserved amount with the amount used, in the same windows. To be called at most once, if the use was allowed. */
+  settle(used: number, call: Call): Promise<Verdict>;
+}
+
 /** Quota of the callers of one plan. Every method throws RedisTrouble if the use cannot be counted. */
 export interface QuotaRule {
   /** Counts 1 in every window, or in none if one of them is full. */
@@ -24,6 +31,12 @@ export interface Quota {
   /** Decides on a request that could not be counted: undefined lets it pass. */
   settle(error: unknown): Reply | undefined;
 }
+
+/** Counts a use of unknown size in every window, or in none if it does not fit into one of them. */
+export type Reserve = (caller: string, weight: number, call: Call) => Promise<Reservation>;
+
+/** Reservations of the rules of all quotas. */
+export const reservations: Port<ReadonlyMap<QuotaRule, Reserve>> = definePort('reservations of quotas');
 
 /** The quotas of a configuration, by name. */
 export const quotas: Port<ReadonlyMap<string, Quota>> = definePort('quotas');

@@ -89,6 +89,13 @@ export const clientBounds: readonly Bound[] = [
     tests: ['bounds of data that clients fill keep at most ten thousand verified credentials'],
   },
   {
+    holds: 'Counters of a quota in memory (`governance/processors` without a connection), for each quota',
+    from: 'plugins/governance/processors/memory.ts',
+    limit: '{MAX_COUNTERS} callers and windows',
+    beyond: 'Expired counters are dropped, or else the one that was created first.',
+    tests: ['counters of quotas in memory are limited in number: expired ones are dropped first, then the oldest'],
+  },
+  {
     holds: 'Callers rejected by a quota (`governance/quota`)',
     from: 'plugins/governance/processors/index.ts',
     limit: '{MOST_CALLERS} callers',

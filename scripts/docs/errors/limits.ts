@@ -20,6 +20,10 @@ export const limitErrors: Codes = {
     'Find out why the backend fails. It is tried again after `timeout`.',
   ],
   CIRCUIT_TWICE: ['A backend has both kinds of breaker.', 'Remove one of the two.'],
+  QUOTA_BUDGET: [
+    'The token budget is combined with `weight_key`, or counts costs without a price.',
+    'Follow the hint.',
+  ],
   QUOTA_CALLER: [
     'The caller cannot be identified. The client gets 400.',
     'Send the header or path parameter that identifies the caller.',

@@ -1,0 +1,107 @@
+import {
+  ByteStream,
+  Call,
+  CallError,
+  type ClientRequest,
+  type PipeRequest,
+  Reply,
+  type Site,
+  type Step,
+  toCallError,
+} from '#contract';
+import { limitedWarning } from '../../shared/logging/limited-warning.ts';
+import { listeningToModels, outputLimit } from '../../shared/ports/model-usage.ts';
+import { type Quota, type Reservation, reservations, type Verdict } from '../../shared/ports/quotas.ts';
+import type { Budget, Plan } from './budget.ts';
+import { isMade, type Use } from './quota-use.ts';
+import type { QuotaUseConfig } from './schema.ts';
+
+/** Replies of the quota at its place. */
+export interface BudgetReplies {
+  refused(error: CallError): Reply;
+  /** Rejects a request whose reservation does not fit. */
+  full(verdict: Verdict): Reply;
+  withAllowances(reply: Reply, verdict: Verdict): Reply;
+}
+
+type Requests = ClientRequest | PipeRequest;
+
+/** Reserves tokens for each request, and settles the reservation with what the models report. */
+export function spending<R extends Requests>(
+  site: Site<QuotaUseConfig>,
+  quota: Quota,
+  budget: Budget,
+  replies: BudgetReplies,
+): (use: Use, next: Step<R>, request: R, call: Call) => Promise<Reply> {
+  const reserving = site.take(reservations);
+  const warn = limitedWarning(site.log, site.use('clock'));
+  const settle = async (reservation: Reservation, used: number): Promise<Verdict> => {
+    try {
+      // Independent of the client's call: usage counts even after the client has disconnected.
+      return await reservation.settle(used, new Call(site.log));
+    } catch (error) {
+      site.log.error(`[Quota] a reservation is not settled and counts in full: ${(error as Error).message}`);
+      return reservation.verdict;
+    }
+  };
+
+  return async (use, next, request, call) => {
+    let plan: Plan;
+    let reservation: Reservation;
+    try {
+      plan = budget.plan((await request.body?.bytesToParse()) ?? null);
+    } catch (error) {
+      return Reply.failed(toCallError(error));
+    }
+    try {
+      reservation = await reserving!.get(use.rule)!(use.caller, plan.weight, call);
+    } catch (error) {
+      const reply = quota.settle(error);
+      return reply ? replies.refused(error as CallError) : next(request, call);
+    }
+    const { verdict } = reservation;
+    if (verdict.retrySeconds !== null) return replies.full(verdict);
+    let used: number | null = null;
+    const metered = listeningToModels(call.with(outputLimit, plan.output), (usage) => {
+      used = (used ?? 0) + budget.weightOf(usage);
+    });
+    let reply: Reply;
+    try {
+      reply = await next(request, metered);
+    } catch (error) {
+      call.background(settle(reservation, used ?? 0));
+      throw error;
+    }
+    if (reply.body instanceof ByteStream && isMade(reply)) {
+      call.onEnd(() => {
+        // The end of the stream reports its usage in the same turn as the end of the call.
+        const later = async (): Promise<void> => {
+          await new Promise(setImmediate);
+          if (used === null) unreported();
+          else await settle(reservation, used);
+        };
+        call.background(later());
+      });
+      return replies.withAllowances(reply, verdict);
+    }
+    if (used !== null) return replies.withAllowances(reply, await settle(reservation, used));
+    if (isMade(reply)) {
+      unreported();
+      return replies.withAllowances(reply, verdict);
+    }
+    // A model that was interrupted has read its prompt.
+    const settled = settle(reservation, isInterrupted(reply) ? plan.input : 0);
+    call.background(settled);
+    return reply;
+  };
+
+  function unreported(): void {
+    warn(() => '[Quota] a response without token usage counts as much as was reserved');
+  }
+}
+
+const interruptions: ReadonlySet<string> = new Set(['CALL_DEADLINE', 'CALL_CANCELLED']);
+
+function isInterrupted({ errors }: Reply): boolean {
+  return errors.some((error) => error instanceof CallError && interruptions.has(error.code));
+}

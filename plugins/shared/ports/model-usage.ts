@@ -1,0 +1,32 @@
+import { type Call, defineSlot, type Slot } from '#contract';
+
+/** Tokens that one call of a model has used. */
+export interface ModelUsage {
+  readonly input: number;
+  readonly output: number;
+  /** Cost by the price of the model; undefined if it has none. */
+  readonly cost: number | undefined;
+}
+
+/**
+ * Called once for each call of a model that has used tokens: with the numbers of the vendor, or with estimates for a
+ * response that ended early. For streams, at their end.
+ */
+export type ModelUsageListener = (usage: ModelUsage) => void;
+
+const listeners: Slot<readonly ModelUsageListener[]> = defineSlot('usage of models');
+
+/** Creates a call with an additional listener. */
+export function listeningToModels(call: Call, listener: ModelUsageListener): Call {
+  return call.with(listeners, [...(call.get(listeners) ?? []), listener]);
+}
+
+/** The listeners of a call; if empty, usage need not be determined. */
+export function modelListenersOf(call: Call): readonly ModelUsageListener[] {
+  return call.get(listeners) ?? nobody;
+}
+
+const nobody: readonly ModelUsageListener[] = Object.freeze([]);
+
+/** Maximum number of output tokens that a model may generate in a call, set by a budget. */
+export const outputLimit: Slot<number> = defineSlot('output limit of models');
