@@ -62,6 +62,8 @@ export const order: Order = {
     'qos/ratelimit/router',
     'qos/ratelimit/router/redis',
     'qos/ratelimit/tiered',
+    // Personal data is replaced before classifiers of guards, caches and models see it.
+    'ai/redaction',
     // Prompts of attackers count for rate limits, and not for quotas.
     'ai/prompt-guard',
     'governance/quota',
@@ -112,6 +114,7 @@ export const order: Order = {
     'telemetry/newrelic',
     'telemetry/opencensus',
     'telemetry/metrics',
+    'ai/redaction',
     // Blocked prompts do not count for the circuit breaker.
     'ai/prompt-guard',
     // All failures inside the breaker count, including those of limits and scripts.

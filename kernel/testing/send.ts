@@ -41,8 +41,8 @@ export async function sendTo(
   const call = new Call(log, around.endpoint?.timeout ?? 2000);
   try {
     if (place === 'service') return await throughService(attached, client, next, call);
-    const request = new PipeRequest(client, client.params, client.query, client.headers.copy(), client.body);
     if (place === 'backend') {
+      const request = pipeRequestOf(client);
       const wraps = [attached.attempts, attached.backend, attached.transport].filter((wrap) => wrap !== undefined);
       return await fold(wraps, attached.protocol?.call ?? next)(request, call);
     }
@@ -51,11 +51,15 @@ export async function sendTo(
         parallel(around.backends, attached.combine, around.endpoint?.timeout ?? 2000))
       : next;
     const pipe = attached.proxy ? attached.proxy(gathered) : gathered;
-    const forward: Step<ClientRequest> = () => pipe(request, call);
+    const forward: Step<ClientRequest> = (seen) => pipe(pipeRequestOf(seen), call);
     return await (attached.endpoint ? attached.endpoint(forward) : forward)(client, call);
   } finally {
     call.finish();
   }
+}
+
+function pipeRequestOf(client: ClientRequest): PipeRequest {
+  return new PipeRequest(client, client.params, client.query, client.headers.copy(), client.body);
 }
 
 /** Runs the pipe of an agent under test: `next`. */

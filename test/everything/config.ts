@@ -418,6 +418,7 @@ export function everything(
         extra_config: {
           'ai/chat-completions': { models: ['test'] },
           'ai/prompt-guard': { guards: ['codename', '!low'] },
+          'ai/redaction': {},
         },
         backend: [{ url_pattern: '/never' }],
       },

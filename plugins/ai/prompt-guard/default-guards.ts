@@ -80,7 +80,7 @@ export const defaultGuards: readonly DefaultGuard[] = [
     severity: 'high',
     finds: 'Orders to send conversations or secrets to an address, also through images.',
     patterns: [
-      `\\b(?:send|post|upload|forward|exfiltrate|transmit|leak)\\b[^.!?\\n]*\\b(?:conversation|chat\\s+history|credentials?|secrets?|passwords?|api\\s*keys?|tokens?|context|system\\s+prompt)\\b[^.!?\\n]*\\bto\\s[^.!?\\n]*(?:https?://|[\\w.+-]+@[\\w-]+\\.)`,
+      `\\b(?:send|post|upload|forward|exfiltrate|transmit|leak)\\b[^.!?\\n]*\\b(?:conversation|chat\\s+history|credentials?|secrets?|passwords?|api\\s*keys?|tokens?|context|system\\s+prompt)\\b[^.!?\\n]*\\bto\\s[^.!?\\n]*(?:https?://|[\\w.+-]+@[\\w-]+\\.|\\[EMAIL_)`,
       '!\\[[^\\]]{0,200}\\]\\(https?://[^)\\s]{1,200}[?&][\\w-]{1,40}=(?:\\{|\\[|<|\\$|%7B)',
       "\\b(?:render|include|append|insert|embed)\\s+(?:[\\w'-]+\\s+){0,4}(?:markdown\\s+)?image\\s+(?:[\\w'-]+\\s+){0,8}(?:conversation|history|secrets?|context|prompt)\\b",
     ],

@@ -1,16 +1,14 @@
 import {
   type Call,
-  CallError,
   type ClientRequest,
   type EndpointSite,
   meterOf,
   type PipeRequest,
-  printJson,
   Reply,
   toCallError,
   type Wrap,
 } from '#contract';
-import { errorBody } from '../lib/chat.ts';
+import { refusal, unreadableReason } from '../lib/readable-body.ts';
 import type { Guarded } from './guard.ts';
 import { PatternSet } from './pattern-set.ts';
 import type { Selected } from './selection.ts';
@@ -54,18 +52,17 @@ export function inspecting(
     try {
       const body = await request.body!.bytesToParse();
       const unreadable = unreadableReason(request);
-      if (unreadable) return refusal(call, 415, 'PROMPT_GUARD_UNREADABLE', unreadable, unreadable);
+      if (unreadable) return refusal(call, 415, 'PROMPT_GUARD_UNREADABLE', unreadable);
       const blocked = body.length === 0 ? null : await inspect(guardedOf(request, body), call);
       record?.(blocked);
       if (!blocked) return null;
       const { guard, severity, reason } = blocked;
-      const text = `the request was blocked by a prompt guard`;
-      return refusal(call, 403, 'PROMPT_BLOCKED', `${text}: ${guard} (${severity}), ${reason}`, text);
+      const text = 'the request was blocked by a prompt guard';
+      return refusal(call, 403, 'PROMPT_BLOCKED', text, `${text}: ${guard} (${severity}), ${reason}`);
     } catch (error) {
       const failure = toCallError(error);
       if (failure.code !== 'PATTERN_LIMIT') return Reply.failed(failure);
-      const text = 'the request is too long to be inspected by the prompt guards';
-      return refusal(call, 413, 'PROMPT_GUARD_LIMIT', text, text);
+      return refusal(call, 413, 'PROMPT_GUARD_LIMIT', 'the request is too long to be inspected by the prompt guards');
     }
   };
 
@@ -79,22 +76,6 @@ function guardedOf(request: ClientRequest | PipeRequest, body: Uint8Array): Guar
   const { method, headers, params, query } = request;
   const { path, search } = 'client' in request ? request.client : request;
   return { method, path, search, headers, params, query, body };
-}
-
-/** Reason for which the text of a body cannot be read, so that guards would be bypassed; null for readable bodies. */
-function unreadableReason({ headers }: ClientRequest | PipeRequest): string | null {
-  const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
-  if (encoding !== '' && encoding !== 'identity') return 'the request body is compressed';
-  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers.get('content-type') ?? '') ?? [];
-  return /^(?:utf-?8|us-ascii|iso-8859-1)$/i.test(charset) ? null : 'the request body is not in UTF-8';
-}
-
-/** A rejection in the format of OpenAI's API. The message of the error is for the log only. */
-function refusal(call: Call, status: number, code: string, logged: string, message: string): Reply {
-  const body = printJson(errorBody(call, { message, type: 'invalid_request_error', code: code.toLowerCase() }));
-  return Reply.failed(
-    new CallError(code, logged, { view: { status, body, contentType: 'application/json', always: true } }),
-  );
 }
 
 /** Counts inspected requests by their result, if an exporter is configured. */

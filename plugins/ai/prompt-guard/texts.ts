@@ -25,15 +25,13 @@ export function textsOf(body: Uint8Array, contentType: string): readonly string[
  * The decoded strings of a body; null if it is neither JSON nor a form. A phrase can be spread over several strings.
  */
 function decode(raw: string, contentType: string): string | null {
-  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) {
-    return Array.from(new URLSearchParams(raw), ([name, value]) => `${name}\n${value}`).join('\n');
-  }
-  if (!/^\s*[[{"]/.test(raw)) return null;
   try {
-    return stringsOf(JSON.parse(raw) as Data);
+    if (/^\s*[[{"]/.test(raw)) return stringsOf(JSON.parse(raw) as Data);
   } catch {
-    return null;
+    // Not JSON.
   }
+  if (!/^application\/x-www-form-urlencoded\b/i.test(contentType)) return null;
+  return Array.from(new URLSearchParams(raw), ([name, value]) => `${name}\n${value}`).join('\n');
 }
 
 /** All keys and strings of a document, one per line, in its order. Iterative: documents can be nested deeply. */

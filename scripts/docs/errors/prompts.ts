@@ -33,5 +33,14 @@ export const promptErrors: Codes = {
     'The body is compressed or in another character set, so guards cannot read it. The client gets 415.',
     'Send the body in UTF-8, uncompressed or in gzip.',
   ],
+  REDACTION_LIMIT: [
+    'A request is too long for the patterns of `ai/redaction`. The client gets 413.',
+    'Lower `max_payload`, or simplify the patterns.',
+  ],
+  REDACTION_NAME: ['Two kinds of personal data have the same name.', 'Use another name.'],
+  REDACTION_UNREADABLE: [
+    'The body is compressed or in another character set, so personal data is not found. The client gets 415.',
+    'Send the body in UTF-8, uncompressed or in gzip.',
+  ],
   REQUEST_PART: ['A path does not select a part of the request.', 'Write it as in the hint.'],
 };

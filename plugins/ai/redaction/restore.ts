@@ -1,0 +1,98 @@
+import { ByteStream, type Data, type DataObject, isObject, type Reply, toCallError } from '#contract';
+import { EventRestorer } from './event-restorer.ts';
+import type { Placeholders } from './placeholders.ts';
+
+/** Restores the bytes of a response piece by piece. */
+export interface Restorer {
+  write(text: string): string;
+  /** The rest, at the end of the response. */
+  end(): string;
+}
+
+/** Headers that describe the bytes of the response. */
+const ofTheBytes = ['content-length', 'etag', 'content-md5', 'digest', 'repr-digest', 'content-digest'];
+
+/** Replaces placeholders in a response by their values, in data, bytes and streams. */
+export function restoreReply(reply: Reply, placeholders: Placeholders): void {
+  if (reply.data) reply.data = restoreData(reply.data, placeholders) as DataObject;
+  const { body, headers } = reply;
+  if (!body || !isText(headers.get('content-type') ?? '') || isCompressed(headers.get('content-encoding'))) return;
+  for (const name of ofTheBytes) headers.delete(name);
+  const restorer = restorerFor(headers.get('content-type') ?? '', placeholders);
+  if (body instanceof Uint8Array) {
+    const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString();
+    reply.body = Buffer.from(restorer.write(text) + restorer.end());
+  } else reply.body = restoreStream(body, restorer);
+}
+
+function isText(contentType: string): boolean {
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType) ?? [];
+  return /^(?:text\/|application\/.*(?:json|xml))/i.test(contentType) && /^utf-?8$/i.test(charset);
+}
+
+function isCompressed(encoding: string | undefined): boolean {
+  return encoding !== undefined && !/^(?:\s*identity)?\s*$/i.test(encoding);
+}
+
+function restorerFor(contentType: string, placeholders: Placeholders): Restorer {
+  if (/^text\/event-stream\b/i.test(contentType)) return new EventRestorer(placeholders);
+  const isJson = /[/+](?:x-)?(?:nd)?json\b|jsonl/i.test(contentType);
+  return new TextRestorer(placeholders, isJson ? (value) => JSON.stringify(value).slice(1, -1) : undefined);
+}
+
+/** Restores a text whose pieces end anywhere. */
+class TextRestorer implements Restorer {
+  readonly #placeholders: Placeholders;
+  readonly #write: ((value: string) => string) | undefined;
+  #held = '';
+
+  constructor(placeholders: Placeholders, write: ((value: string) => string) | undefined) {
+    this.#placeholders = placeholders;
+    this.#write = write;
+  }
+
+  write(piece: string): string {
+    const text = this.#held + piece;
+    const length = text.length - this.#placeholders.incomplete(text);
+    this.#held = text.slice(length);
+    return this.#placeholders.restore(text.slice(0, length), this.#write);
+  }
+
+  end(): string {
+    return this.#held;
+  }
+}
+
+/** Restores all strings of data, also keys. */
+export function restoreData(value: Data, placeholders: Placeholders): Data {
+  if (typeof value === 'string') return placeholders.restore(value);
+  if (Array.isArray(value)) return value.map((member) => restoreData(member, placeholders));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [placeholders.restore(key), restoreData(member, placeholders)]),
+  );
+}
+
+function restoreStream(body: ByteStream, restorer: Restorer): ByteStream {
+  const output = new ByteStream({ resume: () => body.resume(), cancel: (reason) => body.cancel(reason) });
+  const decoder = new TextDecoder();
+  const emit = (text: string): boolean => (text === '' ? true : output.write(Buffer.from(text)));
+  body.flow({
+    write(chunk) {
+      try {
+        return emit(restorer.write(decoder.decode(chunk, { stream: true })));
+      } catch (error) {
+        const failure = toCallError(error);
+        body.cancel(failure);
+        output.fail(failure);
+        return true;
+      }
+    },
+    end() {
+      emit(restorer.write(decoder.decode()) + restorer.end());
+      output.end();
+    },
+    fail: (error) => output.fail(error),
+  });
+  return output;
+}
