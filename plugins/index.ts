@@ -27,6 +27,7 @@ const plugins: Manifest = {
   'auth/introspection': () => import('./auth/introspection/index.ts'),
   'auth/jose': () => import('./auth/jose.ts'),
   'auth/ntlm': () => import('./auth/ntlm/index.ts'),
+  'auth/oidc': () => import('./auth/oidc/index.ts'),
   'auth/revoker': () => import('./auth/revoker/index.ts'),
   'auth/revoker/server': () => import('./auth/revoker/server/index.ts'),
   'auth/signer': () => import('./auth/signer/index.ts'),

@@ -52,6 +52,7 @@ export const order: Order = {
     'auth/basic',
     'auth/validator',
     'auth/introspection',
+    'auth/oidc',
     'auth/http-signatures',
     'auth/external',
     // Replaces the backend's response with tokens: outside scripts and limits.

@@ -24,7 +24,7 @@ export const authenticationRules: readonly AuditRule[] = [
     recommends: ['auth/validator'],
     find: lacking(
       '/endpoints',
-      has(['auth/validator', 'auth/introspection', 'auth/external', 'auth/http-signatures'], ['endpoint']),
+      has(['auth/validator', 'auth/introspection', 'auth/oidc', 'auth/external', 'auth/http-signatures'], ['endpoint']),
     ),
   },
 ];

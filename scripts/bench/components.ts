@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
 import { redisComponents } from './counters.ts';
 import { forwardAuth, forwardAuthCached, introspection, introspectionUncached } from './decisions.ts';
+import { loggedIn } from './logins.ts';
 import { emptyModule } from './modules.ts';
 import { small } from './payloads.ts';
 import type { Attached, Scenario } from './scenario.ts';
@@ -129,6 +130,9 @@ export const componentScenarios: readonly Scenario[] = [
   scenario('http-signature', httpSignature),
   scenario('introspection', introspection),
   { ...scenario('introspection-uncached', introspectionUncached), together: 50 },
+  // Decrypted sessions are cached; the other scenario has more users than the cache holds.
+  scenario('login', () => loggedIn(1000)),
+  scenario('login-uncached', () => loggedIn(12_000)),
   // Three fields of 1 KiB of data.
   scenario(
     'response-body-fields',

@@ -92,6 +92,12 @@ export const componentRows: readonly ComponentRow[] = [
     recovery: nextRequest,
   },
   {
+    component: 'auth/oidc, session in cookies',
+    side: 'the provider',
+    meanwhile: all(serves),
+    recovery: nextRequest,
+  },
+  {
     component: 'auth/external, over HTTP',
     side: 'the authorization server',
     // Any response with 2xx accepts the request.

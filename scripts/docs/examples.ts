@@ -24,6 +24,7 @@ const surroundings: Readonly<Record<string, Fields>> = {
   'backend/amqp/producer': { method: 'POST' },
   'validation/json-schema': { method: 'POST' },
   'auth/introspection': { extra_config: { 'auth/introspection': {} } },
+  'auth/oidc': { extra_config: { 'auth/oidc': { provider: 'staff' } } },
   'auth/jose': keysCached,
   'auth/validator': keysCached,
 };
@@ -85,6 +86,15 @@ const roots: Readonly<Record<string, Fields>> = {
       introspection_url: 'https://id.example.com/oauth/introspect',
       client_id: 'gateway',
       client_secret: '${CLIENT_SECRET}',
+    },
+  },
+  'auth/oidc': {
+    'auth/oidc': {
+      public_url: 'https://app.example.com',
+      providers: [
+        { name: 'staff', issuer: 'https://id.example.com', client_id: 'gateway', client_secret: '${OIDC_SECRET}' },
+      ],
+      session: { secrets: ['${SESSION_SECRET_OF_32_CHARACTERS}'] },
     },
   },
   'auth/api-keys': { 'auth/api-keys': { keys: [{ key: '${KEY}', roles: ['admin', 'user'] }] } },

@@ -46,6 +46,8 @@ export const labels: Readonly<Record<string, readonly string[]>> = {
   'external_auth\\..*': ['endpoint', 'result'],
   'introspection\\..*': ['endpoint', 'result'],
   'llm\\.tokens': ['vendor', 'endpoint'],
+  'oidc\\.logins': ['provider', 'event', 'result'],
+  'oidc\\..*': ['endpoint', 'result'],
   'mcp\\.server\\.operation\\.duration': ['mcp.method.name', 'gen_ai.tool.name', 'error.type'],
   nodejs_gc_duration_seconds: ['kind'],
   krakend_router_responses_total: ['endpoint', 'status'],
@@ -96,6 +98,9 @@ export const componentMetrics: readonly DocumentedMetric[] = [
   counter('ai.router.failovers', 'Number of calls of a provider after another one failed.'),
   counter('llm.tokens', 'Number of tokens in prompts and responses of models.'),
   histogram('mcp.server.operation.duration', 'Duration of tool calls.'),
+  histogram('oidc.duration', 'Duration of refreshes, and of redirects to a login.'),
+  counter('oidc.logins', 'Logins and logouts of a provider, by result: completed, denied, invalid or failed.'),
+  counter('oidc.requests', 'Requests by session: cached (valid), missing, refreshed, ended or failed.'),
   counter('plugin.faults', 'Number of errors in hooks of plugins that were loaded from files.'),
   histogram('plugin.sync.duration', 'Time during which calls of plugins blocked the event loop.'),
   counter(

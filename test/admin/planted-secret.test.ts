@@ -27,6 +27,11 @@ const template = {
   name: planted,
   extra_config: {
     'admin/api': { tokens },
+    'auth/oidc': {
+      public_url: 'https://app.test',
+      providers: [{ name: 'main', issuer: 'https://id.test', client_id: 'c', client_secret: planted }],
+      session: { secrets: [`${planted}${'x'.repeat(32)}`] },
+    },
     'auth/api-keys': { keys: [{ key: planted, roles: ['a'] }] },
   },
   endpoints: [

@@ -1,3 +1,4 @@
+import { loggedIn } from '../../scripts/bench/logins.ts';
 import { modelBackend, modelOf } from '../plugins/ai/llm/fixture.ts';
 import { SHOP } from '../support/grpc/server.ts';
 
@@ -151,6 +152,15 @@ export const stages: Readonly<Record<string, (ports: Ports, token: string) => St
   'auth/introspection, token unknown': (ports) => introspected(ports),
   'auth/introspection, token unknown, on_failure_allow': (ports) => introspected(ports, { on_failure_allow: true }),
   'auth/introspection, token cached': (ports) => introspected(ports, { cache_ttl: '1h' }),
+  'auth/oidc, session in cookies': (ports) => {
+    const { service, endpoint, headers } = loggedIn(1);
+    return {
+      server: 'http',
+      root: service!,
+      headers: headers![0]!,
+      endpoint: { extra_config: endpoint!, backend: plain(ports) },
+    };
+  },
   'auth/external, over HTTP': (ports) => decided('http', ports),
   'auth/external, over gRPC': (ports) => decided('grpc', ports),
   'qos/ratelimit/router/redis': (ports) => limited(ports),

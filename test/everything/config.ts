@@ -140,6 +140,13 @@ export function everything(
         client_id: 'gateway',
         client_secret: 'of-the-test',
       },
+      'auth/oidc': {
+        public_url: 'https://app.test',
+        providers: [
+          { name: 'main', issuer: 'https://127.0.0.1:1', client_id: 'gateway', client_secret: 'of-the-test' },
+        ],
+        session: { secrets: ['of-the-test-'.repeat(3)], connection_name: 'counters', max_age: `${10 + (round % 5)}h` },
+      },
       'auth/validator': { shared_cache_duration: 60 },
       'auth/revoker': {
         N: 1000,
@@ -210,6 +217,12 @@ export function everything(
       {
         endpoint: '/introspected',
         extra_config: { 'auth/introspection': { scopes: ['read'], leeway: `${1 + (round % 5)}s` } },
+        backend: [{ url_pattern: '/orders' }],
+      },
+      {
+        endpoint: '/logged-in',
+        extra_config: { 'auth/oidc': { roles: ['user'], propagate_claims: [['sub', 'X-User']] } },
+        input_headers: ['X-User'],
         backend: [{ url_pattern: '/orders' }],
       },
       {

@@ -1,5 +1,5 @@
 import { equal, ok } from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
@@ -68,6 +68,7 @@ export async function followGuide(
   const restores = [setEnvironment({ GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: join(root, 'state'), ...given })];
   const started: Running[] = [];
   const upstreams: Server[] = [];
+  const programs: ChildProcess[] = [];
   let errors = '';
 
   const withFreePorts = async (text: string): Promise<string> => {
@@ -99,6 +100,13 @@ export async function followGuide(
       const upstream = createUpstream().listen(Number(replaced.get('8081')), '127.0.0.1');
       await once(upstream, 'listening');
       upstreams.push(upstream);
+      return '';
+    }
+    const program = /^node (samples\/\S+\.ts .*) &$/.exec(command);
+    if (program) {
+      const child = spawn(process.execPath, program[1]!.split(' '), { stdio: ['ignore', 'pipe', 'ignore'] });
+      programs.push(child);
+      await once(child.stdout!, 'data');
       return '';
     }
     if (command.startsWith('cd ')) {
@@ -169,6 +177,11 @@ export async function followGuide(
       upstream.close();
       upstream.closeAllConnections();
     }
+    for (const program of programs) {
+      const ended = once(program, 'exit');
+      program.kill();
+      await ended;
+    }
     for (const restore of restores) restore();
     process.chdir(home);
     rmSync(root, { recursive: true });
@@ -194,7 +207,7 @@ function commandsOf(text: string): string[] {
     script = [];
   };
   for (const line of text.trimEnd().split('\n')) {
-    if (!/^(?:sluice|npx sluice|cd|export|node samples\/quickstart\/upstream\.ts) /.test(line)) script.push(line);
+    if (!/^(?:sluice|npx sluice|cd|export|node samples\/\S+\.ts) /.test(line)) script.push(line);
     else {
       endScript();
       commands.push(line);

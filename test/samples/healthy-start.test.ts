@@ -34,13 +34,14 @@ const variables = {
   NEW_RELIC_LICENSE: 'license-of-new-relic',
   NTLM_PASSWORD: 'password-of-ntlm',
   OPENAI_KEY: 'key-of-openai',
+  SESSION_SECRET: 'secret-of-the-sessions-of-a-sample',
 };
 
 const home = process.cwd();
 const program = fileURLToPath(new URL('../support/worker.ts', import.meta.url));
 
 const configurations = globSync([
-  'samples/*/{gateway,introspection,invoices,newrelic,moesif,backends}.json',
+  'samples/*/{gateway,introspection,login,invoices,newrelic,moesif,backends}.json',
   'samples/plugins/*/gateway.json',
 ])
   .filter((file) => !Object.hasOwn(others, file))

@@ -17,14 +17,15 @@ export function has(components: Components, namespace: string): boolean {
 export type Credential =
   | { readonly kind: 'bearer' }
   | { readonly kind: 'basic' }
-  | { readonly kind: 'header' | 'query' | 'cookie'; readonly of: 'token' | 'key'; readonly name: string };
+  | { readonly kind: 'header' | 'query' | 'cookie'; readonly of: 'token' | 'key' | 'session'; readonly name: string };
 
 /** Returns the credentials that an endpoint requires, all of them together. */
 export function credentialsOf(
   { extra_config: own }: EndpointConfig,
   service: Pick<ServiceConfig, 'extra_config'>,
 ): readonly Credential[] {
-  return [...tokenOf(own), ...keyOf(own, service.extra_config), ...basicOf(own)];
+  const around = service.extra_config;
+  return [...tokenOf(own), ...sessionOf(own, around), ...keyOf(own, around), ...basicOf(own)];
 }
 
 function tokenOf(own: Components): Credential[] {
@@ -36,6 +37,16 @@ function tokenOf(own: Components): Credential[] {
     return [{ kind: 'header', of: 'token', name: header }];
   }
   return [{ kind: 'bearer' }];
+}
+
+/** Cookie of a session: the first one, for sessions in several cookies. */
+function sessionOf(own: Components, around: Components): Credential[] {
+  const login = componentOf(own, 'auth/oidc');
+  if (!login) return [];
+  const { session, providers } = componentOf(around, 'auth/oidc') ?? {};
+  const { cookie_name: name = 'oidc' } = isObject(session) ? session : {};
+  const first = Array.isArray(providers) && isObject(providers[0]) ? providers[0]['name'] : '';
+  return [{ kind: 'cookie', of: 'session', name: `__Host-${name}.${login['provider'] ?? first}.0` }];
 }
 
 /** Settings of the component that checks tokens; undefined without any. */
@@ -58,7 +69,7 @@ function basicOf(own: Components): Credential[] {
 
 /** Describes the required claims of a token, in sentences. */
 export function demandsOf({ extra_config: own }: EndpointConfig): string[] {
-  const { roles, scopes, scopes_matcher: matcher } = tokenSettings(own) ?? {};
+  const { roles, scopes, scopes_matcher: matcher } = tokenSettings(own) ?? componentOf(own, 'auth/oidc') ?? {};
   return [
     ...(isList(roles) ? [`Requires one of the roles ${roles.join(', ')}.`] : []),
     ...(isList(scopes) ? [`Requires ${matcher === 'all' ? 'all' : 'one'} of the scopes ${scopes.join(', ')}.`] : []),
@@ -82,6 +93,7 @@ const refusing: { readonly [namespace: string]: readonly number[] } = {
   'auth/external': [401, 403, 503],
   'auth/http-signatures': [401],
   'auth/introspection': [401, 403, 503],
+  'auth/oidc': [401, 403, 503],
   'auth/validator': [401, 403],
   'auth/api-keys': [401, 403],
   'auth/basic': [401],

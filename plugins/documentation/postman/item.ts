@@ -76,7 +76,7 @@ function authOf(credential: Credential): DataObject | undefined {
     return { type: 'basic', basic: fields({ username: '{{USER}}', password: '{{PASSWORD}}' }) };
   }
   const { kind, of, name } = credential;
-  if (of === 'token') return undefined;
+  if (of !== 'key') return undefined;
   const value = name.toLowerCase() === 'authorization' ? 'Bearer {{API_KEY}}' : '{{API_KEY}}';
   return { type: 'apikey', apikey: fields({ key: name, value, in: kind }) };
 }

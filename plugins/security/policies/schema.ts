@@ -58,7 +58,7 @@ const response = {
 const token = {
   type: 'object',
   description:
-    'Policies that the token of a request must satisfy. Violations are rejected with 401. Requires `auth/validator` or `auth/introspection`.',
+    'Policies that the token of a request must satisfy. Violations are rejected with 401. Requires `auth/validator`, `auth/introspection` or `auth/oidc`.',
   required: ['policies'],
   properties: {
     policies: policies('CEL expressions on `JWT` and `now`, evaluated in order. All must be true.', [

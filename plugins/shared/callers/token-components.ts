@@ -1,7 +1,7 @@
 import type { DataObject } from '#contract';
 
 /** Components that store the claims of a token on the call. */
-const tokenComponents = ['auth/validator', 'auth/introspection'] as const;
+const tokenComponents = ['auth/validator', 'auth/introspection', 'auth/oidc'] as const;
 
 /** The components in words, for messages. */
 export const tokenComponentNames = tokenComponents.map((name) => `"${name}"`).join(' or ');

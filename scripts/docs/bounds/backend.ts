@@ -145,6 +145,13 @@ export const backendBounds: readonly Bound[] = [
     tests: ['a JSON Web Key Set keeps the last 10,000 keys'],
   },
   {
+    holds: 'Response of an OpenID Connect provider (`auth/oidc`)',
+    from: 'plugins/auth/oidc/fetch.ts',
+    limit: '{MAX_BYTES:bytes}',
+    beyond: 'The login or refresh fails, and the request is rejected.',
+    tests: ['logins with auth/oidc are rejected with 503 while the provider is unreachable, and work again afterwards'],
+  },
+  {
     holds: 'Response of an authorization server (`auth/introspection`)',
     from: 'plugins/auth/introspection/server.ts',
     limit: '{MAX_BYTES:bytes}',

@@ -145,6 +145,33 @@ export const authErrors: Codes = {
   NTLM_CONNECTION: ['The server closes the connection during NTLM authentication.', 'Enable keep-alive at the server.'],
   NTLM_KEEP_ALIVE: ['NTLM authenticates connections, which are configured to close.', 'Remove `disable_keep_alives`.'],
   NTLM_PROXY: ['Connections through a proxy are shared, so NTLM cannot authenticate them.', 'Remove `proxy_address`.'],
+  OIDC_CLIENT: [
+    'The client secret does not match the authentication method.',
+    'Set `client_secret`, or `"client_auth_method": "none"` for a public client.',
+  ],
+  OIDC_FAILED: [
+    'The provider or Redis has not decided on a request. The client gets `on_failure_status`.',
+    'Check that the provider and Redis are reachable, and that the provider knows the client.',
+  ],
+  OIDC_INSECURE: ['The provider is reached without TLS.', 'Use `https://` in `issuer`.'],
+  OIDC_NAME: ['Two providers have the same name.', 'Rename one of them.'],
+  OIDC_PATH: ['Two providers have the same path.', 'Change `path` of one of them.'],
+  OIDC_PROVIDER: [
+    'An endpoint names no provider, or one that is not declared.',
+    'Set `provider` to the name of a provider in `auth/oidc` at the root.',
+  ],
+  OIDC_SESSION: [
+    'The duration of sessions, or a secret, is too short.',
+    'Set `max_age` to 1 second or more, and use secrets of 32 characters or more.',
+  ],
+  OIDC_UNUSED: [
+    'Backends do not receive the access token.',
+    'Add `Authorization` to `input_headers`, or remove `pass_access_token`.',
+  ],
+  OIDC_URL: [
+    '`public_url` or `issuer` is not a valid URL, or cookies would be sent without TLS.',
+    'Write an `https` URL without user, query and fragment.',
+  ],
   REVOKER_INTERVAL: ['The interval is less than 1 second.', 'Write `"30s"`.'],
   REVOKER_OPEN: ['Without a key, every account of the machine can revoke tokens.', 'Set `revoke_server_api_key`.'],
   REVOKER_RATE: [

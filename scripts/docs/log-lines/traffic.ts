@@ -77,6 +77,30 @@ export const trafficLines: LogAreas = {
       remedy: 'Restore the server: requests are not checked meanwhile.',
     },
     {
+      level: 'WARNING',
+      text: 'a login has failed: …',
+      cause: 'A provider or Redis has not completed a login. Logged at most once a second.',
+      remedy: 'Read the reason: the provider is unreachable, does not know the client, or its response is not valid.',
+    },
+    {
+      level: 'WARNING',
+      text: 'a back-channel logout is rejected: …',
+      cause: 'A logout request is not from the provider, or was sent before. Logged at most once a second.',
+      remedy: 'Compare the client and the keys of the provider with the configuration if users remain logged in.',
+    },
+    {
+      level: 'WARNING',
+      text: 'a user is logged out here, but not at provider "…": …',
+      cause: 'The provider was unreachable during a logout.',
+      remedy: 'Restore the provider: the user can log in again there without a password.',
+    },
+    {
+      level: 'WARNING',
+      text: 'the metadata of provider "…" is not refreshed: …',
+      cause: 'The provider is unreachable; the known metadata is used. Logged at most once a second.',
+      remedy: 'Restore the provider.',
+    },
+    {
       level: 'ERROR',
       text: '[Botdetector] bot rejected',
       cause: 'A request was rejected by its user agent.',

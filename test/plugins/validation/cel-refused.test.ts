@@ -36,10 +36,10 @@ describe('the configuration of validation/cel', () => {
 
   it('is rejected if claims are read without auth/validator or at a backend', async () => {
     deepEqual(await refusalOf('endpoint', 'JWT.lvl > 2'), [
-      ['CEL_NO_TOKEN', '', 'JWT is only available with "auth/validator" or "auth/introspection"'],
+      ['CEL_NO_TOKEN', '', 'JWT is only available with "auth/validator" or "auth/introspection" or "auth/oidc"'],
     ]);
     deepEqual(await refusalOf('endpoint', 'JWT.sub == req_params.Id'), [
-      ['CEL_NO_TOKEN', '', 'JWT is only available with "auth/validator" or "auth/introspection"'],
+      ['CEL_NO_TOKEN', '', 'JWT is only available with "auth/validator" or "auth/introspection" or "auth/oidc"'],
     ]);
     deepEqual(await refusalOf('backend', 'JWT.lvl > 2'), [
       ['CEL_NAME', '/0/check_expr', 'JWT is not available in backends'],

@@ -89,7 +89,10 @@ describe('the configuration of security/policies', () => {
     deepEqual(
       gate.warnings.map(({ code, hint }) => [code, hint]),
       [
-        ['POLICY_UNUSED', 'add "auth/validator" or "auth/introspection" to the endpoint, or remove "jwt"'],
+        [
+          'POLICY_UNUSED',
+          'add "auth/validator" or "auth/introspection" or "auth/oidc" to the endpoint, or remove "jwt"',
+        ],
         ['CEL_KEY', "the header is 'X-T' there"],
         ['POLICY_UNUSED', undefined],
       ],

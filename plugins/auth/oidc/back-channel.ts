@@ -1,0 +1,126 @@
+import { type Call, type ClientRequest, type DataObject, FirstUse, getKey, isObject, type Reply } from '#contract';
+import { asUndecided } from './exchange.ts';
+import type { Provider } from './provider.ts';
+import type { RedisSessions } from './redis-sessions.ts';
+import { ownReply, plainText } from './replies.ts';
+
+const library = new FirstUse(() => import('jose'));
+
+/** Signature algorithms of logout tokens. Those with a shared secret are not accepted. */
+const algorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+
+/** Maximum length of a logout request, in characters. */
+const MAX_REQUEST = 32 * 1024;
+/** Maximum age of a logout token, and clock skew tolerance, in seconds. */
+const MAX_AGE = 300;
+const TOLERANCE = 30;
+/** Time between two downloads of keys because of unknown key IDs, in milliseconds. */
+const COOLDOWN_MS = 30_000;
+
+type Keys = ReturnType<Awaited<ReturnType<typeof library.get>>['createRemoteJWKSet']>;
+
+/** Sessions to end: those of a session at the provider, or all of a user. */
+interface Ended {
+  readonly kind: 'sid' | 'sub';
+  readonly value: string;
+  readonly id: string;
+}
+
+/** Ends sessions when the provider says so (OpenID Connect Back-Channel Logout). */
+export class BackChannel {
+  readonly #provider: Provider;
+  readonly #sessions: RedisSessions;
+  #keys: { readonly url: string; readonly keys: Keys } | null = null;
+
+  constructor(provider: Provider, sessions: RedisSessions) {
+    this.#provider = provider;
+    this.#sessions = sessions;
+  }
+
+  /** @throws RedisError; the reason of the call. */
+  async logOut(request: ClientRequest, call: Call): Promise<{ readonly reply: Reply; readonly reason?: string }> {
+    const text = await textOf(request);
+    const token = text === null ? null : new URLSearchParams(text).get('logout_token');
+    if (!token) return refused('the logout_token is missing');
+    let ended: Ended | string;
+    try {
+      ended = read(await this.#verify(token, call));
+    } catch (error) {
+      if (call.reason) throw call.reason;
+      const reason = asUndecided(error);
+      return reason.isOutage
+        ? { reply: plainText(503, 'unavailable'), reason: reason.message }
+        : refused(reason.message);
+    }
+    if (typeof ended === 'string') return refused(ended);
+    const periodMs = (MAX_AGE + 2 * TOLERANCE) * 1000;
+    if (!(await this.#sessions.isFirst(ended.id, periodMs, call))) return refused('the logout token was used before');
+    await this.#sessions.deleteAll(ended.kind, ended.value, call);
+    return { reply: ownReply(200, [], []) };
+  }
+
+  async #verify(token: string, call: Call): Promise<DataObject> {
+    const { jwtVerify } = await library.get();
+    const client = await this.#provider.discovery.client(call);
+    const { issuer, jwks_uri: url } = client.serverMetadata();
+    const verified = await jwtVerify(token, await this.#keysAt(String(url)), {
+      algorithms,
+      issuer,
+      audience: this.#provider.config.client_id,
+      maxTokenAge: MAX_AGE,
+      clockTolerance: TOLERANCE,
+      requiredClaims: ['iat', 'jti', 'events'],
+    });
+    return verified.payload as DataObject;
+  }
+
+  async #keysAt(url: string): Promise<Keys> {
+    if (this.#keys?.url === url) return this.#keys.keys;
+    const { createRemoteJWKSet, customFetch } = await library.get();
+    const { fetch } = this.#provider;
+    const options = {
+      [customFetch]: (target: string, init: object) => fetch(target, init as Parameters<typeof fetch>[1]),
+      cooldownDuration: COOLDOWN_MS,
+    };
+    const keys = createRemoteJWKSet(new URL(url), options);
+    this.#keys = { url, keys };
+    return keys;
+  }
+}
+
+/** Reads the claims of a verified logout token. @returns the reason if it is none. */
+function read(claims: DataObject): Ended | string {
+  const events = getKey(claims, 'events');
+  // An ID token, which browsers have, must not be accepted as a logout token.
+  if (!isObject(events) || !isObject(getKey(events, EVENT))) return 'the token is not a logout token';
+  if (Object.hasOwn(claims, 'nonce')) return 'a logout token must not have a nonce';
+  const { sid, sub, jti } = claims;
+  if (typeof jti !== 'string') return 'its jti is not a string';
+  if (typeof sid === 'string') return { kind: 'sid', value: sid, id: jti };
+  return typeof sub === 'string' ? { kind: 'sub', value: sub, id: jti } : 'it has neither sid nor sub';
+}
+
+async function textOf({ headers, body }: ClientRequest): Promise<string | null> {
+  if (!/^application\/x-www-form-urlencoded\b/i.test(headers.get('content-type') ?? '') || !body) return null;
+  if (body.length !== undefined && body.length > MAX_REQUEST) return null;
+  const bytes = await body.bytes();
+  return bytes.length > MAX_REQUEST ? null : Buffer.from(bytes).toString();
+}
+
+function refused(reason: string): { readonly reply: Reply; readonly reason: string } {
+  return { reply: plainText(400, 'The logout token is not accepted.'), reason };
+}

@@ -1,0 +1,41 @@
+import type { Call, ClientRequest, Log, Reply } from '#contract';
+import { takeCookies } from './cookies.ts';
+import { asUndecided } from './exchange.ts';
+import type { Provider } from './provider.ts';
+import { plainText, redirect } from './replies.ts';
+
+/**
+ * Ends the session of a browser, and sends it to the provider to log out there. Only pages of the gateway's own origin,
+ * and users who enter the address, can do that: others cannot log users out.
+ */
+export async function logOut(provider: Provider, request: ClientRequest, call: Call, log: Log): Promise<Reply> {
+  const { jar, sessions, base, config } = provider;
+  const cookies = takeCookies(request.headers, jar.prefix);
+  if (!isOwnRequest(request, new URL(base).origin)) return plainText(403, 'A page of another site cannot log you out.');
+  const handle = jar.session(cookies);
+  const after = `${base}${config.post_logout_path}`;
+  const lines = jar.clear(cookies);
+  if (handle === '') return redirect(303, after, lines);
+  const session = await sessions.find(handle, call);
+  await sessions.delete(handle, call);
+  return redirect(303, session ? await pageAfter(session) : after, lines);
+
+  /** The user is logged out here even if the provider is unreachable. */
+  async function pageAfter(ended: NonNullable<typeof session>): Promise<string> {
+    try {
+      return (await provider.exchange.end(ended, after, call))?.href ?? after;
+    } catch (error) {
+      if (call.reason) throw call.reason;
+      log.warning(`a user is logged out here, but not at provider "${config.name}": ${asUndecided(error).message}`);
+      return after;
+    }
+  }
+}
+
+/** Whether the request comes from a page of the gateway's origin, or from the user. */
+function isOwnRequest({ method, headers }: ClientRequest, origin: string): boolean {
+  const site = headers.get('sec-fetch-site');
+  if (site !== undefined) return site === 'same-origin' || (site === 'none' && method === 'GET');
+  const from = headers.get('origin') ?? headers.get('referer');
+  return from !== undefined && URL.parse(from)?.origin === origin;
+}

@@ -1,0 +1,101 @@
+import { hash, randomBytes } from 'node:crypto';
+import { type Call, getKey } from '#contract';
+import type { RedisConnection } from '../../clients/redis/port.ts';
+import { defineScript } from '../../clients/redis/script.ts';
+import { type Session, subjectOf } from './session.ts';
+import type { SessionSeal, Sessions } from './sessions.ts';
+
+/** Characters of a session ID: 256 random bits. */
+const ID = /^[\w-]{43}$/;
+
+/** Maximum number of sessions that a back-channel logout of one user or provider session ends; the latest ones count. */
+const MAX_INDEXED = 1000;
+
+const read = defineScript(`return redis.call('GET', KEYS[1])`);
+const write = defineScript(`return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`);
+const rewrite = defineScript(`return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2], 'XX')`);
+const remove = defineScript(`return redis.call('DEL', KEYS[1])`);
+const index = defineScript(`
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3])
+redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - tonumber(ARGV[5]))
+return redis.call('PEXPIRE', KEYS[1], ARGV[4])`);
+const takeIndexed = defineScript(`
+local keys = redis.call('ZRANGE', KEYS[1], 0, -1)
+redis.call('DEL', KEYS[1])
+return keys`);
+const once = defineScript(`return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1], 'NX')`);
+
+/** Sessions in Redis. Keys are hashes and values are encrypted: who reads Redis cannot use a session. */
+export class RedisSessions implements Sessions {
+  readonly #redis: RedisConnection;
+  readonly #seal: SessionSeal;
+  readonly #prefix: string;
+  readonly #maxAgeMs: number;
+
+  constructor(redis: RedisConnection, seal: SessionSeal, scope: string, maxAgeMs: number) {
+    this.#redis = redis;
+    this.#seal = seal;
+    this.#prefix = `sluice:oidc:${scope}:`;
+    this.#maxAgeMs = maxAgeMs;
+  }
+
+  async find(handle: string, call: Call): Promise<Session | null> {
+    if (!ID.test(handle)) return null;
+    const sealed = await this.#redis.run(read, [this.#key('session', handle)], [], call);
+    return typeof sealed === 'string' ? this.#seal.open(sealed) : null;
+  }
+
+  async create(session: Session, sealed: string, call: Call): Promise<string> {
+    const handle = randomBytes(32).toString('base64url');
+    const key = this.#key('session', handle);
+    const left = String(this.#leftMs(session));
+    // The indexes first: a session that exists can always be ended.
+    const now = Date.now();
+    for (const at of this.#indexesOf(session)) {
+      const times = [String(now + this.#maxAgeMs), String(now), String(this.#maxAgeMs)];
+      await this.#redis.run(index, [at], [key, ...times, String(MAX_INDEXED)], call);
+    }
+    await this.#redis.run(write, [key], [sealed, left], call);
+    return handle;
+  }
+
+  async replace(handle: string, sealed: string, session: Session, call: Call): Promise<void> {
+    await this.#redis.run(rewrite, [this.#key('session', handle)], [sealed, String(this.#leftMs(session))], call);
+  }
+
+  handleOf(handle: string): string {
+    return handle;
+  }
+
+  async delete(handle: string, call: Call): Promise<void> {
+    if (ID.test(handle)) await this.#redis.run(remove, [this.#key('session', handle)], [], call);
+  }
+
+  /** Ends all sessions of a session at the provider, or all of a user. @returns how many. */
+  async deleteAll(kind: 'sid' | 'sub', value: string, call: Call): Promise<number> {
+    const keys = await this.#redis.run(takeIndexed, [this.#key(kind, value)], [], call);
+    if (!Array.isArray(keys)) return 0;
+    for (const key of keys) await this.#redis.run(remove, [String(key)], [], call);
+    return keys.length;
+  }
+
+  /** Whether a value is used for the first time within a period. */
+  async isFirst(value: string, periodMs: number, call: Call): Promise<boolean> {
+    return (await this.#redis.run(once, [this.#key('once', value)], [String(periodMs)], call)) !== null;
+  }
+
+  #indexesOf(session: Session): string[] {
+    const sid = getKey(session.claims, 'sid');
+    const ofUser = this.#key('sub', subjectOf(session));
+    return typeof sid === 'string' ? [ofUser, this.#key('sid', sid)] : [ofUser];
+  }
+
+  #leftMs({ startedAt }: Session): number {
+    return Math.max(Math.ceil(startedAt * 1000 + this.#maxAgeMs - Date.now()), 1);
+  }
+
+  #key(kind: string, value: string): string {
+    return `${this.#prefix}${kind}:${hash('sha256', value, 'base64url')}`;
+  }
+}

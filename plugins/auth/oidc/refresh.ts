@@ -1,0 +1,101 @@
+import { hash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Call, Log } from '#contract';
+import { during } from '../../shared/calls/during.ts';
+import { underOwnCall } from '../../shared/calls/own-call.ts';
+import { Undecided } from '../lib/undecided.ts';
+import type { Exchange } from './exchange.ts';
+import { type Session, subjectOf } from './session.ts';
+import type { Found, SessionSeal, Sessions } from './sessions.ts';
+import type { Turns } from './turns.ts';
+
+/** Pause between two questions for the result of another process, in milliseconds. */
+const POLL_MS = 50;
+
+/** Result of a refresh: null if the provider has ended the session. */
+export type Refreshed = Found | null;
+
+interface RefreshSettings {
+  readonly sessions: Sessions;
+  readonly seal: SessionSeal;
+  readonly turns: Turns;
+  readonly exchange: Exchange;
+  readonly log: Log;
+  /** Longest time for a refresh, in milliseconds. */
+  readonly limitMs: number;
+}
+
+/** Time for all requests of a refresh. @param timeoutMs of one request: token, keys and user info. */
+export const refreshLimit = (timeoutMs: number): number => timeoutMs * 4;
+
+/** Refreshes sessions: one request for each refresh token, whatever the number of requests, workers and gateways. */
+export class Refresher {
+  readonly #settings: RefreshSettings;
+  readonly #pending = new Map<string, Promise<Refreshed>>();
+
+  constructor(settings: RefreshSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * Refreshes a session that has a refresh token. A refresh continues after its client has disconnected, because the
+   * provider may have replaced the token already. @throws Undecided; the reason of the call.
+   */
+  refresh(found: Found, call: Call): Promise<Refreshed> {
+    const key = hash('sha256', found.session.refreshToken!, 'base64url');
+    let pending = this.#pending.get(key);
+    if (!pending) {
+      pending = this.#begin(key, found).finally(() => this.#pending.delete(key));
+      pending.catch(() => {});
+      this.#pending.set(key, pending);
+    }
+    call.host?.background(pending.catch(() => {}));
+    return during(call, pending);
+  }
+
+  #begin(key: string, found: Found): Promise<Refreshed> {
+    const { log, limitMs } = this.#settings;
+    return underOwnCall(log, limitMs, new AbortController().signal, (call) => this.#inTurn(key, found, call));
+  }
+
+  async #inTurn(key: string, found: Found, call: Call): Promise<Refreshed> {
+    const { turns, seal, sessions } = this.#settings;
+    while (call.reason === null) {
+      const turn = await turns.claim(key, call);
+      if (turn === 'mine') return this.#refresh(key, found, call);
+      if (turn === 'taken') {
+        await delay(POLL_MS, undefined, { ref: false });
+        continue;
+      }
+      const session = seal.open(turn.result);
+      return session && { handle: sessions.handleOf(found.handle, turn.result), session };
+    }
+    throw new Undecided('the session is not refreshed in time', true);
+  }
+
+  async #refresh(key: string, { handle, session }: Found, call: Call): Promise<Refreshed> {
+    const { turns, sessions } = this.#settings;
+    const renewed = await this.#renew(session, call).catch(async (error: Error) => {
+      await turns.settle(key, null, call).catch(() => {});
+      throw error;
+    });
+    // The provider has replaced the refresh token: the others need the result even if it cannot be stored.
+    await turns.settle(key, renewed?.sealed ?? null, call);
+    if (!renewed) {
+      await sessions.delete(handle, call);
+      return null;
+    }
+    await sessions.replace(handle, renewed.sealed, renewed.session, call);
+    return { handle: sessions.handleOf(handle, renewed.sealed), session: renewed.session };
+  }
+
+  /** Null if the provider has ended the session, or now says that it is another user's. */
+  async #renew(session: Session, call: Call): Promise<{ readonly sealed: string; readonly session: Session } | null> {
+    const { seal, exchange } = this.#settings;
+    const text = await exchange.refresh(session, call);
+    if (text === null) return null;
+    const sealed = seal.close(text);
+    const renewed = seal.open(sealed);
+    return renewed && subjectOf(renewed) === subjectOf(session) ? { sealed, session: renewed } : null;
+  }
+}
