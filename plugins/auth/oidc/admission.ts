@@ -24,11 +24,8 @@ import { beginLogin } from './login.ts';
 import { measureRequests } from './measures.ts';
 import type { Provider } from './provider.ts';
 import type { EndpointConfig } from './schema.ts';
-import type { Session } from './session.ts';
+import { EARLY, type Session } from './session.ts';
 import type { Found } from './sessions.ts';
-
-/** Time before its expiry from which an access token is refreshed, in seconds. */
-const EARLY = 10;
 
 type Served = Reply | Promise<Reply>;
 

@@ -69,7 +69,13 @@ export class BackChannel {
     if (typeof ended === 'string') return refused(ended);
     const periodMs = (MAX_AGE + 2 * TOLERANCE) * 1000;
     if (!(await this.#sessions.isFirst(ended.id, periodMs, call))) return refused('the logout token was used before');
-    await this.#sessions.deleteAll(ended.kind, ended.value, call);
+    try {
+      await this.#sessions.deleteAll(ended.kind, ended.value, call);
+    } catch (error) {
+      // Sessions may be left: the provider can repeat the request.
+      await this.#sessions.forget(ended.id, call).catch(() => {});
+      throw error;
+    }
     return { reply: ownReply(200, [], []) };
   }
 

@@ -20,10 +20,8 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3])
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
 redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - tonumber(ARGV[5]))
 return redis.call('PEXPIRE', KEYS[1], ARGV[4])`);
-const takeIndexed = defineScript(`
-local keys = redis.call('ZRANGE', KEYS[1], 0, -1)
-redis.call('DEL', KEYS[1])
-return keys`);
+const indexed = defineScript(`return redis.call('ZRANGE', KEYS[1], 0, -1)`);
+const unindex = defineScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`);
 const once = defineScript(`return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1], 'NX')`);
 
 /** Sessions in Redis. Keys are hashes and values are encrypted: who reads Redis cannot use a session. */
@@ -72,17 +70,29 @@ export class RedisSessions implements Sessions {
     if (ID.test(handle)) await this.#redis.run(remove, [this.#key('session', handle)], [], call);
   }
 
-  /** Ends all sessions of a session at the provider, or all of a user. @returns how many. */
+  /**
+   * Ends all sessions of a session at the provider, or all of a user. A session leaves the index after it has ended, so
+   * that the rest is found again after a failure. @returns how many.
+   */
   async deleteAll(kind: 'sid' | 'sub', value: string, call: Call): Promise<number> {
-    const keys = await this.#redis.run(takeIndexed, [this.#key(kind, value)], [], call);
+    const at = this.#key(kind, value);
+    const keys = await this.#redis.run(indexed, [at], [], call);
     if (!Array.isArray(keys)) return 0;
-    for (const key of keys) await this.#redis.run(remove, [String(key)], [], call);
+    for (const key of keys) {
+      await this.#redis.run(remove, [String(key)], [], call);
+      await this.#redis.run(unindex, [at], [String(key)], call);
+    }
     return keys.length;
   }
 
   /** Whether a value is used for the first time within a period. */
   async isFirst(value: string, periodMs: number, call: Call): Promise<boolean> {
     return (await this.#redis.run(once, [this.#key('once', value)], [String(periodMs)], call)) !== null;
+  }
+
+  /** Allows a value to be used again. */
+  async forget(value: string, call: Call): Promise<void> {
+    await this.#redis.run(remove, [this.#key('once', value)], [], call);
   }
 
   #indexesOf(session: Session): string[] {

@@ -5,12 +5,23 @@ import { during } from '../../shared/calls/during.ts';
 import { underOwnCall } from '../../shared/calls/own-call.ts';
 import { Undecided } from '../lib/undecided.ts';
 import type { Exchange } from './exchange.ts';
-import { type Session, subjectOf } from './session.ts';
+import { EARLY, type Session, subjectOf } from './session.ts';
 import type { Found, SessionSeal, Sessions } from './sessions.ts';
 import type { Turns } from './turns.ts';
 
+/** Shortest time for which a result is kept: for the requests that wait for it. */
+const SHORTEST_MS = 1000;
 /** Pause between two questions for the result of another process, in milliseconds. */
 const POLL_MS = 50;
+
+/** Time for which a result is kept for requests with the older session, in milliseconds. */
+const KEPT_MS = 60_000;
+
+/** A refresh token that is not replaced is used again when its access token expires: the result is of no use then. */
+function keptMs(before: Session, { refreshToken, expires }: Session): number {
+  if (refreshToken !== before.refreshToken || expires === null) return KEPT_MS;
+  return Math.min(KEPT_MS, Math.max((expires - EARLY) * 1000 - Date.now(), SHORTEST_MS));
+}
 
 /** Result of a refresh: null if the provider has ended the session. */
 export type Refreshed = Found | null;
@@ -76,11 +87,11 @@ export class Refresher {
   async #refresh(key: string, { handle, session }: Found, call: Call): Promise<Refreshed> {
     const { turns, sessions } = this.#settings;
     const renewed = await this.#renew(session, call).catch(async (error: Error) => {
-      await turns.settle(key, null, call).catch(() => {});
+      await turns.settle(key, null, 0, call).catch(() => {});
       throw error;
     });
     // The provider has replaced the refresh token: the others need the result even if it cannot be stored.
-    await turns.settle(key, renewed?.sealed ?? null, call);
+    await turns.settle(key, renewed?.sealed ?? null, renewed ? keptMs(session, renewed.session) : 0, call);
     if (!renewed) {
       await sessions.delete(handle, call);
       return null;

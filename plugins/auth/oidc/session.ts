@@ -1,6 +1,9 @@
 import { type DataObject, getKey, isObject, mergeShallow, parseExact } from '#contract';
 import { frozen, readClaims } from '../validator/token.ts';
 
+/** Time before its expiry from which an access token is refreshed, in seconds. */
+export const EARLY = 10;
+
 /** A user who is logged in. */
 export interface Session {
   readonly idToken: string;

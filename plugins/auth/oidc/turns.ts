@@ -9,14 +9,12 @@ import { defineScript } from '../../clients/redis/script.ts';
 export interface Turns {
   /** `mine` to refresh, `taken` while another process does, otherwise its result. */
   claim(key: string, call: Call): Promise<Turn>;
-  /** Ends the turn with its result; null lets another process try. */
-  settle(key: string, result: string | null, call: Call): Promise<void>;
+  /** Ends the turn with its result, which is kept for a time; null lets another process try. */
+  settle(key: string, result: string | null, keptMs: number, call: Call): Promise<void>;
 }
 
 export type Turn = 'mine' | 'taken' | { readonly result: string };
 
-/** Time for which a result is kept for requests with the older session, in milliseconds. */
-const KEPT_MS = 60_000;
 /** Maximum number of turns; beyond it the oldest is dropped. */
 const MAX_TURNS = 10_000;
 
@@ -36,9 +34,9 @@ export class LocalTurns {
     return { turn: 'mine' };
   }
 
-  settle(key: string, result: string): DataObject {
+  settle(key: string, result: string, keptMs: number): DataObject {
     if (result === '') this.claimed.delete(key);
-    else this.#set(key, { result, until: Date.now() + KEPT_MS });
+    else this.#set(key, { result, until: Date.now() + keptMs });
     return {};
   }
 
@@ -58,7 +56,8 @@ export function localTurns(site: Site<unknown>, identity: string, holdMs: number
     (turns, question: DataObject): DataObject => {
       const key = String(getKey(question, 'key'));
       const result = getKey(question, 'result');
-      return typeof result === 'string' ? turns.settle(key, result) : turns.claim(key, holdMs);
+      if (typeof result !== 'string') return turns.claim(key, holdMs);
+      return turns.settle(key, result, Number(getKey(question, 'keptMs')));
     },
   );
   return {
@@ -68,8 +67,8 @@ export function localTurns(site: Site<unknown>, identity: string, holdMs: number
       if (typeof result === 'string') return { result };
       return getKey(answer, 'turn') === 'mine' ? 'mine' : 'taken';
     },
-    async settle(key, result) {
-      await ask({ key, result: result ?? '' });
+    async settle(key, result, keptMs) {
+      await ask({ key, result: result ?? '', keptMs });
     },
   };
 }
@@ -92,8 +91,8 @@ export function redisTurns(redis: RedisConnection, scope: string, holdMs: number
       if (typeof known !== 'string') return 'mine';
       return known === '' ? 'taken' : { result: known };
     },
-    async settle(key, result, call) {
-      await redis.run(settle, [nameOf(key)], [result ?? '', String(KEPT_MS)], call);
+    async settle(key, result, keptMs, call) {
+      await redis.run(settle, [nameOf(key)], [result ?? '', String(keptMs)], call);
     },
   };
 }

@@ -205,6 +205,21 @@ describe('logouts with auth/oidc', () => {
       deepEqual([(await browser.open('/a', api)).status, (await other.open('/a', api)).status], [401, 401]);
     });
 
+    it('all end when the provider repeats a logout during which Redis failed', async () => {
+      const browsers = [await loggedIn(), await loggedIn()];
+      const statuses = async () => Promise.all(browsers.map(async (one) => (await one.open('/a', api)).status));
+      const claims = { sub: 'ada', jti: 'repeated' };
+      await redis.command('ACL', 'SETUSER', 'default', '-zrem');
+      try {
+        equal(await logOut(claims), 503);
+      } finally {
+        await redis.command('ACL', 'SETUSER', 'default', '+zrem');
+      }
+      deepEqual((await statuses()).sort(), [200, 401]);
+      equal(await logOut(claims), 200);
+      deepEqual(await statuses(), [401, 401]);
+    });
+
     it('keep out logout tokens that are not valid', async () => {
       const browser = await loggedIn();
       const now = Math.floor(Date.now() / 1000);

@@ -55,6 +55,18 @@ describe('refreshes of sessions with auth/oidc', () => {
     equal(refreshes(), 1);
   });
 
+  it('are repeated for each access token if the provider does not replace the refresh token', async () => {
+    await stage.close();
+    stage = await OidcStage.open({ rotateRefreshToken: false });
+    await stage.serve();
+    const browser = await expired();
+    stage.provider.accessSeconds = 5;
+    await until(async () => {
+      equal((await browser.open('/a', api)).status, 200);
+      return refreshes() === 2;
+    });
+  });
+
   it('continue when the client disconnects', async () => {
     await stage.serve();
     const browser = await expired();

@@ -71,10 +71,12 @@ describe('turns of auth/oidc', () => {
   it('end with their result, or after their time', () => {
     const turns = new LocalTurns();
     turns.claim('a', 60_000);
-    turns.settle('a', 'sealed');
+    turns.settle('a', 'sealed', 60_000);
     deepEqual(turns.claim('a', 60_000), { result: 'sealed' });
     turns.claim('b', 60_000);
-    turns.settle('b', '');
+    turns.settle('b', '', 0);
     deepEqual([turns.claim('b', 0), turns.claim('b', 60_000)], [{ turn: 'mine' }, { turn: 'mine' }]);
+    turns.settle('a', 'sealed', 0);
+    deepEqual(turns.claim('a', 60_000), { turn: 'mine' });
   });
 });
