@@ -158,6 +158,6 @@ export function checkSecrets(document: DataObject, known: KnownPlugins, report: 
 export function secretWarning({ pointer, what, within }: SecretLiteral): ConfigError {
   return new ConfigError('SECRET_LITERAL', pointer, `${what} is stored in plain text`, {
     within,
-    hint: 'keep the secret out of the file and inject it at deployment',
+    hint: 'keep the value out of the file and inject it at deployment',
   });
 }

@@ -65,8 +65,8 @@ describe('the configuration of validation/cel', () => {
 
   it('warns about a key that can never exist in the given letter case', async () => {
     deepEqual(await warningsOf('endpoint', "'a' in req_headers['x-team'] || req_params.id_user == ''"), [
-      ['CEL_KEY', '/0/check_expr', "req_headers never has 'x-team'", "the header is 'X-Team' there"],
-      ['CEL_KEY', '/0/check_expr', "req_params never has 'id_user'", "the parameter is 'Id_user' there"],
+      ['CEL_KEY', '/0/check_expr', "req_headers never has 'x-team'", "the key of the header is 'X-Team'"],
+      ['CEL_KEY', '/0/check_expr', "req_params never has 'id_user'", "the key of the parameter is 'Id_user'"],
     ]);
     deepEqual(await warningsOf('backend', "resp_metadata_headers['X-Team'] == ['a'] && req_params.Id != ''"), []);
   });

@@ -146,7 +146,7 @@ describe('the Lua engine', () => {
       ),
       '10\t0.5\tnil',
     );
-    match(await value("json.unmarshal('{')", {}), /no JSON/);
+    match(await value("json.unmarshal('{')", {}), /not valid JSON/);
   });
 
   it('provides functions for YAML', async () => {
@@ -157,7 +157,7 @@ describe('the Lua engine', () => {
     equal(await value("yaml.unmarshal('- x\\n- y'):len(), yaml.unmarshal('just text')", {}), '2\tjust text');
     equal(await value("yaml.marshal({a = {1, 'no'}, b = true})", {}), 'a:\n  - 1\n  - "no"\nb: true');
     equal(await value("yaml.marshal(json.unmarshal('[]')), yaml.marshal(3), yaml.marshal(nil)", {}), '[]\n\t3\n\tnull');
-    match(await value("yaml.unmarshal('a: [')", {}), /no YAML: 1:\d+/);
+    match(await value("yaml.unmarshal('a: [')", {}), /not valid YAML: 1:\d+/);
   });
 
   it('provides functions for XML', async () => {
@@ -165,7 +165,7 @@ describe('the Lua engine', () => {
     equal(await value(`json.marshal(xml.unmarshal('${document}'))`, {}), '{"user":{"-id":"7","tag":["a","b"]}}');
     equal(await value(`xml.marshal(xml.unmarshal('${document}'))`, {}), document);
     equal(await value("xml.marshal({user = {name = 'A & B'}})", {}), '<user><name>A &amp; B</name></user>');
-    match(await value("xml.unmarshal('<a>')", {}), /no XML/);
+    match(await value("xml.unmarshal('<a>')", {}), /not valid XML/);
     match(await value('xml.marshal({1, 2})', {}), /cannot be written as XML: a document must be a table/);
   });
 
@@ -177,7 +177,7 @@ describe('the Lua engine', () => {
     );
     equal(await value(`csv.marshal(csv.unmarshal('${text}'))`, {}), 'id,name\n1,"Ada, ""A"""\n2,');
     equal(await value("csv.marshal(json.unmarshal('[[1,null],[true,2.5]]'))"), '1,\ntrue,2.5');
-    match(await value("csv.unmarshal('a,b\\n1')", {}), /no CSV: line 2: 1 fields, but the first line has 2/);
+    match(await value("csv.unmarshal('a,b\\n1')", {}), /not valid CSV: line 2: 1 fields, but the first line has 2/);
   });
 
   it('parses documents no longer than its time limit allows', async () => {

@@ -95,7 +95,7 @@ describe('the plugin "jwk-aggregator"', () => {
     refuse(servers[0]!);
     await open({}, { cache: false });
     deepEqual(await names(), ['bob']);
-    const line = lines(/left out/).at(-1);
+    const line = lines(/does not contain its keys/).at(-1);
     match(
       line!,
       /ERROR.*\[PLUGIN: jwk-aggregator\] 127\.0\.0\.1:\d+\/keys: status 500; the set does not contain its keys/,

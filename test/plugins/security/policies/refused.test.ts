@@ -93,7 +93,7 @@ describe('the configuration of security/policies', () => {
           'POLICY_UNUSED',
           'add "auth/validator" or "auth/introspection" or "auth/oidc" to the endpoint, or remove "jwt"',
         ],
-        ['CEL_KEY', "the header is 'X-T' there"],
+        ['CEL_KEY', "the key of the header is 'X-T'"],
         ['POLICY_UNUSED', undefined],
       ],
     );
