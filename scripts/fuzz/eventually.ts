@@ -5,7 +5,7 @@ export const PATIENCE_MS = 5_000;
 
 /** Waits until a condition holds. @throws Error with `message` on timeout. */
 export async function eventually(
-  holds: () => boolean,
+  holds: () => boolean | Promise<boolean>,
   message: () => string,
   patienceMs: number = PATIENCE_MS,
 ): Promise<void> {
@@ -14,7 +14,7 @@ export async function eventually(
     isLate = true;
   });
   try {
-    while (!holds()) {
+    while (!(await holds())) {
       if (isLate) throw new Error(message());
       await new Promise((resolve) => setTimeout(resolve, 1));
     }

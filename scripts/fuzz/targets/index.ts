@@ -30,4 +30,5 @@ export const targets: Readonly<Record<string, () => Promise<Target>>> = {
   'token-server': async () => (await import('./token-servers.ts')).tokenServer,
   'key-server': async () => (await import('./token-servers.ts')).keyServer,
   reload: async () => (await import('./reload.ts')).reload,
+  'reload-workers': async () => (await import('./reload.ts')).reloadWorkers,
 };

@@ -1,233 +1,78 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import fc from 'fast-check';
-import type { Operations } from '#kernel';
-import { ConfigErrors } from '../../../kernel/contract/internal.ts';
-import { ConfigText } from '../../../kernel/control/snapshot.ts';
-import { createGateway } from '../../../kernel/sluice.ts';
-import { silentSinks } from '../../../kernel/testing/index.ts';
-import { freePort } from '../../free-port.ts';
-import { ask } from '../ask.ts';
+import { readdirSync } from 'node:fs';
+import type fc from 'fast-check';
 import { eventually } from '../eventually.ts';
-import { defineTarget, type OpenTarget } from '../target.ts';
+import { writePlugin, written } from '../reload/configuration.ts';
+import { startGateway } from '../reload/gateway.ts';
+import { Model } from '../reload/model.ts';
+import { ofOneProcess, ofWorkers, type Step } from '../reload/steps.ts';
+import { openSurroundings, type Surroundings } from '../reload/surroundings.ts';
+import { defineTarget, type OpenTarget, type Target } from '../target.ts';
 
-/** Content of a configuration in addition to its two endpoints. */
-const kinds = ['plain', 'limited', 'cached', 'plugged', 'refused', 'malformed'] as const;
+const promises =
+  'the last accepted configuration serves, no request is lost, limits and caches continue, and closing leaves nothing behind.';
 
-interface Step {
-  readonly act:
-    | 'save'
-    | 'apply'
-    | 'guarded'
-    | 'dry'
-    | 'rollback'
-    | 'plugin'
-    | 'breakPlugin'
-    | 'hold'
-    | 'release'
-    | 'twice';
-  readonly kind: (typeof kinds)[number];
-  /** Index of one of two ports. */
-  readonly port: number;
+/** Changes of the configuration and its files, concurrent activity, and failures of the system. */
+export const reload = reloads('reload', `After every change ${promises}`, ofOneProcess, 0);
+
+/** The same in two workers, which are killed at any moment. */
+export const reloadWorkers = reloads('reload-workers', `Whichever worker dies, ${promises}`, ofWorkers, 2);
+
+function reloads(name: string, law: string, inputs: fc.Arbitrary<readonly Step[]>, workers: number): Target {
+  return defineTarget({
+    name,
+    law,
+    boundMs: 5_000,
+    rooms: ['kernel/control/', 'kernel/runtime/', 'kernel/workers/'],
+    inputs,
+    open: () => open(workers),
+  });
 }
 
-/** Changes of the serving configuration, and concurrent activity. */
-export const reload = defineTarget<readonly Step[]>({
-  name: 'reload',
-  law: 'After every change the last accepted configuration serves, no request is lost, and closing leaves nothing behind.',
-  boundMs: 5_000,
-  rooms: ['kernel/control/', 'kernel/runtime/', 'kernel/workers/'],
-  inputs: fc.array(
-    fc.record<Step>({
-      act: fc.constantFrom(
-        'save',
-        'save',
-        'apply',
-        'guarded',
-        'dry',
-        'rollback',
-        'plugin',
-        'breakPlugin',
-        'hold',
-        'hold',
-        'release',
-        'twice',
-      ),
-      kind: fc.constantFrom(...kinds),
-      port: fc.nat({ max: 1 }),
-    }),
-    { minLength: 1, maxLength: 12 },
-  ),
-  open,
-});
-
-/** Maximum time to wait for a held request, which lasts until its release, in milliseconds. */
-const HELD_MS = 60_000;
-
-async function open(): Promise<OpenTarget<readonly Step[]>> {
-  const ports = [await freePort(), await freePort()];
-  const held = new Set<ServerResponse>();
-  const backend = createServer((request, response) => {
-    response.setHeader('content-type', 'application/json');
-    if (request.url === '/held') held.add(response);
-    else response.end('{"ok":1}');
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => backend.once('listening', resolve));
-  const host = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`;
+async function open(workers: number): Promise<OpenTarget<readonly Step[]>> {
+  const around = await openSurroundings(workers);
   let isWarm = false;
   return {
     async accept(steps) {
-      // Resources that are loaded once remain open.
-      if (!isWarm) await runSteps([{ act: 'save', kind: 'plugged', port: 1 }], { ports, held, host });
+      // A process that serves loads resources that remain open.
+      if (!isWarm && workers === 0) await runSteps([{ act: 'save', kind: 'plugged', port: 1 }], around);
       isWarm = true;
       const before = openThings();
-      await runSteps(steps, { ports, held, host });
+      await runSteps(steps, around);
       await eventually(
         () => openThings() <= before,
         () => `leaves ${openThings() - before} descriptors`,
       );
     },
     async close() {
-      backend.closeAllConnections();
-      backend.close();
+      around.close();
     },
   };
 }
 
-interface Stage {
-  readonly ports: readonly number[];
-  readonly held: Set<ServerResponse>;
-  readonly host: string;
-}
-
-async function runSteps(steps: readonly Step[], { ports, held, host }: Stage): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-fuzz-'));
-  const file = join(folder, 'gateway.json');
-  const textOf = (mark: string, kind: Step['kind'], port: number) =>
-    written({ mark, kind, port: ports[port]!, host, folder });
-  writePlugin(folder, true);
-  writeFileSync(file, textOf('start', 'plain', 0));
-  const gateway = (await createGateway(file, { sinks: silentSinks })) as Operations;
-  await gateway.listen();
-  /** Configuration that must serve, and its port. */
-  let served = { mark: 'start', port: 0 };
-  let isPluginGood = true;
-  const waiting: Promise<{ status: number; body: string }>[] = [];
-  const release = () => {
-    for (const response of held) response.end('{"held":1}');
-    held.clear();
-  };
-  const change = async (mark: string, { act, kind, port }: Step): Promise<void> => {
-    const text = textOf(mark, kind, port);
-    const isGood = kind !== 'refused' && kind !== 'malformed' && (kind !== 'plugged' || isPluginGood);
-    if (act === 'save' || act === 'twice') writeFileSync(file, text);
-    const source = act === 'save' || act === 'twice' ? file : new ConfigText(text, 'json');
-    const applied = gateway.apply({
-      trigger: 'api',
-      source,
-      dryRun: act === 'dry',
-      ...(act === 'guarded' && { guard: { durationMs: 20 } }),
-    });
-    const second = act === 'twice' ? gateway.reload(file) : applied;
-    const results = await Promise.allSettled([applied, second]);
-    for (const result of results) {
-      if (result.status === 'rejected' && !(result.reason instanceof ConfigErrors)) throw result.reason;
-      if ((result.status === 'fulfilled') !== isGood)
-        throw new Error(
-          `${act} of a ${kind} configuration is ${isGood ? 'refused' : 'accepted'}: ${String((result as PromiseRejectedResult).reason)}`,
-        );
-    }
-    if (isGood && act !== 'dry') served = { mark, port };
-  };
-  try {
-    for (const [at, step] of steps.entries()) {
-      if (step.act === 'hold') {
-        const asked = held.size + 1;
-        waiting.push(ask(`127.0.0.1:${ports[served.port]}`, { method: 'GET', target: '/held', headers: {} }, HELD_MS));
-        await eventually(
-          () => held.size === asked,
-          () => 'a request does not reach its backend',
-        );
-      } else if (step.act === 'release') {
-        release();
-        for (const { status, body } of await Promise.all(waiting.splice(0))) mustBeAnswered(status, body);
-      } else if (step.act === 'plugin' || step.act === 'breakPlugin') {
-        isPluginGood = step.act === 'plugin';
-        writePlugin(folder, isPluginGood);
-      } else if (step.act === 'rollback') {
-        const revision = await gateway.revisions.get(1);
-        if (revision === undefined || revision === 'pruned') throw new Error('the first revision is not kept');
-        await gateway.apply({ trigger: 'rollback', source: new ConfigText(revision.text, revision.format) });
-        served = { mark: 'start', port: 0 };
-      } else await change(`m${at}`, step);
-      const { status, body } = await ask(`127.0.0.1:${ports[served.port]}`, {
-        method: 'GET',
-        target: '/who',
-        headers: {},
-      });
-      if (status !== 200 || !body.includes(`"${served.mark}"`))
-        throw new Error(`step ${at} (${step.act}): ${status} ${body} instead of "${served.mark}"`);
-      await eventually(
-        () => gateway.status.calls === held.size,
-        () => `${gateway.status.calls} calls in flight, not ${held.size}`,
-      );
-    }
-    release();
-    for (const { status, body } of await Promise.all(waiting)) mustBeAnswered(status, body);
-    await eventually(
-      () => gateway.status.calls + gateway.status.draining === 0,
-      () => `${gateway.status.draining} configurations stay`,
-    );
-  } finally {
-    release();
-    await Promise.allSettled(waiting);
-    await gateway.close();
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function mustBeAnswered(status: number, body: string): void {
-  if (status !== 200 || body !== '{"held":1}') throw new Error(`a request in flight is answered ${status} ${body}`);
-}
-
-interface Written {
-  readonly mark: string;
-  readonly kind: Step['kind'];
-  readonly port: number;
-  readonly host: string;
-  readonly folder: string;
-}
-
-function written({ mark, kind, port, host, folder }: Written): string {
-  if (kind === 'malformed') return '{"version": 3,';
-  const marked = { proxy: { static: { strategy: 'always', data: { mark } } } };
-  const own = {
-    limited: { 'qos/ratelimit/router': { max_rate: 1e6 } },
-    plugged: { 'plugin/middleware': { name: ['team'] } },
-    refused: { 'modifier/jmespath': { expr: '[' } },
-  }[kind as string];
-  const cached = kind === 'cached' && { extra_config: { 'qos/http-cache': {} } };
-  return JSON.stringify({
-    version: 3,
-    port,
-    listen_ip: '127.0.0.1',
-    timeout: '30s',
-    host: [host],
-    ...(kind === 'plugged' && { plugin: { folder } }),
-    endpoints: [
-      { endpoint: '/who', extra_config: { ...marked, ...own }, backend: [{ url_pattern: '/', ...cached }] },
-      { endpoint: '/held', backend: [{ url_pattern: '/held' }] },
-    ],
+/** Runs steps on a new gateway. @throws Error when it breaks a promise. */
+async function runSteps(steps: readonly Step[], around: Surroundings): Promise<void> {
+  const { workers, ports, backend, system, kills } = around;
+  let first = '';
+  const gateway = await startGateway(workers, (folder) => {
+    writePlugin(folder, true);
+    first = written({ mark: 'start', kind: 'plain', port: ports[0]!, host: backend.host, folder });
+    return first;
   });
-}
-
-/** Writes the plugin of `plugged` configurations, or an invalid file. */
-function writePlugin(folder: string, isGood: boolean): void {
-  const good = `export const plugin = { name: 'team', apiVersion: 1, middleware: () => (ctx, request, next) => next(request) };`;
-  writeFileSync(join(folder, 'team.js'), isGood ? `${good}\n` : 'export const plugin = {\n');
+  try {
+    const model = new Model(gateway, first, around);
+    for (const [at, step] of steps.entries()) await model.take(step, at);
+    await model.end();
+    // A worker may be killed while the gateway closes.
+    const last = steps.at(-1);
+    if (last?.act === 'arm') kills.arm(last.kill);
+    await gateway.close();
+  } finally {
+    system.follow('nothing fails');
+    backend.release();
+    await gateway.operations.close();
+    kills.disarm();
+    gateway.remove();
+  }
 }
 
 /** Number of open descriptors of this process. */
