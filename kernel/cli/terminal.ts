@@ -50,6 +50,9 @@ function longestCell(widths: readonly number[], room: number): number {
   return Infinity;
 }
 
+/** Codes of errors that mean that the reader of a pipe or a socket has closed it. */
+const readerLeft: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ECONNRESET']);
+
 /** Keeps both ends: addresses and places tell most there. */
 function shorten(cell: string, length: number): string {
   if (cell.length <= length) return cell;
@@ -66,7 +69,7 @@ export function guardOutput({ stdout, stderr }: Terminal): () => Promise<Error |
   let failure: Error | null = null;
   stderr.on('error', () => {});
   stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') failure ??= error;
+    if (!readerLeft.has(error.code)) failure ??= error;
   });
   return async () => {
     await new Promise<void>((resolve) => stdout.write('', () => resolve()));

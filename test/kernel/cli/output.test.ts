@@ -18,6 +18,12 @@ describe('a standard output that cannot be written', () => {
     });
   }
 
+  it('ends a command normally when its reader has reset the connection', async () => {
+    const { context, prints } = contextOf({});
+    equal(await main(['version'], { ...context, stdout: failing('ECONNRESET') }), 0);
+    equal(prints.err, '');
+  });
+
   it('does not change the exit code of the command', async () => {
     const { context } = contextOf({});
     const args = ['explain', '-c', 'samples/quickstart/gateway.json', 'GET', '/nowhere'];

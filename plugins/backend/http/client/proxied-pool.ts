@@ -84,5 +84,5 @@ async function open({ address, proxy, connectMs, idleMs, keepAlive, tls, denied 
     requestTls: tls as ProxyAgent.Options['requestTls'],
     ...(proxy.startsWith('https:') && { proxyTls: tls as ProxyAgent.Options['proxyTls'] }),
   });
-  return { agent, careful: agent.compose(refusing(denied, [proxy, address])) };
+  return { agent, careful: agent.compose(refusing(denied, [proxy, address], connectMs || CONNECT_MS)) };
 }
