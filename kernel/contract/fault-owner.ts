@@ -45,6 +45,14 @@ export function ownEvents(emitter: EventEmitter, owner: FaultOwner): void {
   emitter.emit = (...args) => runGuarded(owner, () => emit.apply(emitter, args)) ?? true;
 }
 
+/** Requests of accepted connections that serve nothing else anymore, by owner. */
+const requests = new WeakMap<FaultOwner, string>();
+
+/** Adds the request that an accepted connection serves from now on, such as a WebSocket's, to its owner's name in the log. */
+export function nameRequest(owner: FaultOwner, request: string): void {
+  requests.set(owner, request);
+}
+
 /**
  * Begins to use a connection that a listening port has accepted: an uncaught error in one of its handlers destroys that
  * connection alone.
@@ -54,7 +62,10 @@ export function beginOwned(place: string, socket: Socket, begin: () => void): vo
   socket.on('error', ignored);
   const { remoteAddress, remotePort } = socket;
   const name = remoteAddress === undefined ? 'a local client' : `${remoteAddress}:${remotePort}`;
-  const owner = connectionOwner(place, name, () => socket.destroy());
+  const owner: FaultOwner = {
+    ...connectionOwner(place, name, () => socket.destroy()),
+    describe: () => (requests.has(owner) ? `${name} (${requests.get(owner)})` : name),
+  };
   ownEvents(socket, owner);
   runGuarded(owner, begin);
 }

@@ -18,6 +18,7 @@ export {
   connectionOwner,
   currentFaultOwner,
   type FaultOwner,
+  nameRequest,
   ownEvents,
   runAs,
   runGuarded,

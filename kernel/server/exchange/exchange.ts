@@ -201,7 +201,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
       this.isLasting = true;
       this.#isUpgraded = true;
       this.#call.finish();
-      this.#endStream = response.switchTo(rendered.upgrade, rendered.headers, this.#call.log);
+      this.#endStream = response.switchTo(rendered.upgrade, rendered.headers, this.name, this.#call.log);
     } else {
       this.#endStream = writeReply(response, rendered, this.#call, this);
     }

@@ -1,6 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { CallError, type Log, type Reply, type Upgrade } from '#contract';
+import { currentFaultOwner, nameRequest } from '../../contract/internal.ts';
 import type { Route } from '../../pipeline/compile/route.ts';
 import type { RenderedReply, Rendering } from '../../pipeline/response/render.ts';
 import { endPolitely } from '../response/refusal.ts';
@@ -57,6 +58,8 @@ export class SwitchingResponse extends ServerResponse {
   readonly protocol: string;
   readonly #connection: Socket;
   readonly #head: Buffer;
+  /** Owner of the connection's events. */
+  readonly #owner = currentFaultOwner();
 
   /** @param head bytes received after the request. */
   constructor(message: IncomingMessage, connection: Socket, head: Buffer, protocol: string) {
@@ -83,10 +86,12 @@ export class SwitchingResponse extends ServerResponse {
 
   /**
    * Sends 101 and hands the connection over. The response lasts until the connection has closed.
+   * @param name of the request, for errors of later events.
    * @returns a function that ends the connection gracefully.
    */
-  switchTo(upgrade: Upgrade, headers: string[], log: Log): () => void {
+  switchTo(upgrade: Upgrade, headers: string[], name: string, log: Log): () => void {
     const connection = this.#connection;
+    if (this.#owner) nameRequest(this.#owner, name);
     this.writeHead(101, headers);
     this.flushHeaders();
     this.#release();

@@ -41,7 +41,10 @@ describe('an exception in a handler of a client connection', function () {
       equal(other, 'HTTP/1.1 200 OK', fault);
       // Only the first of several equal exceptions within a second is logged.
       for (const line of logged)
-        match(line, /^ERROR internal error in client connection of (?:::ffff:)?127\.0\.0\.1:\d+: .*planted/);
+        match(
+          line,
+          /^ERROR internal error in client connection of (?:::ffff:)?127\.0\.0\.1:\d+(?: \(GET \/a\))?: .*planted/,
+        );
     }
     equal(
       outcomes.some(({ logged }) => logged.length > 0),

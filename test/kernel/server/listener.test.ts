@@ -223,7 +223,7 @@ describe('the listener of a port', () => {
     const { response } = served[0]!;
     equal(response instanceof SwitchingResponse, true);
     const take = (connection: import('node:stream').Duplex) => void connection.write('hello');
-    (response as SwitchingResponse).switchTo({ take }, ['Upgrade', 'shout'], silentLog);
+    (response as SwitchingResponse).switchTo({ take }, ['Upgrade', 'shout'], 'GET /a', silentLog);
     await until((received) => received.includes('hello'));
     mock.timers.tick(5000);
     deepEqual([abandoned, response.destroyed, clients[0]!.socket.destroyed], [[], false, false]);
