@@ -39,7 +39,8 @@ export async function openSocketListener(
   server.maxConnections = MAX_CONNECTIONS;
   if (address.kind === 'unix') await listenOnSocket(server, address.path, MODE);
   else await listenOnPort(server, address.host, address.port);
-  const allow = address.kind === 'tcp' ? await deny(server.address() as AddressInfo) : () => {};
+  const isSocket = address.kind === 'unix';
+  const allow = await deny(isSocket ? { address: `unix:${address.path}`, port: 0 } : (server.address() as AddressInfo));
   denied.resolve();
   return {
     address: address.kind === 'unix' ? `unix:${address.path}` : printed(address.host, server),

@@ -70,7 +70,7 @@ export const serviceSchema = {
     host: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Default base URLs for backends without `host`.',
+      description: 'Default base URLs for backends without `host`, or Unix sockets, as in unix:///run/app.sock.',
       default: [],
       examples: [['http://users.internal:8080']],
     },

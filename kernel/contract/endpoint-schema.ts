@@ -46,7 +46,7 @@ export const backendSchema = {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       description:
-        "Base URLs of the backend. Requests are load-balanced over them; a URL that is listed several times gets a larger share. Default: the service's `host`.",
+        "Base URLs of the backend. Requests are load-balanced over them; a URL that is listed several times gets a larger share. unix:///run/app.sock calls a server on a Unix socket over HTTP/1.1, with localhost as the host. Default: the service's `host`.",
       examples: [['http://users-1.internal:8080', 'http://users-2.internal:8080']],
     },
     method: {

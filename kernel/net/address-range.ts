@@ -14,6 +14,13 @@ export function socketPath(address: string): string | null {
   return address.startsWith('unix:/') ? address.slice(UNIX_SOCKETS.length) : null;
 }
 
+const SOCKET_HOST = 'unix://';
+
+/** Returns the path of a backend host such as `unix:///run/app.sock`; null for any other host. */
+export function socketOfHost(host: string): string | null {
+  return host.startsWith(SOCKET_HOST) ? host.slice(SOCKET_HOST.length) : null;
+}
+
 /** True for an address, a range, or `unix:`. */
 export function isPeerRange(text: string): boolean {
   return text === UNIX_SOCKETS || isAddressRange(text);

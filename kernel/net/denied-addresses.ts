@@ -1,7 +1,8 @@
+import { statSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { addressMatcher } from './address-range.ts';
+import { addressMatcher, socketPath } from './address-range.ts';
 
-/** Listening address, as a server reports it; `0.0.0.0` or `::` for all addresses of the machine. */
+/** Listening address, as a server reports it: `0.0.0.0` or `::` for all addresses of the machine, or `unix:/path` with port 0. */
 export interface ListenAddress {
   readonly address: string;
   readonly port: number;
@@ -36,10 +37,23 @@ export class DeniedAddresses {
     return this.#all.some((denied) => denied.port === port);
   }
 
+  /** True when a path leads to a denied Unix socket, also through links. */
+  hasSocket(path: string): boolean {
+    return this.#all.some(({ address }) => {
+      const denied = socketPath(address);
+      return denied !== null && isSameFile(path, denied);
+    });
+  }
+
   /** True when a connection to an IP address would reach a denied one. */
   has(address: string, port: number): boolean {
-    return this.#all.some((denied) => denied.port === port && leadsTo(address, denied.address));
+    return this.#all.some((denied) => denied.port === port && port !== 0 && leadsTo(address, denied.address));
   }
+}
+
+function isSameFile(path: string, other: string): boolean {
+  const [first, second] = [path, other].map((name) => statSync(name, { throwIfNoEntry: false }));
+  return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
 }
 
 function leadsTo(address: string, denied: string): boolean {

@@ -8,10 +8,9 @@ import type { GenerationInfo, Generations } from '../control/generations.ts';
 import type { Next, Participant, Ready } from '../control/participant.ts';
 import type { ListenOptions, ListenTarget } from '../control/public-port.ts';
 import { reloadSettings } from '../control/reload-settings.ts';
-import { socketPath } from '../net/address-range.ts';
 import type { Question } from '../runtime/build/config-build.ts';
 import type { MirrorChange, Mirrors } from '../runtime/kept/mirrors.ts';
-import { removeStaleSocket } from '../runtime/kept/unix-socket.ts';
+import { freeListenAddress } from '../runtime/kept/unix-socket.ts';
 import { endpointId } from '../runtime/prints/endpoint-prints.ts';
 import { untilAborted } from '../values/until-aborted.ts';
 import { Handovers } from './handovers.ts';
@@ -163,10 +162,8 @@ export class WorkerPool implements Participant, SlotOwner {
   }
 
   async prepare({ runtime, snapshot, files, signal }: Next): Promise<Ready> {
-    const { file, text } = snapshot;
-    const path = socketPath(runtime.config.listen_ip);
-    if (path !== null) await removeStaleSocket(path);
-    const order: PrepareOrder = { revision: runtime.id, file, text, files };
+    await freeListenAddress(runtime.config.listen_ip);
+    const order: PrepareOrder = { revision: runtime.id, file: snapshot.file, text: snapshot.text, files };
     const settled = await Promise.allSettled(this.#slots.map((slot) => untilAborted(slot.prepare(order), signal)));
     const abort = async () => {
       await Promise.all(this.#slots.map((slot) => slot.abort()));

@@ -3,11 +3,16 @@ import { findNear } from '#contract';
 
 const ADDRESS = /^(?:(https?):\/\/)?(\[[^\]/]*\]|[\w.-]+)(?::(\d{1,5}))?(\/(?!\/)[^\s?#\\{}"<>^`|]*)?$/i;
 
+/** A Unix socket, whose path can have 107 bytes. A base path cannot follow. */
+const SOCKET = /^unix:\/\/\/[^\s?#\\{}"<>^`|]{0,105}[^\s?#\\{}"<>^`|/]$/;
+
 /**
  * Normalizes a base URL: adds `http://` unless it says `https://`, and removes the trailing slash.
- * @returns undefined if the text is not `name[:port][/path]` with an optional http or https scheme.
+ * @returns undefined if the text is neither `name[:port][/path]` with an optional http or https scheme, nor a Unix socket, such as
+ * `unix:///run/app.sock`, which is returned as it is.
  */
 export function cleanHost(host: string): string | undefined {
+  if (SOCKET.test(host) && Buffer.byteLength(host) <= LONGEST_SOCKET) return host;
   const match = ADDRESS.exec(host);
   if (!match) return undefined;
   const [, scheme = 'http', name, port, path = ''] = match as unknown as [string, string?, string?, string?, string?];
@@ -16,8 +21,12 @@ export function cleanHost(host: string): string | undefined {
   return `${scheme.toLowerCase()}://${name}${port === undefined ? '' : `:${port}`}${path.replace(/\/+$/, '')}`;
 }
 
+/** Maximum length of `unix://` with a path, in bytes. */
+const LONGEST_SOCKET = 114;
+
 /** Common errors in base URLs, with hints. */
 const slips: readonly (readonly [pattern: RegExp, hint: (host: string) => string | undefined])[] = [
+  [/^unix:/i, () => 'an absolute path of at most 107 bytes after unix://, as in "unix:///run/app.sock"'],
   [/\{/, () => '"disable_host_sanitize": true'],
   [/^(?!https?:)[a-z][\w+.-]*:\/\//i, otherScheme],
   [/[,;]|\S\s+\S/, () => 'one entry of the list for each host'],

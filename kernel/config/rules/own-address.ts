@@ -1,4 +1,5 @@
 import { adminSchema, type BackendConfig, type EndpointConfig, parseAdminAddress, type ServiceConfig } from '#contract';
+import { socketOfHost, socketPath } from '../../net/address-range.ts';
 import { joinPointer } from '../../values/pointer.ts';
 import type { Report } from '../issues/report.ts';
 import { type KnownPlugins, meaningsOf } from '../normalize/known-plugins.ts';
@@ -33,8 +34,11 @@ export function adminAddress(service: ServiceConfig, known: KnownPlugins): Endpo
     admin ? [{ listen: admin.listen, pointer: joinPointer('/extra_config', namespace) + admin.field }] : [],
   );
   const address = parseAdminAddress(reported?.listen ?? adminSchema.properties.listen.default);
-  if (address?.kind !== 'tcp') return () => {};
-  const listening = { address: address.host, port: address.port };
+  if (!address || address.kind === 'off') return () => {};
+  const isSocket = address.kind === 'unix';
+  const listening = isSocket
+    ? { address: `unix:${address.path}`, port: 0 }
+    : { address: address.host, port: address.port };
   return hostRule(listening, (report, pointer, host, _backend, route) => {
     report.error(
       'ADMIN_BACKEND',
@@ -82,22 +86,25 @@ function callsHosts(endpoint: EndpointConfig, backend: BackendConfig, known: Kno
   return !isAnswered && !Object.keys(backend.extra_config).some((name) => known.plugin(name)?.hostless);
 }
 
-/** An address that this process listens on; without an address, all addresses of the machine. */
+/** An address that this process listens on: `unix:/path`, or an IP address, which is empty for all addresses of the machine. */
 export interface Listening {
   readonly address: string;
   readonly port: number;
 }
 
-/** True if the host of a backend, as in `http://name:port`, certainly leads to an address that this process listens on. */
+/** True if the host of a backend, as in `http://name:port` and `unix:///path`, certainly leads to an address that this process listens on. */
 function leadsTo(host: string, { address, port }: Listening): boolean {
+  const to = socketOfHost(host);
+  const path = socketPath(address);
+  if (to !== null || path !== null) return to === path;
   const url = URL.parse(host);
   if (!url || (Number(url.port) || (url.protocol === 'https:' ? 443 : 80)) !== port) return false;
-  const to = plainName(url.hostname);
+  const name = plainName(url.hostname);
   const at = plainName(address);
-  if (to === at) return true;
-  if (isAny(at)) return isLoopback(to) || isAny(to);
-  if (isAny(to) || to === 'localhost') return isLoopback(at);
-  return at === 'localhost' && isLoopback(to);
+  if (name === at) return true;
+  if (isAny(at)) return isLoopback(name) || isAny(name);
+  if (isAny(name) || name === 'localhost') return isLoopback(at);
+  return at === 'localhost' && isLoopback(name);
 }
 
 /** Canonical spelling of a name or address. */

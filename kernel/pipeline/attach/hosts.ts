@@ -1,6 +1,7 @@
 import { type BackendConfig, type BackendSite, ConfigError, type HostList, type Protocol } from '#contract';
 import { joinPointer, nearest, shownHost } from '../../config/index.ts';
 import { containedHosts } from '../../containment/contained-value.ts';
+import { socketOfHost } from '../../net/address-range.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { collecting } from './attach.ts';
 import { guardsAt } from './guards.ts';
@@ -30,7 +31,7 @@ export function openHosts(
     return guards ? containedHosts(hosts, guards) : hosts;
   };
   const hosts = collecting(build, stance.pointer, open) ?? null;
-  if (!hosts || !protocol.schemes) return hosts;
+  if (!hosts) return hosts;
   for (const error of otherSchemes(backend, hosts, protocol.schemes, stance.pointer)) build.errors.push(error);
   return hosts;
 }
@@ -39,10 +40,12 @@ export function openHosts(
 function otherSchemes(
   { host, sd_scheme: scheme, disable_host_sanitize: isRaw }: BackendConfig,
   hosts: HostList,
-  schemes: readonly string[],
+  schemes: readonly string[] | undefined,
   pointer: string,
 ): ConfigError[] {
-  const wanted = schemes.map((name) => `${name}://`).join(' or ');
+  const sockets = host.flatMap((text, index) => socketError(text, schemes, joinPointer(pointer, 'host', index)) ?? []);
+  if (!schemes || sockets.length > 0) return sockets;
+  const wanted = schemes.flatMap((name) => (name === SOCKETS ? [] : `${name}://`)).join(' or ');
   const isCalled = (name: string | undefined) => name !== undefined && schemes.includes(name.toLowerCase());
   if (!hosts.fixed) {
     if (isCalled(scheme)) return [];
@@ -62,6 +65,19 @@ function otherSchemes(
       },
     );
   });
+}
+
+/** Scheme of Unix sockets, for protocols that can use them. */
+const SOCKETS = 'unix';
+
+/** Returns the error of a Unix socket that the protocol cannot call, or that a request would choose. */
+function socketError(text: string, schemes: readonly string[] | undefined, pointer: string): ConfigError | null {
+  if (socketOfHost(text) === null) return null;
+  if (!schemes?.includes(SOCKETS)) {
+    return new ConfigError('BACKEND_SCHEME', pointer, `the backend cannot be called over the Unix socket ${text}`);
+  }
+  if (!text.includes('{')) return null;
+  return new ConfigError('BACKEND_SCHEME', pointer, `the Unix socket ${text} cannot contain placeholders`);
 }
 
 function unknownDiscovery(registry: Registry, name: string, pointer: string): ConfigError {

@@ -15,6 +15,7 @@ import {
   triedHosts,
   type Wrap,
 } from '#contract';
+import { socketOfHost } from '../../net/address-range.ts';
 import { compilePattern, compileText, encodeHost } from '../request/pattern.ts';
 import { compileBackendFilter } from '../request/request.ts';
 import { fold } from '../steps/fold.ts';
@@ -223,7 +224,7 @@ function atHost(
     tried?.push(host);
     const origin = dynamic?.has(host) ? dynamic.get(host)!(request, call) : host;
     if (origin === undefined) return Reply.failed(missingValue());
-    const slash = origin.indexOf('/', origin.indexOf('://') + 3);
+    const slash = socketOfHost(origin) === null ? origin.indexOf('/', origin.indexOf('://') + 3) : -1;
     if (slash < 0) {
       request.origin = origin;
     } else {

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { connect, type Server } from 'node:net';
+import { socketPath } from '../../net/address-range.ts';
 
 /** Permission bits from their octal form, such as `0660`. */
 export function fileMode(octal: string): number {
@@ -9,7 +10,7 @@ export function fileMode(octal: string): number {
 
 /**
  * Listens on a Unix socket, whose file is removed when the server closes. A socket file without a listener is replaced; any other
- * file is left as it is. In a worker process, the main process must have called `removeStaleSocket`.
+ * file is left as it is. In a worker process, the main process must have called `freeListenAddress`.
  * @param mode permission bits of the file.
  * @throws the system's error; EADDRINUSE when the file is in use or is not a socket.
  */
@@ -30,8 +31,14 @@ export async function listenOnSocket(server: Server, path: string, mode: number,
   chmodSync(path, mode);
 }
 
+/** Prepares a listen address for worker processes, none of which may remove the socket of another. */
+export async function freeListenAddress(address: string): Promise<void> {
+  const path = socketPath(address);
+  if (path !== null) await removeStaleSocket(path);
+}
+
 /** Removes the file of a socket whose process ended without removing it. Other files, and sockets in use, stay. */
-export async function removeStaleSocket(path: string): Promise<void> {
+async function removeStaleSocket(path: string): Promise<void> {
   if (isSocket(path) && !(await isInUse(path))) unlinkSync(path);
 }
 

@@ -195,6 +195,10 @@ export const requestErrors: Codes = {
     'Replace files by renaming, rather than by writing in place.',
   ],
   FILE_STALLED: ['Reading a file was canceled.', 'Check the file system, such as an unreachable network mount.'],
+  HTTP_SOCKET: [
+    'A setting of the client cannot be combined with a Unix socket as the host.',
+    'Remove `http2` or `proxy_address`, or call the backend over TCP.',
+  ],
   HTTP2_UNUSABLE: ['`http2` cannot be combined with another setting of the client.', 'Remove one of the two.'],
   PROXY_PROTOCOL_UNUSABLE: [
     '`proxy_protocol` cannot be combined with another setting of the client.',

@@ -113,6 +113,7 @@ describe('backend/http/client with dynamic hosts', () => {
       followsRedirects: true,
       resendsBody: false,
       announcesClient: false,
+      sockets: new Set<string>(),
       hidesClient: false,
       buffersBody: false,
       signers: null,

@@ -4,6 +4,7 @@ import { BackendError, type ConnectionTimes, type DeniedAddresses, openOwned, ti
 import type { TlsClient } from '../../../clients/tls/client-tls.ts';
 import { connectionLost, TransportError } from './errors.ts';
 import type { Preamble } from './proxy-header.ts';
+import { isSocketAddress, pathOfSocket, urlOf } from './socket-address.ts';
 
 /** Connection settings. Times in milliseconds. */
 export interface DialSettings {
@@ -39,7 +40,7 @@ export type Connect = (reading: Reading | null, callback: (error: Error | null, 
  * Opens connections to one address, with separate timeouts for dialing and the TLS handshake. A connection to a denied
  * address of the gateway itself fails before anything is sent. SNI and certificate verification use the host of the
  * address, regardless of `Host`.
- * @param address such as `https://host:port`.
+ * @param address such as `https://host:port` or `unix:///path`.
  * @param tls called at the first encrypted connection.
  * @param mark set while the callback runs.
  * @param offersHttp2 over TLS, to servers that support both.
@@ -54,7 +55,8 @@ export function connector(
   offersHttp2 = false,
   preamble: Preamble | null = null,
 ): Connect {
-  const { protocol, hostname, port } = new URL(address);
+  const path = isSocketAddress(address) ? pathOfSocket(address) : null;
+  const { protocol, hostname, port } = urlOf(address);
   const secure = protocol === 'https:';
   const host = hostname.replace(/^\[|\]$/g, '');
   const common = {
@@ -80,7 +82,8 @@ export function connector(
   const dialed: Connect = (reading, callback) => {
     const start = performance.now();
     const onread = reading ? { onread: onreadOf(reading) } : {};
-    const open = () => (isDirect ? encrypt({ ...onread }) : openTcp({ ...common, ...onread }));
+    const open = () =>
+      isDirect ? encrypt({ ...onread }) : openTcp({ ...(path === null ? common : { path }), ...onread });
     const socket = openOwned('backend connection', hostname, open);
     const times = timing(socket, start, isDirect);
     const settle = (error: Error | null) => {
@@ -88,9 +91,10 @@ export function connector(
       socket.off(opened, ready).off('error', settle).off('close', lost);
       socket.on('error', ignoreError);
       if (error) return callback(error, null);
-      if (denied.has(socket.remoteAddress ?? '', socket.remotePort ?? 0)) {
+      const { remoteAddress = '', remotePort = 0 } = socket;
+      if (path === null ? denied.has(remoteAddress, remotePort) : denied.hasSocket(path)) {
         socket.destroy();
-        return callback(deniedError(hostname), null);
+        return callback(deniedError(path ?? hostname), null);
       }
       if (preamble) socket.write(preamble(socket));
       mark.fresh = times();

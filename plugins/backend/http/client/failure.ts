@@ -1,5 +1,6 @@
 import { BackendError, CallError, CancelledError } from '#contract';
 import { idempotent } from '../../../shared/retries/idempotent.ts';
+import { isSocketAddress } from './socket-address.ts';
 
 /**
  * Maps the error of a failed exchange. Codes: `BACKEND_REFUSED`, `BACKEND_RESET`, `BACKEND_UNREACHABLE`, `BACKEND_DNS`,
@@ -18,6 +19,8 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
   switch (code) {
     case 'ECONNREFUSED':
       return make('REFUSED', 'connection refused');
+    case 'ENOENT':
+      return make('REFUSED', 'the Unix socket does not exist');
     case 'ECONNRESET':
     case 'EPIPE':
     case 'CONNECTION_LOST':
@@ -30,7 +33,7 @@ export function failureOf(error: Error, origin: string, proxied = false): CallEr
     case 'ENETUNREACH':
     case 'EADDRNOTAVAIL':
     case 'EACCES':
-      return make('UNREACHABLE', 'no route to host');
+      return make('UNREACHABLE', isSocketAddress(origin) ? 'permission denied' : 'no route to host');
     case 'EMFILE':
     case 'ENFILE':
       return make('FAILED', `out of file descriptors (${code})`);

@@ -1,6 +1,8 @@
 import type { ConnectionObserver, HttpSigner } from '#contract';
+import { invalidRequest } from './errors.ts';
 import type { OriginPool } from './origin-pool.ts';
 import type { RedirectSource } from './redirect.ts';
+import { isSocketAddress } from './socket-address.ts';
 import type { Transport } from './transport.ts';
 
 /** HTTP client of one backend. */
@@ -23,6 +25,8 @@ export interface HttpClient {
   readonly asksGzip: boolean;
   /** Timeout from the end of the request to the response headers, in milliseconds; 0 for no limit. */
   readonly headerTimeoutMs: number;
+  /** The Unix sockets that may be called: those of the configuration, as requests cannot choose files. */
+  readonly sockets: ReadonlySet<string>;
   /** Whether addresses are determined by requests. */
   readonly isPassing: boolean;
 }
@@ -30,6 +34,7 @@ export interface HttpClient {
 /** The connections for one request. @param ip address of the client. @throws Error if the address cannot be called. */
 export function enterPool(client: HttpClient, request: RedirectSource, ip: string): OriginPool {
   const { origin, firstOrigin, redirects } = request;
+  if (isSocketAddress(origin) && !client.sockets.has(origin)) throw invalidRequest('the Unix socket is not configured');
   // A redirect can lead to a server that does not expect the PROXY protocol.
   const announced = client.announcesClient && origin === firstOrigin ? ip : undefined;
   return client.transport.enter(origin, client.isPassing || redirects > 0, announced);

@@ -60,7 +60,12 @@ export const plugin = definePlugin({
   http: (site, options) => httpStep(httpClient(site, options)),
   places: [
     atBackend(httpClientSchema, (site) => ({
-      protocol: { call: httpStep(httpClient(site)), heedsCall: true, shareable: true, schemes: ['http', 'https'] },
+      protocol: {
+        call: httpStep(httpClient(site)),
+        heedsCall: true,
+        shareable: true,
+        schemes: ['http', 'https', 'unix'],
+      },
     })),
   ],
 });

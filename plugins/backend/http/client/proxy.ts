@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { addressMatcher, HOST_AND_PORT, isAddressRange } from '#contract';
+import { isSocketAddress } from './socket-address.ts';
 
 /** Proxies set in the environment, read when the configuration is built. */
 export interface ProxyEnvironment {
@@ -32,7 +33,7 @@ export function isProxyAddress(text: string): boolean {
  * @returns undefined for a direct connection, which loopback addresses always use.
  */
 export function environmentProxy(environment: ProxyEnvironment, origin: string): string | undefined {
-  if (environment.http === '' && environment.https === '') return undefined;
+  if ((environment.http === '' && environment.https === '') || isSocketAddress(origin)) return undefined;
   const url = new URL(origin);
   const proxy = url.protocol === 'https:' ? environment.https : environment.http;
   if (proxy === '') return undefined;

@@ -1,5 +1,6 @@
 import { BackendError, type HeaderBag } from '#contract';
 import { withoutUser } from './failure.ts';
+import { isSocketAddress, urlOf } from './socket-address.ts';
 
 /** Maximum number of redirects followed per call. */
 const MAX_REDIRECTS = 10;
@@ -50,7 +51,9 @@ export function redirectTo(
 ): RedirectTarget | BackendError {
   if (from.redirects >= MAX_REDIRECTS)
     return new BackendError('BACKEND_REDIRECTS', `stopped after ${MAX_REDIRECTS} redirects`);
-  const current = from.origin + from.target;
+  const isOnSocket = isSocketAddress(from.origin);
+  const called = urlOf(from.origin).origin;
+  const current = called + from.target;
   const url = location === undefined ? null : URL.parse(utf8(location), current);
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     const problem =
@@ -60,19 +63,25 @@ export function redirectTo(
   const keepsBody = repeatsBody(status, from.method);
   const headers = from.headers.copy();
   if (!keepsBody) headers.filter((name) => !name.startsWith('content-'));
-  if (!isWithin(url.hostname, new URL(from.firstOrigin).hostname)) {
+  const isSame = isOnSocket && url.origin === called;
+  if (!isSame && !mayKnow(url.hostname, from.firstOrigin)) {
     headers.filter((name) => name !== 'authorization' && name !== 'cookie' && name !== 'www-authenticate');
   }
   if (from.origin.startsWith('https:') && url.protocol === 'http:') headers.delete('referer');
   else headers.set('Referer', withoutUser(current));
   return {
     method: keepsBody || from.method === 'HEAD' ? from.method : 'GET',
-    origin: url.origin,
+    origin: isSame ? from.origin : url.origin,
     target: url.pathname + url.search,
-    host: url.origin === from.origin ? from.host : null,
+    host: url.origin === called ? from.host : null,
     headers,
     keepsBody,
   };
+}
+
+/** Whether a host may get the credentials of the first request: another server on this machine is not the one behind a socket. */
+function mayKnow(host: string, firstOrigin: string): boolean {
+  return !isSocketAddress(firstOrigin) && isWithin(host, new URL(firstOrigin).hostname);
 }
 
 /** Whether a host is the domain itself or one of its subdomains. */

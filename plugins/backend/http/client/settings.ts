@@ -19,6 +19,7 @@ import {
   type ProxyEnvironment,
   proxyEnvironment,
 } from './proxy.ts';
+import { isSocketAddress } from './socket-address.ts';
 import { Transport } from './transport.ts';
 
 export const httpClientSchema = {
@@ -95,6 +96,7 @@ export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpCli
       hint: 'write it as http://host:port, https://host:port or socks5://host:port',
     });
   }
+  checkSockets(site);
   if (config.http2) checkHttp2(site);
   if (config.proxy_protocol) checkProxyProtocol(site);
   const signers = site.takeAll(httpSigners);
@@ -112,6 +114,7 @@ export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpCli
     observers: observers.length > 0 ? observers : null,
     asksGzip: !setting('disable_compression'),
     headerTimeoutMs: setting('response_header_timeout'),
+    sockets: new Set(site.backend?.host.filter((host) => isSocketAddress(host) && !host.includes('{'))),
     isPassing: isPassing(site),
   };
 }
@@ -159,6 +162,16 @@ function checkHttp2({ config, setting, fault }: ClientSite): void {
         : null;
   if (reason === null) return;
   throw fault('HTTP2_UNUSABLE', '/http2', `http2 cannot be used: ${reason}`, { hint: 'remove one of the two' });
+}
+
+/** Unix sockets are called with HTTP/1.1, without a proxy and without TLS. */
+function checkSockets({ config, backend, fault }: ClientSite): void {
+  const host = backend?.host.find(isSocketAddress);
+  const other = config.http2 ? 'http2' : config.proxy_address === undefined ? null : 'proxy_address';
+  if (host === undefined || other === null) return;
+  throw fault('HTTP_SOCKET', `/${other}`, `${other} cannot be combined with the Unix socket ${host}`, {
+    hint: `remove ${other}`,
+  });
 }
 
 /** Connections of one client cannot be shared, and only the backend itself expects the header. */

@@ -4,11 +4,12 @@ import type { AnswerHandler } from '../answer-handler.ts';
 import type { Connect, Reading } from '../connector.ts';
 import { clientClosed, malformedAnswer } from '../errors.ts';
 import type { Sending } from '../sending.ts';
+import { urlOf } from '../socket-address.ts';
 import { Connection } from './connection.ts';
 
 /** Settings of a connection pool. */
 export interface PoolOptions {
-  /** Address such as `http://host:port`. */
+  /** Address such as `http://host:port` or `unix:///path`. */
   readonly address: string;
   readonly connect: Connect;
   /** Idle timeout of a connection, in milliseconds; 0 for no limit. */
@@ -62,7 +63,7 @@ export class Http1Pool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.host = new URL(options.address).host;
+    this.host = urlOf(options.address).host;
   }
 
   /** Whether no connection is open. */
