@@ -5,6 +5,9 @@ const stage = ['http.request.method', 'http.route', 'error', 'canceled', 'comple
 const backend = ['krakend.endpoint.route', 'krakend.endpoint.method'];
 const client = ['http.request.method', 'http.route', ...backend, 'server.address', 'server.port'];
 
+/** Attributes of a call of a model, in the semantic conventions of OpenTelemetry. */
+const model = ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.request.model'];
+
 /** Labels of metrics, by a pattern of their names. The first match applies; metrics without a match have no labels. */
 export const labels: Readonly<Record<string, readonly string[]>> = {
   gateway_config_reloads_total: ['result', 'trigger'],
@@ -48,6 +51,10 @@ export const labels: Readonly<Record<string, readonly string[]>> = {
   'llm\\.tokens': ['vendor', 'endpoint'],
   'oidc\\.logins': ['provider', 'event', 'result'],
   'oidc\\..*': ['endpoint', 'result'],
+  'ai\\.cost': ['vendor', 'model', 'endpoint'],
+  'ai\\.budget\\.reservations': ['quota', 'result'],
+  'gen_ai\\.client\\.token\\.usage': [...model, 'gen_ai.token.type'],
+  'gen_ai\\.client\\..*': [...model, 'error.type'],
   'mcp\\.server\\.operation\\.duration': ['mcp.method.name', 'gen_ai.tool.name', 'error.type'],
   nodejs_gc_duration_seconds: ['kind'],
   krakend_router_responses_total: ['endpoint', 'status'],
@@ -96,6 +103,16 @@ export const componentMetrics: readonly DocumentedMetric[] = [
   counter('introspection.tokens', 'Number of tokens that were checked, by result: active, inactive, failed or cached.'),
   counter('ai.router.attempts', 'Number of calls of providers by routers.'),
   counter('ai.router.failovers', 'Number of calls of a provider after another one failed.'),
+  counter('ai.budget.reservations', 'Number of requests with a token budget, by result: accepted or rejected.'),
+  counter('ai.cost', 'Cost of tokens, by the prices of the configuration.'),
+  {
+    name: 'gen_ai.client.token.usage',
+    type: 'histogram',
+    unit: '{token}',
+    meaning: 'Number of input and output tokens of each call of a model.',
+  },
+  histogram('gen_ai.client.operation.duration', 'Duration of the calls of models, streams included.'),
+  histogram('gen_ai.client.operation.time_to_first_chunk', 'Time until the first message of a stream arrives.'),
   counter('llm.tokens', 'Number of tokens in prompts and responses of models.'),
   histogram('mcp.server.operation.duration', 'Duration of tool calls.'),
   histogram('oidc.duration', 'Duration of refreshes, and of redirects to a login.'),

@@ -1,8 +1,9 @@
 import { BackendError, CallError, type DataObject, HeaderBag, isObject, Reply } from '#contract';
+import type { Tokens } from '../../shared/ports/model-usage.ts';
 import type { ChatCompletion } from '../lib/chat.ts';
 import { completionOf } from './completion.ts';
 import { bodyOf } from './failure.ts';
-import { type Tokens, tokensOf } from './usage.ts';
+import { tokensOf } from './usage.ts';
 import type { Vendor } from './vendor.ts';
 
 /** Maximum size of a response that is not streamed, in bytes. */

@@ -13,12 +13,14 @@ import {
   meters,
   offer,
   type PipeRequest,
+  tracers,
   type Wrap,
 } from '#contract';
 import { hideClient } from '../../shared/http-headers/client.ts';
 import { countingTokens, unifyingAnswers } from './answer.ts';
 import { passingRefusals, reportingFailures } from './failure.ts';
 import { resolveProviders } from './inventory.ts';
+import { observing } from './operation.ts';
 import { outputOf, resolveStreaming } from './output.ts';
 import { sendingPayload } from './payload.ts';
 import { chosenVendor, schema } from './schema.ts';
@@ -39,7 +41,7 @@ export const plugin = definePlugin({
   description: 'Calls a large language model through one request and response format for all providers.',
   freeKeys: true,
   offers: [httpSigners],
-  takes: [meters],
+  takes: [meters, tracers],
   convert(document, report) {
     resolveProviders(document, report);
     resolveStreaming(document);
@@ -68,6 +70,7 @@ function attach(site: BackendSite<DataObject>): AtBackend {
     description: 'Number of tokens in prompts and responses of models.',
   });
   const tokens = counter ? countingTokens(counter, vendor.name, site.endpoint.endpoint) : null;
+  const observe = observing(site, vendor, modelOf(site, settings.variables['model']));
   const reportUsage = reportingUsage(settings.price);
   const common = { vendor, settings, pointer, show };
   const send = sendingPayload(site, { ...common, streams: output !== null });
@@ -84,7 +87,7 @@ function attach(site: BackendSite<DataObject>): AtBackend {
     const refuse = alone ? passingRefusals() : same;
     return {
       ...attached,
-      backend: (next) => refuse(read(send(next))),
+      backend: (next) => observe(refuse(read(send(next)))),
       transport: (next) => failures(unnamed(next)),
       readsData: true,
     };
@@ -92,7 +95,7 @@ function attach(site: BackendSite<DataObject>): AtBackend {
   const model = isRewritten(vendor, settings.format) ? modelOf(site, settings.variables['model']) : null;
   const { format } = settings;
   const stream = streamingAnswers(site, { vendor, messages: output.messages, model, format, tokens, reportUsage });
-  return { ...attached, backend: send, transport: (next) => stream(failures(unnamed(next))) };
+  return { ...attached, backend: (next) => observe(send(next)), transport: (next) => stream(failures(unnamed(next))) };
 }
 
 /** Warns of variables whose name is close to one of the vendor's: without an input template, they have no effect. */

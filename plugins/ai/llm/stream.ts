@@ -11,15 +11,16 @@ import {
   toCallError,
   type Wrap,
 } from '#contract';
-import { modelListenersOf } from '../../shared/ports/model-usage.ts';
+import { modelListenersOf, type Tokens } from '../../shared/ports/model-usage.ts';
 import { usageListenersOf } from '../../shared/ports/usage.ts';
 import { chatSlot } from '../lib/chat.ts';
 import { ChunkWriter } from './chunks.ts';
 import { completed } from './completed.ts';
 import { printable } from './failure.ts';
 import { MessageEventWriter } from './message-events.ts';
+import { operationSlot } from './operation.ts';
 import { cuttingAtStops } from './stop-sequences.ts';
-import { type ReportUsage, type Tokens, tokensOf } from './usage.ts';
+import { type ReportUsage, tokensOf } from './usage.ts';
 import type { Format, Progress, StreamWriter, Vendor } from './vendor.ts';
 
 export interface StreamOptions {
@@ -49,7 +50,9 @@ export function streamingAnswers(site: BackendSite<DataObject>, options: StreamO
     const chat = call.get(chatSlot);
     const model = chat ? chat.model : options.model;
     const listeners = usageListenersOf(call);
-    const isCounted = tokens !== null || listeners.length > 0 || modelListenersOf(call).length > 0;
+    const operation = call.get(operationSlot);
+    const isCounted =
+      tokens !== null || operation !== undefined || listeners.length > 0 || modelListenersOf(call).length > 0;
     if (model === null && !isCounted) return reply;
     const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
     if (encoding !== 'identity') {
@@ -61,14 +64,19 @@ export function streamingAnswers(site: BackendSite<DataObject>, options: StreamO
       tokens?.(added);
       for (const listener of listeners) listener(added);
     };
-    const finish = (used: Tokens) => reportUsage(call, used);
+    const finish = (used: Tokens, failure: string | null) => {
+      reportUsage(call, used);
+      operation?.end(failure);
+    };
     const stops = chat && vendor.parameters.stop === undefined ? chat.stops : [];
-    if (chat && !chat.streams) return completed(reply, chat, { vendor, stops, report, finish });
+    if (chat && !chat.streams)
+      return completed(reply, chat, { vendor, stops, report, finish: (used) => reportUsage(call, used) });
     const stream = body instanceof ByteStream ? body : streamOf(body);
     const promptBytes = request.body?.length ?? 0;
     const onFailure = (failure: string) =>
       site.log.warning(`[LLM] ${vendor.name}/${vendor.version}: the stream failed with code ${failure}`);
-    const reading = new Reading(vendor, promptBytes, { report, finish, onFailure });
+    const begun = () => operation?.begun();
+    const reading = new Reading(vendor, promptBytes, { begun, report, finish, onFailure });
     if (model === null) {
       reply.body = stream;
       watch(stream, options.messages, reading);
@@ -105,9 +113,12 @@ const CHARACTERS_A_TOKEN = 4;
 
 /** Receivers of what a stream reports. */
 interface ReadingEvents {
+  /** The first message has arrived. May be called for later ones as well. */
+  begun(): void;
   /** Adds to the token usage. */
   report(added: number): void;
-  finish(tokens: Tokens): void;
+  /** @param failure of a stream that was not complete; null for a complete one. */
+  finish(tokens: Tokens, failure: string | null): void;
   onFailure(code: string): void;
 }
 
@@ -127,6 +138,8 @@ class Reading {
   #hasStopped = false;
   #isFinal = false;
   #isFinished = false;
+  /** Code of the vendor's error. */
+  #failure: string | null = null;
 
   /** @param promptBytes length of the payload sent to the vendor. */
   constructor(vendor: Vendor, promptBytes: number, on: ReadingEvents) {
@@ -136,6 +149,7 @@ class Reading {
   }
 
   readonly read = (message: DataObject): Progress => {
+    this.#on.begun();
     const progress = this.#read(message);
     const { deltas, usage, failure } = progress;
     for (const { text, call, stop } of deltas) {
@@ -150,6 +164,7 @@ class Reading {
     }
     if (failure === undefined) return progress;
     const code = printable(failure) || 'error';
+    this.#failure = code;
     this.#on.onFailure(code);
     return { ...progress, failure: code };
   };
@@ -157,15 +172,15 @@ class Reading {
   /** Reports the estimated usage of a stream that ended early or was canceled. */
   readonly cutOff = (): void => {
     if (!this.#isFinal) this.#raise(this.#prompt + this.#estimate);
-    this.finish();
+    this.finish('cut');
   };
 
   /** Reports the usage of the whole stream, once. */
-  readonly finish = (): void => {
+  readonly finish = (failure: string | null = this.#failure): void => {
     if (this.#isFinished) return;
     this.#isFinished = true;
     const output = this.#isFinal ? this.#completion : Math.max(this.#completion, this.#estimate);
-    this.#on.finish({ input: this.#prompt, output });
+    this.#on.finish({ input: this.#prompt, output }, failure);
   };
 
   get #estimate(): number {

@@ -1,10 +1,8 @@
 import type { Call } from '#contract';
-import { type ModelUsage, modelListenersOf } from '../../shared/ports/model-usage.ts';
+import { modelListenersOf, type Tokens } from '../../shared/ports/model-usage.ts';
+import { operationSlot } from './operation.ts';
 import type { Price } from './schema.ts';
 import type { Usage, Variables, Vendor } from './vendor.ts';
-
-/** Tokens of a finished call. */
-export type Tokens = Pick<ModelUsage, 'input' | 'output'>;
 
 /** Reports the tokens of finished calls. */
 export type ReportUsage = (call: Call, tokens: Tokens) => void;
@@ -16,6 +14,7 @@ export function reportingUsage(price: Price | undefined): ReportUsage {
   return (call, { input, output }) => {
     const cost = price && (input * price.input + output * price.output) / MILLION;
     for (const listener of modelListenersOf(call)) listener({ input, output, cost });
+    call.get(operationSlot)?.used({ input, output }, cost);
   };
 }
 

@@ -3,6 +3,7 @@ import {
   Call,
   CallError,
   type ClientRequest,
+  meterOf,
   type PipeRequest,
   Reply,
   type Site,
@@ -34,6 +35,11 @@ export function spending<R extends Requests>(
   replies: BudgetReplies,
 ): (use: Use, next: Step<R>, request: R, call: Call) => Promise<Reply> {
   const reserving = site.take(reservations);
+  const reserved = meterOf(site)?.counter('ai.budget.reservations', {
+    description: 'Number of requests with a token budget.',
+  });
+  const labels = (result: 'accepted' | 'rejected') => ({ quota: site.config.quota_name, result });
+  const [accepted, rejected] = [labels('accepted'), labels('rejected')];
   const warn = limitedWarning(site.log, site.use('clock'));
   const settle = async (reservation: Reservation, used: number): Promise<Verdict> => {
     try {
@@ -60,6 +66,7 @@ export function spending<R extends Requests>(
       return reply ? replies.refused(error as CallError) : next(request, call);
     }
     const { verdict } = reservation;
+    reserved?.add(1, verdict.retrySeconds === null ? accepted : rejected);
     if (verdict.retrySeconds !== null) return replies.full(verdict);
     let used: number | null = null;
     const metered = listeningToModels(call.with(outputLimit, plan.output), (usage) => {

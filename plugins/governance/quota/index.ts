@@ -10,6 +10,7 @@ import {
   definePlugin,
   type EndpointSite,
   HeaderBag,
+  meters,
   type PipeRequest,
   Reply,
   refuse,
@@ -41,7 +42,7 @@ export const plugin = definePlugin({
   description: 'Rejects callers that have used up the quota of their tier.',
   requires: ['governance/processors'],
   leaves: ['requests', 'data'],
-  takes: [quotas, reservations, reportsUsage],
+  takes: [quotas, reservations, reportsUsage, meters],
   independent: true,
   places: [
     atService(serviceSchema, (site) => {

@@ -1,9 +1,13 @@
 import { type Call, defineSlot, type Slot } from '#contract';
 
 /** Tokens that one call of a model has used. */
-export interface ModelUsage {
+export interface Tokens {
   readonly input: number;
   readonly output: number;
+}
+
+/** Usage of one call of a model. */
+export interface ModelUsage extends Tokens {
   /** Cost by the price of the model; undefined if it has none. */
   readonly cost: number | undefined;
 }
