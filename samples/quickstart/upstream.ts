@@ -31,6 +31,9 @@ type Answering = (asked: Asked, response: ServerResponse) => void | Promise<void
 /** Number of requests to `/flaky`, of which every other one fails, beginning with the first. */
 let flakyRequests = 0;
 
+/** Providers of models that respond with 503. */
+const downModels = new Set<string>();
+
 /** Resources by method and first segment of the path. */
 const resources: Readonly<Record<string, Answering>> = {
   'GET users': ({ path: [, id = '', part] }, response) => {
@@ -69,6 +72,23 @@ const resources: Readonly<Record<string, Answering>> = {
     else answer(response, { data: { hero: { name: variables.episode === 'JEDI' ? 'R2-D2' : 'Luke' } } });
   },
   'POST 2015-03-31': ({ path, body }, response) => answer(response, { function: path[2], event: JSON.parse(body) }),
+  // Providers of models: `/models/NAME/v1/responses` as OpenAI, `/models/NAME/v1/messages` as Anthropic.
+  'POST models': ({ path: [, name = '', ...action] }, response) => {
+    const text = `from ${name}`;
+    const usage = { input_tokens: 40, output_tokens: 60 };
+    const actions: Readonly<Record<string, () => unknown>> = {
+      down: () => ({ down: downModels.add(name).has(name) }),
+      up: () => ({ up: downModels.delete(name) }),
+      'v1/responses': () => ({
+        status: 'completed',
+        output: [{ type: 'message', content: [{ type: 'output_text', text }] }],
+        usage: { ...usage, total_tokens: 100 },
+      }),
+      'v1/messages': () => ({ stop_reason: 'end_turn', content: [{ type: 'text', text }], usage }),
+    };
+    const isDown = downModels.has(name) && action.length > 1;
+    answer(response, isDown ? { error: { code: 'overloaded' } } : actions[action.join('/')]?.(), isDown ? 503 : 200);
+  },
   'GET events': async (_asked, response) => {
     response.setHeader('Content-Type', 'text/event-stream');
     for (const count of [1, 2, 3]) {
