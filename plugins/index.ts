@@ -13,6 +13,7 @@ const plugins: Manifest = {
   'ai/prompt-guard': () => import('./ai/prompt-guard/index.ts'),
   'ai/providers': () => import('./ai/providers/index.ts'),
   'ai/redaction': () => import('./ai/redaction/index.ts'),
+  'ai/semantic-cache': () => import('./ai/semantic-cache/index.ts'),
   'ai/router': () => import('./ai/router/index.ts'),
   'async/amqp': () => import('./async/amqp.ts'),
   'async/kafka': () => import('./async/kafka.ts'),

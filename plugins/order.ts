@@ -94,6 +94,8 @@ export const order: Order = {
     'modifier/jmespath',
     // Static data is added to the reply of everything inside, including plugins.
     'proxy',
+    // Stored responses need none of the steps that call backends.
+    'ai/semantic-cache',
     'plugin/middleware',
     'plugin/req-resp-modifier',
     'modifier/request-body-generator',
@@ -133,6 +135,8 @@ export const order: Order = {
     'modifier/request-body-generator',
     'modifier/body-generator',
     'workflow',
+    // Requests of clients are compared, not those in the format of a vendor.
+    'ai/semantic-cache',
     'ai/llm',
     'proxy',
     // The log sees the backend's decoded response before anything else changes it.

@@ -68,6 +68,11 @@ const roots: Readonly<Record<string, Fields>> = {
       ],
     },
   },
+  'ai/semantic-cache': {
+    'ai/semantic-cache': {
+      embedders: [{ name: 'default', url: 'https://api.openai.com/v1/embeddings', credentials: '${OPENAI_KEY}' }],
+    },
+  },
   'ai/mcp': { 'ai/mcp': { servers: [{ name: 'weather', title: 'Weather', version: '1.0.0' }] } },
   'ai/router': {
     'ai/providers': {

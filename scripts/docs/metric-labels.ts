@@ -34,6 +34,7 @@ export const labels: Readonly<Record<string, readonly string[]>> = {
   'classifier\\..*': ['classifier', 'result'],
   'prompt_guard\\.requests': ['endpoint', 'result', 'guard', 'severity'],
   'redaction\\.values': ['endpoint', 'kind'],
+  'semantic_cache\\.requests': ['endpoint', 'result'],
   'ai\\.router\\.attempts': ['route', 'provider', 'result'],
   'ai\\.router\\.failovers': ['route', 'provider', 'failed'],
   'split\\.requests': ['route', 'variant'],
@@ -127,6 +128,10 @@ export const componentMetrics: readonly DocumentedMetric[] = [
   counter('pubsub.discarded', 'Number of messages that were dropped unread.'),
   counter('pubsub.undecoded', 'Number of messages that could not be decoded.'),
   counter('redaction.values', 'Number of different personal values that were replaced in requests.'),
+  counter(
+    'semantic_cache.requests',
+    'Number of requests with a semantic cache, by result: hit, miss, bypass or failed.',
+  ),
   counter('split.requests', 'Number of requests by variant of a traffic split.'),
   { name: 'websocket.connections', type: 'gauge', unit: '', meaning: 'Number of open client WebSockets.' },
   counter('websocket.dropped', 'Number of messages that were not delivered.'),

@@ -111,6 +111,7 @@ export function everything(
           },
         ],
       },
+      'ai/semantic-cache': { embedders: [{ name: 'default', url: `${upstream}/embeddings` }] },
       'ai/prompt-guard': {
         guards: [{ name: 'codename', kind: 'regex', severity: 'high', config: { patterns: [`codename ${round}`] } }],
       },

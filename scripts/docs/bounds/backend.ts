@@ -122,6 +122,23 @@ export const backendBounds: readonly Bound[] = [
     tests: ['ai/llm rejects a vendor response larger than 64 MiB'],
   },
   {
+    holds: 'Responses of all semantic caches (`ai/semantic-cache`)',
+    from: 'plugins/ai/semantic-cache/index-of-responses.ts',
+    limit: '{MAX_BYTES}, {MAX_COMPARED} for requests that are compared with each other',
+    beyond: 'The least recently used are dropped.',
+    tests: [
+      'the index of responses stores at most 64 MiB, and drops the least recently used responses',
+      'the index of responses stores at most 2,000 responses of a variant, and drops the least recently used',
+    ],
+  },
+  {
+    holds: 'Response that a semantic cache stores (`ai/semantic-cache`)',
+    from: 'plugins/ai/semantic-cache/stored.ts',
+    limit: '{MAX_RESPONSE_BYTES}',
+    beyond: 'The response is not stored.',
+    tests: ['ai/semantic-cache does not store responses larger than 1 MiB'],
+  },
+  {
     holds: 'Error response of a model (`ai/llm`)',
     from: 'plugins/ai/llm/failure.ts',
     limit: '{MAX_BODY_BYTES}',

@@ -43,4 +43,23 @@ export const promptErrors: Codes = {
     'Send the body in UTF-8, uncompressed or in gzip.',
   ],
   REQUEST_PART: ['A path does not select a part of the request.', 'Write it as in the hint.'],
+  SEMANTIC_CACHE_EMBEDDER: [
+    'The root declares no embedder of this name.',
+    'Declare it in `ai/semantic-cache` at the root.',
+  ],
+  SEMANTIC_CACHE_EMBEDDING: [
+    'A server did not return the vector of a text. The request bypasses the cache.',
+    'Read the reason in the log.',
+  ],
+  SEMANTIC_CACHE_HEADER: ['A header of the cache is not forwarded, so it is never set.', 'Add it to `input_headers`.'],
+  SEMANTIC_CACHE_MODEL: [
+    'An embedder has no `url`, or names an ONNX model.',
+    'Set the `url` of a server with the embeddings API.',
+  ],
+  SEMANTIC_CACHE_NAME: ['Two embedders have the same name.', 'Use different names.'],
+  SEMANTIC_CACHE_REDIS: ['Responses of a semantic cache cannot be stored in Redis.', 'Remove `redis_connection`.'],
+  SEMANTIC_CACHE_SHARED: [
+    'Authenticated callers receive stored responses to requests of other callers.',
+    'Add the header that identifies a caller to `key_variants`.',
+  ],
 };

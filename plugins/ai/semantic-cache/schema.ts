@@ -1,0 +1,131 @@
+import type { Infer, Schema } from '#contract';
+import { partSyntax } from '../lib/request-part.ts';
+
+export const serviceSchema = {
+  type: 'object',
+  title: 'Embedders of semantic caches',
+  examples: [
+    {
+      embedders: [
+        {
+          name: 'default',
+          url: 'https://api.openai.com/v1/embeddings',
+          model: 'text-embedding-3-small',
+          credentials: `\${OPENAI_KEY}`,
+        },
+      ],
+    },
+    { embedders: [{ name: 'local', url: 'http://127.0.0.1:11434/v1/embeddings', vector_dimension: 384 }] },
+  ],
+  properties: {
+    embedders: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name'],
+        properties: {
+          name: {
+            type: 'string',
+            minLength: 1,
+            description: 'Unique name of the embedder, which endpoints and backends refer to.',
+            examples: ['default'],
+          },
+          url: {
+            type: 'string',
+            minLength: 1,
+            description:
+              'URL of a server with OpenAI\'s embeddings API. It receives `{"input", "model"}` in a POST request. An addition to KrakenD.',
+            examples: ['https://api.openai.com/v1/embeddings'],
+          },
+          model: {
+            type: 'string',
+            minLength: 1,
+            description: 'Model name that is sent to the server. Default: none.',
+            examples: ['text-embedding-3-small'],
+          },
+          credentials: {
+            type: 'string',
+            minLength: 1,
+            pattern: '^[\\x21-\\x7e]*$',
+            secret: true,
+            description: 'Bearer token for the server. Use an environment variable.',
+            examples: [`\${OPENAI_KEY}`],
+          },
+          timeout: {
+            type: 'duration',
+            description: 'Timeout of one embedding. Requests that exceed it bypass the cache.',
+            default: '2s',
+          },
+          vector_dimension: {
+            type: 'integer',
+            minimum: 1,
+            maximum: 8192,
+            description:
+              'Number of dimensions of the vectors. Other vectors are not used, and their requests bypass the cache. Default: any number up to 8192.',
+            examples: [1536],
+          },
+          model_path: {
+            type: 'string',
+            description:
+              'Path of an ONNX model. Rejected: models are not run inside the gateway. Serve the model with a server that has the embeddings API, and set `url`.',
+            examples: ['/models/all-MiniLM-L6-v2'],
+          },
+        },
+      },
+      description: 'Servers that turn texts into vectors.',
+      default: [],
+    },
+  },
+} as const satisfies Schema;
+
+export const cacheSchema = {
+  type: 'object',
+  title: 'Semantic cache',
+  examples: [
+    { req_content: 'req_body.prompt', key_variants: ['req_body.user'], max_distance: 0.1, ttl: '1h' },
+    { embedder: 'default', key_variants: ['req_body.model'] },
+  ],
+  properties: {
+    embedder: {
+      type: 'string',
+      minLength: 1,
+      description: 'Name of the embedder, as declared at the root.',
+      default: 'default',
+    },
+    max_distance: {
+      type: 'number',
+      minimum: 0,
+      maximum: 2,
+      description:
+        'Maximum cosine distance of requests with the same response: 0 requires the same direction, larger values allow greater differences.',
+      default: 0.25,
+    },
+    key_variants: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      description: `Parts of the request whose values separate responses: requests that differ in one of them never share a response. ${partSyntax}. Without a part that identifies the caller, callers share responses.`,
+      default: [],
+      examples: [['req_headers.X-User', 'req_body.model']],
+    },
+    req_content: {
+      type: 'string',
+      minLength: 1,
+      description: `Part of the request that is compared by meaning: ${partSyntax}. Parts that are neither here nor in key_variants do not separate responses, except for path parameters, query strings, and the fields of a body that determine the model and the form of its response. Default: the whole body.`,
+      examples: ['req_body.messages'],
+    },
+    ttl: {
+      type: 'duration',
+      description: 'Time for which a response is stored.',
+      default: '600s',
+    },
+    redis_connection: {
+      type: 'string',
+      description:
+        'Name of a Redis connection. Rejected: responses are stored in the memory of the gateway, for all its workers together.',
+      examples: ['default'],
+    },
+  },
+} as const satisfies Schema;
+
+export type EmbedderConfig = Infer<typeof serviceSchema>['embedders'][number];
+export type CacheConfig = Infer<typeof cacheSchema>;
