@@ -1,5 +1,6 @@
 import { atBackend, atEndpoint, definePlugin, httpSigners } from '#contract';
 import { keyAggregators } from '../../clients/keys/key-aggregator.ts';
+import { redisConnections } from '../../clients/redis/port.ts';
 import { personalHeaders } from '../../shared/http-headers/personal.ts';
 import { backendSchema, endpointSchema } from './schema.ts';
 import { signing } from './sign.ts';
@@ -9,7 +10,8 @@ import { verifying } from './verify.ts';
  * Verifies the signatures of client requests, and signs backend requests (RFC 9421). Requests without a valid signature
  * are rejected with 401.
  *
- * Configuration faults: `HTTP_SIGNATURES_COMPONENT`, `HTTP_SIGNATURES_HEADER`, `HTTP_SIGNATURES_KEY`, and those of
+ * Configuration faults: `HTTP_SIGNATURES_COMPONENT`, `HTTP_SIGNATURES_HEADER`, `HTTP_SIGNATURES_KEY`, `HTTP_SIGNATURES_NONCE`,
+ * and those of
  * `checkKeyFields` and `openKeys`.
  */
 export const plugin = definePlugin({
@@ -18,6 +20,6 @@ export const plugin = definePlugin({
   guards: true,
   leaves: ['data'],
   offers: [httpSigners, personalHeaders],
-  takes: [httpSigners, keyAggregators],
+  takes: [httpSigners, keyAggregators, redisConnections],
   places: [atEndpoint(endpointSchema, verifying), atBackend(backendSchema, signing)],
 });

@@ -26,6 +26,7 @@ export const endpointSchema = {
       jwk_url: 'https://partner.example.com/.well-known/jwks.json',
       required_components: ['@method', '@authority', '@path', '@query', 'content-type'],
       max_age: '1m',
+      require_nonce: true,
       tag: 'orders',
     },
   ],
@@ -50,10 +51,36 @@ export const endpointSchema = {
     max_age: {
       type: 'duration',
       description:
-        'Maximum age of a signature, computed from its parameter `created`, which is required. A recorded request can be replayed until its signature has reached this age.',
+        'Maximum age of a signature, computed from its parameter `created`, which is required. A recorded request can be replayed until its signature has reached this age, unless require_nonce is set.',
       default: '5m',
     },
     leeway: { type: 'duration', description: 'Clock skew tolerance for `created` and `expires`.', default: '5s' },
+    require_nonce: {
+      type: 'boolean',
+      description:
+        'Requires the parameter `nonce`, which each key can use once until its signature has reached max_age: recorded requests cannot be replayed. At most 100,000 nonces are kept in memory; further requests are rejected with on_failure_status.',
+      default: false,
+    },
+    connection_name: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'Redis connection that stores nonces, for several gateways. Requires require_nonce. Default: the memory of the gateway, shared by its workers.',
+      examples: ['nonces'],
+    },
+    on_failure_allow: {
+      type: 'boolean',
+      description:
+        'Accepts requests whose nonce cannot be compared because Redis is unreachable. Requires connection_name.',
+      default: false,
+    },
+    on_failure_status: {
+      type: 'integer',
+      minimum: 400,
+      maximum: 599,
+      description: 'Status of requests that are rejected because their nonce cannot be compared or stored.',
+      default: 503,
+    },
     tag: tag(
       "Required value of the signature's parameter `tag`. Signatures with other tags are ignored. Empty accepts any tag.",
     ),

@@ -17,11 +17,14 @@ import {
 import { algorithm } from '../../clients/keys/algorithms.ts';
 import { checkKeyFields } from '../../clients/keys/check-fields.ts';
 import { openKeys } from '../../clients/keys/keys.ts';
+import { connectionNamed } from '../../clients/redis/port.ts';
 import { during } from '../../shared/calls/during.ts';
 import { personalHeaders } from '../../shared/http-headers/personal.ts';
+import { Undecided, undecidedSettler } from '../lib/undecided.ts';
 import { signatureAlgorithms } from './algorithms.ts';
 import { isComponent, type Message, signatureBase } from './base.ts';
 import { hasDigest } from './digest.ts';
+import { localNonces, nonceName, redisNonces } from './nonces.ts';
 import type { VerifyConfig } from './schema.ts';
 import { readBytes, readInputs, type SignatureInput } from './structured.ts';
 
@@ -45,6 +48,7 @@ export function verifying(site: EndpointSite<VerifyConfig>): AtEndpoint {
   const header = config.key_id_header;
   const lowerHeader = header.toLowerCase();
   const { kind, verify } = algorithm(config.alg);
+  const isFresh = nonceCheck(site);
   const refused = (why: string): Reply => {
     log.debug(() => `request rejected: ${why}`);
     return refuse(401);
@@ -72,6 +76,8 @@ export function verifying(site: EndpointSite<VerifyConfig>): AtEndpoint {
     if (request.body !== null && config.require_content_digest && !(await isUnchanged(request))) {
       return refused('the body does not match the signed digest');
     }
+    const objection = isFresh && (await isFresh(keyId, input, call));
+    if (objection) return typeof objection === 'string' ? refused(objection) : objection;
     call.set(keyIdSlot, keyId);
     if (header !== '' && /^[\x20-\x7e]*$/.test(keyId)) headers.set(header, keyId);
     return undefined;
@@ -121,6 +127,31 @@ function unsuitable(
   return null;
 }
 
+/** Why a nonce is not acceptable, or the rejection if that is not known; undefined if it is. */
+type CheckNonce = (keyId: string, input: SignatureInput, call: Call) => Promise<string | Reply | undefined>;
+
+/** Checks nonces of valid signatures only, so that others cannot fill the memory; null if they are not required. */
+function nonceCheck(site: EndpointSite<VerifyConfig>): CheckNonce | null {
+  const { config } = site;
+  if (!config.require_nonce) return null;
+  const source = config.jwk_url ?? config.jwk_local_path ?? '';
+  const { connection_name: name } = config;
+  const take =
+    name === undefined ? localNonces(site, source) : redisNonces(connectionNamed(site, name, '/connection_name'));
+  const settle = undecidedSettler(config, 'HTTP_SIGNATURES_FAILED', site.log.at('[HTTPSignatures]'), site.use('clock'));
+  const lifeMs = config.max_age + 2 * config.leeway;
+  return async (keyId, { params }, call) => {
+    const nonce = params.get('nonce');
+    if (typeof nonce !== 'string' || nonce === '') return 'it has no nonce';
+    try {
+      return (await take(nonceName(source, keyId, nonce), lifeMs, call)) ? undefined : 'its nonce was used before';
+    } catch (error) {
+      if (!(error instanceof Undecided) || call.reason) throw error;
+      return settle(error);
+    }
+  };
+}
+
 function messageOf({ method, secure, host, path, search, headers }: ClientRequest): Message {
   return { method, scheme: secure ? 'https' : 'http', host, path, search, headers };
 }
@@ -134,6 +165,7 @@ async function isUnchanged({ body, headers }: ClientRequest): Promise<boolean> {
 function check(site: EndpointSite<VerifyConfig>): readonly string[] {
   const { required_components: components, key_id_header: header } = site.config;
   checkKeyFields(site);
+  checkNonceFields(site);
   const index = components.findIndex((name) => !isComponent(name));
   if (index >= 0) {
     const message = `"${components[index]}" is not a supported component`;
@@ -145,4 +177,16 @@ function check(site: EndpointSite<VerifyConfig>): readonly string[] {
     throw site.fault('HTTP_SIGNATURES_HEADER', '/key_id_header', `"${header}" is not a valid header name`);
   }
   return components.map((name) => `"${name}"`);
+}
+
+/** @throws ConfigError HTTP_SIGNATURES_NONCE for settings without an effect. */
+function checkNonceFields({ config, fault }: EndpointSite<VerifyConfig>): void {
+  const unused = (field: string, without: string) =>
+    fault('HTTP_SIGNATURES_NONCE', `/${field}`, `${field} has no effect without ${without}`, {
+      hint: `add ${without}, or remove ${field}`,
+    });
+  if (config.connection_name !== undefined && !config.require_nonce) throw unused('connection_name', 'require_nonce');
+  if (config.on_failure_allow && config.connection_name === undefined) {
+    throw unused('on_failure_allow', 'connection_name');
+  }
 }

@@ -61,6 +61,15 @@ export const clientBounds: readonly Bound[] = [
     tests: ['HTTP message signatures rejects a body that is too large to be compared with its digest'],
   },
   {
+    holds: 'Nonces of signatures (`auth/http-signatures`), for each key set',
+    from: 'plugins/auth/http-signatures/nonces.ts',
+    limit: '{MAX_NONCES} nonces',
+    beyond: 'Requests are rejected with on_failure_status until signatures become too old.',
+    tests: [
+      'nonces of HTTP message signatures in memory are limited to 100,000, and further ones rejected until earlier ones have expired',
+    ],
+  },
+  {
     holds: 'Decrypted sessions (`auth/oidc`), for each provider',
     from: 'plugins/auth/validator/token-cache.ts',
     limit: '{MAX_TOKENS} sessions, {MAX_CHARACTERS:bytes} of cookies',

@@ -89,10 +89,18 @@ export const authErrors: Codes = {
     'A component of a signature is not supported.',
     'Use lowercase header names and the components that the hint lists.',
   ],
+  HTTP_SIGNATURES_FAILED: [
+    'A nonce could not be compared or stored. The client gets `on_failure_status`.',
+    'Check that Redis is reachable, or shorten `max_age` if too many nonces are in use.',
+  ],
   HTTP_SIGNATURES_HEADER: ['`key_id_header` is not a valid header name.', 'Correct the name.'],
   HTTP_SIGNATURES_KEY: [
     'The key set has no key that can sign with this algorithm, or a name contains other than ASCII characters.',
     'Correct `kid` and `alg`, or add the private key to the set.',
+  ],
+  HTTP_SIGNATURES_NONCE: [
+    'A setting for nonces has no effect.',
+    'Add `require_nonce` or `connection_name`, or remove the setting.',
   ],
   INTROSPECTION_CACHE: ['Inactive tokens would be cached longer than active ones.', 'Shorten `negative_cache_ttl`.'],
   INTROSPECTION_CLIENT: [
