@@ -13,6 +13,7 @@ import { withPlugins } from '../../kernel/registry/registry.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { freePort } from '../free-port.ts';
 import { componentScenarios as ofComponents } from './components.ts';
+import { modelScenarios } from './models.ts';
 import { pick, positive } from './options.ts';
 import { small } from './payloads.ts';
 import { type Attached, configWith, endpointOf, type Scenario } from './scenario.ts';
@@ -20,7 +21,7 @@ import { type Quartiles, quartiles, spread } from './spread.ts';
 import { table } from './table.ts';
 import { toolScenario } from './tool-calls.ts';
 
-const componentScenarios = [...ofComponents, toolScenario];
+const componentScenarios = [...ofComponents, toolScenario, ...modelScenarios];
 
 /**
  * CPU time that a component adds to a request, in microseconds: two gateways in this process, one without and one with
@@ -112,16 +113,24 @@ interface Lane {
   requests: number;
 }
 
-type Backend = { readonly extra_config?: { readonly workflow?: { readonly backend: readonly Backend[] } } };
+interface Pipe {
+  readonly backend: readonly Backend[];
+}
 
-/** Replaces a backend with a constant response; in a workflow, its own backends are replaced. */
+interface Backend {
+  readonly extra_config?: { readonly workflow?: Pipe; readonly 'ai/router'?: { readonly targets: readonly Pipe[] } };
+}
+
+/** Replaces a backend with a constant response; in a workflow or a router, its own backends are replaced. */
 function answered(backend: Backend): Backend {
-  const { extra_config: extra } = backend;
-  const workflow = extra?.workflow;
-  const more = workflow
-    ? { workflow: { ...workflow, backend: workflow.backend.map(answered) } }
-    : { [constant.name]: {} };
-  return { ...backend, extra_config: { ...extra, ...more } };
+  const { extra_config: extra = {} } = backend;
+  return { ...backend, extra_config: { ...extra, ...replacedIn(extra) } };
+}
+
+function replacedIn({ workflow, 'ai/router': router }: NonNullable<Backend['extra_config']>): object {
+  const inside = (pipe: Pipe): Pipe => ({ ...pipe, backend: pipe.backend.map(answered) });
+  if (workflow) return { workflow: inside(workflow) };
+  return router ? { 'ai/router': { ...router, targets: router.targets.map(inside) } } : { [constant.name]: {} };
 }
 
 async function open(scenario: Scenario, components: Attached): Promise<Lane> {
@@ -168,7 +177,7 @@ async function measure(scenario: Scenario, pairs: number, requests: number): Pro
   const headers = (attached.headers ?? [{}]).map((set) => ['Host', 'localhost', ...Object.entries(set).flat()]);
   const lanes: Lane[] = [];
   try {
-    for (const components of [{}, attached]) lanes.push(await open(scenario, components));
+    for (const components of [scenario.without ?? {}, attached]) lanes.push(await open(scenario, components));
     const [without, within] = lanes as [Lane, Lane];
     const measured: { without: number; within: number }[] = [];
     for (let pair = -WARM_UP_PAIRS; pair < pairs; pair += 1) {

@@ -5,7 +5,11 @@ export interface Scenario {
   readonly name: string;
   readonly path: string;
   /** Endpoint of the gateway, without its path. */
-  readonly endpoint: { readonly backend: readonly object[]; readonly output_encoding?: string };
+  readonly endpoint: {
+    readonly backend: readonly object[];
+    readonly output_encoding?: string;
+    readonly method?: string;
+  };
   /** Expected body, as JSON. */
   readonly expected: unknown;
   /** Expected status code; for values other than 200 the body is not checked. Default: 200. */
@@ -32,6 +36,8 @@ export interface Scenario {
    * @param folder for files that they name.
    */
   readonly attach?: (folder: string) => Attached;
+  /** Components of the gateway to compare with, in measurements without sockets. Default: none. */
+  readonly without?: Attached;
   /**
    * Requests per turn of the event loop in measurements without sockets, since requests to another server are sent
    * together. Default: 1.
