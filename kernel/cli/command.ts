@@ -60,8 +60,8 @@ export const configVariables: Variables = {
   FC_OUT: 'File to write the rendered configuration to, for inspection.',
   FC_CONFIG: 'File with template settings. Default: flexible_config.json, if it exists.',
   FC_DEBUG: 'If true, the variables of the template are printed.',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: what is written in a configuration
   GATEWAY_ENV_INTERPOLATION:
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
     'If 1, the placeholders ${NAME}, ${NAME:-default}, ${NAME:?message} and ${file:/path} are replaced.',
 };
 
