@@ -16,5 +16,5 @@ export async function revisionAt({ revisions }: Operations, number: number): Pro
 /** The content of a revision, parsed. @throws Problem as `demandFound`. */
 export async function snapshotOf(gateway: Operations, number: number): Promise<Snapshot> {
   const { text, format } = await revisionAt(gateway, number);
-  return readSnapshot(new ConfigText(text, format));
+  return readSnapshot(new ConfigText(text, format), undefined, 'aside');
 }

@@ -56,7 +56,7 @@ export const check: Operation = {
     const isAudited = queryFlag(ctx, 'audit');
     const given = await readConfigBody(ctx, admin);
     // A configuration shown with masked secrets can be checked as it would be applied.
-    const snapshot = await readSnapshot(given ? keepSecrets(given, gateway) : gateway.source);
+    const snapshot = await readSnapshot(given ? keepSecrets(given, gateway) : gateway.source, undefined, 'aside');
     const { document, data } = snapshot;
     const odd = document?.warnings ?? [];
     if (level === 'syntax') {

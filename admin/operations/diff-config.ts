@@ -40,7 +40,11 @@ export const diffConfig: Operation = {
     const isFull = queryWord(ctx, 'level', levels) === 'full';
     const given = await demandConfigBody(ctx, admin);
     const before = against === undefined ? gateway.serving.snapshot : await snapshotOf(gateway, against);
-    const to = await sideOf(gateway, await readSnapshot(keepSecrets(given, gateway)), reachOf(ctx, isFull));
+    const to = await sideOf(
+      gateway,
+      await readSnapshot(keepSecrets(given, gateway), undefined, 'aside'),
+      reachOf(ctx, isFull),
+    );
     const from = await sideOf(gateway, before, reachOf(ctx));
     const difference = compare(ctx, gateway, from, to, guessesIn(ctx, given, gateway));
     ctx.body = { ...difference, streamsAffected: against === undefined ? streamsAffected(gateway, difference) : 0 };

@@ -132,7 +132,7 @@ async function contentOf(
   { text: content, format }: Revision,
 ): Promise<object> {
   if (isRevealing(ctx)) return { content };
-  const { data } = await readSnapshot(new ConfigText(content, format));
+  const { data } = await readSnapshot(new ConfigText(content, format), undefined, 'aside');
   // An old revision may name components that the serving configuration does not use.
   await components.load();
   const masked = shown(ctx, { components }, data as Data);

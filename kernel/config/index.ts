@@ -64,6 +64,6 @@ export {
   type Rendering,
 } from './syntax/load.ts';
 export { type KeyOrValue, type Position, PositionedError } from './syntax/position.ts';
-export { demandPlain, parseAfter, readDocument } from './syntax/read-document.ts';
+export { type Before, demandPlain, parseAfter, readDocument } from './syntax/read-document.ts';
 export { MAX_DEPTH } from './syntax/too-deep.ts';
 export { UnreadableError } from './syntax/unreadable.ts';

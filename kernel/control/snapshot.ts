@@ -1,5 +1,12 @@
 import { copyData, type Data, printJson } from '#contract';
-import { type Document, type FormatName, formatNameOf, parseAfter, readDocument } from '../config/index.ts';
+import {
+  type Before,
+  type Document,
+  type FormatName,
+  formatNameOf,
+  parseAfter,
+  readDocument,
+} from '../config/index.ts';
 import { contentHash, contentHashInSlices, listingHash } from '../runtime/prints/content-hash.ts';
 import type { FileRead } from '../runtime/watch/index.ts';
 
@@ -37,13 +44,14 @@ export interface Snapshot {
  * Reads a source once.
  * @param onRead called for the file, and for everything else that it is built from, including unreadable and malformed
  * files.
- * @param before the serving configuration: only changes to its text are parsed.
+ * @param before the serving configuration: only changes to its text are parsed. `aside` parses all of it, without blocking
+ * requests.
  * @throws ConfigErrors when it cannot be read or parsed.
  */
 export async function readSnapshot(
   source: Source,
   onRead?: (file: FileRead) => void,
-  before: Document | null = null,
+  before: Before = null,
 ): Promise<Snapshot> {
   if (typeof source === 'string') {
     const read: (readonly [path: string, content: Uint8Array | readonly string[] | null])[] = [];

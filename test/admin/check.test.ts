@@ -1,7 +1,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
 describe('a check over the admin API', () => {
@@ -30,6 +32,31 @@ describe('a check over the admin API', () => {
     equal(body.endpoints, 2);
     equal(body.backends, 2);
     deepEqual(body.audit, []);
+  });
+
+  it('parses a long YAML text on a thread, one at a time', async () => {
+    const text = `version: 3\nendpoints: []\n${Array.from({ length: 3000 }, (_, at) => `"@${at}": ${at}`).join('\n')}\n`;
+    let running = 0;
+    let most = 0;
+    let started = 0;
+    const count = (message: unknown) => {
+      const { worker } = message as { worker: Worker };
+      started++;
+      most = Math.max(most, ++running);
+      worker.once('exit', () => running--);
+    };
+    subscribe('worker_threads', count);
+    try {
+      const yaml = { method: 'POST', body: text, headers: { 'Content-Type': 'application/yaml' } };
+      const answers = await Promise.all([one.ask('/v1/check', yaml), one.ask('/v1/check', yaml)]);
+      deepEqual(
+        answers.map(({ body }) => body.valid),
+        [true, true],
+      );
+    } finally {
+      unsubscribe('worker_threads', count);
+    }
+    deepEqual([started, most], [2, 1]);
   });
 
   it('returns the hash that the configuration would have when applied', async () => {

@@ -11,6 +11,9 @@ import { type Document, decodeInSlices, parseDocument } from './load.ts';
 /** Variables that enable templates or interpolation. */
 const VARIABLES = ['FC_ENABLE', 'FC_CONFIG', 'GATEWAY_ENV_INTERPOLATION'] as const;
 
+/** The document currently served; `aside` if it is of no use, but requests are served; null while none are. */
+export type Before = Document | 'aside' | null;
+
 /** File in the working directory that defines how the configuration is assembled. */
 const EXTENDED = 'flexible_config.json';
 
@@ -25,7 +28,7 @@ const EXTENDED = 'flexible_config.json';
 export async function readDocument(
   path: string,
   onRead: (path: string, content: Uint8Array | readonly string[] | null) => void = () => {},
-  before: Document | null = null,
+  before: Before = null,
 ): Promise<Document> {
   let bytes: Uint8Array;
   try {
@@ -44,11 +47,12 @@ export async function readDocument(
 
 /**
  * Parses a text like `parseDocument`, without blocking requests.
- * @param before the document currently served: if possible, only changes are parsed. Null for none.
+ * @param before if possible, only changes are parsed.
  */
-export async function parseAfter(before: Document | null, text: string, file: string): Promise<Document> {
+export async function parseAfter(before: Before, text: string, file: string): Promise<Document> {
   if (!before) return parseDocument(text, file);
-  return (await reparseDocument(before, text, file)) ?? parseAside(text, file);
+  const changed = before === 'aside' ? null : await reparseDocument(before, text, file);
+  return changed ?? parseAside(text, file);
 }
 
 /** True if the environment or the working directory makes configurations templates. */

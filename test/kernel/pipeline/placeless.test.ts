@@ -31,3 +31,15 @@ describe('a plugin without a place that is named in an extra_config', () => {
     });
   }
 });
+
+describe('an extra_config with many unknown namespaces', () => {
+  it('is rejected with the first 200 of them and the number of the others', async () => {
+    const extra = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`unknown/${at}`, {}]));
+    const error = await startWith([], { version: 3, extra_config: extra }).catch((reason: unknown) => reason);
+    const errors = error instanceof ConfigErrors ? error.errors : [];
+    deepEqual(
+      [errors.length, errors[199]?.message, errors[200]?.message],
+      [201, 'unknown namespace "unknown/199"', '800 more unknown namespaces'],
+    );
+  });
+});

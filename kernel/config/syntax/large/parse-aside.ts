@@ -41,11 +41,20 @@ export async function parseAside(source: string, file: string): Promise<Document
   const text = textToParse(source, file);
   const data = (formatNameOf(file) ?? 'json') === 'json' ? await parseInSlices(text) : null;
   if (data) return documentFrom({ data, faults: [] }, text, file);
-  const parsed = await parseOnThread({ text, file });
+  const parsed = await inTurn(() => parseOnThread({ text, file }));
   // Errors that make a parser give up have no positions yet.
   if (!parsed) return parseDocument(source, file);
   refuseFaults(parsed, text, file);
   return documentFrom(parsed, text, file);
+}
+
+/** The end of the last parse: a thread needs far more memory than its text, so one runs at a time. */
+let last: Promise<unknown> = Promise.resolve();
+
+function inTurn<T>(parse: () => Promise<T>): Promise<T> {
+  const parsed = last.then(parse);
+  last = parsed.catch(() => {});
+  return parsed;
 }
 
 /** @returns null if the thread gave no result. @throws UnreadableError if it ran out of memory. */
