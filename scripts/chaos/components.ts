@@ -56,6 +56,12 @@ export const componentRows: readonly ComponentRow[] = [
   },
   { component: 'ai/llm', side: 'the model', meanwhile: asked, recovery: nextRequest },
   {
+    component: 'ai/router with a failover',
+    side: 'the first provider',
+    meanwhile: { ...all(serves), silent: { status: 200, within: 'attempt_timeout' } },
+    recovery: 'the cooldown',
+  },
+  {
     component: 'backend/pubsub/publisher (NATS)',
     side: 'the broker',
     meanwhile: { ...asked, silent: fails('timeout') },

@@ -23,6 +23,9 @@ export interface Stage {
   readonly pauseMs?: number;
 }
 
+/** Time of the first of two providers. */
+const SHARE = '500ms';
+
 const url = (port: number) => `http://127.0.0.1:${port}`;
 const backend = (port: number, extra_config: object = {}, more: object = {}) => ({
   ...{ host: [url(port)], url_pattern: '/', extra_config },
@@ -115,6 +118,34 @@ export const stages: Readonly<Record<string, (ports: Ports, token: string) => St
   'ai/llm': ({ side }) => ({
     server: 'http',
     endpoint: { method: 'POST', backend: [modelBackend(url(side), 'openai')] },
+    method: 'POST',
+    headers: json,
+    payload: '{"contents":"hi"}',
+  }),
+  'ai/router with a failover': ({ side, backend: healthy }) => ({
+    server: 'http',
+    root: {
+      'ai/providers': {
+        providers: Object.entries({ first: side, second: healthy }).map(([name, port]) => ({
+          ...{ name, provider: 'openai', credentials: 'k', endpoint: url(port) },
+        })),
+      },
+    },
+    endpoint: {
+      method: 'POST',
+      backend: [
+        {
+          extra_config: {
+            'ai/router': {
+              routes: [{ provider: 'first' }],
+              failover: 'second',
+              attempt_timeout: SHARE,
+              cooldown: '0s',
+            },
+          },
+        },
+      ],
+    },
     method: 'POST',
     headers: json,
     payload: '{"contents":"hi"}',
