@@ -117,6 +117,8 @@ export class Attempts {
     if (this.#pause) return;
     const { sent } = attempt;
     const next = nextAttempt(this.#policy, this.#request, this.#call.remainingMs, { reply, sent, count: this.#count });
+    // No hedge either, if the backend demands that.
+    if (next === 'retry_after') this.#stopHedging();
     if (typeof next === 'number') this.#retryIn(next, reason, reply);
     else if (this.#running.length === 0) this.#settle(reply, next);
   }
@@ -155,8 +157,7 @@ export class Attempts {
 
   #hedgeLater(): void {
     const { hedgeAfterMs, maxAttempts } = this.#policy;
-    if (this.#hedge) clearTimeout(this.#hedge);
-    this.#hedge = null;
+    this.#stopHedging();
     if (hedgeAfterMs === 0 || this.#count >= maxAttempts) return;
     this.#hedge = setTimeout(() => {
       this.#hedge = null;
@@ -165,6 +166,11 @@ export class Attempts {
         this.#retry('hedge');
       }
     }, timerMs(hedgeAfterMs));
+  }
+
+  #stopHedging(): void {
+    if (this.#hedge) clearTimeout(this.#hedge);
+    this.#hedge = null;
   }
 
   #canHedge(): boolean {

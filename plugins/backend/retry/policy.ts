@@ -1,9 +1,10 @@
 import type { PipeRequest, Reply, Tracer } from '#contract';
+import { GrpcError } from '../../engines/grpc/status.ts';
 import { idempotent } from '../../shared/retries/idempotent.ts';
 import { retryAfterMs } from '../../shared/retries/retry-after.ts';
 import type { BudgetLimits, Use } from './budget.ts';
 import type { Measures, Result } from './measures.ts';
-import { type PauseLimits, pauseMs } from './pause.ts';
+import { type PauseLimits, pauseMs, pushbackMs } from './pause.ts';
 import { isUnsent, type Retriable } from './reason.ts';
 import type { Sent } from './sent.ts';
 
@@ -48,8 +49,15 @@ export function nextAttempt(
   if (count >= policy.maxAttempts) return 'attempts';
   if (!isRepeatable(policy, request, sent) && !isUnsent(reply, sent)) return 'method';
   if (request.body?.isTaken) return 'body';
-  const demandedMs = retryAfterMs(sent.retryAfter, Date.now());
+  const pushback = pushbackOf(reply);
+  const demandedMs = pushback === undefined ? retryAfterMs(sent.retryAfter, Date.now()) : pushbackMs(pushback);
   if (demandedMs > policy.maxRetryAfterMs) return 'retry_after';
-  const waitMs = Math.max(demandedMs, pauseMs(policy.pauses, count));
+  // A server that pushes back spreads the retries itself.
+  const waitMs = pushback === undefined ? Math.max(demandedMs, pauseMs(policy.pauses, count)) : demandedMs;
   return waitMs >= remainingMs ? 'deadline' : waitMs;
+}
+
+/** Demand of a gRPC server for retries of a failed call; undefined without one. */
+function pushbackOf({ errors }: Reply): string | undefined {
+  return errors.find((error) => error instanceof GrpcError)?.pushback;
 }

@@ -75,7 +75,7 @@ export const schema = {
     max_retry_after: {
       type: 'duration',
       description:
-        'Maximum value of Retry-After: the gateway waits that long before the retry. A response with a higher value is not retried.',
+        'Maximum value of `Retry-After`, and of `grpc-retry-pushback-ms` of gRPC servers: the gateway waits that long before the retry. A response with a higher value is not retried, and neither is a gRPC call whose server forbids it with a negative value.',
       default: '1s',
     },
     budget: {

@@ -197,7 +197,9 @@ class Running {
     if (this.#isOver) return;
     if (failure && this.#attempts === 1 && !this.#sending.call.reason) {
       if (exchange.isRefused) return this.#attempt(channel);
-      const other = this.#settings.usesOthers && failure.status === UNAVAILABLE && !this.#isPassedOn;
+      // A server that says when to retry is not passed over at once.
+      const isSilent = failure.status === UNAVAILABLE && failure.pushback === undefined;
+      const other = this.#settings.usesOthers && isSilent && !this.#isPassedOn;
       const next = other ? this.#channel(channel) : undefined;
       if (next) return this.#attempt(next);
     }

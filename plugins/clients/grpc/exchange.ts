@@ -169,7 +169,10 @@ export class Exchange {
     }
     const code = readCode(status);
     const text = said!['grpc-message'];
-    if (code !== OK) return new GrpcError(code, typeof text === 'string' ? decodeMessage(text) : '', true);
+    if (code !== OK) {
+      const detail = typeof text === 'string' ? decodeMessage(text) : '';
+      return new GrpcError(code, detail, true, said!['grpc-retry-pushback-ms']?.toString());
+    }
     try {
       this.#reader.end();
       return null;

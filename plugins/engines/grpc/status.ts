@@ -67,13 +67,16 @@ export class GrpcError extends BackendError {
   readonly detail: string;
   /** Whether the server sent the status; otherwise it describes the path to the server. */
   readonly isOfServer: boolean;
+  /** The server's `grpc-retry-pushback-ms`, as received; undefined without it. */
+  readonly pushback: string | undefined;
 
-  constructor(status: number, detail: string, isOfServer = false) {
+  constructor(status: number, detail: string, isOfServer = false, pushback?: string) {
     const shown = detail.length > MAX_DETAIL ? `${detail.slice(0, MAX_DETAIL)}…` : detail;
     super('GRPC_STATUS', `grpc ${nameOf(status)}: ${shown}`, { upstreamStatus: httpStatusOf(status) });
     this.status = status;
     this.detail = shown;
     this.isOfServer = isOfServer;
+    this.pushback = pushback;
   }
 }
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { allowsRetry } from '../../../../plugins/backend/retry/budget.ts';
-import { pauseMs } from '../../../../plugins/backend/retry/pause.ts';
+import { pauseMs, pushbackMs } from '../../../../plugins/backend/retry/pause.ts';
 import { retryAfterMs } from '../../../../plugins/shared/retries/retry-after.ts';
 
 describe('the pauses of backend/retry', () => {
@@ -25,6 +25,13 @@ describe('the pauses of backend/retry', () => {
     equal(retryAfterMs('Wed, 31 Dec 2025 00:00:00 GMT', now), 0);
     for (const text of [undefined, '', '-1', '1.5', '1e3', 'soon', '9'.repeat(400), '\u0661']) {
       equal(retryAfterMs(text, now), 0, String(text));
+    }
+  });
+
+  it('read grpc-retry-pushback-ms as milliseconds, and anything else as a prohibition', () => {
+    deepEqual(['0', '25', '2147483647'].map(pushbackMs), [0, 25, 2147483647]);
+    for (const text of ['-1', '', ' 1', '1.5', '1e3', 'soon', '1, 2', '9'.repeat(400), '\u0661']) {
+      equal(pushbackMs(text), Number.POSITIVE_INFINITY, text);
     }
   });
 });
