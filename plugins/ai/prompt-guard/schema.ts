@@ -62,6 +62,7 @@ const guard = {
         timeout: {
           type: 'duration',
           description: 'Timeout of one request to the server of a classifier. An addition to KrakenD. Default: 2s.',
+          examples: ['500ms'],
         },
         expressions: {
           type: 'array',
