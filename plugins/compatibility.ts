@@ -1,6 +1,6 @@
 import type { Compatibility } from '#contract';
 
-/** Names accepted in configurations written for older releases and for the compatible product. */
+/** Names accepted in configurations written for older releases and for KrakenD. */
 export const compatibility: Compatibility = {
   namespaces: [
     'ai/llm',

@@ -1,4 +1,4 @@
-// Compares the published schemas of the compatible product with the gateway's own: `npm run compare-schemas -- FOLDER`.
+// Compares the published schemas of KrakenD with the gateway's own: `npm run compare-schemas -- FOLDER`.
 // The folder contains JSON Schema files that refer to each other, with `_root.json` for a whole configuration; `--root`
 // names another file. `--all` also lists the explained differences. Differences without an explanation are an error.
 import { join } from 'node:path';

@@ -3,7 +3,7 @@ import type { Catalogue, Flags, LogSinks } from '#contract';
 import type { StartAdmin } from '../index.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Environment of a command. Of the process, a command uses only this and the file system. */
+/** Everything that a command uses of its process, except the file system. */
 export interface CommandContext extends Terminal {
   readonly catalogue: Catalogue;
   /** Folder with plugins, in addition to those of the release and of the configuration. */

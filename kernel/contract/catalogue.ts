@@ -49,9 +49,9 @@ export type DescribeApi = (
  */
 export type AdaptModule = (module: Readonly<Record<string, unknown>>, file: string) => Plugin | undefined;
 
-/** Names from older releases and from the compatible product. */
+/** Names from older releases and from KrakenD. */
 export interface Compatibility {
-  /** Namespaces of the compatible product. Those that no plugin provides are rejected as not supported yet. */
+  /** Namespaces of KrakenD. Those that no plugin provides are rejected as not supported yet. */
   readonly namespaces: readonly Namespace[];
   /** Current namespaces by old name, without `github.com/` or `github_com/`. */
   readonly oldNamespaces: { readonly [name: string]: Namespace };
@@ -59,7 +59,7 @@ export interface Compatibility {
   readonly successors: { readonly [name: Namespace]: Namespace };
   /** Advice by old component name without a replacement, without `github.com/` or `github_com/`. */
   readonly retired?: { readonly [name: string]: string };
-  /** Components that version 4 of the format no longer has in the compatible product, with their replacements. */
+  /** Components that version 4 of the format no longer has in KrakenD, with their replacements. */
   readonly removed?: { readonly [name: Namespace]: Namespace };
   /** Components, families of components (ending with a slash) and handlers whose removal weakens protection. */
   readonly protecting?: readonly string[];

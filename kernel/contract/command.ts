@@ -51,7 +51,7 @@ export interface PluginCommand {
   /** Additional help text. */
   readonly details?: string;
   readonly flags: Flags;
-  /** Alternative names, such as those of the compatible product; not listed in the help. */
+  /** Alternative names, such as those of KrakenD; not listed in the help. */
   readonly aliases?: readonly string[];
   /** @returns the exit code: 0 for success, 2 for a usage error. */
   run(call: CommandCall): Promise<number>;

@@ -62,7 +62,7 @@ export type HandlerFactory<Settings, Handler, Host extends ModuleHost = ModuleHo
 export type NamespaceConfig<Settings, Name extends string> = { readonly [key in Name]: Settings };
 
 /**
- * A module in the compatible product's form, exported as `plugin`, alone or in a list. It is plain data, so its types need
+ * A module in KrakenD's form, exported as `plugin`, alone or in a list. It is plain data, so its types need
  * no import at run time:
  *
  *     export const plugin = { name: 'team', apiVersion: 1, … } satisfies PluginModule<{ team: string }>;

@@ -217,7 +217,7 @@ export interface Plugin {
   /** Current names of handlers, listed in the field `name`, by version 2 name. */
   readonly oldHandlers?: { readonly [name: string]: string };
   /**
-   * Converts forms of the compatible product into current ones in a version 3 document, before validation. Modifies the
+   * Converts forms of KrakenD into current ones in a version 3 document, before validation. Modifies the
    * document, which can contain any errors.
    */
   readonly convert?: (document: DataObject, report: Conversion) => void;

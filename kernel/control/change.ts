@@ -49,9 +49,9 @@ export interface GuardRequest {
 /** Result of a change. */
 export interface Applied {
   readonly result: 'applied' | 'unchanged' | 'dry_run';
-  /** The revision that serves now. */
+  /** The revision in use after the change. */
   readonly revision: number;
-  /** The revision that served before; 0 at startup. */
+  /** The revision in use before the change; 0 at startup. */
   readonly previous: number;
   /** Fingerprint of the requested configuration; empty at startup, when nothing is compared. */
   readonly hash: string;

@@ -88,7 +88,7 @@ export class Runtime {
     return this.#holds.slice(this.compiled.routes.length);
   }
 
-  /** Operations of other processes on the values that it shares, by their ids. */
+  /** Operations that other processes run on shared values of this process, by operation id. */
   get shared(): Registered['shared'] {
     this.#shared ??= joined(this.#registering, 'shared');
     return this.#shared;

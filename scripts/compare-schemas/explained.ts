@@ -96,7 +96,7 @@ export const explanations: readonly Explanation[] = [
   {
     fields: ['backend group', 'root name', 'root tls.keys[].*', '* ssl_host', 'root plugin.*'],
     kind: 'default',
-    because: 'the published default is an example, which the compatible product does not apply',
+    because: 'the published default is an example, which KrakenD does not apply',
   },
   {
     fields: [
@@ -136,7 +136,7 @@ export const explanations: readonly Explanation[] = [
   {
     fields: ['*capacity'],
     kind: 'default',
-    because: '0 is one second of the rate, which is what the compatible product uses when the field is absent',
+    because: '0 is one second of the rate, which is what KrakenD uses when the field is absent',
   },
   {
     fields: ['*query_definition[].required'],
@@ -166,7 +166,7 @@ export const explanations: readonly Explanation[] = [
   {
     fields: ['endpoint proxy combiner', '*documentation/openapi schemes[]', 'root telemetry/logging format'],
     kind: 'values',
-    because: 'other names do not exist, which the compatible product finds when it starts',
+    because: 'other names do not exist, which KrakenD finds when it starts',
   },
   {
     fields: ['* max_call_recv_msg_size', '* read_buffer_size'],

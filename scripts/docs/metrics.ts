@@ -117,7 +117,7 @@ export function metricsPage(): string {
     `Exported for Prometheus by ${opentelemetry} with \`process_metrics\` and \`go_metrics\`.`,
     metricTable(processAndRuntimeMetrics()),
     '## Statistics',
-    `Printed by ${link('telemetry/metrics', 'telemetry/metrics.md', page)} for Prometheus, and as JSON under the names of the compatible product.`,
+    `Printed by ${link('telemetry/metrics', 'telemetry/metrics.md', page)} for Prometheus, and as JSON under KrakenD's names.`,
     metricTable(statistics),
   ];
   return `${segments.join('\n\n')}\n`;

@@ -4,7 +4,7 @@ import { ConfigErrors, type GatewayOptions } from '../../kernel/sluice.ts';
 import { adapt } from '../../plugins/plugin/adapt.ts';
 import { startGateway } from './gateway.ts';
 
-/** Elements of a module for the compatible product's extension points, as authors write them. */
+/** Elements of a module for KrakenD's extension points, as authors write them. */
 export interface ModuleElement {
   readonly name: string;
   readonly [field: string]: unknown;

@@ -42,7 +42,7 @@ const flags = {
 
 /**
  * Converts a configuration of version 2, or a later one with old names, to version 3 or 4 with current names. Settings
- * without effect in the compatible product become comments, unless removing them could weaken protection. Format,
+ * that have no effect in KrakenD become comments, unless removing them could weaken protection. Format,
  * comments and layout are kept. Exit code 1, with nothing written, when it cannot be migrated completely; also 1, with
  * the result written, when errors are left in it, which are listed.
  */
@@ -132,7 +132,7 @@ interface Silenced extends MendedDocument {
   readonly old: readonly string[];
 }
 
-/** Turns settings without effect in the compatible product into comments. */
+/** Comments out settings that have no effect in KrakenD. */
 async function silenced(given: Document, tools: Tools): Promise<Silenced> {
   const reasons = new Map<string, string>();
   let issues: readonly ConfigError[] = [];

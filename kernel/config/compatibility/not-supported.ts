@@ -2,9 +2,9 @@ import { type Compatibility, ConfigError, type Data } from '#contract';
 import { OLD_FIELDS, retirementOf } from './old-names.ts';
 
 /**
- * Error for a namespace that the compatible product has but no plugin provides.
+ * Error for a namespace that KrakenD has but no plugin provides.
  * @param supported the available namespaces.
- * @returns undefined if the compatible product does not have the namespace either.
+ * @returns undefined if KrakenD does not have the namespace either.
  */
 export function notSupportedYet(
   namespace: string,
@@ -35,13 +35,13 @@ export function supportedRelatives(namespace: string, supported: readonly string
   return undefined;
 }
 
-/** Fields of the compatible product, each with the values that are equivalent to omitting it. */
+/** Fields that only KrakenD has, each with the values that are equivalent to omitting it. */
 type KnownFields = Readonly<Record<string, readonly Data[]>>;
 
 /** Kinds of closed objects in the core schema. */
 export type Kind = 'root' | 'endpoint' | 'backend' | 'router';
 
-/** Fields of the compatible product. Consulted only for fields that the schemas do not have. */
+/** Fields that only KrakenD has. Consulted only for fields that the schemas do not have. */
 const FIELDS: Readonly<Record<Kind, KnownFields>> = {
   root: {
     dns_cache_ttl: ['30s'],
@@ -76,7 +76,7 @@ export function kindOf(steps: readonly string[]): Kind | undefined {
   return steps.length === 4 && steps[2] === 'backend' ? 'backend' : undefined;
 }
 
-/** Fields of the compatible product, each with the values that are equivalent to omitting it. */
+/** Fields that only KrakenD has, each with the values that are equivalent to omitting it. */
 export function knownFields(kind: Kind): KnownFields {
   return FIELDS[kind];
 }
@@ -84,7 +84,7 @@ export function knownFields(kind: Kind): KnownFields {
 /** Verdict on a field that a kernel schema does not have. */
 export type FieldStatus = 'unknown' | 'not supported' | 'without effect' | { readonly renamed: string };
 
-/** Classifies a field that the schema of its object does not have, by its meaning in the compatible product. */
+/** Classifies a field that the schema of its object does not have, by its meaning in KrakenD. */
 export function evaluateField(kind: Kind, key: string, value: unknown): FieldStatus {
   const known = FIELDS[kind];
   if (Object.hasOwn(known, key)) {

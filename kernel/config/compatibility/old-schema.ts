@@ -11,7 +11,7 @@ type Schemas = Readonly<Record<string, JsonSchema>>;
 
 /**
  * Extends the public schema of a core object with what files written for other products may contain: version 2 field
- * names, and fields of the compatible product with the values that are equivalent to omitting them.
+ * names, and fields that only KrakenD has, with the values that are equivalent to omitting them.
  */
 export function withOldFields(kind: Kind, schema: JsonSchema): JsonSchema {
   const properties = schema['properties'] as Schemas;

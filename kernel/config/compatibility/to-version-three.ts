@@ -53,7 +53,7 @@ export function isCurrent(version: Data | undefined): version is 3 | 4 {
 }
 
 /**
- * Reports components that version 4 of the format no longer has in the compatible product, where they are errors.
+ * Reports components that version 4 of the format no longer has in KrakenD, where they are errors.
  *
  * Code: a warning, CONFIG_REMOVED.
  */

@@ -5,7 +5,7 @@ import type { KnownPlugins } from '../normalize/known-plugins.ts';
 import { commentKey } from './edit-document.ts';
 import { mayProtect } from './protection.ts';
 
-/** Codes of errors that the compatible product does not detect: such settings have no effect there. */
+/** Codes of errors that KrakenD does not detect: such settings have no effect there. */
 const UNSEEN: ReadonlySet<string> = new Set([
   'SCHEMA_UNKNOWN_KEY',
   'NAMESPACE_LEVEL',
@@ -24,7 +24,7 @@ const NEEDED: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Selects the errors that the compatible product does not detect, with fixes that keep the document's meaning there:
+ * Selects the errors that KrakenD does not detect, with fixes that keep the document's meaning there:
  * keys without effect become comments, repeated list entries are removed. Settings that may be protective are left for
  * the author to correct.
  */
@@ -42,7 +42,7 @@ export function withoutEffect(
     const holder = valueAt(document, steps.slice(0, -1));
     if (!isObject(holder)) return [];
     const isOutput = code === 'ENCODING_UNKNOWN' && steps.at(-1) === 'output_encoding' && steps.length > 1;
-    // The compatible product reads it as `json`; without the key, the service's encoding would apply here.
+    // KrakenD reads it as `json`; without the key, the service's encoding would apply here.
     const fix =
       isOutput && document['output_encoding'] !== undefined
         ? { value: 'json' }
@@ -51,7 +51,7 @@ export function withoutEffect(
   });
 }
 
-/** True if the compatible product ignores the value. Excludes choices other than TLS versions, durations of components, and durations that are not strings. */
+/** True if KrakenD ignores the value. Excludes choices other than TLS versions, durations of components, and durations that are not strings. */
 function isIgnored({ code, pointer }: ConfigError, document: DataObject): boolean {
   if (code === 'SCHEMA_ENUM') return /^\/(?:client_)?tls\/(?:min|max)_version$/.test(pointer);
   if (code !== 'DURATION_INVALID') return true;

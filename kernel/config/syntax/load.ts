@@ -142,7 +142,7 @@ export function documentOf(file: string, text: string, data: unknown, warnings: 
   return { file, text, written: text, data, warnings, valueAt, locate: locator(text, formatOf(file), valueAt) };
 }
 
-/** Suffixes that older releases of the compatible product supported; files with any other suffix may be JSON. */
+/** Suffixes that older releases of KrakenD supported; files with any other suffix may be JSON. */
 const OTHER_FORMATS = /\.(?:properties|props?|hcl)$/i;
 
 /** @throws UnreadableError CONFIG_SYNTAX for an unsupported format. */

@@ -9,7 +9,7 @@ export function sourcesAmong(names: readonly string[], part: string): string[] {
     .sort();
 }
 
-/** Pattern that selects compiled plugins of the compatible product. */
+/** Pattern that selects compiled plugins of KrakenD. */
 export const COMPILED = '.so';
 
 /** Warning for a pattern whose files cannot be loaded, whether their folder exists or not. */

@@ -38,7 +38,7 @@ export interface Registered {
   readonly health: Map<string, () => Data>;
   /** Functions that empty the caches, by name. */
   readonly caches: (readonly [name: string, empty: () => void])[];
-  /** Operations of other processes on the values that it shares, by their ids. */
+  /** Operations that other processes run on shared values of this process, by operation id. */
   readonly shared: Map<string, (question: Question) => Question>;
   /** Ports by address. */
   readonly ports: Map<string, OwnedPort>;

@@ -25,8 +25,8 @@ export function failureText(error: unknown): string {
 const internalError: Refusal = { status: 500, text: '' };
 
 /**
- * Sends an error response instead of a failed one. A response that is already complete is left alone, with its
- * connection; for a partial one, the connection is closed.
+ * Replaces a failed response with an error response. A response that is already complete is left alone, and its
+ * connection stays open; if part of the response is sent, the connection is closed.
  */
 export function answerFailure(response: ServerResponse, names: ProductNames, refusal = internalError): void {
   if (response.writableEnded || response.destroyed) return;

@@ -7,7 +7,7 @@ const MAX_HOSTS = 1000;
 /** Maximum size of an error body that is read for its code, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** AWS errors caused by the time of a signature, or by a signature that does not match. */
+/** Codes of AWS errors that report an expired or future signature, or one that does not match. */
 const skewed =
   /RequestTimeTooSkewed|RequestExpired|InvalidSignature|SignatureDoesNotMatch|Signature (?:expired|not yet)/;
 

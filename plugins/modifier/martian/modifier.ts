@@ -30,9 +30,9 @@ export interface Place {
   pattern(source: string, at: string): Pattern;
   /** Compiles a nested modifier. */
   inner(written: Data, at: string): Modifier;
-  /** Reports a header that is set on requests. */
+  /** Tells the compiler that the modifier sets this header on requests. */
   sets(name: string): void;
-  /** Reports a request header whose value may be copied from another one, and which may therefore identify the client. */
+  /** Tells the compiler that this request header may be a copy of another one and may therefore identify the client. */
   identifies(name: string): void;
 }
 

@@ -10,7 +10,7 @@ export type ModuleManifest = readonly {
   readonly configSchema: unknown;
 }[];
 
-/** Serves the handlers of a module in its thread. */
+/** Runs the handlers of a module in the thread of the module. */
 export const guest: Guest = {
   manifestOf(module, file): ModuleManifest | undefined {
     const elements = readElements(module, file);

@@ -15,9 +15,9 @@ import { isRequestLike, RequestView, writeRequest } from './request.ts';
 import { isResponseLike, ResponseView, toReply } from './response.ts';
 import { elsewhere, type SyncTime } from './sync-time.ts';
 
-/** Position of a middleware. */
+/** Settings of the place in the pipeline where a middleware runs. */
 export interface MiddlewareStance {
-  /** Bodies are not decoded. */
+  /** True if bodies are not decoded there. */
   readonly raw: boolean;
   readonly time: SyncTime;
 }

@@ -5,7 +5,7 @@ const BASIC = 'auth/basic';
 const AT = joinPointer('', 'extra_config', SERVER, 'basic-auth');
 
 /**
- * Converts the compatible product's `basic-auth` plugin to `auth/basic`: the users at the root, and the component at
+ * Converts KrakenD's `basic-auth` plugin to `auth/basic`: the users at the root, and the component at
  * every endpoint that it lists. Existing settings take precedence.
  * Codes: BASIC_FORM, BASIC_ENDPOINT; a warning CONFIG_OLD_PLUGIN.
  */

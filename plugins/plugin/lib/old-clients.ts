@@ -3,7 +3,7 @@ import { type Conversion, type Data, type DataObject, isObject, joinPointer } fr
 const CLIENT = 'plugin/http-client';
 const HTTP = 'backend/http/client';
 
-/** Successors of the compatible product's built-in clients: a component and its settings. */
+/** Successors of KrakenD's built-in clients: a component and its settings. */
 const successors: Readonly<Record<string, (config: DataObject) => readonly [component: string, settings: DataObject]>> =
   {
     'no-redirect': () => [HTTP, { no_redirect: true }],
@@ -16,7 +16,7 @@ const successors: Readonly<Record<string, (config: DataObject) => readonly [comp
   };
 
 /**
- * Converts the compatible product's built-in clients to their successors. Existing settings of a successor take
+ * Converts KrakenD's built-in clients to their successors. Existing settings of a successor take
  * precedence.
  * Codes: a warning CONFIG_OLD_PLUGIN; WILDCARD_CLIENT.
  */

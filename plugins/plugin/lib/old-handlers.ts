@@ -1,4 +1,4 @@
-/** Current names of plugins, by the name that they had in the compatible product before version 2. */
+/** Current names of plugins, by the name that they had in KrakenD before version 2. */
 export const oldHandlers: Readonly<Record<string, string>> = {
   'krakend-basic-auth': 'basic-auth',
   'krakend-jwk-aggregator': 'jwk-aggregator',

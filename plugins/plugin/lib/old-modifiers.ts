@@ -8,7 +8,7 @@ const OLD = 'response-schema-validator';
 export const SUCCESSOR = 'validation/response-json-schema';
 
 /**
- * Converts the compatible product's built-in modifier `response-schema-validator` to its successor.
+ * Converts KrakenD's built-in modifier `response-schema-validator` to its successor.
  * Codes: a warning CONFIG_OLD_PLUGIN; PLUGIN_SETTINGS without settings, PLUGIN_DUPLICATE if the successor is also
  * configured.
  */

@@ -7,7 +7,7 @@ const AT = joinPointer('', 'extra_config', SERVER, NAME);
 const fields = ['host', 'tokenizer', 'tokenizer_field', 'burst', 'rate', 'period'];
 
 /**
- * Converts the compatible product's `redis-ratelimit` plugin to `qos/ratelimit/service/redis`, with a connection of the
+ * Converts KrakenD's `redis-ratelimit` plugin to `qos/ratelimit/service/redis`, with a connection of the
  * same name.
  * Codes: REDIS_RATELIMIT_FORM, CONFIG_NOT_SUPPORTED; a warning CONFIG_OLD_PLUGIN.
  */

@@ -2,14 +2,14 @@ import { type Conversion, type DataObject, isObject, joinPointer } from '#contra
 
 const SERVER = 'plugin/http-server';
 
-/** Successors of the compatible product's built-in servers: components with the same settings. */
+/** Successors of KrakenD's built-in servers: components with the same settings. */
 export const successors: Readonly<Record<string, string>> = {
   'static-filesystem': 'server/static-filesystem',
   virtualhost: 'server/virtualhost',
 };
 
 /**
- * Converts the compatible product's built-in servers to their successors.
+ * Converts KrakenD's built-in servers to their successors.
  * Codes: a warning CONFIG_OLD_PLUGIN; PLUGIN_DUPLICATE if the successor is also configured.
  */
 export function convertServers(document: DataObject, report: Conversion): void {

@@ -2,7 +2,7 @@ import { type ConfigError, copyData, type Data, type DataObject, findNear, isObj
 import { type Handlers, handlers, type Kind, kindNames, type OfferedHandlers } from './handlers.ts';
 import type { HostSite } from './host.ts';
 
-/** Plugins that the compatible product includes, by kind, each with the alternative to use. */
+/** Plugins that KrakenD includes, by kind, each with the alternative to use. */
 const builtIns: Readonly<Partial<Record<Kind, Readonly<Record<string, string>>>>> = {
   httpClient: {
     'http-logger': '"telemetry/logging" on the backend writes such lines',
@@ -98,7 +98,7 @@ export function wholeConfig({ config }: NamingSite, { entry, settings }: Named):
   return whole;
 }
 
-/** Creates the error for a plugin of the compatible product that this release does not include; undefined for any other name. */
+/** Creates the error for a plugin of KrakenD that this release does not include; undefined for any other name. */
 function refuseBuiltIn(site: HostSite, name: string, kinds: readonly Kind[], pointer: string): ConfigError | undefined {
   const known = kinds.map((kind) => builtIns[kind]).find((names) => names && Object.hasOwn(names, name));
   if (!known) return undefined;

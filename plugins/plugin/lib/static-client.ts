@@ -6,7 +6,7 @@ import { belowPrefix } from '../../shared/files/path-prefix.ts';
 import { type NamingSite, settingsOf } from './place.ts';
 import { compileSettings } from './settings.ts';
 
-/** Name of the compatible product's client that serves files. */
+/** Name of KrakenD's client that serves files. */
 export const STATIC_CLIENT = 'static-filesystem';
 
 const path = { type: 'string', pattern: '^/' };

@@ -14,7 +14,7 @@ interface Prefix {
 }
 
 /**
- * Converts the compatible product's `wildcard` plugins to endpoints whose paths end in `/*`, one for each prefix and
+ * Converts KrakenD's `wildcard` plugins to endpoints whose paths end in `/*`, one for each prefix and
  * one more for the prefix itself. The original endpoints no longer have paths of their own.
  * Codes: WILDCARD_FORM, WILDCARD_ENDPOINT, WILDCARD_PREFIX; a warning CONFIG_OLD_PLUGIN.
  */

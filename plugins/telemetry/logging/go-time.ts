@@ -25,7 +25,7 @@ const elements =
 const months = 'January February March April May June July August September October November December'.split(' ');
 const days = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 
-/** Components of a time: the UTC getters of `at` return the wall-clock time. */
+/** A time in its zone. The UTC getters of `at` return the local time of the zone. */
 interface Moment {
   readonly at: Date;
   readonly offsetMinutes: number;

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import type { Stats } from './stats.ts';
 
-/** Observes the process under the metric names of the compatible product, where they apply to Node.js. */
+/** Observes the process under the metric names of KrakenD, where they apply to Node.js. */
 export interface ProcessValues {
   /** Returns the current values; those of the event loop cover the time since the previous call. */
   read(): Readonly<Record<string, number>>;

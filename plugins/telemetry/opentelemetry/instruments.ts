@@ -2,7 +2,7 @@ import type { Instrument } from '../lib/metrics/instrument.ts';
 import type { Distribution, Sum } from '../lib/metrics/series.ts';
 import type { MetricStore } from '../lib/metrics/store.ts';
 
-/** Prefix of names that no convention defines, taken from the compatible product, whose dashboards use it. */
+/** Prefix of names that no convention defines, taken from KrakenD, whose dashboards use it. */
 export const PREFIX = 'krakend';
 
 /** Attribute with the layer of a span. */

@@ -69,7 +69,7 @@ export const proxyLayer = {
 const inSpansOnly = (name: keyof typeof headerReport) =>
   `metrics have no attributes from headers; set ${name} in "traces" to add headers to spans`;
 
-/** Written in `metrics` by files of the compatible product, which ignores them there. */
+/** Written in `metrics` by files of KrakenD, which ignores them there. */
 const unreportedHeaders = {
   report_headers: {
     type: 'boolean',

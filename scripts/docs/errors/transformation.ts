@@ -137,7 +137,7 @@ export const modifierErrors: Codes = {
   VIRTUAL_HOST: ['A virtual host is not valid or is repeated.', 'Correct the name.'],
 };
 
-/** Plugins, isolation, and modules of the compatible product. */
+/** Plugins, isolation, and modules of KrakenD. */
 export const pluginErrors: Codes = {
   GEOIP_DATABASE: ['The geolocation database is not valid.', 'Use use a City database in the format MMDB.'],
   GEOIP_FILE: ['The geolocation database cannot be read.', 'Correct `citydb_path` or the permissions.'],

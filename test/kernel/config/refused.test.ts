@@ -4,7 +4,7 @@ import { backend, endpoint, path, patterns, root, routes, table } from './refuse
 
 describe('an invalid configuration of endpoints and backends', () => {
   // biome-ignore format: a row is a line
-  table('what the compatible product has and this gateway does not', root, [
+  table('features of KrakenD that this gateway does not have', root, [
     ['a router field', { extra_config: { router: { max_multipart_memory: 5 } } }, '/extra_config/router/max_multipart_memory', "'max_multipart_memory' is not supported yet"],
   ]);
 

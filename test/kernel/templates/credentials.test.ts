@@ -26,7 +26,7 @@ describe('template functions for credentials', () => {
 
   it('reject input that would mean another password or user', () => {
     throws(() => render('{{bcrypt (repeat 73 "a")}}'), /more than 72 bytes/);
-    throws(() => render('{{htpasswd "a:b" "c"}}'), /no colon/);
+    throws(() => render('{{htpasswd "a:b" "c"}}'), /must not contain a colon/);
   });
 
   // Decryption as in Sprig.

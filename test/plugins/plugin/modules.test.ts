@@ -18,7 +18,7 @@ import { PluginFolder } from '../../support/plugin-folder.ts';
 // biome-ignore lint/suspicious/noExplicitAny: what handlers get is not typed in JavaScript
 type Loose = any;
 
-describe('modules for the extension points of the compatible product', () => {
+describe('modules for the extension points of KrakenD', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
 

@@ -153,7 +153,7 @@ describe('the compatible plugin "wildcard"', () => {
   });
 });
 
-describe('built-in clients of the compatible product', () => {
+describe('built-in clients of KrakenD', () => {
   let backend: TestBackend;
 
   before(async () => {

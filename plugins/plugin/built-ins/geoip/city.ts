@@ -1,7 +1,7 @@
 import type { CityResponse } from 'mmdb-lib';
 import type { Data, DataObject } from '#contract';
 
-/** Converts a city record to the fields of the compatible product; unknown values are empty. */
+/** Converts a city record to the fields of KrakenD; unknown values are empty. */
 export function describeCity(found: Partial<CityResponse>): DataObject {
   const { city, continent, country, location, postal, registered_country, represented_country, traits } = found;
   return {

@@ -24,8 +24,8 @@ export interface OtlpSettings {
 }
 
 /**
- * Sends spans and metrics to one collector. Recording never waits for it; the packages it needs are loaded at the first
- * request.
+ * Sends spans and metrics to one collector. Recording never waits for the collector. The packages that exports need are
+ * loaded at the first export.
  */
 export class OtlpExporter implements SpanExporter {
   readonly #settings: OtlpSettings;

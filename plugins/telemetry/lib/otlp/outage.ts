@@ -24,7 +24,7 @@ export class Outage {
     return this.#lost;
   }
 
-  /** Reports a failure. @param lost number of items dropped with it; 0 if they are sent again. @param unit such as `spans`. */
+  /** Reports a failure. @param lost number of items dropped because of it; 0 if they will be sent again. @param unit name of the items, such as `spans`. */
   failed(reason: string, lost: number, unit: string): void {
     this.#isOut = true;
     this.#lost += lost;
