@@ -211,8 +211,15 @@ export function abort(stream: ServerHttp2Stream): void {
   }
   const { session } = stream;
   stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-  const cut = setTimeout(() => session?.destroy(), RESET_MS);
-  stream.once('close', () => clearTimeout(cut));
+  const cut = (): void => {
+    if (!session) return;
+    const connection = connections.get(session);
+    session.destroy();
+    // The session alone would wait for the client to read.
+    connection?.destroy();
+  };
+  const timer = setTimeout(cut, RESET_MS);
+  stream.once('close', () => clearTimeout(timer));
 }
 
 function isOver({ stream }: Http2ServerResponse): boolean {

@@ -6,6 +6,7 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ServiceConfig } from '#contract';
 import { createHttp2 } from '../../../kernel/server/http2/server.ts';
+import { untaken } from '../../../kernel/server/port/internals.ts';
 import {
   type CameFrame,
   END_HEADERS,
@@ -17,6 +18,7 @@ import {
   headerBlock,
   PREFACE,
 } from '../../../scripts/fuzz/http2.ts';
+import { opening } from '../../../scripts/http2-stress/peer.ts';
 import { until } from '../../support/conditions.ts';
 import { json, startBackend, startGateway } from '../../support/gateway.ts';
 
@@ -30,6 +32,9 @@ const settings = frame(FRAMES.settings, 0, 0, Buffer.alloc(0));
 const request = frame(FRAMES.headers, END_STREAM | END_HEADERS, 1, headerBlock(REQUEST));
 const PING = frame(FRAMES.ping, 0, 0, Buffer.alloc(8));
 
+/** More than the buffers of a loopback connection hold. */
+const LARGE = Buffer.alloc(8 * 1024 * 1024);
+
 describe('an HTTP/2 connection that the gateway has ended, and the client keeps open,', () => {
   const sockets = new Set<Socket>();
   afterEach(() => {
@@ -39,7 +44,10 @@ describe('an HTTP/2 connection that the gateway has ended, and the client keeps 
   });
 
   /** Sends a request. The client's side stays open when the gateway has closed its own. */
-  function client(port: number): { readonly socket: Socket; readonly came: CameFrame[] } {
+  function client(
+    port: number,
+    begin = Buffer.concat([PREFACE, settings]),
+  ): { readonly socket: Socket; readonly came: CameFrame[] } {
     const came: CameFrame[] = [];
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
     sockets.add(socket);
@@ -47,7 +55,7 @@ describe('an HTTP/2 connection that the gateway has ended, and the client keeps 
       'data',
       frameReader((one) => void came.push(one)),
     );
-    socket.write(Buffer.concat([PREFACE, settings, request]));
+    socket.write(Buffer.concat([begin, request]));
     return { socket, came };
   }
 
@@ -91,6 +99,34 @@ describe('an HTTP/2 connection that the gateway has ended, and the client keeps 
       while (accepted!.bytesRead === bytesRead) await turn();
     }
     deepEqual(isClosed, [...Array.from({ length: 9 }, () => false), true]);
+    server.close();
+  });
+
+  it('is closed 5 seconds after a response was aborted that the client does not read', async () => {
+    let accepted: Socket | undefined;
+    const responses: ServerResponse[] = [];
+    const http2 = createHttp2(
+      { send_timeout: 0 } as ServiceConfig,
+      null,
+      (_message, one) => void responses.push(one),
+      () => {},
+    );
+    const server = createServer((socket) => {
+      accepted = socket;
+      http2.take(socket);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { socket } = client((server.address() as AddressInfo).port, opening(true));
+    socket.pause();
+    await until(() => responses.length > 0);
+    responses[0]!.write(LARGE);
+    await until(() => untaken(accepted!) > 0);
+    mock.timers.enable({ apis: ['setTimeout'] });
+    responses[0]!.destroy();
+    mock.timers.tick(4_999);
+    equal(accepted!.destroyed, false);
+    mock.timers.tick(1);
+    equal(accepted!.destroyed, true);
     server.close();
   });
 });
