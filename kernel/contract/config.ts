@@ -3,7 +3,7 @@ import { agentSchema } from './agent.ts';
 import type { AgentComponents, BackendComponents, EndpointComponents, ServiceComponents } from './components.ts';
 import { type backendSchema, endpointSchema } from './endpoint-schema.ts';
 import { extraConfig } from './extra-config.ts';
-import { proxyProtocolSchema } from './listener.ts';
+import { forwardClientCertSchema, proxyProtocolSchema } from './listener.ts';
 import { pluginPolicyFields } from './plugin-policy.ts';
 import type { RouterOptions } from './router-config.ts';
 import type { Infer, Schema, Written } from './schema.ts';
@@ -118,6 +118,7 @@ export const serviceSchema = {
       examples: ['75s'],
     },
     proxy_protocol: proxyProtocolSchema,
+    forward_client_cert: forwardClientCertSchema,
     max_connections: {
       type: 'integer',
       minimum: 0,

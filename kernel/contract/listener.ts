@@ -25,3 +25,28 @@ export const proxyProtocolSchema = {
     },
   },
 } as const satisfies Schema;
+
+/** `X-Forwarded-Client-Cert` for backends. */
+export const forwardClientCertSchema = {
+  type: 'object',
+  description:
+    "X-Forwarded-Client-Cert header that describes the client's certificate to backends, in the format of Envoy. By default, backends never get the header, not even one that a client sends.",
+  examples: [{ mode: 'sanitize_set', details: ['subject', 'uri'] }],
+  properties: {
+    mode: {
+      type: 'string',
+      enum: ['sanitize', 'forward_only', 'append_forward', 'sanitize_set', 'always_forward_only'],
+      description:
+        'sanitize: backends get no header. sanitize_set: they get a header that describes the verified certificate (tls.enable_mtls) and replaces the one of the client. forward_only: the header of a client with a verified certificate is forwarded. append_forward: the description is appended to it. always_forward_only: the header of any client is forwarded, so every client can forge it; only behind a proxy that sets it.',
+      default: 'sanitize',
+    },
+    details: {
+      type: 'array',
+      items: { type: 'string', enum: ['subject', 'uri', 'dns', 'cert', 'chain'] },
+      uniqueItems: true,
+      description:
+        'Parts of the description, after the SHA-256 hash of the certificate. subject: distinguished name (RFC 2253). uri and dns: alternative names. cert and chain: PEM with percent-encoding, of about 1 KB for each certificate.',
+      default: ['subject', 'uri', 'dns'],
+    },
+  },
+} as const satisfies Schema;

@@ -116,7 +116,7 @@ export async function explainRequest(
   const received = client.with({ headers: client.headers.copy() });
   dropConnectionHeaders(received.headers.list);
   const { agent } = productNames(config.router, version);
-  const names = { agent, requestId: config.router.request_id };
+  const names = { agent, requestId: config.router.request_id, addCertificate: null };
   const entering = compileRequest(route.endpoint, names, route.sets)(received);
   const pointer = joinPointer(pointerOf(served, route), 'backend');
   const forwarded = route.endpoint.backend.map((backend, index) => ({

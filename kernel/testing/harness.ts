@@ -120,6 +120,7 @@ async function attachOnce(
     offers,
     agent: 'Sluice Version 0.0.0',
     requestId: '',
+    addCertificate: null,
     log: build.services.log,
   };
   const stance = {

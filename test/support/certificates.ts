@@ -16,8 +16,11 @@ export interface Certificates {
   readonly directory: string;
   /** Creates a certificate authority. */
   authority(name: string): KeyPair;
-  /** A certificate signed by an authority. @param hosts Default: `localhost` and the loopback addresses. */
-  issue(name: string, by: KeyPair, hosts?: string): KeyPair;
+  /**
+   * A certificate signed by an authority.
+   * @param hosts alternative names; by default `localhost` and the loopback addresses. @param subject by default the name.
+   */
+  issue(name: string, by: KeyPair, hosts?: string, subject?: string): KeyPair;
   remove(): void;
 }
 
@@ -44,9 +47,10 @@ export function makeCertificates(): Certificates {
       openssl('req', '-x509', ...newKey, ...subject, '-keyout', at(`${name}.key`), '-out', at(`${name}.pem`));
       return pair(name);
     },
-    issue(name, by, hosts = 'DNS:localhost,IP:127.0.0.1,IP:::1') {
+    issue(name, by, hosts = 'DNS:localhost,IP:127.0.0.1,IP:::1', subject = `/CN=${name}`) {
       writeFileSync(at(`${name}.ext`), `subjectAltName=${hosts}\n`);
-      openssl('req', ...newKey, '-subj', `/CN=${name}`, '-keyout', at(`${name}.key`), '-out', at(`${name}.csr`));
+      const request = ['-utf8', '-subj', subject, '-keyout', at(`${name}.key`), '-out', at(`${name}.csr`)];
+      openssl('req', ...newKey, ...request);
       const signer = ['-CA', by.certificate, '-CAkey', by.privateKey, '-CAcreateserial', '-days', '1'];
       openssl(
         'x509',

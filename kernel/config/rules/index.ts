@@ -14,7 +14,7 @@ import { requiredComponents } from './required-components.ts';
 import { checkCollisions, type Route } from './route-collisions.ts';
 import type { EndpointRule, ServiceRule, Written } from './rule.ts';
 import { shaping } from './shaping.ts';
-import { clientTls, serverTls } from './tls.ts';
+import { clientTls, forwardedCertificate, serverTls } from './tls.ts';
 
 const endpointRules: readonly EndpointRule[] = [
   singleBackend,
@@ -38,6 +38,7 @@ const serviceRules: readonly ServiceRule[] = [
   proxyProtocolSenders,
   dnsCacheTtl,
   serverTls,
+  forwardedCertificate,
   clientTls,
   trustedProxies,
   requiredComponents,

@@ -31,6 +31,18 @@ export const serverTls: ServiceRule = ({ tls, use_h2c: wantsH2c }, report) => {
 };
 
 /**
+ * Warns of a header with the client's certificate that backends never get.
+ *
+ * Code: a warning, CLIENT_CERT_UNUSED.
+ */
+export const forwardedCertificate: ServiceRule = ({ forward_client_cert: config, tls }, report) => {
+  const isVerified = tls && !tls.disabled && tls.enable_mtls;
+  if (!config || isVerified || config.mode === 'sanitize' || config.mode === 'always_forward_only') return;
+  const message = `mode ${config.mode} has no effect without tls.enable_mtls: clients present no certificate`;
+  report.warn('CLIENT_CERT_UNUSED', '/forward_client_cert/mode', message, { hint: '"enable_mtls": true' });
+};
+
+/**
  * Same checks for TLS to backends.
  *
  * Codes: CLIENT_TLS_VERSION, CLIENT_TLS_CIPHER; a warning CLIENT_TLS_CERTS.

@@ -26,6 +26,7 @@ import {
   logPrefix,
 } from '../backend/backend.ts';
 import { balance } from '../backend/balance.ts';
+import type { AddCertificateHeader } from '../request/client-certificate.ts';
 import { type BackendStages, stagesOfBackend } from '../steps/stages.ts';
 import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } from './attach.ts';
 import { attachContained, guardsAt } from './guards.ts';
@@ -49,6 +50,7 @@ export interface EndpointContext {
   readonly agent: string;
   /** Name of the request ID header, which is sent to every backend; empty for none. */
   readonly requestId: string;
+  readonly addCertificate: AddCertificateHeader | null;
   readonly log: Log;
   /** Compiles pipes nested in components. */
   readonly compilePipe: CompilePipe;

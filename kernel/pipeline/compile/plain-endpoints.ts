@@ -61,7 +61,7 @@ export class PlainEndpoints {
   }
 
   #attach(form: string, endpoint: EndpointConfig, pointer: string): Shared | undefined {
-    const { build: service, registry, log, agent, requestId } = this.#context;
+    const { build: service, registry, log, agent, requestId, addCertificate } = this.#context;
     const acquired = service.forShared();
     this.#acquired.push(acquired);
     const offers = this.#context.offers.within();
@@ -69,7 +69,10 @@ export class PlainEndpoints {
     if (!pipe) return undefined;
     const inflate = Boolean(service.config.router.decompress_gzip);
     const { reads } = acquired.build;
-    const shared = { pipe: { pipe, reads, inflate, context: { registry, log, agent, requestId } }, acquired };
+    const shared = {
+      pipe: { pipe, reads, inflate, context: { registry, log, agent, requestId, addCertificate } },
+      acquired,
+    };
     this.#known.set(form, shared);
     return shared;
   }

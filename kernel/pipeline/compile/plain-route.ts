@@ -20,7 +20,7 @@ export interface SharedPipe {
   /** See `Route`. */
   readonly inflate: boolean;
   /** Context for folding their pipes. */
-  readonly context: Pick<EndpointContext, 'registry' | 'log' | 'agent' | 'requestId'>;
+  readonly context: Pick<EndpointContext, 'registry' | 'log' | 'agent' | 'requestId' | 'addCertificate'>;
 }
 
 /**

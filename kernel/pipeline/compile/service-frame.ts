@@ -18,6 +18,7 @@ import { type ConfiguredPlugin, findPlugins } from '../attach/namespaces.ts';
 import { type AttachDefault, byDependency, Offers } from '../attach/offers.ts';
 import { Reads } from '../attach/reads.ts';
 import { type Build, createSite } from '../attach/site.ts';
+import { compileCertificateHeader } from '../request/client-certificate.ts';
 import { type CompiledAgent, compileAgent } from './agent.ts';
 import { compileHttp2, type Http2Routes } from './http2-routes.ts';
 import { type NestedPipe, nesting } from './nested.ts';
@@ -55,8 +56,10 @@ export function attachService(build: Build, registry: Registry): ServiceFrame {
   const offers = Offers.atRoot(registry.openScope(), (namespace) => attachDefault(namespace));
   const nested: NestedPipe[] = [];
   const agent = productNames(config.router, services.version).agent;
+  const requestId = config.router.request_id;
+  const addCertificate = compileCertificateHeader(config.forward_client_cert);
   const context = nesting(
-    { build, registry, service, offers, agent, requestId: config.router.request_id, log: services.log },
+    { build, registry, service, offers, agent, requestId, addCertificate, log: services.log },
     nested,
   );
   const frame: ServiceFrame = { context, service, nested, rest: null, isClosed: false };

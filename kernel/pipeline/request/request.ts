@@ -7,12 +7,14 @@ import {
   PipeRequest,
   Query,
 } from '#contract';
+import type { AddCertificateHeader } from './client-certificate.ts';
 
 /** Headers that the gateway sets itself: those of a client are never forwarded, whatever the lists say. */
 export const ownHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',
   'expect',
+  'x-forwarded-client-cert',
   'x-forwarded-for',
   'x-forwarded-host',
   'x-forwarded-via',
@@ -31,12 +33,14 @@ const guardedTwins = new Set([
   'cookie',
 ]);
 
-/** Names that the gateway adds to requests. */
+/** Names and headers that the gateway adds to requests. */
 interface OwnNames {
   /** The gateway's `User-Agent`. */
   readonly agent: string;
   /** Name of the request ID header; empty for none. */
   readonly requestId: string;
+  /** Null if backends get no header with the client's certificate. */
+  readonly addCertificate: AddCertificateHeader | null;
 }
 
 /**
@@ -46,7 +50,7 @@ interface OwnNames {
  */
 export function compileRequest(
   endpoint: EndpointConfig,
-  { agent, requestId }: OwnNames,
+  { agent, requestId, addCertificate }: OwnNames,
   sets: ReadonlySet<string>,
 ): (client: ClientRequest) => PipeRequest {
   const pickHeaders =
@@ -63,6 +67,7 @@ export function compileRequest(
     // Clients of a Unix socket have no address.
     if (client.ip !== '') list.push('X-Forwarded-For', client.ip);
     list.push('X-Forwarded-Host', client.host);
+    if (addCertificate) addCertificate(client, list);
     if (client.body) copyNamed(client.headers.list, list, bodyHeaders);
     return new PipeRequest(client, client.params, pickQuery(client), headers, client.body);
   };

@@ -67,6 +67,7 @@ export const ownHeaders: ReadonlySet<string> = new Set([
   'content-type',
   'content-encoding',
   'expect',
+  'x-forwarded-client-cert',
   'x-forwarded-for',
   'x-forwarded-host',
 ]);

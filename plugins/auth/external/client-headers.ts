@@ -2,7 +2,7 @@ import { type ClientRequest, HeaderBag, isHopByHop } from '#contract';
 
 /** Headers that describe the client or its request; those that a client sends could be forged. */
 const ours = new Set([
-  ...['forwarded', 'x-real-ip', 'x-original-method', 'x-original-uri', 'x-original-url'],
+  ...['forwarded', 'x-real-ip', 'x-original-method', 'x-original-uri', 'x-original-url', 'x-forwarded-client-cert'],
   ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-method', 'x-forwarded-port', 'x-forwarded-prefix'],
   ...['x-forwarded-proto', 'x-forwarded-server', 'x-forwarded-uri', 'host', 'content-length', 'expect'],
 ]);

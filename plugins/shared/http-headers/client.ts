@@ -3,6 +3,7 @@ import type { HeaderBag } from '#contract';
 /** Headers that reveal the client's address, or the host and scheme that the client used, to a backend; in lower case. */
 const clientHeaders: ReadonlySet<string> = new Set([
   'forwarded',
+  'x-forwarded-client-cert',
   'x-forwarded-for',
   'x-forwarded-host',
   'x-forwarded-port',

@@ -200,6 +200,10 @@ export const serverErrors: Codes = {
     'An entry of `trusted_proxies` is not an address or a range.',
     'Write the entry as `10.0.0.0/8`.',
   ],
+  CLIENT_CERT_UNUSED: [
+    'Backends never get `X-Forwarded-Client-Cert`, because clients present no certificate.',
+    'Set `tls.enable_mtls`, or remove `forward_client_cert`.',
+  ],
   CLIENT_TLS_CERTS: [
     'Several client certificates have the same kind of key, so only the first is offered.',
     'Keep one certificate for each kind of key.',

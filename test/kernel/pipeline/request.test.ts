@@ -27,7 +27,11 @@ function forwarded(lists: { headers?: string[]; queries?: string[] }, { headers 
     host: 'api.test',
     body: body ?? null,
   });
-  const { headers: bag, query } = compileRequest(endpoint as never, { agent: 'Agent', requestId: '' }, set)(client);
+  const { headers: bag, query } = compileRequest(
+    endpoint as never,
+    { agent: 'Agent', requestId: '', addCertificate: null },
+    set,
+  )(client);
   return { headers: [...bag].map((pair) => pair.join(': ')), query: String(query) };
 }
 
@@ -160,7 +164,7 @@ describe('the query parameters that an endpoint forwards', () => {
     const client = makeRequest({ search: 'a=1' });
     const { query } = compileRequest(
       { input_headers: [], input_query_strings: ['*'] } as never,
-      { agent: 'Agent', requestId: '' },
+      { agent: 'Agent', requestId: '', addCertificate: null },
       set,
     )(client);
     query.set('a', '2');

@@ -40,7 +40,7 @@ export const httpClientSchema = {
     hide_client: {
       type: 'boolean',
       description:
-        'Client privacy: removes the headers that identify the client to this backend: X-Forwarded-For, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Proto, X-Real-IP and Forwarded. Useful for backends of third parties.',
+        'Client privacy: removes the headers that identify the client to this backend: X-Forwarded-Client-Cert, X-Forwarded-For, X-Forwarded-Host, X-Forwarded-Port, X-Forwarded-Proto, X-Real-IP and Forwarded. Useful for backends of third parties.',
       default: false,
     },
     no_redirect: {
