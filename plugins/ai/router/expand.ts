@@ -1,6 +1,7 @@
 import { type Conversion, type Data, type DataObject, isObject, joinPointer } from '#contract';
 import { Inventory } from '../llm/inventory.ts';
 import { encodingOf, STREAMING } from '../llm/output.ts';
+import { listOf, referencesIn } from './references.ts';
 import { streamEncodings, UNBOUNDED } from './schema.ts';
 
 const name = 'ai/router';
@@ -33,7 +34,7 @@ interface Place {
 
 function expand(document: DataObject, around: DataObject, config: DataObject, { inventory, pointer }: Place): void {
   const written = listOf(config['targets']).filter(isObject);
-  const named = new Map(written.map((target) => [target['provider'], target]));
+  const named = new Set(written.map(({ provider }) => provider));
   const references = new Map<string, string>();
   for (const [provider, at] of referencesIn(config, pointer))
     if (!references.has(provider)) references.set(provider, at);
@@ -44,17 +45,16 @@ function expand(document: DataObject, around: DataObject, config: DataObject, { 
   const output = around['output_encoding'] ?? document['output_encoding'];
   const isStream = typeof output === 'string' && streamEncodings.has(output);
   for (const { provider, found } of used) {
-    let target = named.get(provider);
-    if (!target) {
-      if (!found) continue;
-      target = { provider, backend: [{ extra_config: { 'ai/llm': { provider } } }] };
-      written.push(target);
-    }
-    target['endpoint'] ??= `/${encodeURIComponent(provider)}`;
+    if (named.has(provider) || !found) continue;
+    written.push({ provider, backend: [{ extra_config: { 'ai/llm': { provider } } }] });
+  }
+  for (const [index, target] of written.entries()) {
+    target['endpoint'] ??= `/${encodeURIComponent(String(target['provider']))}`;
     target['timeout'] ??= UNBOUNDED;
     target['output_encoding'] ??= isStream ? output : 'json';
-    for (const [index, backend] of listOf(target['backend']).entries()) {
-      if (isObject(backend)) settle(backend, isStream ? format : 'native', inventory, `${pointer}/targets/${index}`);
+    for (const [position, backend] of listOf(target['backend']).entries()) {
+      const at = joinPointer(pointer, 'targets', index, 'backend', position);
+      if (isObject(backend)) settle(backend, isStream ? format : 'native', inventory, at);
     }
   }
   config['targets'] = written;
@@ -69,22 +69,4 @@ function settle(backend: DataObject, format: Data, inventory: Inventory, pointer
   const components = backend['extra_config'];
   const model = isObject(components) ? components['ai/llm'] : undefined;
   if (isObject(model) && format !== 'native') model['format'] ??= format;
-}
-
-/** Names of providers in the routes, with their pointers. */
-function* referencesIn(config: DataObject, pointer: string): Generator<readonly [string, string]> {
-  for (const field of ['provider', 'failover', 'providers']) {
-    const value = config[field];
-    if (typeof value === 'string') yield [value, joinPointer(pointer, field)];
-    for (const [index, each] of listOf(value).entries()) {
-      if (typeof each === 'string') yield [each, joinPointer(pointer, field, index)];
-    }
-  }
-  for (const [index, route] of listOf(config['routes']).entries()) {
-    if (isObject(route)) yield* referencesIn(route, joinPointer(pointer, 'routes', index));
-  }
-}
-
-function listOf(value: Data | undefined): readonly Data[] {
-  return Array.isArray(value) ? value : [];
 }

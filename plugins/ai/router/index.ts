@@ -3,6 +3,7 @@ import {
   atBackend,
   type BackendSite,
   CallError,
+  type DataObject,
   definePlugin,
   meters,
   type PipeRequest,
@@ -19,15 +20,16 @@ import type { Candidate } from './candidate.ts';
 import { expandRouters } from './expand.ts';
 import { Health } from './health.ts';
 import { measuresOf } from './measures.ts';
-import { compileRoutes } from './routes.ts';
+import { referencesIn } from './references.ts';
+import { candidatesNamed, compileRoutes } from './routes.ts';
 import { type RouterConfig, schema, streamEncodings } from './schema.ts';
 
 /**
  * Calls one of the declared providers: the first route whose gates pass selects it, directly, by a strategy or by a
  * classifier. If a provider fails before its response has begun, the next one is tried.
  *
- * Configuration faults: `ROUTER_PROVIDER`, `ROUTER_ROUTE`, `ROUTER_GATE`, `ROUTER_CLASSIFIER`, `ROUTER_OUTPUT`. Call
- * errors: `ROUTER_UNMATCHED`, `ROUTER_TIMEOUT`, `ROUTER_EMPTY`.
+ * Configuration faults: `ROUTER_PROVIDER`, `ROUTER_ROUTE`, `ROUTER_GATE`, `ROUTER_CLASSIFIER`, `ROUTER_TARGET`,
+ * `ROUTER_OUTPUT`; warnings `ROUTER_TARGET`, `LLM_FORMAT`, `TIMEOUT_UNUSED`. Call errors: `ROUTER_UNMATCHED`, `ROUTER_TIMEOUT`, `ROUTER_EMPTY`.
  */
 export const plugin = definePlugin({
   name: 'ai/router',
@@ -51,6 +53,7 @@ function attach(site: BackendSite<RouterConfig>): AtBackend {
     });
   }
   const { config } = site;
+  warnOfUnused(site, streams);
   const candidates = candidatesOf(site);
   const context = {
     site,
@@ -58,7 +61,7 @@ function attach(site: BackendSite<RouterConfig>): AtBackend {
     declared: site.take(classifiersPort),
     warn: limitedWarning(site.log, site.use('clock')),
   };
-  const failover = [config.failover ?? []].flat().flatMap((name) => candidates.get(name as string) ?? []);
+  const failover = candidatesNamed(context, config.failover ?? [], '/failover');
   const select = compileRoutes(context, config.routes, failover);
   const clock = site.use('clock');
   const policy: Policy = {
@@ -83,10 +86,32 @@ function attach(site: BackendSite<RouterConfig>): AtBackend {
   return { protocol: { call, hostless: true, ...(streams ? { streams: true } : { replies: 'data' }) } };
 }
 
+/** Warnings LLM_FORMAT, TIMEOUT_UNUSED and ROUTER_TARGET. */
+function warnOfUnused({ config, endpoint, warn }: BackendSite<RouterConfig>, streams: boolean): void {
+  const { attempt_timeout: attemptMs, format, targets = [] } = config;
+  if (format !== undefined && !streams) {
+    warn('LLM_FORMAT', '/format', 'format has no effect: the endpoint does not stream', {
+      hint: 'Set "output_encoding" to "streaming".',
+    });
+  }
+  if (attemptMs !== undefined && attemptMs >= endpoint.timeout) {
+    const message = `the timeout never applies: the surrounding endpoint times out after ${endpoint.timeout}ms`;
+    warn('TIMEOUT_UNUSED', '/attempt_timeout', message);
+  }
+  const used = new Set(Array.from(referencesIn(config as unknown as DataObject, ''), ([name]) => name));
+  for (const [index, { provider }] of targets.entries()) {
+    if (used.has(provider)) continue;
+    warn('ROUTER_TARGET', `/targets/${index}/provider`, `the target is never called: no route names "${provider}"`);
+  }
+}
+
 function candidatesOf(site: BackendSite<RouterConfig>): ReadonlyMap<string, Candidate> {
   const facts = site.take(declaredProviders);
   const candidates = new Map<string, Candidate>();
   for (const [index, { provider: name }] of (site.config.targets ?? []).entries()) {
+    if (candidates.has(name)) {
+      throw site.fault('ROUTER_TARGET', `/targets/${index}/provider`, `duplicate target of provider "${name}"`);
+    }
     const { vendor = '', model = '', price } = facts?.get(name) ?? {};
     const health = site.keep(['provider', name], () => new Health());
     const sum = price ? price.input + price.output : Number.POSITIVE_INFINITY;

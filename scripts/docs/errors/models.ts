@@ -81,6 +81,10 @@ export const aiErrors: Codes = {
     'Declare the provider in `ai/providers` at the root, or correct the name.',
   ],
   ROUTER_ROUTE: ['The fields of a route contradict each other, or one is missing.', 'Follow the hint.'],
+  ROUTER_TARGET: [
+    'A provider has two targets, or no route names the provider of a target.',
+    'Remove the target, or correct its `provider`.',
+  ],
   ROUTER_TIMEOUT: [
     'A provider did not respond in its time. The next provider is tried.',
     'Raise `attempt_timeout`, or the timeout of the endpoint.',

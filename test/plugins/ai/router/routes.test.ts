@@ -183,6 +183,33 @@ describe('the routes of ai/router', function () {
       await rejects(testbed.start(config), /unknown provider "a"/);
     });
 
+    it('with two targets for a provider', async () => {
+      const target = { provider: 'a', backend: [{ extra_config: { 'ai/llm': { provider: 'a' } } }] };
+      const found = await issues({ routes: [{ provider: 'a' }], targets: [target, structuredClone(target)] });
+      deepEqual(found, ['ROUTER_TARGET /targets/1/provider']);
+    });
+
+    it('within targets of another router', async () => {
+      const inner = { routes: [{ provider: 'b' }] };
+      const target = {
+        provider: 'a',
+        backend: [{ host: ['http://x'], url_pattern: '/', extra_config: { 'ai/router': inner } }],
+      };
+      const found = await issues({ routes: [{ provider: 'a' }], targets: [target] });
+      deepEqual(found, ['ROUTER_PROVIDER /routes/0/provider']);
+    });
+
+    it('only with warnings, if settings have no effect', async () => {
+      const target = { provider: 'b', backend: [{ extra_config: { 'ai/llm': { provider: 'b' } } }] };
+      const gateway = await serve({
+        ...{ routes: [{ provider: 'a' }], targets: [target], format: 'openai', attempt_timeout: '1h' },
+      });
+      deepEqual(
+        gateway.status.warnings.map(({ code }) => code).filter((code) => code !== 'SECRET_LITERAL'),
+        ['LLM_FORMAT', 'TIMEOUT_UNUSED', 'ROUTER_TARGET'],
+      );
+    });
+
     it('at an endpoint whose output passes bytes', async () => {
       deepEqual(await testbed.issues({ routes: [{ provider: 'a' }] }, { output_encoding: 'no-op' }), [
         'ROUTER_OUTPUT ',
