@@ -179,25 +179,15 @@ export const explanations: readonly Explanation[] = [
     because: 'a URL is a text in OpenAPI; its variables are objects next to it',
   },
   {
-    fields: ['root governance/processors quotas[] connection_name'],
+    fields: ['root governance/processors quotas[].connection_name'],
     kind: 'required',
     because: 'a quota without a connection is counted in memory',
   },
   {
-    fields: ['backend ai/router *failover'],
-    kind: 'type',
-    because: 'several providers can be listed, which are tried in order',
-  },
-  {
-    fields: ['root ai/providers providers[] credentials'],
+    fields: ['root ai/providers providers[].credentials'],
     kind: 'required',
     because:
       'a provider without credentials would fail at its first request; a server without authentication accepts any',
-  },
-  {
-    fields: ['root ai/providers providers[] *'],
-    kind: 'default',
-    because: 'the default depends on the vendor, and is in the description of the field',
   },
   {
     fields: [

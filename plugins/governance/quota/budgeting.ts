@@ -97,7 +97,7 @@ export function spending<R extends Requests>(
       return replies.withAllowances(reply, verdict);
     }
     // A model that was interrupted has read its prompt.
-    const settled = settle(reservation, isInterrupted(reply) ? plan.input : 0);
+    const settled = settle(reservation, isInterrupted(reply, call) ? plan.input : 0);
     call.background(settled);
     return reply;
   };
@@ -109,6 +109,8 @@ export function spending<R extends Requests>(
 
 const interruptions: ReadonlySet<string> = new Set(['CALL_DEADLINE', 'CALL_CANCELLED']);
 
-function isInterrupted({ errors }: Reply): boolean {
-  return errors.some((error) => error instanceof CallError && interruptions.has(error.code));
+/** Whether the client or a deadline ended the call, or part of it, before the model had answered. */
+function isInterrupted({ errors }: Reply, call: Call): boolean {
+  const isEnd = (error: unknown) => error instanceof CallError && interruptions.has(error.code);
+  return call.reason !== null || errors.some((error) => isEnd(error) || isEnd(error.cause));
 }

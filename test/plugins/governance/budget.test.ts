@@ -202,6 +202,13 @@ for (const place of ['Redis', 'memory'] as const) {
       });
     });
 
+    it('count the prompt of a call whose time is over', async () => {
+      respond = () => {};
+      const gateway = await serve(1000, {}, { timeout: '100ms' });
+      equal((await spend(gateway, { contents: 'x'.repeat(400) })).statusCode, 500);
+      await until(async () => (await left(gateway)) === 1000 - 104);
+    });
+
     it('settle in the window in which was reserved', async () => {
       const gateway = await serve(1000, {}, {}, {}, 'minute');
       respond = (seen, response) => {
