@@ -105,7 +105,7 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
   'clients/kafka': ['async', 'backend'],
   'clients/keys': ['auth', 'plugin'],
   'clients/nats': ['async', 'backend'],
-  'clients/redis': ['auth', 'governance', 'plugin', 'qos', 'redis'],
+  'clients/redis': ['ai', 'auth', 'governance', 'plugin', 'qos', 'redis'],
   'clients/tokens': ['auth'],
 };
 

@@ -16,9 +16,10 @@ import { chatSlot } from '../lib/chat.ts';
 import { parsedBody, type RequestPart, requestPart, wholeBody } from '../lib/request-part.ts';
 import { textOfContent } from './content.ts';
 import type { Embedder } from './embedder.ts';
-import { encode, type Question, ResponseIndex } from './index-of-responses.ts';
+import type { Responses } from './responses.ts';
 import type { CacheConfig } from './schema.ts';
 import { replyOf, storing } from './stored.ts';
+import { encode } from './vectors.ts';
 
 /** Fields of a body that determine the model, or the form of its response. */
 const ofTheForm = [
@@ -42,20 +43,18 @@ interface Wanted {
 type Result = 'hit' | 'miss' | 'bypass' | 'failed';
 
 /** Answers requests with the stored response of a request with nearly the same meaning. @param place unique in the configuration. */
-export function caching(site: EndpointSite<CacheConfig>, embedder: Embedder, place: Data): Wrap<PipeRequest> {
+export function caching(
+  site: EndpointSite<CacheConfig>,
+  embedder: Embedder,
+  responses: Responses,
+  place: Data,
+): Wrap<PipeRequest> {
   const { max_distance: distance, ttl: ttlMs } = site.config;
   const content = contentPart(site);
   const variants = site.config.key_variants.map((source, index) => requestPart(site, source, `/key_variants/${index}`));
   for (const [index, part] of variants.entries()) checkHeader(site, part, `/key_variants/${index}`);
-  const clock = site.use('clock');
-  const ask = site.share<ResponseIndex, Question, string | null>(
-    'responses',
-    () => new ResponseIndex(),
-    (index, question) => index.answer(question, clock.now()),
-  );
-  site.cache('semantic', () => void ask({ does: 'clear' }));
   const record = recorderOf(site);
-  const warn = limitedWarning(site.log.at('[SemanticCache]'), clock);
+  const warn = limitedWarning(site.log.at('[SemanticCache]'), site.use('clock'));
   const readsBody = content.readsBody || variants.some((part) => part.readsBody);
 
   const questionOf = async (request: PipeRequest, call: Call): Promise<Wanted | null> => {
@@ -89,8 +88,8 @@ export function caching(site: EndpointSite<CacheConfig>, embedder: Embedder, pla
       return next();
     }
     const { variant, text: whole } = question;
-    const text = hash(whole);
-    const same = await ask({ does: 'find', variant, text, vector: null, distance });
+    const asked = { variant, text: hash(whole) };
+    const same = await responses.same(asked, call);
     if (same !== null) return hit(same);
     let vector: string;
     try {
@@ -101,12 +100,13 @@ export function caching(site: EndpointSite<CacheConfig>, embedder: Embedder, pla
       record?.('failed');
       return next();
     }
-    const near = await ask({ does: 'find', variant, text, vector, distance });
+    const near = await responses.near(asked, vector, distance, call);
     if (near !== null) return hit(near);
     record?.('miss');
     const reply = await next();
     storing(reply, (response) => {
-      Promise.resolve(ask({ does: 'keep', variant, text, vector, response, ttlMs })).catch(() => {});
+      const failed = (error: Error) => warn(() => `a response is not stored: ${error.message}`);
+      Promise.resolve(responses.keep(asked, vector, response, ttlMs)).catch(failed);
     });
     return reply;
   };

@@ -9,32 +9,44 @@ import {
   meters,
   offer,
 } from '#contract';
+import { connectionNamed, redisConnections } from '../../clients/redis/port.ts';
 import { caching } from './caching.ts';
 import { type Embedder, embedders, openEmbedders } from './embedder.ts';
+import { inRedis } from './redis-responses.ts';
+import { inMemory, type Responses } from './responses.ts';
 import { type CacheConfig, cacheSchema, serviceSchema } from './schema.ts';
 
 /**
  * Answers requests with the stored response of a request with nearly the same meaning.
  *
  * Configuration faults: `SEMANTIC_CACHE_NAME`, `SEMANTIC_CACHE_MODEL`, `SEMANTIC_CACHE_EMBEDDER`, `SEMANTIC_CACHE_HEADER`,
- * `SEMANTIC_CACHE_REDIS`, `REQUEST_PART`, `AI_SERVER_ADDRESS`; warnings `SEMANTIC_CACHE_SHARED`, `AI_SERVER_INSECURE`.
+ * `REDIS_CONNECTION`, `REQUEST_PART`, `AI_SERVER_ADDRESS`; warnings `SEMANTIC_CACHE_SHARED`, `AI_SERVER_INSECURE`.
  */
 export const plugin = definePlugin({
   name: 'ai/semantic-cache',
   description: 'Answers requests with the stored response of a request with nearly the same meaning.',
   leaves: ['requests'],
   offers: [embedders],
-  takes: [embedders, httpSigners, meters],
+  takes: [embedders, httpSigners, meters, redisConnections],
   independent: true,
   places: [
     atService(serviceSchema, (site) => ({ offers: [offer(embedders, openEmbedders(site, site.config.embedders))] })),
     atEndpoint(cacheSchema, (site) => {
       const { endpoint, method } = site.endpoint;
-      return { proxy: caching(site, embedderOf(site), [endpoint, method]), terminal: true, readsData: 'optional' };
+      return {
+        proxy: caching(site, embedderOf(site), responsesOf(site), [endpoint, method]),
+        terminal: true,
+        readsData: 'optional',
+      };
     }),
     atBackend(cacheSchema, (site) => {
       const { endpoint, method } = site.endpoint;
-      return { backend: caching(site, embedderOf(site), [endpoint, method, site.pointer]), readsData: 'optional' };
+      // Gateways that share responses can have the endpoint in different positions.
+      const inside = site.pointer.replace(/^\/endpoints\/\d+/, '');
+      return {
+        backend: caching(site, embedderOf(site), responsesOf(site), [endpoint, method, inside]),
+        readsData: 'optional',
+      };
     }),
   ],
 });
@@ -49,12 +61,7 @@ const authentication = [
 ];
 
 function embedderOf(site: EndpointSite<CacheConfig>): Embedder {
-  const { embedder: name, redis_connection: connection, key_variants: variants } = site.config;
-  if (connection !== undefined) {
-    throw site.fault('SEMANTIC_CACHE_REDIS', '/redis_connection', 'responses cannot be stored in Redis', {
-      hint: 'remove redis_connection: responses are stored in the memory of the gateway',
-    });
-  }
+  const { embedder: name, key_variants: variants } = site.config;
   if (variants.length === 0 && authentication.some((component) => component in site.endpoint.extra_config)) {
     site.warn('SEMANTIC_CACHE_SHARED', '', 'authenticated callers receive responses to requests of other callers', {
       hint: 'add the header that identifies a caller to "key_variants", for example "req_headers.Authorization"',
@@ -69,4 +76,10 @@ function embedderOf(site: EndpointSite<CacheConfig>): Embedder {
       ? `did you mean "${near.name}"?`
       : `"ai/semantic-cache": {"embedders": [{"name": "${name}", "url": "…"}]} at the root`,
   });
+}
+
+/** @throws ConfigError REDIS_CONNECTION */
+function responsesOf(site: EndpointSite<CacheConfig>): Responses {
+  const { redis_connection: name } = site.config;
+  return name === undefined ? inMemory(site) : inRedis(site, connectionNamed(site, name, '/redis_connection'));
 }

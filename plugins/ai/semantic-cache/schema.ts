@@ -120,8 +120,9 @@ export const cacheSchema = {
     },
     redis_connection: {
       type: 'string',
+      minLength: 1,
       description:
-        'Name of a Redis connection. Rejected: responses are stored in the memory of the gateway, for all its workers together.',
+        'Name of a Redis connection of the root. Gateways with the same connection share responses; each compares vectors itself, in a copy of up to 64 MiB, so no vector search of the server is needed (Redis 6.2 or later). Default: responses are stored in the memory of the gateway, for all its workers together.',
       examples: ['default'],
     },
   },

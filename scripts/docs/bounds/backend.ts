@@ -132,6 +132,16 @@ export const backendBounds: readonly Bound[] = [
     ],
   },
   {
+    holds: 'Vectors of semantic caches in Redis (`ai/semantic-cache`)',
+    from: 'plugins/ai/semantic-cache/vector-lists.ts',
+    limit: '{MAX_BYTES}, {MAX_LISTED} for requests that are compared with each other',
+    beyond: 'The least recently used are dropped.',
+    tests: [
+      'copies of vectors from Redis take at most 64 MiB, and drop the least recently used variants',
+      'copies of vectors from Redis have at most 2,000 vectors of a variant',
+    ],
+  },
+  {
     holds: 'Response that a semantic cache stores (`ai/semantic-cache`)',
     from: 'plugins/ai/semantic-cache/stored.ts',
     limit: '{MAX_RESPONSE_BYTES}',

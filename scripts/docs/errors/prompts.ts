@@ -57,7 +57,6 @@ export const promptErrors: Codes = {
     'Set the `url` of a server with the embeddings API.',
   ],
   SEMANTIC_CACHE_NAME: ['Two embedders have the same name.', 'Use different names.'],
-  SEMANTIC_CACHE_REDIS: ['Responses of a semantic cache cannot be stored in Redis.', 'Remove `redis_connection`.'],
   SEMANTIC_CACHE_SHARED: [
     'Authenticated callers receive stored responses to requests of other callers.',
     'Add the header that identifies a caller to `key_variants`.',

@@ -207,6 +207,23 @@ describe('ai/semantic-cache', () => {
     equal(calls, 2);
   });
 
+  it('shares responses between workers', async () => {
+    const owner = await openHarness(plugin, 'endpoint', {}, { offers, role: 'owner' });
+    await open({}, { owner });
+    await send(chat('capital'));
+    const other = await openHarness(
+      plugin,
+      'endpoint',
+      {},
+      { offers, owner, endpoint: { input_headers: ['*'], method: 'POST' } },
+    );
+    deepEqual((await other.send({ method: 'POST', body: chat('the capital') })).data, { answer: 1 });
+    await other.close();
+    await harness!.close();
+    harness = undefined;
+    await owner.close();
+  });
+
   it('keeps responses over a reload, until their time is over', async () => {
     let now = 0;
     await open({ ttl: '10s' }, { services: { clock: { now: () => now } } });
@@ -293,7 +310,7 @@ describe('ai/semantic-cache', () => {
       ],
       ['service', { embedders: [{ name: 'a', url: 'ftp://a' }] }, 'AI_SERVER_ADDRESS /embedders/0/url'],
       ['endpoint', { embedder: 'other' }, 'SEMANTIC_CACHE_EMBEDDER /embedder'],
-      ['endpoint', { redis_connection: 'default' }, 'SEMANTIC_CACHE_REDIS /redis_connection'],
+      ['endpoint', { redis_connection: 'default' }, 'REDIS_CONNECTION /redis_connection'],
       ['endpoint', { key_variants: ['req_body', 'header.x'] }, 'REQUEST_PART /key_variants/1'],
       ['endpoint', { req_content: 'req_params' }, 'REQUEST_PART /req_content'],
     ] as const) {

@@ -1,5 +1,6 @@
 import { equal } from 'node:assert/strict';
-import { encode, ResponseIndex } from '../../../../plugins/ai/semantic-cache/index-of-responses.ts';
+import { ResponseIndex } from '../../../../plugins/ai/semantic-cache/index-of-responses.ts';
+import { encode } from '../../../../plugins/ai/semantic-cache/vectors.ts';
 
 describe('the index of responses', () => {
   let index: ResponseIndex;

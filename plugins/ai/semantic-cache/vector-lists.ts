@@ -1,0 +1,74 @@
+import { decode, nearest } from './vectors.ts';
+
+/** Maximum size of all vectors, in bytes. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Maximum number of vectors that a request is compared with. */
+export const MAX_LISTED = 2000;
+
+/** A vector with the hash of its text. */
+interface Listed {
+  readonly text: string;
+  readonly vector: Float32Array;
+}
+
+interface List {
+  readonly entries: Map<string, Listed>;
+  /** ID of the last entry that was read. */
+  last: string;
+  bytes: number;
+}
+
+/** Vectors that were read from Redis, by variant: a copy for comparisons. The least recently used variants are dropped. */
+export class VectorLists {
+  readonly #lists = new Map<string, List>();
+  #bytes = 0;
+
+  /** Number of variants. */
+  get size(): number {
+    return this.#lists.size;
+  }
+
+  /** ID of the last entry of a variant that was read. */
+  last(variant: string): string {
+    return this.#lists.get(variant)?.last ?? '0-0';
+  }
+
+  add(variant: string, id: string, text: string, encoded: string): void {
+    const list = this.#lists.get(variant) ?? { entries: new Map<string, Listed>(), last: id, bytes: 0 };
+    this.#lists.delete(variant);
+    this.#lists.set(variant, list);
+    list.last = id;
+    this.#remove(list, text);
+    if (list.entries.size >= MAX_LISTED) this.#remove(list, list.entries.keys().next().value!);
+    const vector = decode(encoded);
+    list.entries.set(text, { text, vector });
+    list.bytes += vector.byteLength;
+    this.#bytes += vector.byteLength;
+    for (const [name, oldest] of this.#lists) {
+      if (this.#bytes <= MAX_BYTES || oldest === list) break;
+      this.#lists.delete(name);
+      this.#bytes -= oldest.bytes;
+    }
+  }
+
+  /** The text of the nearest vector within the distance. */
+  nearest(variant: string, encoded: string, distance: number): string | undefined {
+    const list = this.#lists.get(variant);
+    return list && nearest(list.entries.values(), decode(encoded), distance)?.text;
+  }
+
+  /** Removes a vector whose response has expired. */
+  drop(variant: string, text: string): void {
+    const list = this.#lists.get(variant);
+    if (list) this.#remove(list, text);
+  }
+
+  #remove(list: List, text: string): void {
+    const known = list.entries.get(text);
+    if (!known) return;
+    list.entries.delete(text);
+    list.bytes -= known.vector.byteLength;
+    this.#bytes -= known.vector.byteLength;
+  }
+}
