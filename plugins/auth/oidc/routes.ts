@@ -1,6 +1,7 @@
 import { type Call, type CallError, type ClientRequest, type OwnRoute, Reply, type Site } from '#contract';
 import { RedisError } from '../../clients/redis/redis-error.ts';
 import { limitedWarning } from '../../shared/logging/limited-warning.ts';
+import { hideParameters } from '../../shared/parameters/hidden.ts';
 import { Undecided } from '../lib/undecided.ts';
 import { BackChannel } from './back-channel.ts';
 import { takeCookies } from './cookies.ts';
@@ -9,6 +10,9 @@ import { logOut } from './logout.ts';
 import { measureLogins } from './measures.ts';
 import type { Provider } from './provider.ts';
 import { plainText } from './replies.ts';
+
+/** Parameters of a callback that are masked in the access log. */
+const secretParameters = new Set(['code', 'state']);
 
 /** Routes of a provider: login, callback, logout and, for sessions in Redis, back-channel logout. */
 export function routesOf(site: Site<unknown>, provider: Provider): OwnRoute[] {
@@ -49,6 +53,7 @@ export function routesOf(site: Site<unknown>, provider: Provider): OwnRoute[] {
         ),
     ),
     route('GET', 'callback', `Completes a login at provider ${config.name}.`, async (request, call) => {
+      hideParameters(request, call, secretParameters);
       const { reply, result, reason } = await completeLogin(provider, request, call);
       count?.('login', result);
       if (reason !== undefined && result === 'failed') warn(() => `a login has failed: ${reason}`);

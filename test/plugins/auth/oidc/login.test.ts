@@ -1,6 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { openSeal } from '../../../../plugins/auth/oidc/sealing.ts';
-import { rememberingSinks } from '../../../support/gateway.ts';
 import { CLIENT } from './provider.ts';
 import { base, OidcStage, SECRET } from './stage.ts';
 
@@ -246,45 +245,6 @@ describe('logins with auth/oidc', () => {
     stage.provider.user = 'bob';
     ok((await stage.browser().open('/a')).status >= 400);
     equal(stage.backend.requests.length, 1);
-  });
-
-  it('are rejected with 503 while the provider is unreachable, and work again afterwards', async () => {
-    const sinks = rememberingSinks();
-    await stage.serve({ own: { on_failure_allow: true }, options: { sinks } });
-    for (const intercept of [
-      (_message: unknown, response: { destroy(): void }) => {
-        response.destroy();
-        return true;
-      },
-      (_message: unknown, response: import('node:http').ServerResponse) => {
-        response.writeHead(200, { 'content-type': 'application/json' }).end('{"issuer":"https://evil.test"}');
-        return true;
-      },
-      (_message: unknown, response: import('node:http').ServerResponse) => {
-        response.writeHead(200, { 'content-type': 'application/json' }).end(`{"x":"${'x'.repeat(300_000)}"}`);
-        return true;
-      },
-    ]) {
-      stage.provider.intercept = intercept;
-      deepEqual([(await stage.browser().open('/a')).status, stage.backend.requests.length], [503, 0]);
-    }
-    stage.provider.intercept = () => false;
-    equal((await stage.browser().open('/a')).status, 200);
-    ok(sinks.lines.some((line) => line.includes('a request is rejected')));
-    for (const secret of [SECRET, CLIENT.client_secret]) equal(sinks.lines.join('\n').includes(secret), false);
-  });
-
-  it('are rejected with 503 after the timeout if the provider does not respond', async () => {
-    await stage.serve({ provider: { timeout: '50ms' } });
-    stage.provider.intercept = () => true;
-    equal((await stage.browser().open('/a')).status, 503);
-  });
-
-  it('share one discovery', async () => {
-    await stage.serve();
-    const responses = await Promise.all(Array.from({ length: 10 }, () => stage.browser().open('/a', { redirects: 0 })));
-    deepEqual(new Set(responses.map(({ status }) => status)), new Set([302]));
-    equal(stage.count('GET /.well-known/openid-configuration'), 1);
   });
 
   it('open a page that opens the requested one with SameSite=Strict', async () => {
