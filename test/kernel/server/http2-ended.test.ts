@@ -46,7 +46,7 @@ describe('an HTTP/2 connection that the gateway has ended, and the client keeps 
   /** Sends a request. The client's side stays open when the gateway has closed its own. */
   function client(
     port: number,
-    begin = Buffer.concat([PREFACE, settings]),
+    begin: Uint8Array = Buffer.concat([PREFACE, settings]),
   ): { readonly socket: Socket; readonly came: CameFrame[] } {
     const came: CameFrame[] = [];
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
