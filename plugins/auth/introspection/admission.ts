@@ -100,7 +100,7 @@ export class Admission {
     if (wrong !== null) return this.#invalid(wrong);
     const { forbidden, headers } = judgement;
     const settle = (objection: string | null): Reply | undefined => {
-      if (objection !== null) return this.#invalid(`it was rejected by ${objection}`);
+      if (objection !== null) return this.#invalid(`the check '${objection}' rejected it`);
       if (forbidden !== null) return this.#refuse(403, this.#insufficient, forbidden);
       call.set(claimsSlot, claims);
       propagate(headers, request.headers);

@@ -102,7 +102,7 @@ export class Validation {
     if (wrong !== null) return this.#refuse(401, wrong);
     const objection = this.#agree(claims, request, call);
     const settle = (name: string | null): Answer =>
-      name === null ? this.#finish(verified, request, call) : this.#refuse(401, `it was rejected by ${name}`);
+      name === null ? this.#finish(verified, request, call) : this.#refuse(401, `the check '${name}' rejected it`);
     return objection instanceof Promise ? objection.then(settle) : settle(objection);
   }
 

@@ -51,7 +51,7 @@ export class MessageReader {
   }
 
   #message(type: DescMessage, data: Data, path: string, depth: number): Message {
-    if (depth > MAX_DEPTH) refused(path, 'a message with fewer levels');
+    if (depth > MAX_DEPTH) refused(path, `a message with at most ${MAX_DEPTH} nested levels`);
     const known = this.#wellKnown(type, data, path);
     if (known) return known;
     if (!isObject(data)) refused(path, type.typeName);

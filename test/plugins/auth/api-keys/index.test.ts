@@ -242,9 +242,9 @@ describe('auth/api-keys', () => {
     await gate.send({});
     deepEqual(log.lines, [
       'DEBUG [APIKey] enabled, roles [admin]',
-      'WARNING [APIKey] refused: unknown API key',
+      'WARNING [APIKey] rejected: unknown API key',
       `WARNING [APIKey] rejected: the key ${hex('sha256', 'k-usr').slice(0, 8)} has none of the required roles`,
-      'WARNING [APIKey] refused: no key',
+      'WARNING [APIKey] rejected: no API key',
     ]);
     ok(!log.lines.join().includes('wrong-key'));
   });

@@ -74,7 +74,7 @@ describe('a gateway with auth/revoker', function () {
     deepEqual([await statusOf(gateway, { jti: 'abc' }), await statusOf(gateway, { jti: 'abc' }, '/open')], [401, 200]);
     equal(await statusOf(gateway, { jti: 'def', roles: ['admin'] }), 200);
     const text = sinks.lines.join('\n');
-    ok(text.includes('token refused: revoked'), text);
+    ok(text.includes("token refused: the check 'revoked' rejected it"), text);
     equal(text.includes('abc'), false);
   });
 

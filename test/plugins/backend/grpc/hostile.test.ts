@@ -118,7 +118,7 @@ describe('backend/grpc with misbehaving servers', () => {
     [
       'a truncated message',
       (stream) => withTrailers(stream, { 'grpc-status': '0' }, message.subarray(0, 6)),
-      /INTERNAL.*broke off/,
+      /INTERNAL.*incomplete/,
     ],
     ['a missing message', (stream) => withTrailers(stream, { 'grpc-status': '0' }), /INTERNAL.*0 messages/],
     [
@@ -150,12 +150,12 @@ describe('backend/grpc with misbehaving servers', () => {
     [
       'bytes that are not a valid message',
       (stream) => withTrailers(stream, { 'grpc-status': '0' }, Buffer.from([0, 0, 0, 0, 2, 10, 200])),
-      /no shop\.Res/,
+      /not a valid shop\.Res/,
     ],
     [
       'a string that is not valid UTF-8',
       (stream) => withTrailers(stream, { 'grpc-status': '0' }, Buffer.from([0, 0, 0, 0, 3, 10, 1, 255])),
-      /no shop\.Res/,
+      /not a valid shop\.Res/,
     ],
     ['a stream reset', (stream) => stream.close(NGHTTP2_INTERNAL_ERROR), /INTERNAL.*HTTP\/2 code 2/],
     [

@@ -48,7 +48,7 @@ describe('backend/pubsub', () => {
       'publish',
       'PUBSUB_ADDRESS',
       '/topic_url',
-      /without wildcards/,
+      /must not contain wildcards/,
     ],
     ['a misplaced wildcard', 'nats://', 'a.>.b', 'take', 'PUBSUB_ADDRESS', '/subscription_url', /at the end/],
     ['an unknown parameter', 'nats://', 'a?color=red', 'publish', 'PUBSUB_PARAMETER', '/topic_url', /"color"/],
