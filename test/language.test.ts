@@ -33,6 +33,15 @@ const banned: ReadonlyArray<readonly [RegExp, string]> = [
     /\bheeds?\b|\bas ever\b|\bserves? on\b|\b(is|are) as (it|they) (is|are|was|were)\b/,
     'respects, as before, unchanged',
   ],
+  [/(?<![`'/])\bcancell(ed|ing)\b/, 'canceled, canceling'],
+  [/\bcompatible products?\b/i, 'KrakenD'],
+  [/\bbroke off\b|\bgave (it )?up\b|\btook its place\b/, 'ended early, stopped retrying, replaced it'],
+  [
+    /\bexclude one another\b|\bknows? nothing of\b|\bnothing (is|was) (told|said)\b/,
+    'cannot be combined, is not informed',
+  ],
+  [/\b(is|are|was|were) (seen|thought) of\b|\b(is|are) there too\b/, 'also exists'],
+  [/\b(has|have|had) it that\b|\bis of no use\b|\bto no avail\b/, 'without effect'],
   [/^Most (?!recently\b|\w+( and \w+)? (keep|name|are|do|call)\b)/, 'Maximum number of …'],
 ];
 

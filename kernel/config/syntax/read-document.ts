@@ -11,7 +11,7 @@ import { type Document, decodeInSlices, parseDocument } from './load.ts';
 /** Variables that enable templates or interpolation. */
 const VARIABLES = ['FC_ENABLE', 'FC_CONFIG', 'GATEWAY_ENV_INTERPOLATION'] as const;
 
-/** The document currently served; `aside` if it is of no use, but requests are served; null while none are. */
+/** The document currently served; `aside` if requests are served but the document cannot be reused; null while no requests are served. */
 export type Before = Document | 'aside' | null;
 
 /** File in the working directory that defines how the configuration is assembled. */

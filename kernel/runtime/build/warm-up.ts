@@ -12,7 +12,7 @@ export type WarmUp = (signal: AbortSignal) => Promise<void>;
  * Runs all warm-ups concurrently. A task that ignores its signal is abandoned: neither the change nor the gateway waits
  * for it.
  * @param canceled aborts when the change is abandoned.
- * @throws ConfigErrors WARM_UP for each task that failed or did not finish; the reason of `cancelled`.
+ * @throws ConfigErrors WARM_UP for each task that failed or did not finish; the reason of `canceled`.
  */
 export async function warmUp(tasks: readonly WarmUp[], cancelled: AbortSignal): Promise<void> {
   if (tasks.length === 0) return;

@@ -62,7 +62,7 @@ export async function completeLogin(
     const text = await exchange.complete(new URL(`${base}${path}/callback?${request.search}`), login, call);
     const session = readSession(text);
     if (!session) throw new Error('the claims of the ID token are not valid');
-    // An earlier session of this browser ends: a cookie that was planted before the login is of no use.
+    // An earlier session of this browser ends, so that a cookie that was planted before the login becomes invalid.
     const earlier = jar.session(cookies);
     if (earlier !== '') await sessions.delete(earlier, call);
     const handle = await sessions.create(session, sealSession(text), call);

@@ -17,7 +17,7 @@ const POLL_MS = 50;
 /** Time for which a result is kept for requests with the older session, in milliseconds. */
 const KEPT_MS = 60_000;
 
-/** A refresh token that is not replaced is used again when its access token expires: the result is of no use then. */
+/** Time for which the result of a refresh is kept. A refresh token that is not replaced is used again when its access token expires; the earlier result is invalid then. */
 function keptMs(before: Session, { refreshToken, expires }: Session): number {
   if (refreshToken !== before.refreshToken || expires === null) return KEPT_MS;
   return Math.min(KEPT_MS, Math.max((expires - EARLY) * 1000 - Date.now(), SHORTEST_MS));

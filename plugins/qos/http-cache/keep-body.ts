@@ -8,8 +8,8 @@ export interface Room {
 /**
  * Reads a body as fast as it arrives and passes it on, so that a slow client does not delay requests that wait for the
  * stored response. A body beyond the limit, or one that does not fit into memory, is passed on as usual.
- * @param done called with the whole body, or with null when it is too large or broke off; `error` is the reason for the
- * latter.
+ * @param done called with the whole body, or with null if it is too large or fails; `error` is the reason for the
+ * failure.
  * @returns the body to pass on.
  */
 export function keepBody(

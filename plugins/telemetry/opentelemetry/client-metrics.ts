@@ -108,7 +108,7 @@ export class ClientSeries {
     if (opened.tlsMs > 0) tls.at(this.#attributes).add(opened.tlsMs / 1000);
   }
 
-  /** Records that a body was read to its end, or that it broke off. */
+  /** Records that a body was read to its end, or that it failed. */
   read(bytes: number, ms: number, isFailed: boolean): void {
     const { size, time, sizes, times } = this.#read;
     size.add(bytes);

@@ -79,7 +79,7 @@ describe('a request body under the limits of an endpoint', () => {
     }
   });
 
-  it('reports why it broke off', async () => {
+  it('fails with the error of the source', async () => {
     const { source, body } = limited(packed, 'gzip', true);
     const whole = textOf(body);
     source.destroy(new CancelledError());

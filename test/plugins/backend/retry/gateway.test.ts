@@ -194,7 +194,7 @@ describe('backend/retry in a gateway', () => {
     equal(backend.requests.length, 1);
   });
 
-  it('repeats a request whose response broke off before anything was sent to the client', async () => {
+  it('repeats a request whose response was aborted before anything was sent to the client', async () => {
     let count = 0;
     const backend = await open((_seen, response) => {
       if (count++ > 0) return respondWith(response, 200);
