@@ -1,5 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { createFolder, type Folder, sluice, sluiceIn } from '../kernel/cli/command.ts';
 import { type Process, startProcess } from '../kernel/cli/running.ts';
 import { freePort } from '../support/conditions.ts';
@@ -14,6 +16,7 @@ describe('the sample "safe-changes"', function () {
   let admin: string;
   let env: NodeJS.ProcessEnv;
   const text = readFileSync(sample, 'utf8');
+  const guide = readFileSync('samples/safe-changes/README.md', 'utf8');
   const call = (...args: string[]) => sluiceIn(env, ...args);
 
   before(async () => {
@@ -53,5 +56,21 @@ describe('the sample "safe-changes"', function () {
     match((await call('status')).out, /guard/);
     match((await call('history')).out, /^2 /m);
     match((await call('rollback', '1')).out, /^now serving revision 3 /);
+  });
+
+  it('reloads the file under a guard with the command of the guide', async () => {
+    const command = /^ {4}sluice (reload --guard )60s$/m.exec(guide)![1]!;
+    const { code, out, err } = await call(...`${command}1s`.split(' '));
+    equal(code, 0, out + err);
+  });
+
+  it('reads its status and applies a configuration with the curl commands of the guide', async () => {
+    const commands = /^ {4}TOKEN=[\s\S]*?(?=\n\n)/m
+      .exec(guide)![0]
+      .replace(/~\S+\.token/, folder.path(`state/admin-${admin.replace(':', '-')}.token`))
+      .replaceAll('127.0.0.1:9180', admin)
+      .replaceAll('curl ', 'curl -sS --fail-with-body ');
+    const { stdout } = await promisify(execFile)('bash', ['-ec', commands], { cwd: folder.path('.') });
+    match(stdout, /"applied"/);
   });
 });

@@ -1,7 +1,10 @@
-import { deepEqual } from 'node:assert/strict';
+import { deepEqual, match } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import type { Operations } from '#kernel';
 import { sluice } from '../kernel/cli/command.ts';
+import { startProcess } from '../kernel/cli/running.ts';
 import { forge } from '../plugins/auth/fixture.ts';
 import { freePort } from '../support/conditions.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../support/gateway.ts';
@@ -81,6 +84,23 @@ describe('the sample "tokens"', () => {
     });
     deepEqual(await status(), 401);
     await revoking.close();
+  });
+
+  it('can revoke tokens at a revoke server with the commands of its guide', async () => {
+    const guide = readFileSync('samples/tokens/README.md', 'utf8');
+    const [, command] = /^ {4}GATEWAY_PORT=8082 sluice (revoker .+) &$/m.exec(guide)!;
+    const [curl] = /curl -X POST .+tokens\/sub\/ada$/m.exec(guide)!;
+    const env = {
+      REVOKE_KEY: 'key-of-this-test',
+      GATEWAY_ENV_INTERPOLATION: '1',
+      GATEWAY_PORT: String(await freePort()),
+    };
+    const server = startProcess(env, ...command!.split(' '));
+    await server.printed(/listening/i);
+    const post = curl.replace('curl', 'curl -sS --fail-with-body -i').replace('8082', env.GATEWAY_PORT);
+    const { stdout } = await promisify(execFile)('bash', ['-c', post], { env: { ...process.env, ...env } });
+    match(stdout, /^HTTP\/1\.1 20/);
+    await server.stop();
   });
 
   it('requires a role and a scope for orders', async () => {

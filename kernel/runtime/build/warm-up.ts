@@ -14,24 +14,24 @@ export type WarmUp = (signal: AbortSignal) => Promise<void>;
  * @param canceled aborts when the change is abandoned.
  * @throws ConfigErrors WARM_UP for each task that failed or did not finish; the reason of `canceled`.
  */
-export async function warmUp(tasks: readonly WarmUp[], cancelled: AbortSignal): Promise<void> {
+export async function warmUp(tasks: readonly WarmUp[], canceled: AbortSignal): Promise<void> {
   if (tasks.length === 0) return;
   const late = new ConfigError('WARM_UP', '', `did not finish within ${WARM_UP_MS / 1000} s`);
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(late), WARM_UP_MS);
-  const cancel = (): void => stop.abort(cancelled.reason);
-  cancelled.addEventListener('abort', cancel);
-  if (cancelled.aborted) cancel();
+  const cancel = (): void => stop.abort(canceled.reason);
+  canceled.addEventListener('abort', cancel);
+  if (canceled.aborted) cancel();
   try {
     const settled = await Promise.allSettled(
       tasks.map((task) => untilAborted(started(task, stop.signal), stop.signal)),
     );
-    cancelled.throwIfAborted();
+    canceled.throwIfAborted();
     const failures = settled.flatMap((each) => (each.status === 'rejected' ? [toFailure(each.reason)] : []));
     if (failures.length > 0) throw new ConfigErrors(failures);
   } finally {
     clearTimeout(timer);
-    cancelled.removeEventListener('abort', cancel);
+    canceled.removeEventListener('abort', cancel);
   }
 }
 

@@ -333,8 +333,8 @@ describe('modules for the extension points of KrakenD', () => {
         { plugin: one, MiddlewareRegisterer: one },
       ];
       for (const form of forms) equal(adapt(form, '/a.js')?.name, '/a.js');
-      equal(adapt(forms[1]!, '/a.js')?.description, 'Brings "a", "b".');
-      equal(adapt(forms[6]!, '/a.js')?.description, 'Brings "a".');
+      equal(adapt(forms[1]!, '/a.js')?.description, 'Registers "a", "b".');
+      equal(adapt(forms[6]!, '/a.js')?.description, 'Registers "a".');
     });
 
     it('with types that other products do not have', () => {

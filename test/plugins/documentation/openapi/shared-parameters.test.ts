@@ -45,8 +45,8 @@ describe('parameters that an OpenAPI document shares', () => {
     deepEqual(
       describeApi(config).warnings.map(({ pointer, message }) => [pointer.split('openapi').at(-1), message]),
       [
-        ['/components_parameters/0', 'the endpoint has no query parameter \'page\', which "page" describes'],
-        ['/components_parameters/1', 'the endpoint has no header parameter \'X-Trace\', which "trace" describes'],
+        ['/components_parameters/0', `"page" describes the query parameter 'page', which the endpoint does not have`],
+        ['/components_parameters/1', `"trace" describes the header parameter 'X-Trace', which the endpoint does not have`],
       ],
     );
   });
