@@ -86,7 +86,8 @@ const amqpAnswers: Readonly<Record<string, readonly [id: string, args: string]>>
 export const amqpDialect: Dialect = (socket, say) => {
   let bytes: Buffer = Buffer.alloc(0);
   let isGreeted = false;
-  let published = 0;
+  /** Number of messages by channel. */
+  const published = new Map<number, number>();
   socket.on('data', (chunk) => {
     bytes = Buffer.concat([bytes, chunk]);
     if (!isGreeted) {
@@ -104,8 +105,13 @@ export const amqpDialect: Dialect = (socket, say) => {
       bytes = bytes.subarray(length);
       const answer = type === 1 ? amqpAnswers[id] : undefined;
       if (answer) say(method(channel, ...answer));
+      // A new channel counts from 1.
+      if (id === '0014000a') published.delete(channel);
       // The body of a message, which is acknowledged.
-      if (type === 3) say(method(channel, '003c0050', `${(++published).toString(16).padStart(16, '0')}00`));
+      if (type !== 3) continue;
+      const tag = (published.get(channel) ?? 0) + 1;
+      published.set(channel, tag);
+      say(method(channel, '003c0050', `${tag.toString(16).padStart(16, '0')}00`));
     }
   });
 };

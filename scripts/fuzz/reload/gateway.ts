@@ -21,7 +21,7 @@ export interface RunningGateway {
   readonly folder: string;
   readonly file: string;
   save(text: string): void;
-  /** Process ids of the workers; 0 for one that is down. */
+  /** Process ids of the workers; 0 for one without a process. */
   readonly pids: readonly number[];
   /** Waits until every process serves. @param killed process ids of workers that have been killed. */
   converged(killed: ReadonlySet<number>): Promise<void>;
@@ -71,7 +71,7 @@ export async function startGateway(workers: number, prepare: (folder: string) =>
     file,
     save: (text) => write(file, text),
     get pids() {
-      return processes.workers.map(({ pid, state }) => (state === 'up' ? pid! : 0));
+      return processes.workers.map(({ pid }) => pid ?? 0);
     },
     converged: (killed) =>
       eventually(

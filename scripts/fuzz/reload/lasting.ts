@@ -8,11 +8,14 @@ import type { Surroundings } from './surroundings.ts';
 /** Maximum time to wait for a request that lasts until its release, in milliseconds. */
 const LASTING_MS = 120_000;
 
+/** Number of times that the table of connections is read for one of them. */
+const MOST_READS = 20;
+
 /** A request that lasts until its release. */
 interface Begun {
   readonly answer: Promise<Answer | Error>;
   readonly expected: string;
-  /** Worker that serves it; undefined for none. */
+  /** Worker that serves it; undefined for none, also for one that is dead. */
   readonly pid: number | undefined;
 }
 
@@ -41,23 +44,25 @@ export class Lasting {
     await eventually(
       () => {
         held = [...backend.held].find((one) => !others.has(one));
-        return held !== undefined || early !== null || kills.killed.size > killed;
+        return held !== undefined || early !== null;
       },
       () => `a request for ${path} does not reach its backend`,
     );
     if (held) {
-      const pid = ownerOf(held.socket!.remotePort!, this.#gateway.pids);
+      const port = held.socket!.remotePort!;
+      let pid: number | undefined;
+      // The system's table is not read at one moment.
+      for (let attempt = 0; attempt < MOST_READS && pid === undefined; attempt++) pid = ownerOf(port, this.#gateway.pids);
       this.#begun.add({ answer, expected, pid });
     } else if (kills.killed.size === killed) throw new Error(`a request for ${path} ends early: ${String(early)}`);
   }
 
   /** Lets all of them end. @throws Error when one ends otherwise, unless its worker has been killed. */
   async release(): Promise<void> {
-    const { backend, kills } = this.#around;
-    backend.release();
+    this.#around.backend.release();
     for (const { answer, expected, pid } of this.#begun) {
       const result = await answer;
-      if (result instanceof Error && pid !== undefined && kills.killed.has(pid)) continue;
+      if (result instanceof Error && this.#isLost(pid)) continue;
       if (result instanceof Error) throw new Error(`a request in flight fails: ${result.message}`);
       if (result.status !== 200 || result.body !== expected)
         throw new Error(`a request in flight is answered ${result.status} ${result.body}`);
@@ -69,8 +74,7 @@ export class Lasting {
   async mustBeCounted(): Promise<void> {
     const { processes } = this.#gateway.operations;
     let counted = 0;
-    const isLost = ({ pid }: Begun): boolean => pid !== undefined && this.#around.kills.killed.has(pid);
-    const expected = (): number => [...this.#begun].filter((each) => !isLost(each)).length;
+    const expected = (): number => [...this.#begun].filter(({ pid }) => !this.#isLost(pid)).length;
     await eventually(
       async () => {
         counted = await processes.countInFlight();
@@ -78,5 +82,10 @@ export class Lasting {
       },
       () => `${counted} requests in flight, not ${expected()}`,
     );
+  }
+
+  #isLost(pid: number | undefined): boolean {
+    const { workers, kills } = this.#around;
+    return workers > 0 && (pid === undefined || kills.killed.has(pid));
   }
 }
