@@ -75,12 +75,13 @@ export function openKills(): Kills {
   };
 }
 
-/** The process, among some, that has a connection from a local port; undefined for none. */
-export function ownerOf(port: number, pids: readonly number[]): number | undefined {
-  const hex = port.toString(16).toUpperCase().padStart(4, '0');
+/** The process, among some, that has the connection from one local port to another; undefined for none. */
+export function ownerOf(from: number, to: number, pids: readonly number[]): number | undefined {
+  const hex = (port: number): string => `[0-9A-F]+:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const ends = new RegExp(`^\\s*\\d+: ${hex(from)} ${hex(to)} `);
   const line = read('/proc/self/net/tcp', 'utf8')
     .split('\n')
-    .find((each) => new RegExp(`^\\s*\\d+: [0-9A-F]+:${hex} `).test(each));
+    .find((each) => ends.test(each));
   const link = `socket:[${line?.trim().split(/\s+/)[9]}]`;
   return pids.find((pid) => linksOf(pid).includes(link));
 }

@@ -49,10 +49,11 @@ export class Lasting {
       () => `a request for ${path} does not reach its backend`,
     );
     if (held) {
-      const port = held.socket!.remotePort!;
+      const { remotePort, localPort } = held.socket!;
       let pid: number | undefined;
       // The system's table is not read at one moment.
-      for (let attempt = 0; attempt < MOST_READS && pid === undefined; attempt++) pid = ownerOf(port, this.#gateway.pids);
+      for (let attempt = 0; attempt < MOST_READS && pid === undefined; attempt++)
+        pid = ownerOf(remotePort!, localPort!, this.#gateway.pids);
       this.#begun.add({ answer, expected, pid });
     } else if (kills.killed.size === killed) throw new Error(`a request for ${path} ends early: ${String(early)}`);
   }
