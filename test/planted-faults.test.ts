@@ -26,6 +26,17 @@ const worlds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'the thread of an isolated plugin': 'kernel/registry/isolation/session.ts',
     'the watchdog of plugins': 'kernel/containment/watchdog.ts',
   },
+  brokers: {
+    'a connection to an AMQP broker': 'plugins/clients/amqp/link.ts',
+    'a channel of AMQP': 'plugins/clients/amqp/channel.ts',
+    'confirmations of AMQP': 'plugins/clients/amqp/publisher.ts',
+    'a consumer of AMQP': 'plugins/async/amqp.ts',
+    'a connection to a NATS server': 'plugins/clients/nats/connection.ts',
+    'a connection to a Kafka broker': 'plugins/clients/kafka/guard.ts',
+    'sockets of the libraries': 'plugins/clients/broker/own-sockets.ts',
+    'the runner of an agent': 'plugins/async/lib/agent-runner.ts',
+    'lookups of SRV records': 'plugins/discovery/lib/watch.ts',
+  },
 };
 
 for (const [world, emitters] of Object.entries(worlds)) {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type AgentSite, atAgent, definePlugin, HeaderBag, type Infer, meters, type Schema } from '#contract';
 import { reasonOf } from '../clients/amqp/amqp-error.ts';
 import { readSettings } from '../clients/amqp/connection.ts';
+import { reportHandlerError } from '../clients/amqp/handler-error.ts';
 import { type AmqpSettings, closeWith, openLink } from '../clients/amqp/link.ts';
 import { limitMessages } from '../clients/amqp/message-limit.ts';
 import { type Delivery, type Subscription, subscribe } from '../clients/amqp/subscription.ts';
@@ -124,7 +125,10 @@ class AmqpDriver implements AgentDriver {
       channel.on('error', (error) => {
         problem ??= error;
       });
-      channel.on('handler-error', (error) => onEnded(error));
+      channel.on('handler-error', (error) => {
+        reportHandlerError(error);
+        onEnded(error);
+      });
       channel.on('close', () => setImmediate(() => onEnded(problem ?? new Error('channel closed'))));
       limitMessages(channel);
       const take = async (delivery: Delivery) => {

@@ -2,6 +2,7 @@ import { type BackendConfig, type BackendSite, ConfigError, type HostList, type 
 import { joinPointer, nearest, shownHost } from '../../config/index.ts';
 import { containedHosts } from '../../containment/contained-value.ts';
 import { socketOfHost } from '../../net/address-range.ts';
+import { runAs } from '../../contract/internal.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { collecting } from './attach.ts';
 import { guardsAt } from './guards.ts';
@@ -26,8 +27,11 @@ export function openHosts(
   if (!protocol || protocol.hostless || backend.host.length === 0) return null;
   const plugin = registry.plugin(`discovery/${backend.sd}`)!;
   const guards = guardsAt(build, plugin, stance.endpoint);
+  const site = createSite(build, plugin, undefined, stance) as BackendSite<undefined>;
+  const { endpoint } = stance;
+  const of = endpoint ? ` at ${endpoint.method} ${endpoint.endpoint}` : '';
   const open = () => {
-    const hosts = discovery.open(createSite(build, plugin, undefined, stance) as BackendSite<undefined>);
+    const hosts = runAs('component', `"${plugin.name}"${of}`, () => discovery.open(site));
     return guards ? containedHosts(hosts, guards) : hosts;
   };
   const hosts = collecting(build, stance.pointer, open) ?? null;

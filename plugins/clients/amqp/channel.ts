@@ -3,6 +3,7 @@ import { Silence, within } from '../../shared/calls/during.ts';
 import { KeptLink, type Link } from '../broker/kept-link.ts';
 import { AmqpError, NOT_CONNECTED, reasonOf } from './amqp-error.ts';
 import type { AmqpConnection } from './connection.ts';
+import { reportHandlerError } from './handler-error.ts';
 import type { AmqpLink } from './link.ts';
 import { limitMessages } from './message-limit.ts';
 
@@ -78,6 +79,7 @@ async function openOn<T>(
     problem ??= error;
   });
   channel.on('handler-error', (error) => {
+    reportHandlerError(error);
     problem ??= error;
     discard(channel);
   });

@@ -1,12 +1,13 @@
 import { lookup } from 'node:dns/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Channel, type ChannelModel, connect, type Options, type SocketOptions } from 'amqplib';
-import { type DeniedAddresses, timerMs } from '#contract';
+import { connectionOwner, type DeniedAddresses, runOwned, timerMs } from '#contract';
 import { within } from '../../shared/calls/during.ts';
 import type { TlsClient } from '../tls/client-tls.ts';
 import type { AmqpAddress } from './address.ts';
 import { reasonOf } from './amqp-error.ts';
 import { failByEarlyErrors } from './early-errors.ts';
+import { reportHandlerError } from './handler-error.ts';
 
 /** Settings that a connection is opened with. */
 export interface AmqpSettings {
@@ -42,6 +43,11 @@ export async function openLink({ address, tls, denied }: AmqpSettings, signal: A
   failByEarlyErrors();
   const { host, port, username, password, vhost, heartbeatS: heartbeat, connectMs } = address;
   const ending = new AbortController();
+  const ended = Promise.withResolvers<Error>();
+  const owner = connectionOwner('broker connection', address.name, (error) => {
+    ended.resolve(error);
+    ending.abort();
+  });
   const giveUp = () => ending.abort();
   let isLate = false;
   const late = setTimeout(() => {
@@ -55,7 +61,9 @@ export async function openLink({ address, tls, denied }: AmqpSettings, signal: A
     if (denied.hasPort(port)) {
       await within(Number.POSITIVE_INFINITY, demandAllowed(denied, host, port), ending.signal);
     }
-    const model = await connect(
+    const model = await runOwned(
+      owner,
+      connect,
       {
         protocol: address.isEncrypted ? 'amqps' : 'amqp',
         hostname: host,
@@ -70,7 +78,7 @@ export async function openLink({ address, tls, denied }: AmqpSettings, signal: A
       // The signal ends the socket, during the handshake and at any later time.
       { noDelay: true, keepAlive: true, ...tls, signal: ending.signal } as SocketOptions,
     );
-    return watched(model, ending);
+    return watched(model, ending, ended);
   } catch (error) {
     giveUp();
     if (isLate) throw new Error(`not connected within ${connectMs}ms`);
@@ -99,10 +107,11 @@ async function demandAllowed(denied: DeniedAddresses, host: string, port: number
   }
 }
 
-function watched(model: ChannelModel, ending: AbortController): AmqpLink {
+/** @param ended settles when the connection is lost, or after an error in one of its handlers. */
+function watched(model: ChannelModel, ending: AbortController, ended: PromiseWithResolvers<Error>): AmqpLink {
   let blocked: string | null = null;
   let problem: Error | null = null;
-  const { promise: closed, resolve: onClosed } = Promise.withResolvers<Error>();
+  const { promise: closed, resolve: onClosed } = ended;
   model.on('blocked', (reason) => {
     blocked = reason || 'the broker accepts no messages';
   });
@@ -114,7 +123,8 @@ function watched(model: ChannelModel, ending: AbortController): AmqpLink {
     problem ??= error;
   });
   model.on('handler-error', (error) => {
-    problem ??= error;
+    reportHandlerError(error);
+    onClosed(problem ?? error);
     ending.abort();
   });
   model.once('close', (error) => {

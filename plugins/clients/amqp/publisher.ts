@@ -79,7 +79,7 @@ export class Publisher {
   /** @throws Error for a message that was never sent, by which the library closes the connection. */
   #checkTag({ deliveryTag }: { readonly deliveryTag: number }): void {
     if (deliveryTag > this.#sent)
-      throw new Error(`the broker confirmed unknown delivery tag ${deliveryTag}; messages sent: ${this.#sent}`);
+      throw new AmqpError(`the broker confirmed unknown delivery tag ${deliveryTag}; messages sent: ${this.#sent}`);
   }
 
   /**

@@ -62,10 +62,10 @@ export class KafkaProblems {
   follow(pool: ConnectionPool, requestedBytes: number, lost: (error: Error) => void): void {
     this.#authenticating = 0;
     this.#refused = null;
-    pool.on('connecting', ({ connection }) => {
+    pool.on('connecting', ({ broker, connection }) => {
       connection.on('error', () => {});
       readFetches(connection);
-      guard(connection, requestedBytes, (error) => {
+      guard(connection, `${broker.host}:${broker.port}`, requestedBytes, (error) => {
         this.#refused = error;
         lost(error);
       });

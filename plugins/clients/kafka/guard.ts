@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { Connection } from '@platformatic/kafka';
+import { connectionOwner, ownEvents } from '#contract';
 
 /** A response consists of its length and its content, which begins with the correlation id. */
 const LENGTH_BYTES = 4;
@@ -13,10 +14,15 @@ const SHORTEST_SESSION_MS = 1000;
 /**
  * Guards a connection of the library, which buffers a response of any declared length, ends the process with errors
  * thrown for an invalid response, and renews sessions of more than 24 days in a tight loop.
- * @param askedBytes limit of record bytes requested in one response. @param refuse called once the connection is
- * unusable.
+ * @param name the broker, in the log. @param requestedBytes limit of record bytes requested in one response.
+ * @param refuse called once the connection is unusable.
  */
-export function guard(connection: Connection, requestedBytes: number, refuse: (error: Error) => void): void {
+export function guard(
+  connection: Connection,
+  name: string,
+  requestedBytes: number,
+  refuse: (error: Error) => void,
+): void {
   let renewedAt = performance.now();
   const { reauthenticate } = connection;
   connection.reauthenticate = () => {
@@ -29,13 +35,19 @@ export function guard(connection: Connection, requestedBytes: number, refuse: (e
     // The socket exists only after the listeners have been called.
     queueMicrotask(() => {
       const { socket } = connection;
+      const fail = (error: Error) => {
+        refuse(error);
+        socket.destroy(error);
+      };
+      // Not of the request that happens to open it.
+      ownEvents(socket, connectionOwner('broker connection', name, fail));
       const isOpen = socket instanceof TLSSocket ? 'secureConnect' : 'connect';
-      socket.once(isOpen, () => guardSocket(socket, LONGEST_BYTES + requestedBytes, refuse));
+      socket.once(isOpen, () => guardSocket(socket, LONGEST_BYTES + requestedBytes, fail));
     });
   });
 }
 
-function guardSocket(socket: Socket, longestBytes: number, refuse: (error: Error) => void): void {
+function guardSocket(socket: Socket, longestBytes: number, fail: (error: Error) => void): void {
   const readers = socket.listeners('data') as ((chunk: Buffer) => void)[];
   const lengths = new ResponseLengths(longestBytes);
   const read = (chunk: Buffer) => {
@@ -44,9 +56,7 @@ function guardSocket(socket: Socket, longestBytes: number, refuse: (error: Error
       lengths.follow(chunk);
       for (const reader of readers) reader(chunk);
     } catch (cause) {
-      const error = cause instanceof NoResponse ? cause : new Error('a response that cannot be read', { cause });
-      refuse(error);
-      socket.destroy(error);
+      fail(cause instanceof NoResponse ? cause : new Error('a response that cannot be read', { cause }));
     }
   };
   for (const reader of readers) socket.off('data', reader);

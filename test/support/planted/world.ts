@@ -5,8 +5,12 @@ export interface World {
   readonly gateway: Operations;
   /** The gateway's address, for requests that a fault must not affect. */
   readonly url: string;
+  /** Beginnings of the paths of files whose handlers fail. Default: all. */
+  readonly rooms?: readonly string[];
   /** Steps. Each uses a part of the gateway, and throws if that does not work. */
   readonly steps: Readonly<Record<string, () => Promise<unknown>>>;
+  /** Checks, by the names of steps, that the things that a step interrupts work again. Default: the step itself. */
+  readonly works?: Readonly<Record<string, () => Promise<unknown>>>;
   /** Completes the request for `/held`, which is pending during the whole test. */
   release(): Promise<void>;
   close(): Promise<void>;
