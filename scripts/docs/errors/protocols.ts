@@ -46,7 +46,7 @@ export const protocolErrors: Codes = {
   ],
   GRPC_METHOD_TWICE: ['A method is published twice.', 'Delete one of the two.'],
   GRPC_OUTPUT: [
-    'gRPC messages cannot be written in this output encoding.',
+    'This output encoding cannot represent gRPC messages.',
     'Use `json`, or `ndjson` and `sse` for streams.',
   ],
   GRPC_PLAINTEXT: ['A host uses `https`, but TLS is not configured.', 'Add `"client_tls": {}`.'],
