@@ -93,14 +93,15 @@ function openProvider(
     .update(JSON.stringify([config.name, config.issuer, config.client_id, secrets]))
     .digest('base64url');
   // A session belongs to the issuer and the client that it was created for, whatever the name of the provider.
-  const sealed = sessionSeal(seal, JSON.stringify([config.name, config.issuer, config.client_id]), maxAgeMs);
+  const opened = site.keep(['sessions', identity], (): OpenedSessions => new TokenCache());
+  const client = JSON.stringify([config.name, config.issuer, config.client_id]);
+  const sealed = sessionSeal(seal, client, maxAgeMs, opened);
   const limitMs = refreshLimit(config.timeout);
   const redis =
     connection_name === undefined ? null : connectionNamed(site, connection_name, '/session/connection_name');
   const scope = createHash('sha256').update(`${config.issuer} ${config.client_id}`).digest('base64url').slice(0, 22);
   const inRedis = redis && new RedisSessions(redis, sealed, scope, maxAgeMs);
-  const cache = (): OpenedSessions => new TokenCache();
-  const sessions = inRedis ?? new CookieSessions(sealed, site.keep(['sessions', identity], cache), maxAgeMs);
+  const sessions = inRedis ?? new CookieSessions(sealed);
   const turns = redis ? redisTurns(redis, scope, limitMs) : localTurns(site, identity, limitMs);
   const refresher = new Refresher({ sessions, seal: sealed, turns, exchange, log, limitMs });
   return {

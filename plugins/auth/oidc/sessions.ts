@@ -41,51 +41,46 @@ export interface SessionSeal {
   open(sealed: string): Session | null;
 }
 
-export function sessionSeal(seal: Seal, provider: string, maxAgeMs: number): SessionSeal {
-  const purpose = `session ${provider}`;
-  return {
-    close: (text) => seal.close(purpose, text),
-    open(sealed) {
-      const text = seal.open(purpose, sealed);
-      const session = text === null ? null : readSession(text);
-      return session && isRunning(session, maxAgeMs) ? session : null;
-    },
-  };
-}
-
-function isRunning({ startedAt }: Session, maxAgeMs: number): boolean {
-  return Date.now() < startedAt * 1000 + maxAgeMs;
-}
-
 /** A decrypted session, for `TokenCache`. */
 interface Opened {
   readonly session: Session;
   readonly length: number;
 }
 
-/** Decrypted sessions, by cookie value. */
+/** Decrypted sessions, by their encrypted texts. */
 export type OpenedSessions = TokenCache<Opened>;
+
+/** @param identity of the provider and the client, without which a session is not valid. */
+export function sessionSeal(seal: Seal, identity: string, maxAgeMs: number, opened: OpenedSessions): SessionSeal {
+  const purpose = `session ${identity}`;
+  const read = (sealed: string): Session | null => {
+    const name = nameOf(sealed);
+    const known = opened.get(name);
+    if (known) return known.session;
+    const text = seal.open(purpose, sealed);
+    const session = text === null ? null : readSession(text);
+    if (session) opened.set(name, { session, length: sealed.length });
+    return session;
+  };
+  return {
+    close: (text) => seal.close(purpose, text),
+    open(sealed) {
+      const session = read(sealed);
+      return session && Date.now() < session.startedAt * 1000 + maxAgeMs ? session : null;
+    },
+  };
+}
 
 /** Sessions in cookies: the gateway stores nothing, so they outlive restarts and are the same in all processes. */
 export class CookieSessions implements Sessions {
   readonly #seal: SessionSeal;
-  readonly #opened: OpenedSessions;
-  readonly #maxAgeMs: number;
 
-  constructor(seal: SessionSeal, opened: OpenedSessions, maxAgeMs: number) {
+  constructor(seal: SessionSeal) {
     this.#seal = seal;
-    this.#opened = opened;
-    this.#maxAgeMs = maxAgeMs;
   }
 
   find(handle: string): Session | null {
-    if (handle.length > MAX_VALUE) return null;
-    const name = nameOf(handle);
-    const known = this.#opened.get(name);
-    if (known) return isRunning(known.session, this.#maxAgeMs) ? known.session : null;
-    const session = this.#seal.open(handle);
-    if (session) this.#opened.set(name, { session, length: handle.length });
-    return session;
+    return handle.length > MAX_VALUE ? null : this.#seal.open(handle);
   }
 
   async create(_session: Session, sealed: string): Promise<string> {
