@@ -39,7 +39,10 @@ export interface Http2 {
 
 /** Maximum number of concurrent requests per connection. */
 const CONCURRENT_STREAMS = 250;
-/** Flow-control windows for request bodies, in bytes: per request and per connection. */
+/**
+ * Flow-control windows for request bodies, in bytes: per request and per connection. Node.js opens the one of a connection
+ * again for each frame, read or not: what is not read is bounded by the windows of all requests.
+ */
 const STREAM_WINDOW_BYTES = 256 * 1024;
 const CONNECTION_WINDOW_BYTES = 1024 * 1024;
 /** Maximum number of headers in a request, including the four pseudo-headers. */

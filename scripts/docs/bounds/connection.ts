@@ -109,9 +109,9 @@ export const connectionBounds: readonly Bound[] = [
   {
     holds: 'Request body that was received over HTTP/2 but not yet read',
     from: 'kernel/server/http2/server.ts',
-    limit: '{STREAM_WINDOW_BYTES} for a request, {CONNECTION_WINDOW_BYTES} for a connection',
+    limit: '{STREAM_WINDOW_BYTES} for a request, so {CONCURRENT_STREAMS} times as much for a connection',
     beyond: 'The client must wait (flow control).',
-    tests: ['bounds of data that clients fill apply over HTTP/2 to streams and to bytes of unread bodies'],
+    tests: ['an HTTP/2 connection whose requests are not read receives one window of each body, and no more'],
   },
   {
     holds: 'Request body parsed by a component',
