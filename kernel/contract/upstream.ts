@@ -8,7 +8,7 @@ export interface UpstreamTls
 
 /** A server that a component connects to while it serves. */
 export interface Upstream {
-  /** For example `https://host:8443/path` or `host:5672`. Scheme, user, password and everything after the port are ignored. */
+  /** For example `https://host:8443/path`, `host:5672` or `unix:///path`. Scheme, user, password and everything after the port are ignored. */
   readonly address: string;
   /** Port if the address contains none. Default: the scheme's default port, 80 or 443. */
   readonly port?: number | undefined;

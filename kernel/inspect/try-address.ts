@@ -5,7 +5,7 @@ import { timerMs, type Upstream, type UpstreamTls } from '#contract';
 
 /** Address of a server, and how to connect to it. */
 export interface Address {
-  /** Host name or IP address, without brackets. */
+  /** Host name, IP address without brackets, or the path of a Unix socket. */
   readonly host: string;
   readonly port: number;
   readonly transport: 'tcp' | 'udp';
@@ -32,7 +32,7 @@ const MAX_GREETING_BYTES = 64 * 1024;
 export function connectTo({ host, port, tls, tlsAfter }: Address, timeoutMs: number): Promise<ConnectProblem | null> {
   return new Promise((resolve) => {
     let phase: Phase = 'connection';
-    const socket = connect({ host, port, autoSelectFamily: true });
+    const socket = connect(host.startsWith('/') ? { path: host } : { host, port, autoSelectFamily: true });
     const end = (problem: ConnectProblem | null): void => {
       clearTimeout(timer);
       resolve(problem);

@@ -1,4 +1,5 @@
 import { ConfigError, type UpstreamTls } from '#contract';
+import { socketOfHost } from '../net/address-range.ts';
 import type { NamedUpstream } from '../pipeline/attach/upstreams.ts';
 import { type Address, type ConnectProblem, connectTo, lookUp } from './try-address.ts';
 
@@ -72,6 +73,8 @@ const standardPorts: Readonly<Record<string, number>> = { http: 80, ws: 80, http
 
 /** @returns null for an invalid address, which is reported elsewhere. */
 function placeOf(address: string, otherwise: number | undefined): Pick<Address, 'host' | 'port'> | null {
+  const path = socketOfHost(address);
+  if (path !== null) return { host: path, port: 0 };
   const [, scheme = '', rest = ''] = /^(?:([a-z][a-z\d+.-]*):\/\/)?([^/?#]*)/i.exec(address)!;
   // Parsed as a web URL: converts internationalized names to ASCII, and omits port 80.
   const url = URL.parse(`http://${rest}`);
@@ -81,8 +84,13 @@ function placeOf(address: string, otherwise: number | undefined): Pick<Address, 
   return port ? { host: url.hostname.replace(/^\[|\]$/g, ''), port } : null;
 }
 
+function nameOf(host: string, port: number): string {
+  if (host.startsWith('/')) return `unix://${host}`;
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 function errorOf({ host, port, role, pointers }: Target, { code, message, hint }: ConnectProblem): ConfigError {
   const [pointer = '', ...related] = pointers;
-  const name = `${role ? `the ${role} ` : ''}${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const name = `${role ? `the ${role} ` : ''}${nameOf(host, port)}`;
   return new ConfigError(code, pointer, `${name} ${message}`, { hint, related });
 }

@@ -116,6 +116,19 @@ describe('check --connect', () => {
     );
   });
 
+  it('connects to Unix sockets, and reports those that do not exist', async () => {
+    const path = folder.path('app.sock');
+    const server = createServer((socket) => socket.end()).listen(path);
+    await once(server, 'listening');
+    const found = await issues(service([`unix://${path}`, `unix://${path}-none`]));
+    server.close();
+    deepEqual(
+      found.map(({ code, pointer }) => [code, pointer]),
+      [['CONNECT_FAILED', '/endpoints/0/backend/0/host/1']],
+    );
+    match(String(found[0]!['message']), /^unix:\/\/.*app\.sock-none does not accept connections: /);
+  });
+
   it('prints the error with file, line and hint', async () => {
     const port = await closedPort();
     const { code, err, out } = await check(service([`http://127.0.0.1:${port}`]), '--connect');

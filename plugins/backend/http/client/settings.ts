@@ -150,7 +150,7 @@ function nameUpstreams(site: ClientSite, { calls }: HttpOptions, tls: PreparedTl
   };
   for (const { address, at } of calls ?? []) name(address, at);
   if (calls || !site.backend) return;
-  for (const [index, host] of site.backend.host.entries()) if (/^https?:[^{]+$/i.test(host)) name(host, index);
+  for (const [index, host] of site.backend.host.entries()) if (/^(?:https?|unix):[^{]+$/i.test(host)) name(host, index);
 }
 
 function checkHttp2({ config, setting, fault }: ClientSite): void {
