@@ -42,5 +42,6 @@ export function writeEncodings(document: DataObject): void {
   const config = isObject(components) ? components['ai/chat-completions'] : undefined;
   const models = isObject(config) ? config['models'] : undefined;
   if (!Array.isArray(models)) return;
-  for (const model of models) if (isObject(model)) model['output_encoding'] ??= 'streaming';
+  for (const model of models)
+    if (isObject(model) && !Object.hasOwn(model, 'output_encoding')) model['output_encoding'] = 'streaming';
 }

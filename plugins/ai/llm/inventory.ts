@@ -62,19 +62,24 @@ export function addressOf(vendor: Vendor, model: string, endpoint: Data | undefi
   return { host: [url.origin], url_pattern: path + url.search, method: 'POST' };
 }
 
+/** Adds the fields that an object does not have; invalid values stay, so that they are reported. */
+export function fill(object: DataObject, fields: DataObject): void {
+  for (const [field, value] of Object.entries(fields)) if (!Object.hasOwn(object, field)) object[field] = value;
+}
+
 /** Address of a backend whose provider is not valid. It is never called. */
 const nowhere: DataObject = { host: ['http://localhost'], url_pattern: '/' };
 
 /** Resolves references to providers, and reports those to providers that are not declared. */
 export class Inventory {
   readonly #providers: ReadonlyMap<string, Provider | null>;
-  readonly #report: Conversion;
+  readonly report: Conversion;
   readonly #code: string;
 
   /** @param code error code of references to undeclared providers. */
   constructor(document: DataObject, report: Conversion, code: string) {
     this.#providers = inventoryOf(document);
-    this.#report = report;
+    this.report = report;
     this.#code = code;
   }
 
@@ -83,7 +88,7 @@ export class Inventory {
     const provider = this.#providers.get(name);
     if (provider !== undefined) return provider;
     const near = findNear(name, [...this.#providers.keys()]);
-    this.#report.error(this.#code, pointer, `unknown provider "${name}"`, {
+    this.report.error(this.#code, pointer, `unknown provider "${name}"`, {
       hint: near ? `Did you mean "${near.name}"?` : 'Declare the provider in "ai/providers" at the root.',
       fix: near?.isSure ? { value: near.name } : undefined,
     });
@@ -102,12 +107,12 @@ export class Inventory {
     const { provider: _, ...rest } = config;
     if (!provider || Object.keys(rest).some((key) => key !== 'format')) {
       // Is reported; without an address, follow-up errors would hide the reason.
-      for (const [field, value] of Object.entries(nowhere)) backend[field] ??= value;
+      fill(backend, structuredClone(nowhere));
       return;
     }
     if (backend['host'] !== undefined) {
       const message = `host has no effect: provider "${name}" defines its address`;
-      this.#report.warn('LLM_ADDRESS', joinPointer(pointer, 'host'), message, {
+      this.report.warn('LLM_ADDRESS', joinPointer(pointer, 'host'), message, {
         hint: 'Remove it, or set "endpoint" of the provider.',
       });
     }

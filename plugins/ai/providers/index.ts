@@ -12,6 +12,7 @@ import { type ProvidersConfig, schema } from './schema.ts';
 export const plugin = definePlugin({
   name: 'ai/providers',
   description: 'Declares language models with their credentials, to which backends refer by name.',
+  freeKeys: true,
   offers: [declaredProviders],
   leaves: ['requests', 'data'],
   independent: true,

@@ -1,5 +1,5 @@
 import { type Conversion, type Data, type DataObject, isObject, joinPointer } from '#contract';
-import { Inventory } from '../llm/inventory.ts';
+import { fill, Inventory } from '../llm/inventory.ts';
 import { encodingOf, STREAMING } from '../llm/output.ts';
 import { listOf, referencesIn } from './references.ts';
 import { streamEncodings, UNBOUNDED } from './schema.ts';
@@ -20,9 +20,7 @@ export function expandRouters(document: DataObject, report: Conversion): void {
     const around = holders.get(pointer.replace(/\/backend\/\d+$/, ''));
     if (!isObject(config) || !around || around === holder) continue;
     // Never called: the host prevents a follow-up error when the router is not valid.
-    holder['host'] ??= ['http://localhost'];
-    holder['url_pattern'] ??= '/';
-    holder['method'] ??= 'POST';
+    fill(holder, { host: ['http://localhost'], url_pattern: '/', method: 'POST' });
     expand(document, around, config, { inventory, pointer: joinPointer(pointer, 'extra_config', name) });
   }
 }
@@ -49,9 +47,11 @@ function expand(document: DataObject, around: DataObject, config: DataObject, { 
     written.push({ provider, backend: [{ extra_config: { 'ai/llm': { provider } } }] });
   }
   for (const [index, target] of written.entries()) {
-    target['endpoint'] ??= `/${encodeURIComponent(String(target['provider']))}`;
-    target['timeout'] ??= UNBOUNDED;
-    target['output_encoding'] ??= isStream ? output : 'json';
+    fill(target, {
+      endpoint: `/${encodeURIComponent(String(target['provider']))}`,
+      timeout: UNBOUNDED,
+      output_encoding: isStream ? output : 'json',
+    });
     for (const [position, backend] of listOf(target['backend']).entries()) {
       const at = joinPointer(pointer, 'targets', index, 'backend', position);
       if (isObject(backend)) settle(backend, isStream ? format : 'native', inventory, at);
@@ -67,6 +67,11 @@ function expand(document: DataObject, around: DataObject, config: DataObject, { 
 function settle(backend: DataObject, format: Data, inventory: Inventory, pointer: string): void {
   inventory.resolve(backend, pointer);
   const components = backend['extra_config'];
+  if (isObject(components) && Object.hasOwn(components, name)) {
+    inventory.report.error('ROUTER_TARGET', joinPointer(pointer, 'extra_config', name), 'a target cannot be a router', {
+      hint: 'Use its routes in the outer router.',
+    });
+  }
   const model = isObject(components) ? components['ai/llm'] : undefined;
-  if (isObject(model) && format !== 'native') model['format'] ??= format;
+  if (isObject(model) && format !== 'native') fill(model, { format });
 }

@@ -61,7 +61,7 @@ function attach(site: BackendSite<RouterConfig>): AtBackend {
     declared: site.take(classifiersPort),
     warn: limitedWarning(site.log, site.use('clock')),
   };
-  const failover = candidatesNamed(context, config.failover ?? [], '/failover');
+  const failover = candidatesNamed(candidates, config.failover ?? []);
   const select = compileRoutes(context, config.routes, failover);
   const clock = site.use('clock');
   const policy: Policy = {

@@ -41,7 +41,7 @@ export function compileRoutes(
 function compileRoute(context: RouteContext, route: RouteConfig, outer: readonly Candidate[], at: string): Select {
   checkRoute(context, route, at);
   const gates = (route.gates ?? []).map((name, index) => gateOf(context, name, `${at}/gates/${index}`));
-  const failover = route.failover === undefined ? outer : candidatesNamed(context, route.failover, `${at}/failover`);
+  const failover = route.failover === undefined ? outer : candidatesNamed(context.candidates, route.failover);
   const inner = route.routes ? compileRoutes(context, route.routes, outer, `${at}/routes`) : null;
   const own = selectorOf(context, route, failover, at);
   return (routed) => {
@@ -60,11 +60,11 @@ function selectorOf(
   const { provider, providers, classifier } = route;
   const whole = (chosen: readonly Candidate[], now: number) => coolingLast([...new Set([...chosen, ...failover])], now);
   if (provider !== undefined) {
-    const chosen = candidatesNamed(context, provider, `${at}/provider`);
+    const chosen = candidatesNamed(context.candidates, provider);
     return ({ now }) => whole(chosen, now);
   }
   if (providers === undefined) return null;
-  const all = candidatesNamed(context, providers, `${at}/providers`);
+  const all = candidatesNamed(context.candidates, providers);
   if (classifier === undefined) {
     const arrange = arrangementOf(route);
     return ({ now }) => whole(arrange(all, now), now);
@@ -85,26 +85,13 @@ function arrangementOf({ strategy = 'order', weights = {} }: RouteConfig): Arran
   return arrangeBy(strategy, new Map(Object.entries(weights)));
 }
 
-/** @throws ConfigError ROUTER_PROVIDER for a provider that the conversion of the configuration has not found. */
+/** Providers that are not declared are reported when the configuration is converted. */
 export function candidatesNamed(
-  { site, candidates }: Pick<RouteContext, 'site' | 'candidates'>,
+  candidates: RouteContext['candidates'],
   names: string | readonly string[],
-  at: string,
 ): readonly Candidate[] {
-  const isOne = typeof names === 'string';
-  const list = isOne ? [names] : names;
-  return list.map((name, index) => {
-    const candidate = candidates.get(name);
-    if (candidate) return candidate;
-    throw site.fault(
-      'ROUTER_PROVIDER',
-      isOne ? at : `${at}/${index}`,
-      `provider "${name}" cannot be called from here`,
-      {
-        hint: 'Use the router at a backend of an endpoint, a model or a workflow.',
-      },
-    );
-  });
+  const list = typeof names === 'string' ? [names] : names;
+  return list.flatMap((name) => candidates.get(name) ?? []);
 }
 
 /** Rules that combine fields: pointers of the field, and what is wrong with it. */

@@ -24,7 +24,7 @@ const filled = (name: string) => `set GATEWAY_ENV_INTERPOLATION=1 in the environ
 const rows: readonly Row[] = [
   ['a duration of ten thousand years', root({ timeout: '99999999h' }), `'timeout' must be at most 999999h, found "99999999h"`],
   ['a component of a name that is near', onEndpoint({ extra_config: { 'qos/ratelimit/endpoint': { max_rate: 1 } } }), 'unknown namespace "qos/ratelimit/endpoint" → supported in qos/ratelimit: qos/ratelimit/proxy, qos/ratelimit/router, qos/ratelimit/router/redis, qos/ratelimit/service, qos/ratelimit/service/redis, qos/ratelimit/tiered'],
-  ['a component of another edition', onEndpoint({ extra_config: { 'ai/router': {} } }), "'ai/router' is not supported yet → supported in ai: ai/chat-completions, ai/classifiers, ai/llm, ai/mcp, ai/prompt-guard, ai/providers"],
+  ['a component of another edition', onEndpoint({ extra_config: { 'telemetry/instana': {} } }), `'telemetry/instana' is not supported yet → the component was replaced by "telemetry/opentelemetry"`],
   ['a component of a backend at the root', root({ extra_config: { 'ai/llm': {} } }), '"ai/llm" has no effect at service level: it belongs in the extra_config of a backend → move it to the extra_config of a backend'],
   ['a template with quotes in it', '{"version": 3, "host": ["{{ env "HOST" }}"]}', `templates are not rendered → ${RENDERING}`],
   ['a template in a host', root({ host: ['http://{{ env `HOST` }}'] }), `host http://{{ env \`HOST\` }} not valid: invalid host → ${RENDERING}`],

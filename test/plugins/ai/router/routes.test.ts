@@ -196,7 +196,7 @@ describe('the routes of ai/router', function () {
         backend: [{ host: ['http://x'], url_pattern: '/', extra_config: { 'ai/router': inner } }],
       };
       const found = await issues({ routes: [{ provider: 'a' }], targets: [target] });
-      deepEqual(found, ['ROUTER_PROVIDER /routes/0/provider']);
+      deepEqual(found, ['ROUTER_TARGET ']);
     });
 
     it('only with warnings, if settings have no effect', async () => {
