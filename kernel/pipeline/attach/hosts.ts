@@ -1,8 +1,8 @@
 import { type BackendConfig, type BackendSite, ConfigError, type HostList, type Protocol } from '#contract';
 import { joinPointer, nearest, shownHost } from '../../config/index.ts';
 import { containedHosts } from '../../containment/contained-value.ts';
-import { socketOfHost } from '../../net/address-range.ts';
 import { runAs } from '../../contract/internal.ts';
+import { socketOfHost } from '../../net/address-range.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { collecting } from './attach.ts';
 import { guardsAt } from './guards.ts';

@@ -40,7 +40,10 @@ describe('backend/retry with a gRPC server', () => {
     const backend = {
       host: own.map(({ host }) => host),
       url_pattern: '/shop.Shop/Find',
-      extra_config: { 'backend/grpc': { use_alternate_host_on_error: true }, 'backend/retry': { non_idempotent: true, ...retry } },
+      extra_config: {
+        'backend/grpc': { use_alternate_host_on_error: true },
+        'backend/retry': { non_idempotent: true, ...retry },
+      },
     };
     gateways.push(
       await startGateway({

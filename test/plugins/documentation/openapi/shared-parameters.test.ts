@@ -46,7 +46,10 @@ describe('parameters that an OpenAPI document shares', () => {
       describeApi(config).warnings.map(({ pointer, message }) => [pointer.split('openapi').at(-1), message]),
       [
         ['/components_parameters/0', `"page" describes the query parameter 'page', which the endpoint does not have`],
-        ['/components_parameters/1', `"trace" describes the header parameter 'X-Trace', which the endpoint does not have`],
+        [
+          '/components_parameters/1',
+          `"trace" describes the header parameter 'X-Trace', which the endpoint does not have`,
+        ],
       ],
     );
   });
