@@ -197,8 +197,9 @@ export class Worker {
 
   /** Finishes the requests in progress. */
   async #stop(): Promise<void> {
-    clearInterval(this.#heartbeat);
+    // The primary kills a worker that is silent, also while its last requests end.
     await this.#engine.generations.close();
+    clearInterval(this.#heartbeat);
     if (this.#serving > 0) this.#beat();
     this.#engine.internalErrors.close();
     await this.#engine.containment.close();

@@ -298,6 +298,20 @@ describe('the program of a worker process', () => {
       deepEqual([heartbeat!.calls, heartbeat!.streams, heartbeat!.lostLines, heartbeat!.aborted], [0, 0, 0, 0]);
     });
 
+    it('reports until its last request has ended when it is stopped', async () => {
+      const never = endpoint('/never', { timeout: '60s', backend: [{ host: [backend.url], url_pattern: '/never' }] });
+      await serve(1, { endpoints: [never] });
+      const url = await listen();
+      const leaving = new AbortController();
+      const asked = fetch(`${url}/never`, { signal: leaving.signal }).catch(() => null);
+      await until(async () => (await channel.ask('inFlight')) === 1);
+      const before = heartbeats().length;
+      const stopped = channel.ask('stop');
+      await until(() => heartbeats().length > before);
+      leaving.abort();
+      await Promise.all([asked, stopped]);
+    });
+
     it('reports every second, including the delay of timers', async () => {
       let beat: (() => void) | undefined;
       const { setInterval: every, clearInterval: end } = globalThis;
