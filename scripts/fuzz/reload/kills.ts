@@ -75,13 +75,19 @@ export function openKills(): Kills {
   };
 }
 
+/** Number of times that the table of connections is read for one of them. */
+const MOST_READS = 20;
+
 /** The process, among some, that has the connection from one local port to another; undefined for none. */
 export function ownerOf(from: number, to: number, pids: readonly number[]): number | undefined {
   const hex = (port: number): string => `[0-9A-F]+:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const ends = new RegExp(`^\\s*\\d+: ${hex(from)} ${hex(to)} `);
-  const line = read('/proc/self/net/tcp', 'utf8')
-    .split('\n')
-    .find((each) => ends.test(each));
+  let line: string | undefined;
+  // The system's table is not read at one moment.
+  for (let attempt = 0; attempt < MOST_READS && line === undefined; attempt++)
+    line = read('/proc/self/net/tcp', 'utf8')
+      .split('\n')
+      .find((each) => ends.test(each));
   const link = `socket:[${line?.trim().split(/\s+/)[9]}]`;
   return pids.find((pid) => linksOf(pid).includes(link));
 }

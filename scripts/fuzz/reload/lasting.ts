@@ -8,9 +8,6 @@ import type { Surroundings } from './surroundings.ts';
 /** Maximum time to wait for a request that lasts until its release, in milliseconds. */
 const LASTING_MS = 120_000;
 
-/** Number of times that the table of connections is read for one of them. */
-const MOST_READS = 20;
-
 /** A request that lasts until its release. */
 interface Begun {
   readonly answer: Promise<Answer | Error>;
@@ -50,10 +47,7 @@ export class Lasting {
     );
     if (held) {
       const { remotePort, localPort } = held.socket!;
-      let pid: number | undefined;
-      // The system's table is not read at one moment.
-      for (let attempt = 0; attempt < MOST_READS && pid === undefined; attempt++)
-        pid = ownerOf(remotePort!, localPort!, this.#gateway.pids);
+      const pid = ownerOf(remotePort!, localPort!, this.#gateway.pids);
       this.#begun.add({ answer, expected, pid });
     } else if (kills.killed.size === killed) throw new Error(`a request for ${path} ends early: ${String(early)}`);
   }

@@ -159,8 +159,8 @@ export async function makeWorld(write: (line: string) => void): Promise<World> {
       'a restart of the NATS server': works.nats,
       'a restart of the Kafka broker': works.kafka,
     },
+    isHeld: () => isHeld,
     async release() {
-      await until(() => isHeld);
       held();
     },
     async close() {

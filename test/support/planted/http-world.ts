@@ -220,8 +220,8 @@ export async function makeWorld(write: (line: string) => void): Promise<World> {
       'a log over TCP': () => later(() => graylog, '/quick'),
       'a saved configuration': isSaved,
     },
+    isHeld: () => held !== null,
     async release() {
-      await until(() => held !== null);
       held!.end('{}');
     },
     async close() {

@@ -33,6 +33,8 @@ const queues: ReadonlySet<string> = new Set([
   'kernel/contract/end-of-turn.ts',
   'kernel/values/yield-scheduler.ts',
   'kernel/logging/sink.ts',
+  // Runs before the handler of Node.js that it completes.
+  'kernel/workers/handovers.ts',
   // A pause, whose handler only settles a promise.
   'plugins/shared/retries/backoff.ts',
 ]);

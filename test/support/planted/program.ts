@@ -72,6 +72,7 @@ for (const [name, step] of Object.entries(world.steps)) {
 }
 
 const held = get('/held');
+await until(() => world.isHeld());
 const outcomes: Omit<Outcome, 'logged'>[] = [];
 const unreached: string[] = [];
 const only = process.argv[3];

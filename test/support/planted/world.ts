@@ -11,6 +11,8 @@ export interface World {
   readonly steps: Readonly<Record<string, () => Promise<unknown>>>;
   /** Checks, by the names of steps, that the things that a step interrupts work again. Default: the step itself. */
   readonly works?: Readonly<Record<string, () => Promise<unknown>>>;
+  /** Whether the request for `/held` has reached its backend. */
+  isHeld(): boolean;
   /** Completes the request for `/held`, which is pending during the whole test. */
   release(): Promise<void>;
   close(): Promise<void>;
