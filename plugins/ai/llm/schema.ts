@@ -122,7 +122,7 @@ export const schema = {
       type: 'string',
       minLength: 1,
       description:
-        'Name of a provider declared in `ai/providers` at the root, which defines the vendor, its settings and the address: `host`, `url_pattern` and `method` of the backend are not needed.',
+        'Name of a provider declared in `ai/providers` at the root, which defines the vendor, its settings and the address: `host` and `method` of the backend are not needed, and its `url_pattern` has no effect.',
       examples: ['fast-chat'],
     },
     format: formatField,
