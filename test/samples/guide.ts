@@ -79,9 +79,11 @@ export async function followGuide(
     return Object.entries(servers).reduce((all, [named, server]) => all.replaceAll(named, server), local);
   };
 
-  const copySample = async (): Promise<void> => {
+  /** Copies the samples that the guide names, its own among them. */
+  const copySamples = async (guide: string): Promise<void> => {
     const folder = join(root, 'samples', name);
-    cpSync('samples', join(root, 'samples'), { recursive: true });
+    const named = new Set([name, ...Array.from(guide.matchAll(/\bsamples\/([\w-]+)/g), ([, other]) => other!)]);
+    for (const sample of named) cpSync(join('samples', sample), join(root, 'samples', sample), { recursive: true });
     for (const file of readdirSync(folder, { recursive: true }) as string[]) {
       if (!/\.(json|tmpl|ya?ml)$/.test(file)) continue;
       writeFileSync(join(folder, file), await withFreePorts(readFileSync(join(folder, file), 'utf8')));
@@ -142,7 +144,7 @@ export async function followGuide(
 
   try {
     const guide = await withFreePorts(readFileSync(`samples/${name}/README.md`, 'utf8'));
-    await copySample();
+    await copySamples(guide);
     for (const [file, text] of Object.entries(files)) {
       mkdirSync(dirname(join(root, file)), { recursive: true });
       writeFileSync(join(root, file), text);
