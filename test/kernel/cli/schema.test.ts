@@ -109,12 +109,16 @@ describe('the schema of the configuration', function () {
 
   it('accepts all its defaults and examples', () => {
     const all = new Ajv({ strict: false, validateSchema: false }).addSchema(schema, 'whole');
+    const checked = new Set<string>();
     for (const [path, inner] of inside(schema)) {
       // A field can also have this name.
       const examples = Array.isArray(inner['examples']) ? inner['examples'] : [];
       const given = [...examples, inner['default']];
       const shown = given.filter((value) => value !== undefined);
-      if (shown.length === 0 || path === '') continue;
+      const text = JSON.stringify(inner);
+      // References begin at the root: equal schemas accept the same values everywhere.
+      if (shown.length === 0 || path === '' || checked.has(text)) continue;
+      checked.add(text);
       const check = all.compile({ $ref: `whole#${encodeURI(path)}` });
       for (const value of shown) ok(check(value), `${path}: ${JSON.stringify(value)}`);
     }

@@ -143,7 +143,7 @@ describe('misbehaving isolated modules', function () {
       });
       while (!isOver) {
         deepEqual([await status('/edited'), await status('/other'), await status('/free')], [200, 200, 200]);
-        await delay(5);
+        await delay(50);
       }
       match(await reload, message);
     }
