@@ -71,7 +71,7 @@ describe('streamed bodies', () => {
     breakOff();
     const [error] = await once(response, 'error');
     equal((error as NodeJS.ErrnoException).code, 'ECONNRESET');
-    await until(() => lines.some((line) => line.includes('ERROR: [ENDPOINT: /x] response broke off')));
+    await until(() => lines.some((line) => line.includes('ERROR: [ENDPOINT: /x] response ended early')));
   });
 
   it("are subject to the backend's timeout even after the response has begun", async () => {

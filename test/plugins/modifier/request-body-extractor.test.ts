@@ -177,7 +177,7 @@ describe(namespace, () => {
     await start(inPipe(header('X-T', 'a')));
     const { status, seen } = await send('not json');
     deepEqual([status, String(seen.body), seen.headers['x-t']], [200, 'not json', undefined]);
-    ok(lines.some((line) => /DEBUG.*the body is not JSON/.test(line)));
+    ok(lines.some((line) => /DEBUG.*the body is not valid JSON/.test(line)));
     equal((await send('')).status, 200);
     ok(lines.some((line) => /DEBUG.*the request has no body/.test(line)));
   });
@@ -278,7 +278,7 @@ describe(namespace, () => {
     await start(inPipe(header('X-A', 'sum(user.tags)', 'replace', 'jmespath'), header('X-B', 'auth')));
     const { status, seen } = await send();
     deepEqual([status, seen.headers['x-a'], seen.headers['x-b']], [200, undefined, 'k1']);
-    ok(lines.some((line) => /WARNING.*operation 1 is skipped: sum\(\) takes/.test(line)));
+    ok(lines.some((line) => /WARNING.*operation 1 is skipped: sum\(\) requires/.test(line)));
   });
 
   it('at the root serves every endpoint before bot detection, subject to the forwarding lists', async () => {
