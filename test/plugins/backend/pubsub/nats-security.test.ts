@@ -76,7 +76,7 @@ import { publish, take } from './nats-endpoints.ts';
       const reply = await send('forbidden');
       deepEqual([reply.statusCode, /no permission to publish to "forbidden"/.test(reply.body)], [500, true]);
       equal((await send('allowed')).statusCode, 200);
-      await until(() => lines('refuses the subscription').length > 0);
+      await until(() => lines('rejects the subscription').length > 0);
     });
 
     it('logs that the password is wrong, but not the password', async () => {
