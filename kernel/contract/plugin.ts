@@ -104,6 +104,8 @@ export interface AtService extends AttachmentTraits {
 
 /** Calls the backends of an endpoint and merges their replies. */
 export interface Gather {
+  /** Name of the order in logs. */
+  readonly name: string;
   /** Calls backends sequentially, so that later ones can use `{resp0_field}` of earlier ones. */
   readonly sequential?: true;
   readonly over: (backends: readonly Step<PipeRequest>[]) => Step<PipeRequest>;

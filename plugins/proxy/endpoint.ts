@@ -9,10 +9,12 @@ import {
 } from '#contract';
 import { answeringBackends, isRaw, passesBytes } from './backends.ts';
 import { combiners } from './combiner.ts';
+import { fallback } from './fallback.ts';
 import { compileFlatmap } from './flatmap.ts';
 import type { endpointProxySchema } from './schema.ts';
 import { type Link, type Propagated, sequential } from './sequential.ts';
 import { staticData } from './static.ts';
+import { isFallback, isSequence } from './strategy.ts';
 
 type EndpointProxySite = EndpointSite<Infer<typeof endpointProxySchema>>;
 
@@ -31,7 +33,7 @@ export function attachEndpoint(site: EndpointProxySite): AtEndpoint {
   warnOfIdleOptions(site, backends.length);
   const isMerged = backends.length > 1 && !passesBytes(site);
   const propagated = compilePropagated(site, backends);
-  const combine = isMerged ? combiners[config.combiner] : undefined;
+  const combine = isMerged && !isFallback(config) ? combiners[config.combiner] : undefined;
   const shape = config.flatmap_filter && compileFlatmap(config.flatmap_filter, site);
   if (config.static && passesBytes(site)) {
     const message = `static data requires a decoded response, but output_encoding is ${endpoint.output_encoding}`;
@@ -41,7 +43,11 @@ export function attachEndpoint(site: EndpointProxySite): AtEndpoint {
     ...(config.static && { proxy: staticData(config.static.data, config.static.strategy), readsData: true }),
     ...(shape && isMerged && { shape, readsData: true }),
     ...(combine && { combine }),
-    ...(config.sequential &&
+    ...(isFallback(config) &&
+      isMerged && {
+        gather: fallback({ budgetMs: CHAIN_SHARE * endpoint.timeout, raw: backends.map((each) => isRaw(site, each)) }),
+      }),
+    ...(isSequence(config) &&
       isMerged && {
         gather: sequential({
           budgetMs: CHAIN_SHARE * endpoint.timeout,
@@ -58,12 +64,16 @@ export function attachEndpoint(site: EndpointProxySite): AtEndpoint {
 function warnOfIdleOptions(site: EndpointProxySite, responding: number): void {
   const { config, endpoint } = site;
   const idle = (option: string, reason: string) => site.warn('PROXY_IDLE', `/${option}`, `${option} ${reason}`);
+  if (isFallback(config) && config.combiner !== 'default') {
+    idle('combiner', 'has no effect with "strategy": "fallback", which returns a single response');
+  }
   if (responding > 1 && !passesBytes(site)) return;
   const reason =
     responding > 1 ? `has no effect with ${endpoint.output_encoding}` : 'has no effect with a single backend';
   if (config.flatmap_filter) idle('flatmap_filter', reason);
-  if (config.combiner !== 'default') idle('combiner', reason);
-  if (config.sequential) idle('sequential', reason);
+  if (config.combiner !== 'default' && !isFallback(config)) idle('combiner', reason);
+  if (isSequence(config)) idle('sequential', reason);
+  if (isFallback(config)) idle('strategy', reason);
 }
 
 /** Pointer of the site's endpoint. */
@@ -79,7 +89,7 @@ function compilePropagated(site: EndpointProxySite, backends: readonly BackendCo
       related:
         at === undefined ? [] : [`${endpointPointer(site)}/backend/${site.endpoint.backend.indexOf(backends[at]!)}`],
     });
-  if (names.length > 0 && !site.config.sequential) {
+  if (names.length > 0 && !isSequence(site.config)) {
     throw site.fault(
       'PROXY_PROPAGATED',
       '/sequential_propagated_params',

@@ -2,7 +2,7 @@ import { atBackend, atEndpoint, type DataObject, definePlugin, type Level, type 
 import { attachBackend } from './backend.ts';
 import { attachEndpoint } from './endpoint.ts';
 import { backendProxySchema, endpointProxySchema } from './schema.ts';
-import { convertStrategies } from './strategy.ts';
+import { convertStrategies, isSequence } from './strategy.ts';
 
 /** Ways to combine responses in which equal keys are merged. */
 const joining: readonly unknown[] = ['deep', 'append'];
@@ -24,7 +24,7 @@ function meaning(config: Readonly<DataObject>, level: Level): Meaning {
   if (level === 'backend') return { ...filter, ...(config['shadow'] === true && { apart: true }) };
   return {
     ...filter,
-    ...(config['sequential'] === true && { sequence: '/sequential' }),
+    ...(isSequence(config) && { sequence: '/sequential' }),
     ...(joining.includes(config['combiner']) && { joins: true }),
   };
 }

@@ -83,9 +83,9 @@ export const endpointProxySchema = {
     },
     strategy: {
       type: 'string',
-      enum: ['parallel', 'sequential'],
+      enum: ['parallel', 'sequential', 'fallback'],
       description:
-        'Order of the backend calls, in the form of version 4 of the format. It replaces `sequential` and takes precedence over it. Default: parallel.',
+        'Order of the backend calls, in the form of version 4 of the format. It replaces `sequential` and takes precedence over it. `parallel`: all at once; `sequential`: one after another; `fallback`: calls the next backend only if the previous one failed, for any reason, and returns a single response. All attempts share 85 % of the timeout of the endpoint. Default: parallel.',
     },
   },
 } as const satisfies Schema;

@@ -1,6 +1,5 @@
 import {
   type Call,
-  type DataObject,
   discard,
   type Gather,
   getPath,
@@ -8,11 +7,11 @@ import {
   type Log,
   type Params,
   type PipeRequest,
-  Reply,
+  type Reply,
   type Step,
   textOf,
-  toCallError,
 } from '#contract';
+import { asFailed, attempt, gathered, inTime, isWhole } from './attempt.ts';
 import type { Combine } from './combiner.ts';
 
 /** A value from a backend's response that later backends receive as a parameter. */
@@ -50,6 +49,7 @@ const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
  */
 export function sequential(options: SequentialOptions): Gather {
   return {
+    name: 'sequential',
     sequential: true,
     over: (backends) => {
       if (backends.length === 1) return backends[0]!;
@@ -86,44 +86,6 @@ async function follow(
   return gathered(replies, isComplete, combine);
 }
 
-/** Reply of one backend; none is called once the chain is aborted. */
-function attempt(backend: Step<PipeRequest>, request: PipeRequest, chain: Call): Reply | Promise<Reply> {
-  if (chain.reason) return asFailed(chain.reason);
-  try {
-    return backend(request, chain);
-  } catch (error) {
-    return asFailed(error);
-  }
-}
-
-/** Waits for a reply only until the chain is aborted. */
-function inTime(reply: Reply | Promise<Reply>, chain: Call): Reply | Promise<Reply> {
-  if (!(reply instanceof Promise)) return reply;
-  return new Promise((resolve) => {
-    const cancellation = chain.onCancel((reason) => resolve(asFailed(reason)));
-    const settle = (settled: Reply) => {
-      cancellation.off();
-      resolve(settled);
-    };
-    reply.then(settle, (error) => settle(asFailed(error)));
-  });
-}
-
-/** True when the chain continues after a reply. A rejection, whose completeness is null, ends it too. */
-function isWhole(reply: Reply, raw: boolean): boolean {
-  if (reply.errors.length > 0 || reply.complete === null) return false;
-  return reply.complete || raw || reply.skipped;
-}
-
-function gathered(replies: readonly Reply[], complete: boolean, combine: Combine): Reply {
-  const objects: DataObject[] = [];
-  for (const { data } of replies) if (data) objects.push(data);
-  const reply = Reply.data(combine(objects), complete && replies.some(({ skipped }) => !skipped));
-  reply.errors = replies.flatMap(({ errors }) => errors);
-  discard(replies.at(-1)!.body);
-  return reply;
-}
-
 /** Reads a body to be propagated; other bodies are not awaited. */
 function readBody(reply: Reply, propagated: readonly Propagated[]): Reply | Promise<Reply> {
   const { body } = reply;
@@ -154,8 +116,4 @@ function textFrom(reply: Reply, { key, path }: Propagated, log: Log): string {
   if (value !== undefined) return textOf(value);
   if (!reply.skipped) log.warning(`[Merge] no field ${path.join('.')} in the response: ${key} is empty`);
   return '';
-}
-
-function asFailed(reason: unknown): Reply {
-  return Reply.failed(toCallError(reason));
 }

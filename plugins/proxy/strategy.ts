@@ -1,6 +1,6 @@
 import { type Conversion, type DataObject, isObject, joinPointer } from '#contract';
 
-/** Values of `sequential`, by strategy. Other strategies are left to the schema, which rejects them. */
+/** Values of `sequential`, by strategy. Other strategies stay in the configuration. */
 const sequences: ReadonlyMap<unknown, boolean> = new Map([
   ['sequential', true],
   ['parallel', false],
@@ -18,4 +18,14 @@ export function convertStrategies(document: DataObject, report: Conversion): voi
     config['sequential'] = isSequential;
     report.moved(joinPointer(pointer, 'extra_config', 'proxy'), 'sequential', 'strategy');
   }
+}
+
+/** True when each backend is called only if the one before it failed. It takes precedence over `sequential`. */
+export function isFallback(config: Readonly<{ strategy?: unknown }>): boolean {
+  return config.strategy === 'fallback';
+}
+
+/** True when the backends are called one after another, and all of them. */
+export function isSequence(config: Readonly<{ sequential?: unknown; strategy?: unknown }>): boolean {
+  return config.sequential === true && !isFallback(config);
 }

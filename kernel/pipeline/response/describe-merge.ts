@@ -14,7 +14,7 @@ export function describeMerge({ output, backends, gathering: { gather, combine }
   // Only one of several conditional backends that pass bytes undecoded is called.
   const isOneOf = output.raw === true && regular.some(({ condition }) => condition);
   if (regular.length === 1 || isOneOf) return;
-  const merger = gather?.sequential ? 'sequential' : 'parallel';
+  const merger = gather?.name ?? 'parallel';
   log
     .at('[Merge]')
     .debug(() => `Backends: ${regular.length}, merger: ${merger}, combiner: ${combine?.name || 'default'}`);

@@ -54,7 +54,7 @@ describe('a fault in a plugin from a file', () => {
     ['throws while data is shaped', { endpoint: { shape: boom } }, 'shape'],
     ['throws while data of a backend is shaped', { backend: { shape: boom } }, 'shape'],
     ['returns no data', { backend: { shape: () => null as never } }, 'shape'],
-    ['throws in how backends are called', { endpoint: { gather: { over: () => boom } } }, 'gather'],
+    ['throws in how backends are called', { endpoint: { gather: { name: 'first', over: () => boom } } }, 'gather'],
     ['throws as Koa middleware', { service: { middleware: boom } }, 'middleware'],
     ['rejects as Koa middleware', { service: { middleware: async () => boom() } }, 'middleware'],
   ] as const satisfies readonly (readonly [string, Hooks, string])[]) {

@@ -40,7 +40,7 @@ describe('two components with a contribution that only one can make', () => {
   for (const [what, section, does] of [
     [
       'a way to call the backends',
-      { endpoint: { gather: { over: ([first]) => first! } } },
+      { endpoint: { gather: { name: 'first', over: ([first]) => first! } } },
       'decide how the backends are called',
     ],
     ['a way to merge', { endpoint: { combine: (sections) => sections[0]! } }, 'decide how the responses are merged'],

@@ -52,7 +52,7 @@ describe('proxy strategy', () => {
     deepEqual([error?.code, error?.pointer], ['ROUTE_PLACEHOLDER', '/endpoints/0/backend/1/url_pattern']);
   });
 
-  for (const strategy of ['fallback', 'Sequential', 1, null, ['sequential'], { __proto__: null }]) {
+  for (const strategy of ['Fallback', 'Sequential', 1, null, ['sequential'], { __proto__: null }]) {
     it(`rejects ${JSON.stringify(strategy)} where it is written`, async () => {
       const [error] = await refusalsOf(startGateway(configOf(pipe({ strategy, sequential: true }))));
       equal(error?.pointer, '/endpoints/0/extra_config/proxy/strategy');
