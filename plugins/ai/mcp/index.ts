@@ -12,6 +12,7 @@ import {
 import { allowedOrigins } from '../../shared/ports/allowed-origins.ts';
 import { ownAnswer } from '../lib/own-answer.ts';
 import { answerAllMethods } from './all-methods.ts';
+import { checkAudienceParam } from './audiences.ts';
 import { type Entry, serveSession, takeMessages } from './entry.ts';
 import { originCheck } from './origin.ts';
 import { guideClients } from './protected-resource.ts';
@@ -25,8 +26,8 @@ const name = 'ai/mcp';
  * whose other components apply first. A tool call runs a workflow or a request to an endpoint.
  *
  * Configuration faults: `MCP_SERVER`, `MCP_METHOD`, `MCP_DUPLICATE`, `MCP_SCHEMA`, `MCP_PARAM_HEADER`, `MCP_HEADER`,
- * `MCP_WORKFLOW`, `MCP_ENDPOINT`, `MCP_STATELESS`, `MCP_RESOURCE`; warnings `MCP_TOOL_NAME`, `MCP_UNUSED`,
- * `MCP_ARGUMENT`, `MCP_SCHEMA`.
+ * `MCP_WORKFLOW`, `MCP_ENDPOINT`, `MCP_STATELESS`, `MCP_RESOURCE`, `MCP_AUDIENCE`; warnings `MCP_TOOL_NAME`,
+ * `MCP_UNUSED`, `MCP_ARGUMENT`, `MCP_SCHEMA`, `MCP_AUDIENCE`.
  */
 export const plugin = definePlugin({
   name,
@@ -65,7 +66,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** @throws ConfigError MCP_SERVER. @returns null if the server declarations are invalid. */
+/** @throws ConfigError MCP_SERVER or MCP_AUDIENCE. @returns null if the server declarations are invalid. */
 function entryOf(site: EndpointSite<EndpointSettings>): Entry | null {
   const { config } = site;
   const servers = site.take(declaredServers);
@@ -78,9 +79,10 @@ function entryOf(site: EndpointSite<EndpointSettings>): Entry | null {
       fix: near?.isSure ? { value: near.name } : undefined,
     });
   }
+  checkAudienceParam(site, declared.audienceSource);
   return {
     declared,
-    cacheScope: cacheScopeOf(site),
+    cacheScope: declared.audienceSource ? 'private' : cacheScopeOf(site),
     allowsOrigin: originCheck(site.take(allowedOrigins)),
   };
 }

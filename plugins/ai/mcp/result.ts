@@ -6,7 +6,8 @@ const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
 
 /** Rules for converting the reply of a workflow to the result of a tool. */
 export interface ResultRules {
-  readonly type: 'text' | 'audio' | 'image';
+  readonly type: 'text' | 'audio' | 'image' | 'binary';
+  readonly tool: string;
   /** Encoding of the workflow's data. */
   readonly encoding: Encoding;
   /** Output schema; null if none is declared. */
@@ -61,7 +62,10 @@ async function ofBytes(reply: Reply, rules: ResultRules): Promise<DataObject> {
   if (type === 'text') return { content: [{ type, text: textOf(bytes) }] };
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
   const mimeType = reply.headers.get('content-type') ?? 'application/octet-stream';
-  return { content: [{ type, data, mimeType }] };
+  if (type !== 'binary') return { content: [{ type, data, mimeType }] };
+  // The protocol has bytes of other types only in a resource, which requires a URI.
+  const uri = `tool:///${encodeURIComponent(rules.tool)}`;
+  return { content: [{ type: 'resource', resource: { uri, mimeType, blob: data } }] };
 }
 
 function textOf(bytes: Uint8Array): string {

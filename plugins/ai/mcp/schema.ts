@@ -62,9 +62,9 @@ const tool = {
     },
     type: {
       type: 'string',
-      enum: ['text', 'audio', 'image'],
+      enum: ['text', 'audio', 'image', 'binary'],
       description:
-        'Result type. `audio` and `image` return the bytes of a workflow or endpoint with output_encoding no-op.',
+        'Result type. `audio`, `image` and `binary` return the bytes of a workflow or endpoint with output_encoding no-op; `binary` as an embedded resource.',
       default: 'text',
     },
     annotations: {
@@ -76,6 +76,14 @@ const tool = {
         idempotent_hint: hint('Repeating a call with the same arguments has no further effect.'),
         open_world_hint: hint('The tool interacts with an open set of external systems, as a web search does.'),
       },
+    },
+    audiences: {
+      type: 'array',
+      items: { type: 'string' },
+      uniqueItems: true,
+      description:
+        'Audiences that can list and call the tool if the server has `tool_audience_source`. `*` matches any audience. Default: none.',
+      examples: [['admin', 'dev']],
     },
     input_headers: {
       type: 'array',
@@ -149,6 +157,32 @@ const protectedResource = {
   },
 } as const satisfies Schema;
 
+const audienceSource = {
+  type: 'object',
+  description:
+    'Source of the audiences of a request, which decide the tools that it can list and call. Clients can send any header: set the header in the gateway, for example with `propagate_claims` of auth/validator. At least one of `header_name` and `param_name` is required; the values of both are combined. Default: all tools are available to all clients.',
+  properties: {
+    header_name: {
+      type: 'string',
+      minLength: 1,
+      description: 'Header with the audiences, separated by commas or repeated.',
+      examples: ['X-Role'],
+    },
+    param_name: {
+      type: 'string',
+      minLength: 1,
+      description: 'Path variable of the endpoint with the audiences, separated by commas, without braces.',
+      examples: ['role'],
+    },
+    on_absent_value: {
+      type: 'string',
+      enum: ['deny', 'allow'],
+      description: 'Tools for requests without audiences. `deny`: none; `allow`: all.',
+      default: 'deny',
+    },
+  },
+} as const satisfies Schema;
+
 const server = {
   type: 'object',
   description: 'A server of the Model Context Protocol.',
@@ -190,6 +224,7 @@ const server = {
         'Supports the HTTP+SSE transport of revision 2024-11-05 as well: clients listen with GET and receive responses over that stream. Cannot be combined with stateless.',
       default: false,
     },
+    tool_audience_source: audienceSource,
     tools: { type: 'array', items: tool, description: 'Tools that clients can call.', default: [] },
     protected_resource: protectedResource,
   },
@@ -205,6 +240,7 @@ const weather = {
       title: 'Weather now',
       description: 'The weather of a city.',
       annotations: { read_only_hint: true },
+      audiences: ['staff'],
       input_headers: ['Authorization'],
       input_schema: { type: 'object', required: ['city'], properties: { city: { type: 'string' } } },
       output_schema: { type: 'object' },
@@ -222,7 +258,7 @@ export const serviceSchema = {
   title: 'Servers of the Model Context Protocol',
   required: ['servers'],
   examples: [
-    { servers: [weather] },
+    { servers: [{ ...weather, tool_audience_source: { header_name: 'X-Role' } }] },
     {
       servers: [
         {
@@ -231,13 +267,14 @@ export const serviceSchema = {
           json_response: true,
           ping_period: '30s',
           sse_transport: true,
+          tool_audience_source: { header_name: 'X-Role', param_name: 'role', on_absent_value: 'allow' },
           protected_resource: {
             resource: 'https://api.example.com/mcp',
             authorization_servers: ['https://id.example.com'],
             scopes_supported: ['weather'],
           },
         },
-        { ...weather, name: 'anybody', stateless: true },
+        { ...weather, name: 'anybody', stateless: true, tool_audience_source: { header_name: 'X-Role' } },
       ],
     },
   ],

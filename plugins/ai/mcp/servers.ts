@@ -1,4 +1,5 @@
 import { definePort, type McpServer, type McpTool, meterOf, type ReplyForm, type Site, tracerOf } from '#contract';
+import { toolsByAudience } from './audiences.ts';
 import type { McpConfig, ServerConfig } from './schema.ts';
 import { linkSessions, type SessionLink } from './session-link.ts';
 import { compileTool, type McpContext } from './tool.ts';
@@ -10,6 +11,8 @@ export interface DeclaredServer {
   readonly preferred: ReplyForm;
   /** Sessions of the server; null if it is stateless. */
   readonly sessions: SessionLink | null;
+  /** Source of the audiences that decide the tools of a request, if any. */
+  readonly audienceSource: ServerConfig['tool_audience_source'];
   /** Whether the transport of 2024-11-05 is also available. */
   readonly older: boolean;
 }
@@ -23,7 +26,8 @@ export const declaredServers = definePort<DeclaredServers>('servers of the Model
 const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /**
- * @throws ConfigError MCP_DUPLICATE and MCP_STATELESS, and those of `compileTool`. Warnings MCP_TOOL_NAME, MCP_UNUSED.
+ * @throws ConfigError MCP_DUPLICATE and MCP_STATELESS, and those of `compileTool` and `toolsByAudience`. Warnings MCP_TOOL_NAME,
+ * MCP_UNUSED, MCP_AUDIENCE.
  */
 export function declareServers(site: Site<McpConfig>): DeclaredServers {
   const servers = new Map<string, DeclaredServer>();
@@ -46,11 +50,12 @@ function declare(site: Site<McpConfig>, config: ServerConfig, pointer: string): 
       hint: 'Set "stateless" to false.',
     });
   }
-  const tools = compileTools(site, config, pointer);
+  const tools = toolsByAudience(site, config, compileTools(site, config, pointer), pointer);
   const sessions = stateless ? null : linkSessions(site, name, pingMs);
   return {
     preferred: config.json_response ? 'json' : 'events',
     sessions,
+    audienceSource: config.tool_audience_source,
     older,
     server: {
       name,
@@ -58,7 +63,7 @@ function declare(site: Site<McpConfig>, config: ServerConfig, pointer: string): 
       version,
       instructions,
       sessions: null,
-      tools: () => tools,
+      tools,
       failed: (error, { call }) => call.log.error(`[MCP] ${error instanceof Error ? error.stack : String(error)}`),
     },
   };

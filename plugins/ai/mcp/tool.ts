@@ -55,6 +55,7 @@ export function compileTool(config: ToolConfig, around: ToolSurroundings): McpTo
   const { input, output, encoding } = callee;
   const rules: ResultRules = {
     type: config.type,
+    tool: name,
     encoding,
     output: output?.violations ?? null,
     showsErrors: config.return_error_msg,

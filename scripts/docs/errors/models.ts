@@ -45,6 +45,10 @@ export const aiErrors: Codes = {
   ],
   LLM_TEMPLATE: ['A template has no effect on streams.', 'Set `"output_encoding": "json"`.'],
   LLM_VARIABLE: ['The provider has no variable of this name.', 'Correct the name.'],
+  MCP_AUDIENCE: [
+    'The source of the audiences is not complete, or a tool has no audiences.',
+    'Follow the message; `"audiences": ["*"]` allows any audience.',
+  ],
   MCP_ARGUMENT: [
     'The path of the endpoint requires an argument that the tool does not declare.',
     'Add the argument to `properties` and `required`.',
@@ -62,7 +66,7 @@ export const aiErrors: Codes = {
     'Some clients do not show a tool of this name.',
     'Use 1 to 128 of the characters A-Z, a-z, 0-9, `_`, `-` and `.`.',
   ],
-  MCP_UNUSED: ['A setting has no effect on a stateless server.', 'Remove it.'],
+  MCP_UNUSED: ['A setting has no effect on this MCP server.', 'Remove it, or set what the message names.'],
   MCP_WORKFLOW: ['A tool of this type requires undecoded bytes.', 'Set `"output_encoding": "no-op"`.'],
   PROVIDER_ENDPOINT: [
     'The endpoint of a provider is not a URL that the gateway can call.',

@@ -37,6 +37,7 @@ describe('the configuration of an MCP server', () => {
         ['stateless', false],
         ['ping_period', '0s'],
         ['sse_transport', false],
+        ['tool_audience_source', undefined],
         ['tools', []],
         ['protected_resource', undefined],
       ],

@@ -207,6 +207,17 @@ describe('a call of an MCP tool', () => {
     });
   }
 
+  it('of type binary returns the body of a no-op workflow as a resource', async () => {
+    await start((_seen, response) => void response.writeHead(200, { 'Content-Type': 'application/zip' }).end('PK'), {
+      tool: { type: 'binary' },
+      workflow: { output_encoding: 'no-op' },
+    });
+    const { message } = await stage.call({ code: 'ES' });
+    deepEqual(message.result.content, [
+      { type: 'resource', resource: { uri: 'tool:///lookup', mimeType: 'application/zip', blob: 'UEs=' } },
+    ]);
+  });
+
   it('with a no-op workflow fails if the backend responds with an error', async () => {
     await start((_seen, response) => void response.writeHead(404).end('no'), {
       tool: { type: 'image', return_error_msg: true },

@@ -1,0 +1,87 @@
+import {
+  type ClientRequest,
+  type EndpointSite,
+  isHeaderName,
+  type McpTool,
+  type Params,
+  paramKey,
+  type Site,
+} from '#contract';
+import type { EndpointSettings, McpConfig, ServerConfig } from './schema.ts';
+import type { McpContext } from './tool.ts';
+
+type Tools = ReadonlyMap<string, McpTool<McpContext>>;
+type Source = NonNullable<ServerConfig['tool_audience_source']>;
+
+/** Entry of a tool that matches any audience. */
+const ANY = '*';
+
+/**
+ * Returns the tools that a request may list and call. A server without a source has the same tools for all requests.
+ *
+ * @throws ConfigError MCP_AUDIENCE. Warnings MCP_AUDIENCE, MCP_UNUSED.
+ */
+export function toolsByAudience(
+  site: Site<McpConfig>,
+  { tool_audience_source: source, tools: configs }: ServerConfig,
+  tools: Tools,
+  pointer: string,
+): (context: McpContext) => Tools {
+  if (!source) {
+    for (const [index, { audiences }] of configs.entries()) {
+      if (!audiences) continue;
+      site.warn('MCP_UNUSED', `${pointer}/tools/${index}/audiences`, 'audiences require tool_audience_source');
+    }
+    return () => tools;
+  }
+  checkSource(site, source, `${pointer}/tool_audience_source`);
+  const allowed = new Map(configs.map(({ name, audiences }) => [name, new Set(audiences ?? [])]));
+  for (const [index, { name, audiences = [] }] of configs.entries()) {
+    if (audiences.length > 0 || source.on_absent_value === 'allow') continue;
+    site.warn('MCP_AUDIENCE', `${pointer}/tools/${index}`, `no client can use "${name}": it has no audiences`, {
+      hint: `"audiences": ["${ANY}"]`,
+    });
+  }
+  const absent = source.on_absent_value === 'allow' ? tools : (new Map() as Tools);
+  return ({ client }) => {
+    const audiences = audiencesOf(client, source);
+    if (audiences.length === 0) return absent;
+    return new Map(
+      [...tools].filter(([name]) => {
+        const own = allowed.get(name)!;
+        return own.has(ANY) || audiences.some((audience) => own.has(audience));
+      }),
+    );
+  };
+}
+
+/** Checks that an endpoint has the path variable with the audiences. @throws ConfigError MCP_AUDIENCE. */
+export function checkAudienceParam(site: EndpointSite<EndpointSettings>, source: Source | undefined): void {
+  const param = source?.param_name;
+  if (param === undefined || site.endpoint.endpoint.includes(`{${param}}`)) return;
+  const message = `the path has no variable {${param}}, which param_name of the server requires`;
+  throw site.fault('MCP_AUDIENCE', '/server_name', message);
+}
+
+function checkSource(site: Site<McpConfig>, { header_name: header, param_name: param }: Source, at: string): void {
+  if (header === undefined && param === undefined) {
+    throw site.fault('MCP_AUDIENCE', at, 'a source of audiences requires header_name or param_name');
+  }
+  if (header !== undefined && !isHeaderName(header)) {
+    throw site.fault('MCP_AUDIENCE', `${at}/header_name`, `"${header}" is not the name of a header`);
+  }
+}
+
+/** The audiences of a request, from the header and the path variable together. */
+function audiencesOf({ headers, params }: ClientRequest, { header_name: header, param_name: param }: Source): string[] {
+  const written = header === undefined ? [] : headers.getAll(header.toLowerCase());
+  const inPath = param === undefined ? undefined : paramOf(params, paramKey(param));
+  return [...written, inPath ?? '']
+    .flatMap((text) => text.split(','))
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+}
+
+function paramOf(params: Params, key: string): string | undefined {
+  return Object.hasOwn(params, key) ? params[key] : undefined;
+}
