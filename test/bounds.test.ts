@@ -1,4 +1,4 @@
-import { deepEqual, equal, throws } from 'node:assert/strict';
+import { deepEqual, equal, ok, throws } from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { toolServices } from '../kernel/cli/tools.ts';
@@ -79,6 +79,8 @@ describe('the table of bounds', () => {
     const files = globSync(['kernel/**/*.ts', 'plugins/**/*.ts', 'admin/**/*.ts']);
     const found = files.filter((file) => !file.startsWith('kernel/cli/')).flatMap(containersOf);
     const known = Object.values(containers).flat();
+    const unlisted = found.filter((container) => !known.includes(container));
+    ok(unlisted.length === 0, `${unlisted.join(', ')}: add under what limits it in test/bounds/containers.json`);
     deepEqual(found.toSorted(), known.toSorted());
   });
 });

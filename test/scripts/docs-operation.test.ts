@@ -58,7 +58,10 @@ describe('the reference pages for operation', () => {
     const used = new Set(sources.flatMap(({ file, text }) => codesIn(file, text)));
     const explained = Object.values(errorAreas).flatMap((codes) => Object.keys(codes));
     equal(new Set(explained).size, explained.length, 'a code is explained twice');
-    deepEqual(explained.sort(), [...used].sort());
+    const unexplained = [...used].filter((code) => !explained.includes(code));
+    ok(unexplained.length === 0, `${unexplained.join(', ')}: add the cause and remedy in scripts/docs/errors`);
+    const unused = explained.filter((code) => !used.has(code));
+    ok(unused.length === 0, `${unused.join(', ')}: in scripts/docs/errors, but not in the source`);
     const page = errorsPage();
     for (const code of explained) ok(page.includes(`\n### ${code}\n`), code);
   });
@@ -113,6 +116,14 @@ describe('the reference pages for operation', () => {
         pattern,
       );
     }
+  });
+
+  it('list the labels of every instrument of telemetry/opentelemetry', () => {
+    const section = metricsPage().split('\n## OpenTelemetry\n')[1]!.split('\n## ')[0]!;
+    const rows = [...section.matchAll(/^\| `([^`]+)` \|[^|]*\|[^|]*\|([^|]*)\|/gm)];
+    ok(rows.length > 20, String(rows.length));
+    const without = rows.filter(([, , given]) => given!.trim() === '').map(([, name]) => name);
+    ok(without.length === 0, `${without.join(', ')}: add the labels in scripts/docs/metric-labels.ts`);
   });
 
   it('explain every command with all its flags', async () => {
