@@ -47,7 +47,8 @@ async function firstWhole(
     if (last !== null) discard(last.body);
     last = reply;
     errors = [...errors, ...reply.errors];
-    if (at < backends.length - 1) warnOf(reply, at, chain);
+    // A client that disconnects is not a failure of the backend.
+    if (at < backends.length - 1 && !chain.reason) warnOf(reply, at, chain);
   }
   if (last === null) return Reply.data({}, false);
   last.errors = errors;
