@@ -50,6 +50,8 @@ export const explanations: readonly Explanation[] = [
         '*server health_path',
       ],
       ...['root router health_path', '* jwk_fingerprints[]', '* md5.*', '*payload_params.*', '*.credentials'],
+      ...['* region', '* sts_region', '*cluster.brokers[]', '* s2s_auth_header', 'root server/static-filesystem *'],
+      ...['root documentation/postman folder[].name'],
     ],
     kind: 'pattern',
     because: 'a text of another form would fail at the first use',
@@ -79,17 +81,27 @@ export const explanations: readonly Explanation[] = [
       ...['*max_redirects', '*max_retries', '*.db', '*_connections', '*_per_host', '*max_header_bytes', '*_period'],
       ...['*.amount', '*rejecter_cache.N', '*rejecter_cache.P', '*recv_msg_size', '*_size', '*_seconds', '*_workers'],
       ...['*.top_k', '*.top_p', '*_tokens', '*candidate_count', '*port', '* N', '* P', '* TTL'],
+      ...['* prefetch_count', '*ai/semantic-cache max_distance', '*.vector_dimension', '*.fetch_default'],
+      ...['backend qos/circuit-breaker/http *'],
     ],
     kind: 'minimum',
     because: 'numbers below have no meaning',
   },
   {
-    fields: ['*port', '*rejecter_cache.P', '*.top_p', '* P', '* N'],
+    fields: [
+      '*port',
+      '*rejecter_cache.P',
+      '*.top_p',
+      '* P',
+      '* N',
+      '* prefetch_count',
+      '*ai/semantic-cache max_distance',
+    ],
     kind: 'maximum',
     because: 'numbers above have no meaning',
   },
   {
-    fields: ['*max_header_bytes', '*_size', '*_seconds', '*_workers', '* TTL', '*_retries'],
+    fields: ['*max_header_bytes', '*_size', '*_seconds', '*_workers', '* TTL', '*_retries', '*.vector_dimension'],
     kind: 'maximum',
     because: 'memory, timers and connections have limits',
   },
@@ -169,9 +181,42 @@ export const explanations: readonly Explanation[] = [
     because: 'other names do not exist, which KrakenD finds when it starts',
   },
   {
-    fields: ['* max_call_recv_msg_size', '* read_buffer_size'],
+    fields: [
+      ...['* max_call_recv_msg_size', '* read_buffer_size', '*producer.max_message_bytes', '*group.fetch_default'],
+      ...['*publisher/kafka success_status_code', '*.channel_buffer_size', '*.metadata_retry_max', '*.retry_max'],
+    ],
     kind: 'type',
-    because: 'a size in bytes is a whole number',
+    because: 'a size, a number of attempts or a status is a whole number',
+  },
+  {
+    fields: ['root documentation/postman version'],
+    kind: 'pattern',
+    because: 'each number of a semantic version may have several digits',
+  },
+  {
+    fields: ['*producer.required_acks'],
+    kind: 'pattern',
+    because: 'brokers reject other numbers of acknowledgements',
+  },
+  {
+    fields: ['*ai/semantic-cache redis_connection'],
+    kind: 'default',
+    because: 'responses without a named connection are stored in memory, so that Redis is not required',
+  },
+  {
+    fields: ['root ai/classifiers classifiers[].notdiamond.*tradeoff'],
+    kind: 'default',
+    because: 'the two fields exclude each other: if both are absent, the tradeoff is the cost, as in KrakenD',
+  },
+  {
+    fields: ['backend backend/amqp/producer routing_key'],
+    kind: 'default',
+    because: 'the field is required, so its default never applies',
+  },
+  {
+    fields: ['*cluster.rack_id', 'root telemetry/logging backend.*'],
+    kind: 'default',
+    because: 'an absent field has the same effect as the published default',
   },
   {
     fields: ['*documentation/openapi servers[].url'],
@@ -188,6 +233,11 @@ export const explanations: readonly Explanation[] = [
     kind: 'required',
     because:
       'a provider without credentials would fail at its first request; a server without authentication accepts any',
+  },
+  {
+    fields: ['backend auth/gcp audience'],
+    kind: 'required',
+    because: 'each published alternative requires the field',
   },
   {
     fields: [

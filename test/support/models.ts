@@ -37,18 +37,25 @@ export interface ModelFixture {
   };
 }
 
+const fixtureOf = (name: string) =>
+  JSON.parse(readFileSync(`test/plugins/ai/llm/fixtures/${name}.json`, 'utf8')) as ModelFixture;
+
+/** Alibaba's models have OpenAI's API at another path. */
+function alibaba(): ModelFixture {
+  const fixture = fixtureOf('openai-v1');
+  const path = '/compatible-mode/v1/responses';
+  return { ...fixture, url_pattern: path, stream: { ...fixture.stream, target: path } };
+}
+
 /** Every version of every vendor: name, version and fixture. */
 export const models: readonly (readonly [vendor: string, version: string, fixture: ModelFixture])[] = [
-  ['openai', 'v1'],
-  ['mistral', 'v1'],
-  ['anthropic', 'v1'],
-  ['gemini', 'v1beta'],
-  ['bedrock', 'v1'],
-].map(([vendor, version]) => [
-  vendor!,
-  version!,
-  JSON.parse(readFileSync(`test/plugins/ai/llm/fixtures/${vendor}-${version}.json`, 'utf8')) as ModelFixture,
-]);
+  ['openai', 'v1', fixtureOf('openai-v1')],
+  ['mistral', 'v1', fixtureOf('mistral-v1')],
+  ['anthropic', 'v1', fixtureOf('anthropic-v1')],
+  ['gemini', 'v1beta', fixtureOf('gemini-v1beta')],
+  ['bedrock', 'v1', fixtureOf('bedrock-v1')],
+  ['alibaba', 'v1', alibaba()],
+];
 
 /** A message in wire format: an AWS event frame for Bedrock, a server-sent event for the others. */
 export function streamed(vendor: string, { event, data }: Message): Buffer {

@@ -1,5 +1,6 @@
 import type { DataObject, Schema, Site } from '#contract';
 import type { Format, Variables, Vendor } from './vendor.ts';
+import { alibabaV1 } from './vendors/alibaba-v1.ts';
 import { anthropicV1 } from './vendors/anthropic-v1.ts';
 import { bedrockV1 } from './vendors/bedrock-v1.ts';
 import { geminiV1beta } from './vendors/gemini-v1beta.ts';
@@ -7,7 +8,7 @@ import { mistralV1 } from './vendors/mistral-v1.ts';
 import { openaiV1 } from './vendors/openai-v1.ts';
 
 /** All supported vendors, in every version. */
-export const vendors: readonly Vendor[] = [openaiV1, mistralV1, anthropicV1, geminiV1beta, bedrockV1];
+export const vendors: readonly Vendor[] = [openaiV1, mistralV1, anthropicV1, geminiV1beta, bedrockV1, alibabaV1];
 
 /** Settings of one API version of a vendor. */
 export interface Settings {
@@ -116,6 +117,7 @@ export const schema = {
     { anthropic: { v1: { credentials, variables: { model: 'model-1', stop_sequences: ['END'] } } } },
     { gemini: { v1beta: { credentials, variables: { candidate_count: 2 } } } },
     { bedrock: { v1: { credentials, variables: { top_k: 40 } } } },
+    { alibaba: { v1: { credentials, variables: { model: 'model-1' } } } },
   ],
   properties: {
     provider: {
