@@ -51,7 +51,8 @@ export const explanations: readonly Explanation[] = [
       ],
       ...['root router health_path', '* jwk_fingerprints[]', '* md5.*', '*payload_params.*', '*.credentials'],
       ...['* region', '* sts_region', '*cluster.brokers[]', '* s2s_auth_header', 'root server/static-filesystem *'],
-      ...['root documentation/postman folder[].name'],
+      ...['root documentation/postman folder[].name', 'root telemetry/gelf address'],
+      ...['root telemetry/newrelic headers_to_pass[]', 'endpoint security/cors allow_origins[]'],
     ],
     kind: 'pattern',
     because: 'a text of another form would fail at the first use',
@@ -82,7 +83,7 @@ export const explanations: readonly Explanation[] = [
       ...['*.amount', '*rejecter_cache.N', '*rejecter_cache.P', '*recv_msg_size', '*_size', '*_seconds', '*_workers'],
       ...['*.top_k', '*.top_p', '*_tokens', '*candidate_count', '*port', '* N', '* P', '* TTL'],
       ...['* prefetch_count', '*ai/semantic-cache max_distance', '*.vector_dimension', '*.fetch_default'],
-      ...['backend qos/circuit-breaker/http *'],
+      ...['backend qos/circuit-breaker*'],
     ],
     kind: 'minimum',
     because: 'numbers below have no meaning',
@@ -209,12 +210,17 @@ export const explanations: readonly Explanation[] = [
     because: 'the two fields exclude each other: if both are absent, the tradeoff is the cost, as in KrakenD',
   },
   {
-    fields: ['backend backend/amqp/producer routing_key'],
+    fields: ['backend backend/amqp/producer routing_key', 'root telemetry/logstash enabled'],
     kind: 'default',
     because: 'the field is required, so its default never applies',
   },
   {
-    fields: ['*cluster.rack_id', 'root telemetry/logging backend.*'],
+    fields: [
+      '*cluster.rack_id',
+      'root telemetry/logging backend.*',
+      '*security/bot-detector *',
+      '*security/cors max_age',
+    ],
     kind: 'default',
     because: 'an absent field has the same effect as the published default',
   },
@@ -233,6 +239,16 @@ export const explanations: readonly Explanation[] = [
     kind: 'required',
     because:
       'a provider without credentials would fail at its first request; a server without authentication accepts any',
+  },
+  {
+    fields: ['endpoint security/cors allow_origins'],
+    kind: 'default',
+    because: 'every site is allowed only if the configuration says so',
+  },
+  {
+    fields: ['endpoint security/cors expose_headers'],
+    kind: 'default',
+    because: 'browsers expose the two headers in any case',
   },
   {
     fields: ['backend auth/gcp audience'],
