@@ -31,7 +31,8 @@ export function mcpOperation(
       'Tools whose names begin with "get" change nothing. Before a change is applied with applyConfig, review it with proposeConfig. applyConfig requires a token with the scope "write".',
     cacheScope: 'private',
     sessions: null,
-    tools: ({ ctx }) => new Map(allowed(all, ctx).map((tool) => [tool.description['name'] as string, tool])),
+    tools: ({ ctx }) => allowed(all, ctx),
+    tool: (name, { ctx }) => allowed(all, ctx).find(({ description }) => description['name'] === name),
     failed(error, { admin }) {
       admin.gateway.log.error(`[ADMIN] ${error instanceof Error ? error.stack : String(error)}`);
     },

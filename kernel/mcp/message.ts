@@ -51,7 +51,7 @@ export type McpMessage =
  * @throws McpError for invalid JSON, an invalid message, or a batch.
  */
 export function readMessage(text: string): McpMessage {
-  const value = parsed(text);
+  const value = parsedMessage(text);
   if (Array.isArray(value)) throw new McpError(mcpErrors.invalidRequest, 'batches are not supported: send one message');
   if (!isObject(value) || getKey(value, 'jsonrpc') !== '2.0') throw invalid('expected a JSON-RPC 2.0 message');
   const [id, method, params] = [getKey(value, 'id'), getKey(value, 'method'), getKey(value, 'params')];
@@ -67,7 +67,8 @@ export function readMessage(text: string): McpMessage {
   return isKnown ? { kind: 'request', id, method, params: fields } : { kind: 'notification', method, params: fields };
 }
 
-function parsed(text: string): Data {
+/** Parses the JSON of a message. @throws McpError for invalid JSON, and for JSON that is nested too deeply. */
+export function parsedMessage(text: string): Data {
   if (isTooDeep(text)) throw new McpError(mcpErrors.parse, `the body is nested more than ${MAX_LEVELS} levels deep`);
   try {
     return parseExact(text);

@@ -39,11 +39,11 @@ export function introduce(
 }
 
 /** Lists the tools, all on one page. @throws McpError for a cursor. */
-export function listTools<C>(server: McpServer<C>, message: McpRequestMessage, context: C): DataObject {
+export async function listTools<C>(server: McpServer<C>, message: McpRequestMessage, context: C): Promise<DataObject> {
   if (getKey(paramsOf(message), 'cursor') !== undefined) {
     throw new McpError(mcpErrors.invalidParams, 'unknown cursor: the list of tools has only one page');
   }
-  return { tools: Array.from(server.tools(context).values(), ({ description }) => description) };
+  return { tools: Array.from(await server.tools(context), ({ description }) => description) };
 }
 
 /** A call of an existing tool. */
@@ -53,11 +53,11 @@ export interface ToolCall<C> {
 }
 
 /** Reads a tool call. @throws McpError for an unknown tool, and for arguments that are not an object. */
-export function toolCall<C>(server: McpServer<C>, message: McpRequestMessage, context: C): ToolCall<C> {
+export async function toolCall<C>(server: McpServer<C>, message: McpRequestMessage, context: C): Promise<ToolCall<C>> {
   const params = paramsOf(message);
   const [name, args = {}] = [getKey(params, 'name'), getKey(params, 'arguments')];
   if (typeof name !== 'string') throw new McpError(mcpErrors.invalidParams, 'name must be a text');
-  const tool = server.tools(context).get(name);
+  const tool = await server.tool(name, context);
   if (!tool) {
     throw new McpError(mcpErrors.invalidParams, `unknown tool ${JSON.stringify(name.slice(0, 200))}`);
   }

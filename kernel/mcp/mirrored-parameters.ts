@@ -63,13 +63,32 @@ export function checkMirrored(
   header: (name: string) => string | undefined,
 ): void {
   for (const { header: name, path, isNumber } of parameters) {
-    const value = path.reduce<Data | undefined>((at, key) => (isObject(at) ? getKey(at, key) : undefined), args);
-    if (value === undefined || value === null || Array.isArray(value) || isObject(value)) continue;
+    const text = argumentText(args, path);
+    if (text === null) continue;
     const sent = headerText(header(name), name);
-    const text = textOf(value);
     const isSame = sent === text || (isNumber && /^-?\d+(?:\.\d+)?$/.test(sent) && Number(sent) === Number(text));
     if (!isSame) throw mismatch(name, 'differs from the argument');
   }
+}
+
+/** Returns the headers that mirror arguments, as a flat list. */
+export function mirroredHeaders(parameters: readonly MirroredParameter[], args: DataObject): string[] {
+  return parameters.flatMap(({ header, path }) => {
+    const text = argumentText(args, path);
+    return text === null ? [] : [header, headerValue(text)];
+  });
+}
+
+/** Returns the text of an argument; null if it has no single value. */
+function argumentText(args: DataObject, path: readonly string[]): string | null {
+  const value = path.reduce<Data | undefined>((at, key) => (isObject(at) ? getKey(at, key) : undefined), args);
+  return value === undefined || value === null || Array.isArray(value) || isObject(value) ? null : textOf(value);
+}
+
+/** Encodes a text as a header value; texts that a header would change are written as `=?base64?...?=`. */
+export function headerValue(text: string): string {
+  const isPlain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?base64?');
+  return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 }
 
 const coded = /^=\?base64\?(.*)\?=$/;

@@ -70,9 +70,9 @@ async function serve<C>(
         ...cacheable,
       };
     case 'tools/list':
-      return { ...listTools(server, message, context), ...cacheable };
+      return { ...(await listTools(server, message, context)), ...cacheable };
     case 'tools/call': {
-      const call = toolCall(server, message, context);
+      const call = await toolCall(server, message, context);
       checkHeaders(call, request);
       return call.tool.call(call.args, context, { session: null, request: message.id });
     }

@@ -97,7 +97,7 @@ async function serve<C>(
     case 'tools/list':
       return listTools(server, message, context);
     case 'tools/call': {
-      const { tool, args } = toolCall(server, message, context);
+      const { tool, args } = await toolCall(server, message, context);
       return tool.call(args, context, { session, request: message.id });
     }
     default:

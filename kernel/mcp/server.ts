@@ -43,8 +43,10 @@ export interface McpServer<Context> {
   readonly instructions: string;
   /** Whether responses are the same for all clients. */
   readonly cacheScope: 'public' | 'private';
-  /** Tools by name, in listing order. */
-  tools(context: Context): ReadonlyMap<string, McpTool<Context>>;
+  /** Tools in listing order. */
+  tools(context: Context): Iterable<McpTool<Context>> | Promise<Iterable<McpTool<Context>>>;
+  /** Finds a tool by its name. */
+  tool(name: string, context: Context): McpTool<Context> | undefined | Promise<McpTool<Context> | undefined>;
   /** Additional revisions with a handshake, other than those of streamable HTTP. Default: none. */
   readonly olderVersions?: readonly string[];
   /** Null when each request is independent. */

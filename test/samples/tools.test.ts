@@ -33,8 +33,10 @@ describe('the sample "tools"', () => {
   });
 
   it('passes check without warnings', async () => {
-    const { code, err } = await sluice('check', '-c', 'samples/tools/gateway.json');
-    deepEqual([code, err], [0, '']);
+    for (const file of ['gateway', 'federation']) {
+      const { code, err } = await sluice('check', '-c', `samples/tools/${file}.json`);
+      deepEqual([code, err], [0, '']);
+    }
   });
 
   it('serves the official MCP client as its transcript shows, over a reload', async () => {

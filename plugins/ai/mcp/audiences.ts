@@ -7,8 +7,8 @@ import {
   paramKey,
   type Site,
 } from '#contract';
+import type { McpContext } from './observed.ts';
 import type { EndpointSettings, McpConfig, ServerConfig } from './schema.ts';
-import type { McpContext } from './tool.ts';
 
 type Tools = ReadonlyMap<string, McpTool<McpContext>>;
 type Source = NonNullable<ServerConfig['tool_audience_source']>;

@@ -15,12 +15,12 @@ import {
   writtenMessage,
 } from '#contract';
 import { clientDigest } from './client-digest.ts';
+import type { McpContext, Running } from './observed.ts';
 import { isOlder, listenOlder, type OlderTransport, takeOlder } from './older-transport.ts';
 import type { AllowsOrigin } from './origin.ts';
 import { withRequestId } from './request-id.ts';
 import type { DeclaredServer } from './servers.ts';
 import type { OwnSessions } from './session-link.ts';
-import type { McpContext, Running } from './tool.ts';
 
 /** Maximum size of a client message, in bytes, unless `max_payload` is lower. */
 const MESSAGE_LIMIT_BYTES = 4 * 1024 * 1024;

@@ -23,11 +23,12 @@ const name = 'ai/mcp';
 
 /**
  * Serves the Model Context Protocol over streamable HTTP. Servers are declared at the root and published by endpoints,
- * whose other components apply first. A tool call runs a workflow or a request to an endpoint.
+ * whose other components apply first. A tool call runs a workflow or a request to an endpoint, or is
+ * passed on to another MCP server.
  *
  * Configuration faults: `MCP_SERVER`, `MCP_METHOD`, `MCP_DUPLICATE`, `MCP_SCHEMA`, `MCP_PARAM_HEADER`, `MCP_HEADER`,
- * `MCP_WORKFLOW`, `MCP_ENDPOINT`, `MCP_STATELESS`, `MCP_RESOURCE`, `MCP_AUDIENCE`; warnings `MCP_TOOL_NAME`,
- * `MCP_UNUSED`, `MCP_ARGUMENT`, `MCP_SCHEMA`, `MCP_AUDIENCE`.
+ * `MCP_WORKFLOW`, `MCP_ENDPOINT`, `MCP_STATELESS`, `MCP_RESOURCE`, `MCP_AUDIENCE`, `MCP_UPSTREAM`, `MCP_PREFIX`;
+ * warnings `MCP_TOOL_NAME`, `MCP_UNUSED`, `MCP_ARGUMENT`, `MCP_SCHEMA`, `MCP_AUDIENCE`, `MCP_INSECURE`.
  */
 export const plugin = definePlugin({
   name,
@@ -82,7 +83,7 @@ function entryOf(site: EndpointSite<EndpointSettings>): Entry | null {
   checkAudienceParam(site, declared.audienceSource);
   return {
     declared,
-    cacheScope: declared.audienceSource ? 'private' : cacheScopeOf(site),
+    cacheScope: declared.audienceSource || declared.isPersonal ? 'private' : cacheScopeOf(site),
     allowsOrigin: originCheck(site.take(allowedOrigins)),
   };
 }

@@ -13,9 +13,9 @@ import {
 } from '#contract';
 import { hideParameters } from '../../shared/parameters/hidden.ts';
 import { clientDigest } from './client-digest.ts';
+import type { McpContext } from './observed.ts';
 import { withRequestId } from './request-id.ts';
 import type { OwnSessions, SessionLink } from './session-link.ts';
-import type { McpContext } from './tool.ts';
 
 /** Query parameter that identifies the session whose stream receives the response. */
 const SESSION = 'session_id';

@@ -1,5 +1,7 @@
 import { HEADER_NAME_PATTERN, type Infer, pipeSchema, type Schema } from '#contract';
 import { workflowComponents, workflowDefaults, workflowEncoding } from '../../shared/workflows/pipe.ts';
+import { protectedResource } from './protected-resource-schema.ts';
+import { upstreamExample, upstreamSchema } from './remote/schema.ts';
 
 /** Longer than any endpoint timeout, so that the caller's timeout bounds a workflow. */
 const UNBOUNDED = '24h';
@@ -128,35 +130,6 @@ const tool = {
   },
 } as const satisfies Schema;
 
-const protectedResource = {
-  type: 'object',
-  description:
-    'OAuth protected resource metadata (RFC 9728), published at `/.well-known/oauth-protected-resource` and referenced by 401 responses. Tokens are checked by auth/validator at the endpoint.',
-  required: ['resource', 'authorization_servers'],
-  properties: {
-    resource: {
-      type: 'string',
-      description: 'Public URL of the endpoint. Tokens must be issued for it as their audience.',
-      examples: ['https://api.example.com/mcp'],
-    },
-    authorization_servers: {
-      type: 'array',
-      items: { type: 'string', minLength: 1 },
-      minItems: 1,
-      description: 'URLs of the authorization servers that issue tokens.',
-      examples: [['https://id.example.com']],
-    },
-    scopes_supported: {
-      type: 'array',
-      items: { type: 'string', minLength: 1 },
-      uniqueItems: true,
-      description: 'OAuth scopes that clients can request.',
-      default: [],
-      examples: [['tools']],
-    },
-  },
-} as const satisfies Schema;
-
 const audienceSource = {
   type: 'object',
   description:
@@ -226,6 +199,13 @@ const server = {
     },
     tool_audience_source: audienceSource,
     tools: { type: 'array', items: tool, description: 'Tools that clients can call.', default: [] },
+    upstreams: {
+      type: 'array',
+      items: upstreamSchema,
+      description:
+        'Remote MCP servers whose tools are offered as well, after those in `tools`. Cannot be combined with tool_audience_source.',
+      default: [],
+    },
     protected_resource: protectedResource,
   },
 } as const satisfies Schema;
@@ -275,6 +255,7 @@ export const serviceSchema = {
           },
         },
         { ...weather, name: 'anybody', stateless: true, tool_audience_source: { header_name: 'X-Role' } },
+        { name: 'assistant', title: 'Assistant', version: '1.0.0', stateless: true, upstreams: [upstreamExample] },
       ],
     },
   ],

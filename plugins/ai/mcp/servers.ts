@@ -1,8 +1,10 @@
 import { definePort, type McpServer, type McpTool, meterOf, type ReplyForm, type Site, tracerOf } from '#contract';
 import { toolsByAudience } from './audiences.ts';
+import type { McpContext, Observers } from './observed.ts';
+import { compileUpstreams } from './remote/compile.ts';
 import type { McpConfig, ServerConfig } from './schema.ts';
 import { linkSessions, type SessionLink } from './session-link.ts';
-import { compileTool, type McpContext } from './tool.ts';
+import { compileTool } from './tool.ts';
 
 /** A server declared at the root and published by endpoints. */
 export interface DeclaredServer {
@@ -15,6 +17,8 @@ export interface DeclaredServer {
   readonly audienceSource: ServerConfig['tool_audience_source'];
   /** Whether the transport of 2024-11-05 is also available. */
   readonly older: boolean;
+  /** Whether tools of upstream servers depend on the caller. */
+  readonly isPersonal: boolean;
 }
 
 export type DeclaredServers = ReadonlyMap<string, DeclaredServer>;
@@ -26,8 +30,8 @@ export const declaredServers = definePort<DeclaredServers>('servers of the Model
 const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /**
- * @throws ConfigError MCP_DUPLICATE and MCP_STATELESS, and those of `compileTool` and `toolsByAudience`. Warnings MCP_TOOL_NAME,
- * MCP_UNUSED, MCP_AUDIENCE.
+ * @throws ConfigError MCP_DUPLICATE, MCP_STATELESS and MCP_AUDIENCE, and those of `compileTool`, `toolsByAudience` and
+ * `compileUpstreams`. Warnings MCP_TOOL_NAME, MCP_UNUSED, MCP_AUDIENCE.
  */
 export function declareServers(site: Site<McpConfig>): DeclaredServers {
   const servers = new Map<string, DeclaredServer>();
@@ -50,37 +54,57 @@ function declare(site: Site<McpConfig>, config: ServerConfig, pointer: string): 
       hint: 'Set "stateless" to false.',
     });
   }
-  const tools = toolsByAudience(site, config, compileTools(site, config, pointer), pointer);
+  if (config.tool_audience_source && config.upstreams.length > 0) {
+    throw site.fault('MCP_AUDIENCE', `${pointer}/upstreams`, 'upstreams cannot be combined with tool_audience_source', {
+      hint: 'Declare a separate server for the upstream servers, or set "require_claims" of each.',
+    });
+  }
+  const observers = observersOf(site);
+  const declared = compileTools(site, config, pointer, observers);
+  const upstreams = compileUpstreams(site, config.upstreams, declared.keys(), `${pointer}/upstreams`, observers);
+  const tools = toolsByAudience(site, config, declared, pointer);
   const sessions = stateless ? null : linkSessions(site, name, pingMs);
   return {
     preferred: config.json_response ? 'json' : 'events',
     sessions,
     audienceSource: config.tool_audience_source,
     older,
+    isPersonal: upstreams.some(({ isPersonal }) => isPersonal),
     server: {
       name,
       title,
       version,
       instructions,
       sessions: null,
-      tools,
+      tools:
+        upstreams.length === 0
+          ? (context) => tools(context).values()
+          : async (context) => {
+              const remote = await Promise.all(upstreams.map((each) => each.tools(context)));
+              return [...tools(context).values(), ...remote.flat()];
+            },
+      tool: (wanted, context) =>
+        tools(context).get(wanted) ?? upstreams.find(({ prefix }) => wanted.startsWith(prefix))?.tool(wanted, context),
       failed: (error, { call }) => call.log.error(`[MCP] ${error instanceof Error ? error.stack : String(error)}`),
     },
   };
+}
+
+function observersOf(site: Site<McpConfig>): Observers {
+  const durations = meterOf(site)?.histogram('mcp.server.operation.duration', {
+    description: 'Duration of tool calls.',
+    unit: 's',
+  });
+  return { tracer: tracerOf(site), durations: durations ?? null };
 }
 
 function compileTools(
   site: Site<McpConfig>,
   { tools: configs }: ServerConfig,
   pointer: string,
+  observers: Observers,
 ): ReadonlyMap<string, McpTool<McpContext>> {
   const tools = new Map<string, McpTool<McpContext>>();
-  const tracer = tracerOf(site);
-  const durations =
-    meterOf(site)?.histogram('mcp.server.operation.duration', {
-      description: 'Duration of tool calls.',
-      unit: 's',
-    }) ?? null;
   for (const [index, config] of configs.entries()) {
     const at = `${pointer}/tools/${index}`;
     const { name } = config;
@@ -92,7 +116,7 @@ function compileTools(
         hint: 'Use 1 to 128 of the characters A-Z, a-z, 0-9, _, - and .',
       });
     }
-    tools.set(name, compileTool(config, { site, pointer: at, tracer, durations }));
+    tools.set(name, compileTool(config, { site, pointer: at, ...observers }));
   }
   return tools;
 }

@@ -2,39 +2,20 @@ import {
   type Call,
   type ClientRequest,
   type DataObject,
-  type Histogram,
   isHeaderName,
   isHopByHop,
-  type McpCaller,
   type McpTool,
   mirroredParameters,
-  type Tracer,
 } from '#contract';
 import { type Callee, calleeOf, type Place } from './callee.ts';
 import { ArgumentError } from './endpoint-request.ts';
+import { type McpContext, type Observers, observed } from './observed.ts';
 import { failedResult, type ResultRules, resultOf } from './result.ts';
 import type { ToolConfig } from './schema.ts';
 import { ownHeaders } from './workflow-request.ts';
 
-/** Context of a message. */
-export interface McpContext {
-  readonly client: ClientRequest;
-  readonly call: Call;
-  /** Tool calls that the client can cancel. */
-  readonly running: Running;
-}
-
-/** Registry of calls that can be canceled. */
-export interface Running {
-  /** @returns a function that removes the entry. */
-  enter(caller: McpCaller, part: Call): () => void;
-}
-
 /** Context in which a tool is compiled. */
-export interface ToolSurroundings extends Place {
-  readonly durations: Histogram | null;
-  readonly tracer: Tracer | null;
-}
+export interface ToolSurroundings extends Place, Observers {}
 
 /** Maximum number of arguments per call, not counting nested ones. Each becomes a parameter. */
 const MAX_ARGUMENTS = 1000;
@@ -48,7 +29,7 @@ const annotationNames = {
 
 /** @throws ConfigError MCP_SCHEMA, MCP_PARAM_HEADER, MCP_HEADER, MCP_WORKFLOW or MCP_ENDPOINT. */
 export function compileTool(config: ToolConfig, around: ToolSurroundings): McpTool<McpContext> {
-  const { site, tracer, durations } = around;
+  const { site } = around;
   const { name } = config;
   checkHeaderNames(config, around);
   const callee = calleeOf(config, around);
@@ -61,7 +42,6 @@ export function compileTool(config: ToolConfig, around: ToolSurroundings): McpTo
     showsErrors: config.return_error_msg,
     log: site.log.at(`[TOOL: ${name}]`),
   };
-  const attributes = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': name };
   const run = async (args: DataObject, client: ClientRequest, call: Call): Promise<DataObject> => {
     try {
       return await resultOf(await callee.call(args, client, call), rules);
@@ -74,31 +54,15 @@ export function compileTool(config: ToolConfig, around: ToolSurroundings): McpTo
   return {
     description: describe(config, callee),
     mirrored: mirrored(input?.schema, around),
-    async call(args, { client, call, running }, caller) {
-      const startedAt = performance.now();
-      const measured = (result: DataObject): DataObject => {
-        const failed = result['isError'] === true && { 'error.type': 'tool_error' };
-        durations?.record((performance.now() - startedAt) / 1000, { ...attributes, ...failed });
-        return result;
-      };
-      if (Object.keys(args).length > MAX_ARGUMENTS) {
-        return measured(failedResult(`more than ${MAX_ARGUMENTS} arguments`));
-      }
-      const wrong = input?.violations(args) ?? null;
-      if (wrong !== null) return measured(failedResult(`the arguments do not match the schema:\n${wrong}`));
-      const part = call.fork();
-      const leave = running.enter(caller, part);
-      const span = tracer?.start(part, `tools/call ${name}`, attributes);
-      try {
-        const result = await run(args, client, span?.call ?? part);
-        if (result['isError'] === true) span?.fail();
-        return measured(result);
-      } finally {
-        span?.end();
-        leave();
-        part.finish();
-      }
-    },
+    call: observed(name, around, {
+      label: name,
+      refusal: (args) => {
+        if (Object.keys(args).length > MAX_ARGUMENTS) return `more than ${MAX_ARGUMENTS} arguments`;
+        const wrong = input?.violations(args) ?? null;
+        return wrong === null ? null : `the arguments do not match the schema:\n${wrong}`;
+      },
+      run,
+    }),
   };
 }
 

@@ -122,6 +122,22 @@ export const backendBounds: readonly Bound[] = [
     tests: ['ai/llm rejects a vendor response larger than 64 MiB'],
   },
   {
+    holds: 'Response of an upstream MCP server (`ai/mcp`)',
+    from: 'plugins/ai/mcp/remote/read-answer.ts',
+    limit: '{MAX_BYTES:bytes}',
+    beyond: 'The call fails with a tool error; the tools of a list are missing.',
+    tests: ['an MCP server with upstream servers rejects hostile responses of upstream servers as tool errors'],
+  },
+  {
+    holds: 'Tools of an upstream MCP server (`ai/mcp`)',
+    from: 'plugins/ai/mcp/remote/read-tools.ts',
+    limit: 'max_tools, max_list_bytes, {MAX_PAGES} pages',
+    beyond: 'Further tools are ignored.',
+    tests: [
+      'an MCP server with upstream servers bounds the number of tools and the size of their descriptions, and logs once that tools are ignored',
+    ],
+  },
+  {
     holds: 'Responses of all semantic caches (`ai/semantic-cache`)',
     from: 'plugins/ai/semantic-cache/index-of-responses.ts',
     limit: '{MAX_BYTES}, {MAX_COMPARED} for requests that are compared with each other',

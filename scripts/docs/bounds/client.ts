@@ -184,6 +184,13 @@ export const clientBounds: readonly Bound[] = [
     tests: ['sessions of an MCP server with limits evict the least recently used session at the maximum'],
   },
   {
+    holds: 'Callers of an upstream MCP server with different forwarded headers (`ai/mcp`)',
+    from: 'plugins/ai/mcp/remote/callers.ts',
+    limit: '{MAX_CALLERS} callers',
+    beyond: 'The session and tool list of the least recently seen are dropped.',
+    tests: ['callers of an upstream MCP server with different headers drop the oldest of more than a thousand'],
+  },
+  {
     holds: 'MCP message of a client (`ai/mcp`)',
     from: 'plugins/ai/mcp/entry.ts',
     limit: '1 MiB, or max_payload up to {MESSAGE_LIMIT_BYTES}',

@@ -53,11 +53,19 @@ export const aiErrors: Codes = {
     'The path of the endpoint requires an argument that the tool does not declare.',
     'Add the argument to `properties` and `required`.',
   ],
-  MCP_DUPLICATE: ['Two servers or tools have the same name.', 'Use different names.'],
+  MCP_DUPLICATE: ['Two servers, upstream servers or tools have the same name.', 'Use different names.'],
   MCP_ENDPOINT: ['A tool refers to an endpoint that does not exist or cannot be a tool.', 'Follow the hint.'],
-  MCP_HEADER: ['A header of a tool is not valid or belongs to the gateway.', 'Use another header.'],
+  MCP_HEADER: [
+    'A header of a tool or upstream server is not valid, is sent twice, or belongs to the gateway.',
+    'Use another header.',
+  ],
+  MCP_INSECURE: ['Tool calls are sent to an upstream server without TLS.', 'Use a URL with https.'],
   MCP_METHOD: ['The endpoint of an MCP server cannot serve the method.', 'Remove `method`.'],
   MCP_PARAM_HEADER: ['The settings that mirror parameters of a tool in headers are not valid.', 'Follow the message.'],
+  MCP_PREFIX: [
+    'The prefix of an upstream server begins with another prefix or is the beginning of a tool name, or the reverse.',
+    'Set another `prefix`.',
+  ],
   MCP_RESOURCE: ['The protected resource is not a valid URL, or its path is used twice.', 'Correct `resource`.'],
   MCP_SCHEMA: ['The schema of a tool is not valid.', 'Follow the message; arguments are of type `object`.'],
   MCP_SERVER: ['The root declares no MCP server of this name.', 'Declare the server in `ai/mcp` at the root.'],
@@ -67,6 +75,10 @@ export const aiErrors: Codes = {
     'Use 1 to 128 of the characters A-Z, a-z, 0-9, `_`, `-` and `.`.',
   ],
   MCP_UNUSED: ['A setting has no effect on this MCP server.', 'Remove it, or set what the message names.'],
+  MCP_UPSTREAM: [
+    'The URL of an upstream server is not valid, or its response could not be used.',
+    'Write an http or https URL without credentials; check the log of the upstream server.',
+  ],
   MCP_WORKFLOW: ['A tool of this type requires undecoded bytes.', 'Set `"output_encoding": "no-op"`.'],
   PROVIDER_ENDPOINT: [
     'The endpoint of a provider is not a URL that the gateway can call.',

@@ -39,6 +39,7 @@ describe('the configuration of an MCP server', () => {
         ['sse_transport', false],
         ['tool_audience_source', undefined],
         ['tools', []],
+        ['upstreams', []],
         ['protected_resource', undefined],
       ],
     );

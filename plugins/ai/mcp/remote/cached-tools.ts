@@ -1,0 +1,57 @@
+import type { Call, Clock } from '#contract';
+import { during } from '../../../shared/calls/during.ts';
+import type { ToolList } from './read-tools.ts';
+
+/** Pause after a failed attempt to read a list, in milliseconds. */
+const PAUSE_MS = 10_000;
+
+/** Tool list of an upstream server, read when it is first needed and again after its lifetime or an announced change. */
+export class CachedTools {
+  readonly #clock: Clock;
+  readonly #ttlMs: number;
+  readonly #read: () => Promise<ToolList | null>;
+  #list: ToolList | null = null;
+  #freshUntil = Number.NEGATIVE_INFINITY;
+  /** Whether a change was announced while the list was being read. */
+  #isOutdated = false;
+  #reading: Promise<ToolList | null> | null = null;
+
+  /** @param read reads the list, for a limited time; null if the server is unavailable. Never rejects. */
+  constructor(clock: Clock, ttlMs: number, read: () => Promise<ToolList | null>) {
+    this.#clock = clock;
+    this.#ttlMs = ttlMs;
+    this.#read = read;
+  }
+
+  /** Makes the next caller read the list again. */
+  expire(): void {
+    this.#freshUntil = Number.NEGATIVE_INFINITY;
+    this.#isOutdated = true;
+  }
+
+  /**
+   * Returns the list; null if the server is unavailable. Waits at most for half of the time that the call has left, so
+   * that an unresponsive server does not prevent a response.
+   */
+  async get(call: Call): Promise<ToolList | null> {
+    if (this.#reading === null && this.#clock.now() < this.#freshUntil) return this.#list;
+    this.#reading ??= this.#refresh();
+    const part = call.fork(call.remainingMs / 2);
+    try {
+      return await during(part, this.#reading);
+    } catch {
+      return null;
+    } finally {
+      part.finish();
+    }
+  }
+
+  async #refresh(): Promise<ToolList | null> {
+    this.#isOutdated = false;
+    this.#list = await this.#read();
+    const lifetimeMs = this.#list ? this.#ttlMs : Math.min(PAUSE_MS, this.#ttlMs);
+    if (!this.#isOutdated) this.#freshUntil = this.#clock.now() + lifetimeMs;
+    this.#reading = null;
+    return this.#list;
+  }
+}

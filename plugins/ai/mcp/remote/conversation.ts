@@ -1,0 +1,165 @@
+import {
+  type Call,
+  CallError,
+  type DataObject,
+  discard,
+  getKey,
+  HeaderBag,
+  handshakeVersions,
+  mcpErrors,
+  metaKeys,
+  type PipeRequest,
+  printJson,
+  type Reply,
+  RequestBody,
+  type Step,
+  statelessVersions,
+} from '#contract';
+import { requestTo } from '../../../shared/calls/request-to.ts';
+import { RemoteError, readAnswer } from './read-answer.ts';
+
+/** Access to an upstream server on behalf of callers with the same forwarded headers. */
+export interface Line {
+  readonly url: URL;
+  readonly send: Step<PipeRequest>;
+  /** Headers of every request, as a flat list. */
+  readonly headers: readonly string[];
+  /** Version of the gateway. */
+  readonly version: string;
+  /** Runs work that outlives the call of a client, for a limited time. */
+  background(work: (call: Call) => Promise<unknown>): void;
+  /** The server has announced a change of its tools. */
+  changed(): void;
+}
+
+/** Result of the negotiation with a server. */
+interface Agreement {
+  readonly version: string;
+  /** Whether every request describes its client completely. */
+  readonly stateless: boolean;
+  readonly session: string | null;
+}
+
+/** Errors of servers that support only revisions without a handshake. */
+const withoutHandshake: ReadonlySet<number> = new Set([
+  mcpErrors.methodNotFound,
+  mcpErrors.invalidParams,
+  mcpErrors.headerMismatch,
+  mcpErrors.unsupportedVersion,
+]);
+
+/** Client of an upstream server: negotiates the protocol version, and begins a new session when the server ended it. */
+export class Conversation {
+  readonly #line: Line;
+  #agreement: Agreement | null = null;
+  #lastId = 0;
+
+  constructor(line: Line) {
+    this.#line = line;
+  }
+
+  /**
+   * Sends a request.
+   * @param headers headers that mirror arguments, as a flat list.
+   * @returns its result. @throws RemoteError, CallError, or the reason of the call.
+   */
+  async request(method: string, params: DataObject, call: Call, headers: readonly string[] = []): Promise<DataObject> {
+    const known = this.#agreement;
+    const agreement = known ?? (await this.#begin(call));
+    const result = await this.#exchange(agreement, method, params, call, headers);
+    if (result !== null) return result;
+    if (this.#agreement === agreement) this.#agreement = null;
+    const again = known && (await this.#exchange(await this.#begin(call), method, params, call, headers));
+    if (again) return again;
+    throw new CallError('MCP_UPSTREAM', 'the server has ended the session');
+  }
+
+  async #begin(call: Call): Promise<Agreement> {
+    this.#agreement = await this.#negotiate(call);
+    return this.#agreement;
+  }
+
+  async #negotiate(call: Call): Promise<Agreement> {
+    const newest = handshakeVersions.at(-1)!;
+    const clientInfo = { name: 'sluice', version: this.#line.version };
+    try {
+      const id = ++this.#lastId;
+      const params = { protocolVersion: newest, capabilities: {}, clientInfo };
+      const reply = await this.#post({ jsonrpc: '2.0', id, method: 'initialize', params }, [], call);
+      const session = reply.headers.get('mcp-session-id') ?? null;
+      const version = getKey(await this.#read(reply, id), 'protocolVersion');
+      if (typeof version !== 'string' || !handshakeVersions.includes(version)) {
+        throw new CallError('MCP_UPSTREAM', 'the server supports no protocol version that the gateway supports');
+      }
+      const agreement = { version, stateless: false, session };
+      await this.#notify(agreement, 'notifications/initialized', {}, call);
+      return agreement;
+    } catch (error) {
+      if (!(error instanceof RemoteError) || !withoutHandshake.has(error.code)) throw error;
+      return { version: statelessVersions.at(-1)!, stateless: true, session: null };
+    }
+  }
+
+  /** @returns null if the server does not know the session. */
+  async #exchange(
+    agreement: Agreement,
+    method: string,
+    params: DataObject,
+    call: Call,
+    mirrored: readonly string[],
+  ): Promise<DataObject | null> {
+    const id = ++this.#lastId;
+    const { version, stateless, session } = agreement;
+    const own = { [metaKeys.version]: version, [metaKeys.capabilities]: {} };
+    const message = { jsonrpc: '2.0', id, method, params: stateless ? { ...params, _meta: own } : params };
+    const name = getKey(params, 'name');
+    const headers = [
+      ...headersOf(agreement),
+      ...(stateless ? ['Mcp-Method', method, ...mirrored] : []),
+      ...(stateless && typeof name === 'string' ? ['Mcp-Name', name] : []),
+    ];
+    // A server with a handshake does not take a lost connection for a cancellation.
+    const cancellation = stateless
+      ? null
+      : call.onCancel(() => {
+          this.#line.background((own) => this.#notify(agreement, 'notifications/cancelled', { requestId: id }, own));
+        });
+    try {
+      const reply = await this.#post(message, headers, call);
+      if (reply.status === 404 && session !== null) {
+        discard(reply.body);
+        return null;
+      }
+      return await this.#read(reply, id);
+    } finally {
+      cancellation?.off();
+    }
+  }
+
+  #read(reply: Reply, id: number): Promise<DataObject> {
+    return readAnswer(reply, id, (method) => {
+      if (method === 'notifications/tools/list_changed') this.#line.changed();
+    });
+  }
+
+  async #notify(agreement: Agreement, method: string, params: DataObject, call: Call): Promise<void> {
+    const { body } = await this.#post({ jsonrpc: '2.0', method, params }, headersOf(agreement), call);
+    discard(body);
+  }
+
+  async #post(message: DataObject, headers: readonly string[], call: Call): Promise<Reply> {
+    const { url, send, headers: always } = this.#line;
+    const all = [
+      ...['Content-Type', 'application/json', 'Accept', 'application/json, text/event-stream'],
+      ...always,
+      ...headers,
+    ];
+    const reply = await send(requestTo(url, 'POST', new HeaderBag(all), RequestBody.of(printJson(message))), call);
+    if (reply.errors.length > 0) throw reply.errors[0]!;
+    return reply;
+  }
+}
+
+function headersOf({ version, session }: Agreement): string[] {
+  return ['MCP-Protocol-Version', version, ...(session === null ? [] : ['Mcp-Session-Id', session])];
+}

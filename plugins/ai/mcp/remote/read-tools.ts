@@ -1,0 +1,85 @@
+import {
+  type Call,
+  type Data,
+  type DataObject,
+  getKey,
+  isObject,
+  type MirroredParameter,
+  mirroredParameters,
+  printJson,
+} from '#contract';
+import type { Conversation } from './conversation.ts';
+import type { MatchesName } from './name-pattern.ts';
+
+/** A tool of an upstream server. */
+export interface RemoteTool {
+  /** Name at the upstream server. */
+  readonly remoteName: string;
+  /** Published description, with the prefixed name. */
+  readonly description: DataObject;
+  readonly mirrored: readonly MirroredParameter[];
+}
+
+/** Rules for adopting tools. */
+export interface ListRules {
+  readonly prefix: string;
+  readonly offers: MatchesName;
+  readonly maxTools: number;
+  readonly maxBytes: number;
+}
+
+export interface ToolList {
+  /** Tools by prefixed name, in listing order. */
+  readonly tools: ReadonlyMap<string, RemoteTool>;
+  /** Whether tools are missing because the list exceeds a limit. */
+  readonly isCut: boolean;
+}
+
+/** Maximum number of pages of a list that are read. */
+const MAX_PAGES = 100;
+const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
+/** Fields of a tool that are passed on as they are. */
+const passedOn = ['title', 'description', 'inputSchema', 'outputSchema', 'annotations'];
+
+/** Reads all pages of a tool list, until a limit is exceeded. Invalid tools are left out. */
+export async function readTools(conversation: Conversation, rules: ListRules, call: Call): Promise<ToolList> {
+  const tools = new Map<string, RemoteTool>();
+  let bytes = 0;
+  let cursor: Data | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const result = await conversation.request('tools/list', cursor === undefined ? {} : { cursor }, call);
+    const listed = getKey(result, 'tools');
+    for (const each of Array.isArray(listed) ? listed : []) {
+      const tool = adopt(each, rules);
+      const name = tool?.description['name'] as string;
+      if (tool === null || tools.has(name)) continue;
+      bytes += Buffer.byteLength(printJson(tool.description));
+      if (tools.size === rules.maxTools || bytes > rules.maxBytes) return { tools, isCut: true };
+      tools.set(name, tool);
+    }
+    cursor = getKey(result, 'nextCursor');
+    if (typeof cursor !== 'string') return { tools, isCut: false };
+  }
+  return { tools, isCut: true };
+}
+
+/** @returns null for a tool that is not offered or not valid. */
+function adopt(listed: Data, { prefix, offers }: ListRules): RemoteTool | null {
+  if (!isObject(listed)) return null;
+  const remoteName = getKey(listed, 'name');
+  const schema = getKey(listed, 'inputSchema');
+  if (typeof remoteName !== 'string' || !offers(remoteName) || !isObject(schema)) return null;
+  const name = prefix + remoteName;
+  const mirrored = mirroredOf(schema);
+  if (!toolName.test(name) || mirrored === null) return null;
+  const fields = passedOn.filter((key) => Object.hasOwn(listed, key)).map((key) => [key, listed[key]!]);
+  return { remoteName, mirrored, description: { name, ...Object.fromEntries(fields) } };
+}
+
+function mirroredOf(schema: DataObject): readonly MirroredParameter[] | null {
+  try {
+    return mirroredParameters(schema);
+  } catch {
+    return null;
+  }
+}

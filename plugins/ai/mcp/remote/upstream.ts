@@ -1,0 +1,173 @@
+import { type Call, type DataObject, getKey, type McpTool, mirroredHeaders, type Site, toCallError } from '#contract';
+import { underOwnCall } from '../../../shared/calls/own-call.ts';
+import { type McpContext, type Observers, observed } from '../observed.ts';
+import { failedResult } from '../result.ts';
+import { CachedTools } from './cached-tools.ts';
+import { Callers } from './callers.ts';
+import { claimRules } from './claim-rules.ts';
+import { Conversation } from './conversation.ts';
+import { matcherOf } from './name-pattern.ts';
+import { RemoteError } from './read-answer.ts';
+import { type RemoteTool, readTools, type ToolList } from './read-tools.ts';
+import type { UpstreamConfig } from './schema.ts';
+import { sentHeaders, urlOf } from './target.ts';
+
+/** Maximum time for telling a server that a call was canceled, in milliseconds. */
+const FAREWELL_MS = 5000;
+/** Maximum length of an error message that is passed on to the model. */
+const MAX_MESSAGE = 1000;
+
+/** An MCP server whose tools a server of the gateway offers. */
+export interface Upstream {
+  readonly prefix: string;
+  /** Whether callers have different tools. */
+  readonly isPersonal: boolean;
+  /** Lists the tools that the caller can call; none while the server is unavailable. */
+  tools(context: McpContext): Promise<readonly McpTool<McpContext>[]>;
+  /** Finds a tool that the caller can call. While the server is unavailable, calls return an error. */
+  tool(name: string, context: McpContext): Promise<McpTool<McpContext> | undefined>;
+}
+
+/** State of the server for callers with the same forwarded headers. */
+interface State {
+  readonly conversation: Conversation;
+  readonly list: CachedTools;
+}
+
+/** @throws ConfigError MCP_UPSTREAM or MCP_HEADER; warning MCP_INSECURE. @param at relative pointer. */
+export function compileUpstream(
+  site: Site<unknown>,
+  config: UpstreamConfig,
+  at: string,
+  observers: Observers,
+): Upstream {
+  const { name, prefix = `${name}_`, timeout: timeoutMs, forward_headers: forwarded } = config;
+  const url = urlOf(site, config, at);
+  const headers = sentHeaders(site, config, at);
+  const send = site.http({ ofService: true, followsRedirects: false, calls: [{ address: url.href, at: `${at}/url` }] });
+  const availability = new Availability(site, name);
+  const allows = claimRules(config.require_claims);
+  const rules = {
+    prefix,
+    offers: matcherOf(config.tools),
+    maxTools: config.max_tools,
+    maxBytes: config.max_list_bytes,
+  };
+  const end = new AbortController();
+  site.defer(() => end.abort());
+
+  const read = async (conversation: Conversation): Promise<ToolList | null> => {
+    try {
+      const list = await underOwnCall(site.log, timeoutMs, end.signal, (call) => readTools(conversation, rules, call));
+      availability.up(list.isCut);
+      return list;
+    } catch (error) {
+      availability.down(error as Error);
+      return null;
+    }
+  };
+  const states = new Callers<State>(forwarded, (own) => {
+    const conversation: Conversation = new Conversation({
+      url,
+      send,
+      headers: [...headers, ...own],
+      version: site.use('version'),
+      background: (work) => void underOwnCall(site.log, FAREWELL_MS, end.signal, work).catch(() => {}),
+      changed: () => list.expire(),
+    });
+    const list = new CachedTools(site.use('clock'), config.list_ttl, () => read(conversation));
+    return { conversation, list };
+  });
+
+  const run = async (state: State, { remoteName, mirrored }: RemoteTool, args: DataObject, call: Call) => {
+    const part = call.fork(timeoutMs);
+    try {
+      const params = { name: remoteName, arguments: args };
+      return checked(await state.conversation.request('tools/call', params, part, mirroredHeaders(mirrored, args)));
+    } catch (error) {
+      if (error instanceof RemoteError) return failedResult(error.message.slice(0, MAX_MESSAGE));
+      if (part.reason && toCallError(part.reason).code === 'CALL_DEADLINE')
+        return failedResult('the tool did not respond in time');
+      if (part.reason === null) availability.down(error as Error);
+      return unavailable();
+    } finally {
+      part.finish();
+    }
+  };
+  const toolOf = (state: State, tool: RemoteTool): McpTool<McpContext> => ({
+    description: tool.description,
+    mirrored: tool.mirrored,
+    call: observed(tool.description['name'] as string, observers, {
+      // Names come from the server: as labels, they could be any number.
+      label: `${prefix}*`,
+      refusal: () => null,
+      run: (args, _client, call) => run(state, tool, args, call),
+    }),
+  });
+  return {
+    prefix,
+    isPersonal: forwarded.length > 0 || config.require_claims.length > 0,
+    async tools({ client, call }) {
+      const state = states.of(client);
+      const list = await state.list.get(call);
+      const visible = [...(list?.tools.values() ?? [])].filter(({ remoteName }) => allows(remoteName, call));
+      return visible.map((tool) => toolOf(state, tool));
+    },
+    async tool(wanted, { client, call }) {
+      const state = states.of(client);
+      const list = await state.list.get(call);
+      if (list === null) return { description: {}, mirrored: [], call: async () => unavailable() };
+      const tool = list.tools.get(wanted);
+      return tool && allows(tool.remoteName, call) ? toolOf(state, tool) : undefined;
+    },
+  };
+}
+
+function unavailable(): DataObject {
+  return failedResult('the server of the tool is unavailable');
+}
+
+/** Returns the parts of a result that callers of the gateway receive. */
+function checked(result: DataObject): DataObject {
+  const [content, structured, isError] = ['content', 'structuredContent', 'isError'].map((key) => getKey(result, key));
+  const type = getKey(result, 'resultType') ?? 'complete';
+  if (type !== 'complete') return failedResult('the tool requires input that the gateway cannot provide');
+  if (!Array.isArray(content)) return failedResult('the server of the tool returned an invalid result');
+  return {
+    content,
+    ...(structured !== undefined && { structuredContent: structured }),
+    ...(isError === true && { isError }),
+  };
+}
+
+/** Logs changes of the availability of a server, each once. */
+class Availability {
+  readonly #site: Site<unknown>;
+  readonly #name: string;
+  #isDown = false;
+  #isCut = false;
+
+  constructor(site: Site<unknown>, name: string) {
+    this.#site = site;
+    this.#name = name;
+  }
+
+  down(error: Error): void {
+    if (this.#isDown) return;
+    this.#isDown = true;
+    const { message } = toCallError(error);
+    this.#site.log.warning(`[MCP] upstream server ${this.#name} is unavailable: ${message}`);
+  }
+
+  /** @param isCut whether tools are missing because the list exceeds a limit. */
+  up(isCut: boolean): void {
+    if (this.#isDown) this.#site.log.info(`[MCP] upstream server ${this.#name} is available again`);
+    this.#isDown = false;
+    if (isCut && !this.#isCut) {
+      this.#site.log.warning(
+        `[MCP] the tool list of upstream server ${this.#name} exceeds max_tools or max_list_bytes: further tools are ignored`,
+      );
+    }
+    this.#isCut = isCut;
+  }
+}
