@@ -73,15 +73,14 @@ export function createHttp2(
     Http2ServerResponse: Http2Response as unknown as typeof Http2ServerResponse,
   });
   /** The connection whose session is being opened. */
-  let taken: Duplex;
+  let taken: Duplex | null = null;
   server.on('session', (session) => {
-    connections.set(session, taken);
+    connections.set(session, taken!);
     sessions.add(session);
     watchLost();
     keepForStreams(session);
     session.once('close', () => {
       sessions.delete(session);
-      // The session itself stays until its idle timer fires.
       connections.delete(session);
     });
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
@@ -116,6 +115,7 @@ export function createHttp2(
       void (socket as Socket).remoteAddress;
       taken = socket;
       handConnection(server, socket);
+      taken = null;
     },
     prepare(next, type) {
       const settings = { maxHeaderListSize: headerBytes(next) };
@@ -162,17 +162,24 @@ function keepForStreams(session: ServerHttp2Session): void {
   session.on('stream', (stream) => stream.endAfterHeaders || outlive(stream));
 }
 
-/** Closes a connection that has been idle for a while, unless a request is in progress. */
+/**
+ * Closes a connection that has been without a request for a while. The timeout of a session itself would keep every closed
+ * connection in memory until it fires, because Node.js does not clear it.
+ */
 function endWhenIdle(session: ServerHttp2Session, idleMs: number): void {
   if (idleMs === 0) return;
   let open = 0;
+  const timer = setTimeout(() => {
+    if (open === 0) session.close();
+  }, timerMs(idleMs)).unref();
   session.on('stream', (stream) => {
     open++;
-    stream.once('close', () => open--);
+    stream.once('close', () => {
+      open--;
+      if (!session.destroyed) timer.refresh();
+    });
   });
-  session.setTimeout(timerMs(idleMs), () => {
-    if (open === 0) session.close();
-  });
+  session.once('close', () => clearTimeout(timer));
 }
 
 /** Closes a connection gracefully after a number of requests. @param limit 0 disables it. */
