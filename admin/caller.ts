@@ -35,7 +35,7 @@ export function demandScope(ctx: Koa.Context, scope: AdminScope): void {
   throw new Problem('insufficient-scope', `the token ${caller?.id ?? ''} lacks the scope ${scope}`);
 }
 
-/** Returns a check that the token of a request still has a scope, for long-lived responses. Always true without authentication. */
+/** Returns a check that the token of a request still has a scope, for long-lived responses. Always true if authentication is disabled. */
 export function watchScope(ctx: Koa.Context, scope: AdminScope): () => Promise<boolean> {
   const findAgain = finders.get(ctx);
   return async () => !findAgain || ((await findAgain())?.scopes.includes(scope) ?? false);

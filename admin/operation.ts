@@ -36,7 +36,7 @@ export interface Operation {
   readonly bodyIsOptional?: true;
   /** Responses by status, without problems. */
   readonly responses: { readonly [status: number]: ResponseSchema };
-  /** Additional problems, beyond those that follow from the other members. */
+  /** Problems in addition to those implied by the other members. */
   readonly problems?: readonly ProblemSlug[];
   /** Changes the serving configuration: runs in turn, respects `If-Match` and `Idempotency-Key`, and writes to the audit log. */
   readonly changes?: true;

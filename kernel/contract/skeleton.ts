@@ -16,7 +16,7 @@ export interface Skeleton {
   readonly test: (naming: Naming) => string;
   /** Configuration that uses it. */
   readonly usage: (naming: Naming) => string;
-  /** The kind can run in its own thread. */
+  /** Whether plugins of this kind can run in their own thread. */
   readonly canBeIsolated?: true;
 }
 

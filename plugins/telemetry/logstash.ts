@@ -12,7 +12,7 @@ const schema = {
   properties: {
     enabled: {
       type: 'boolean',
-      description: 'Enables the format, which replaces the format of telemetry/logging.',
+      description: 'Enables the Logstash format, which replaces the format set in telemetry/logging.',
     },
   },
 } as const;

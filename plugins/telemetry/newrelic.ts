@@ -30,7 +30,7 @@ const EXPORTER = 'New Relic';
 const schema = {
   type: 'object',
   title: 'New Relic',
-  description: 'Settings of New Relic transactions: one transaction per request, with a segment per backend call.',
+  description: 'Settings for New Relic transactions. Each request is one transaction, with a segment per backend call.',
   required: ['license'],
   examples: [
     { license: '${NEW_RELIC_LICENSE}' },

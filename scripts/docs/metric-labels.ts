@@ -105,7 +105,7 @@ export const componentMetrics: readonly DocumentedMetric[] = [
   counter('ai.router.attempts', 'Number of calls of providers by routers.'),
   counter('ai.router.failovers', 'Number of calls of a provider after another one failed.'),
   counter('ai.budget.reservations', 'Number of requests with a token budget, by result: accepted or rejected.'),
-  counter('ai.cost', 'Cost of tokens, by the prices of the configuration.'),
+  counter('ai.cost', 'Cost of tokens, calculated from the prices in the configuration.'),
   {
     name: 'gen_ai.client.token.usage',
     type: 'histogram',

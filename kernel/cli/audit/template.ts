@@ -16,8 +16,8 @@ interface Token {
 /**
  * Compiles the subset of Go's template language that reports need: text; `{{.Field.Inner}}`, `{{.}}` and `{{$.Field}}`;
  * `{{range .List}} … {{end}}`; `{{name .Field}}` and `{{.Field | name}}` for a function; `{{"text"}}`; comments; `{{-`
- * and `-}}`, which trim adjacent white space. Field names begin with an uppercase letter, those of the data with a
- * lowercase one.
+ * and `-}}`, which trim adjacent white space. In templates, field names begin with an uppercase letter; the
+ * corresponding names in the data begin with a lowercase one.
  *
  * @throws TemplateError immediately for any other syntax; when run, for a field that the data does not have.
  */

@@ -25,7 +25,8 @@ export function ownAddress(service: ServiceConfig): EndpointRule {
 }
 
 /**
- * Rejects backends that are the gateway's own admin port, which accepts the gateway where it rejects others.
+ * Rejects backends that point to the gateway's own admin port: the port may accept requests from the gateway that it
+ * rejects from other clients.
  *
  * Code: ADMIN_BACKEND; reported once for hosts at the root.
  */

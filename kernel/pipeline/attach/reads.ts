@@ -44,7 +44,7 @@ export class Reads implements Readonly<Record<Kind, readonly string[]>> {
   }
 }
 
-/** Kinds whose names are arbitrary, as they come from a configuration. */
+/** Kinds whose names are arbitrary because they come from a configuration. */
 const inConfiguration: ReadonlySet<Kind> = new Set(['files', 'encodings']);
 
 /**

@@ -140,7 +140,7 @@ function measureFaults(build: Build, offers: Offers): void {
 function refuseSecondClaims(build: Build, service: readonly Attached<AtService>[]): void {
   onlyClaim(build, service, 'reload', 'decide how configurations are replaced');
   onlyClaim(build, service, 'admin', 'set the admin port');
-  onlyClaim(build, service, 'virtualHosts', 'select the endpoints of a host');
+  onlyClaim(build, service, 'virtualHosts', 'select endpoints by the host of the request');
   const logging = service.flatMap(({ at, ...rest }) => (at.logging ? [{ ...rest, at: at.logging }] : []));
   onlyClaim(build, logging, 'level', 'set the level of the application log');
   onlyClaim(build, logging, 'format', 'decide the format of the application log');

@@ -22,7 +22,7 @@ export interface WatchOptions {
   readonly events?: boolean;
   /** Overrides of the default times. */
   readonly times?: Partial<WatchTimes>;
-  /** Default: the timers of the process, which do not keep it alive. */
+  /** Default: timers that do not keep the process alive. */
   readonly timers?: Timers;
   /** Default: `looksUnfinished`. */
   readonly looksUnfinished?: LooksUnfinished;

@@ -19,7 +19,7 @@ function toolOf(tool: Data, index: number): Tool {
   const called = isObject(tool) && tool['type'] === 'function' ? tool['function'] : undefined;
   const { name, description, parameters, strict } = isObject(called) ? called : ({} as DataObject);
   if (typeof name !== 'string' || name === '') {
-    throw invalid(`tools[${index}]`, 'must be of type "function" and have a function with a name');
+    throw invalid(`tools[${index}]`, 'must have the type "function" and a function.name');
   }
   return {
     name,

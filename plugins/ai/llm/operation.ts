@@ -141,7 +141,7 @@ function instrumentsOf(site: BackendSite<unknown>): Instruments | null {
       unit: 's',
       bounds,
     }),
-    cost: meter.counter('ai.cost', { description: 'Cost of tokens, by the prices of the configuration.' }),
+    cost: meter.counter('ai.cost', { description: 'Cost of tokens, calculated from the prices in the configuration.' }),
   };
 }
 

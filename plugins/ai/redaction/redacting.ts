@@ -69,7 +69,7 @@ export function redacting(site: EndpointSite<RedactionConfig>): Wrap<ClientReque
 /** Counts replaced values by their kind, if an exporter is configured. */
 function counterOf(site: EndpointSite<unknown>): (kind: string) => void {
   const counter = meterOf(site)?.counter('redaction.values', {
-    description: 'Different values of personal data that were replaced in requests.',
+    description: 'Distinct values of personal data that were replaced in requests.',
   });
   if (!counter) return () => {};
   const { endpoint } = site.endpoint;

@@ -2,7 +2,7 @@ import { ByteStream, type Data, type DataObject, isObject, type Reply, toCallErr
 import { EventRestorer } from './event-restorer.ts';
 import type { Placeholders } from './placeholders.ts';
 
-/** Restores the bytes of a response piece by piece. */
+/** Restores the redacted values in a response, chunk by chunk. */
 export interface Restorer {
   write(text: string): string;
   /** The rest, at the end of the response. */

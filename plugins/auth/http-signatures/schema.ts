@@ -65,7 +65,7 @@ export const endpointSchema = {
       type: 'string',
       minLength: 1,
       description:
-        'Redis connection that stores nonces, for several gateways. Requires require_nonce. Default: the memory of the gateway, shared by its workers.',
+        'Redis connection for storing nonces that several gateways share. Requires require_nonce. Default: the memory of the gateway, shared by its workers.',
       examples: ['nonces'],
     },
     on_failure_allow: {

@@ -119,7 +119,7 @@ function fieldPath(reader: MessageReader, type: DescMessage, path: string): Fiel
 
 const MAX_STEPS = 32;
 
-/** Returns the message in a field, and creates it if it is unset. */
+/** Returns the message in a field, creating it if it is unset. */
 function inner(message: Message, field: DescField & { fieldKind: 'message' }): Message {
   const group = field.oneof && (message[field.oneof.localName] as { case?: string; value?: unknown });
   const there = group ? (group.case === field.localName ? group.value : undefined) : message[field.localName];

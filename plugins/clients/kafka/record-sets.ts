@@ -46,7 +46,7 @@ const UNREADABLE = -1;
 const COMPRESSION = 0b111;
 const CONTROL = 0b10_0000;
 
-/** Decompression functions, by compression number. */
+/** Decompression functions, by codec number. */
 let decompress: readonly Decompress[] = [];
 /** The response that is being parsed. */
 let reading: Reading | null = null;
@@ -186,12 +186,12 @@ function isCompressed(batch: Buffer): boolean {
   return batch.length >= RECORDS && (batch.readInt16BE(ATTRIBUTES) & COMPRESSION) !== 0;
 }
 
-/** Copies the header of a batch with another length. @param without attributes to clear. */
-function headOf(batch: Buffer, recordsLength: number, without: number): Buffer {
+/** Copies the header of a batch and sets the length of its records. @param cleared attribute bits that the copy clears. */
+function headOf(batch: Buffer, recordsLength: number, cleared: number): Buffer {
   const head = Buffer.alloc(RECORDS);
   batch.copy(head);
   head.writeInt32BE(RECORDS - AFTER_LENGTH + recordsLength, LENGTH);
-  head.writeInt16BE(head.readInt16BE(ATTRIBUTES) & ~without, ATTRIBUTES);
+  head.writeInt16BE(head.readInt16BE(ATTRIBUTES) & ~cleared, ATTRIBUTES);
   return head;
 }
 

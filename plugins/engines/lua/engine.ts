@@ -21,7 +21,10 @@ export interface Chunk {
   readonly start: LuaValue;
 }
 
-/** Maximum length of a script, in characters: compiling one takes up to half a second, in which nothing is served. */
+/**
+ * Maximum length of a script, in characters: compiling a script of this length takes up to half a second, during which
+ * no request is served.
+ */
 const MAX_CODE = 256 * 1024;
 
 /** A syntax error in a script. */

@@ -72,7 +72,7 @@ function convertList(config: DataObject, entries: readonly Entry[], at: string, 
       continue;
     }
     if (behavior !== 'critical') {
-      const message = 'on_load_error has no effect: a plugin that cannot be loaded prevents the start';
+      const message = 'on_load_error has no effect: the gateway does not start if a plugin cannot be loaded';
       report.warn('OPTION_UNUSED', joinPointer(list, index, 'on_load_error'), message);
     }
     if (settings === undefined) continue;

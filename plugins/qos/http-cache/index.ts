@@ -83,7 +83,7 @@ function attach(site: BackendSite<Config>): AtBackend {
   const limits = limitsOf(site);
   const other = Object.keys(backend.extra_config).find((name) => otherProtocols.test(name));
   if (other !== undefined) {
-    site.warn('CACHE_WITHOUT_EFFECT', '', `responses of ${other} are not cached: only HTTP responses are`);
+    site.warn('CACHE_WITHOUT_EFFECT', '', `responses of ${other} are not cached; only HTTP responses are`);
     return {};
   }
   if (site.encoding(endpoint.output_encoding)?.streams) {

@@ -30,7 +30,7 @@ export const limitFields = {
     type: 'integer',
     minimum: 0,
     description:
-      "Burst size for all clients together. 0 uses one second's worth of requests (at least 1). With several workers, each worker reserves up to a tenth of the burst size at a time, at most the number of requests that the rate allows in 100 ms.",
+      "Burst size for all clients together. 0 uses one second's worth of requests (at least 1). With several workers, each worker reserves requests in advance: at most a tenth of the burst size, and no more than the rate allows in 100 ms.",
     default: 0,
   },
   client_max_rate: {

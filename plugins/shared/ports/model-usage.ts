@@ -6,7 +6,7 @@ export interface Tokens {
   readonly output: number;
 }
 
-/** Usage of one call of a model. */
+/** Token usage and cost of one model call. */
 export interface ModelUsage extends Tokens {
   /** Cost by the price of the model; undefined if it has none. */
   readonly cost: number | undefined;

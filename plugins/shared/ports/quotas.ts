@@ -21,7 +21,7 @@ export interface QuotaRule {
   take(caller: string, call: Call): Promise<Verdict>;
   /** Checks without counting: rejects a caller whose quota is used up. */
   look(caller: string, call: Call): Promise<Verdict>;
-  /** Counts in every window, even if it is full. */
+  /** Adds the weight to every window, including full ones. */
   add(caller: string, weight: number, call: Call): Promise<Verdict>;
 }
 

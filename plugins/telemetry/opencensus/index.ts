@@ -26,7 +26,7 @@ const name = 'telemetry/opencensus';
  */
 export const plugin = definePlugin({
   name,
-  description: 'Reports metrics and spans like telemetry/opentelemetry, in the older OpenCensus configuration.',
+  description: 'Reports metrics and spans like telemetry/opentelemetry, but with the older OpenCensus configuration.',
   leaves: ['data'],
   opens: ['/exporters/prometheus'],
   independent: true,

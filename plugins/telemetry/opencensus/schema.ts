@@ -92,7 +92,7 @@ export const serviceSchema = {
             insecure: { type: 'boolean', description: 'Connects without TLS.', default: false },
             reconnection: {
               type: 'duration',
-              description: 'Time before a lost connection is reestablished.',
+              description: 'Time to wait before reconnecting after a lost connection.',
               unused: { because: 'lost connections are reopened automatically' },
               examples: ['2s'],
             },

@@ -73,7 +73,7 @@ export const authErrors: Codes = {
   EXTERNAL_URL: ['`url` is not a valid URL, or contains credentials.', 'Write an http, https, grpc or grpcs URL.'],
   GCP_CLAIM: ['A claim in `custom_claims` cannot be set, because the gateway sets it.', 'Remove the claim.'],
   GCP_CLAIMS: [
-    '`custom_claims` has no effect when the machine issues the tokens.',
+    '`custom_claims` has no effect when tokens come from the metadata server.',
     'Set `credentials_file` with the key of a service account.',
   ],
   GCP_CREDENTIALS: ['The credentials of the service account are not valid.', 'Download the JSON key again.'],

@@ -58,7 +58,7 @@ export const changeErrors: Codes = {
     'Read the reason in the message; a slow plugin or an unreachable dependency is the usual cause.',
   ],
   RELOAD_CANCELLED: [
-    'A change was canceled, because a later change replaced it or the gateway stops.',
+    'A change was canceled because a later change replaced it or the gateway is stopping.',
     'None, if the later change is active.',
   ],
   RELOAD_IN_PROGRESS: ['Another change is being applied.', 'Wait for the other change to finish, and repeat yours.'],

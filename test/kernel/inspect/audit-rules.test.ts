@@ -80,7 +80,7 @@ const agents = (count: number) =>
     extra_config: {},
   }));
 
-/** Configurations that match a rule: the places, and other rules that match the same setting. */
+/** Configurations that match a rule, each with the expected pointers and the other rules that match the same setting. */
 const cases: readonly [id: string, change: (config: Json) => void, at: readonly string[], also?: readonly string[]][] =
   [
     ['1.1.1', atEndpoint('auth/basic', {}), [inEndpoint('auth/basic')]],

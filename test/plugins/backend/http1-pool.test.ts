@@ -107,11 +107,11 @@ describe('requests that wait for a connection of backend/http/client', () => {
 
   it('are sent on a new connection if they require one, even to a server that negotiated HTTP/1.1', () => {
     const seen: unknown[] = [];
-    const http1 = { dispatch: (_sending: unknown, _handler: unknown, isAnew: unknown) => void seen.push(isAnew) };
+    const http1 = { dispatch: (_sending: unknown, _handler: unknown, forceNew: unknown) => void seen.push(forceNew) };
     const choosing = { alpnProtocol: 'http/1.1', destroy() {} } as never;
     const origin = 'https://a.test';
     const pool = new Http2Pool(origin, (_, callback) => callback(null, choosing), { fresh: null }, http1 as never, 0);
-    for (const isAnew of [false, false, true]) pool.dispatch(sendingTo(origin), deaf, isAnew);
+    for (const forceNew of [false, false, true]) pool.dispatch(sendingTo(origin), deaf, forceNew);
     deepEqual(seen.slice(1), [false, true]);
   });
 });

@@ -200,19 +200,19 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     this.#over(bodyFailed ? bodyFailure(error) : failureOf(error, this.origin, this.#lane?.proxied));
   }
 
-  /** Sends the request with new signatures. @param isAnew on a new connection. */
-  #attempt(lane: OriginPool, isAnew = false): void {
+  /** Sends the request with new signatures. @param forceNew on a new connection. */
+  #attempt(lane: OriginPool, forceNew = false): void {
     const { signers } = this.#client;
-    if (signers === null) return this.#dispatch(lane, this.headers, isAnew);
+    if (signers === null) return this.#dispatch(lane, this.headers, forceNew);
     signed(this, signers, this.#payload, this.#call).then(
       (headers) => {
-        if (this.#state === WAITING) this.#dispatch(lane, headers, isAnew);
+        if (this.#state === WAITING) this.#dispatch(lane, headers, forceNew);
       },
       (error: Error) => this.#over(failureOf(error, this.origin)),
     );
   }
 
-  #dispatch(lane: OriginPool, headers: HeaderBag, isAnew: boolean): void {
+  #dispatch(lane: OriginPool, headers: HeaderBag, forceNew: boolean): void {
     const client = this.#client;
     const outgoing = new Outgoing(headers, client.asksGzip && this.method !== 'HEAD');
     this.#asksGzip = outgoing.asksGzip;
@@ -220,7 +220,7 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     // The connection is closed after the response if enough connections are already kept.
     const isLast = client.transport.crowded(lane);
     const attempt = sending(this, outgoing.list, this.#payload, this.#request.body?.length, isLast);
-    lane.dispatcher.dispatch(attempt, this, isAnew);
+    lane.dispatcher.dispatch(attempt, this, forceNew);
   }
 
   /** Follows a redirect. @returns false if the redirect is to be returned as the response. */

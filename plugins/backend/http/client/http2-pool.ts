@@ -61,11 +61,11 @@ export class Http2Pool {
     return this.#connections.size === 0 && this.#http1.isUnused;
   }
 
-  /** @param isAnew whether to use a new connection; applies only to HTTP/1.1. */
-  dispatch(sending: Sending, handler: AnswerHandler, isAnew = false): void {
+  /** @param forceNew whether to use a new connection; applies only to HTTP/1.1. */
+  dispatch(sending: Sending, handler: AnswerHandler, forceNew = false): void {
     if (this.#isClosed) return handler.onResponseError(null, clientClosed());
     if (performance.now() < this.#http1Until) {
-      this.#http1.dispatch(sending, handler, isAnew);
+      this.#http1.dispatch(sending, handler, forceNew);
       return;
     }
     this.#calls += 1;

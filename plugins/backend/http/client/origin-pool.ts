@@ -39,8 +39,8 @@ export interface TransportSettings {
 
 /** Sends requests over connections. */
 export interface Dispatching {
-  /** @param isAnew whether to use a new connection, if the dispatcher manages connections. */
-  dispatch(sending: Sending, handler: AnswerHandler, isAnew?: boolean): void;
+  /** @param forceNew whether to use a new connection, if the dispatcher manages connections. */
+  dispatch(sending: Sending, handler: AnswerHandler, forceNew?: boolean): void;
   /** Closes every connection after its pending response. */
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createRequire } from 'node:module';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** MD4 by another implementation than the gateway's. */
+/** An MD4 implementation independent of the gateway's. */
 const { createNTLMHash } = createRequire(import.meta.url)('@ewsjs/ntlm-client/lib/hash.js') as {
   createNTLMHash(password: string): Buffer;
 };

@@ -71,11 +71,11 @@ export class Http1Pool {
     return this.#open.size === 0 && this.#dialing === 0;
   }
 
-  /** @param isAnew whether to use a new connection. */
-  dispatch(sending: Sending, handler: AnswerHandler, isAnew = false): void {
+  /** @param forceNew whether to use a new connection. */
+  dispatch(sending: Sending, handler: AnswerHandler, forceNew = false): void {
     if (this.#isClosed) return handler.onResponseError(null, clientClosed());
     const attempt = this.#options.keepAlive ? sending : { ...sending, isLast: true };
-    const connection = isAnew ? null : this.#take();
+    const connection = forceNew ? null : this.#take();
     const waiting = { sending: attempt, handler };
     if (connection !== null) return this.#hand(connection, waiting, null);
     if (this.#open.size + this.#dialing < this.#options.maxConnections) this.#dial(waiting);
