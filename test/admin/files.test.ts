@@ -124,7 +124,7 @@ describe('the admin API with a configuration from a file', () => {
       deepEqual(readdirSync(directory), ['gateway.json']);
     });
 
-    it('is rejected in all processes if the file cannot be replaced in the last step', async () => {
+    it('rejects the change in all processes if the file cannot be replaced in the last step', async () => {
       let aborted = 0;
       one.gateway.join({
         prepare: async () => ({
@@ -186,7 +186,7 @@ describe('the admin API with a configuration from a file', () => {
       deepEqual(readdirSync(directory), ['gateway.json']);
     });
 
-    it('is rejected if the file cannot be written, and the old configuration continues to serve', async () => {
+    it('rejects the change if the file cannot be written, and the old configuration continues to serve', async () => {
       rmSync(directory, { recursive: true });
       const { status, body } = await put(config('/b'), '?persist=file');
       deepEqual([status, body.type, body.errors[0].code], [424, 'urn:gateway:problem:warmup', 'CONFIG_WRITE']);
@@ -194,8 +194,7 @@ describe('the admin API with a configuration from a file', () => {
       mkdirSync(directory);
     });
 
-    it('is rejected with an unknown value of persist', async () =>
-      equal((await put(config(), '?persist=disk')).status, 400));
+    it('rejects an unknown value of persist', async () => equal((await put(config(), '?persist=disk')).status, 400));
   });
 
   it('does not trigger another change when it writes the watched file', async () => {

@@ -103,7 +103,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
   });
 
   for (const [index, example] of examplesOf(schema).entries()) {
-    it(`can be attached twice with example ${index + 1}, is listed in the order of its phases, and releases all its resources`, async () => {
+    it(`can be attached twice with example ${index + 1}, appears in phase order, and releases all its resources`, async () => {
       const harness = await openHarness(plugin, at, example, {
         endpoint: { method: 'POST', ...severalBackends(name) },
         offers: await exampleOffers(plugin),

@@ -187,7 +187,7 @@ describe('process operations of the admin API', () => {
     });
   });
 
-  describe('a replaced configuration with a pending request', () => {
+  describe('for a replaced configuration with a pending request', () => {
     let call: Promise<Response>;
 
     beforeEach(async () => {
@@ -201,7 +201,7 @@ describe('process operations of the admin API', () => {
       await (await call).text();
     });
 
-    it('is listed after the active one', async () => {
+    it('list it after the active one', async () => {
       const { generations } = (await admin.ask('/v1/generations')).body;
       deepEqual(
         generations.map(({ ageMs: _, ...rest }: { ageMs: number }) => rest),
@@ -212,18 +212,18 @@ describe('process operations of the admin API', () => {
       );
     });
 
-    it('has a higher age than the active one', async () => {
+    it('report a higher age than for the active one', async () => {
       const [current, draining] = (await admin.ask('/v1/generations')).body.generations;
       equal(draining.ageMs >= current.ageMs, true);
     });
 
-    it('is counted in the metrics', async () => {
+    it('count it in the metrics', async () => {
       const { text } = await admin.ask('/metrics');
       match(text, /^gateway_generations\{state="draining"\} 1$/m);
       match(text, /^gateway_generation_requests\{revision="1"\} 1$/m);
     });
 
-    it('counts among the instances of its plugins', async () => {
+    it('count it among the instances of its plugins', async () => {
       const { plugins } = (await admin.ask('/v1/plugins')).body;
       equal(plugins.find(({ name }: { name: string }) => name === 'telemetry/logging').instances, 2);
     });

@@ -38,7 +38,7 @@ const rows: readonly Row[] = [
   ['a host without a scheme, taken as it is', onBackend({ host: ['b.test'], disable_host_sanitize: true }), 'host b.test must begin with http:// or https:// → "http://b.test"'],
   ['discovered hosts of another scheme', onBackend({ host: ['b.test'], sd: 'dns', sd_scheme: 'ftp' }), 'the backend is called over http:// or https://, but sd_scheme is "ftp"'],
   ['several methods', onEndpoint({ methods: ['post', 'PUT'] }), `unknown key 'methods' in 'endpoints[0]' → one endpoint for each method, the first with "method": "POST", or "method": "ANY" for all methods`],
-  ['no methods', onEndpoint({ methods: [] }), `unknown key 'methods' in 'endpoints[0]' → "method": "GET"`],
+  ['an empty list of methods', onEndpoint({ methods: [] }), `unknown key 'methods' in 'endpoints[0]' → "method": "GET"`],
   ['several methods in the place of one', onEndpoint({ method: ['GET', 'PUT'] }), `'method' must be a string, found a list → one endpoint for each method, the first with "method": "GET", or "method": "ANY" for all methods`],
   ['an unknown method', onEndpoint({ method: 'LIST' }), `${METHODS}, found "LIST" → one endpoint for each method, or "method": "ANY" for all methods`],
   ['the method HEAD', onEndpoint({ method: 'HEAD' }), `${METHODS}, found "HEAD" → use GET: its endpoint answers HEAD as well`],
@@ -63,14 +63,14 @@ const rows: readonly Row[] = [
   ['a TLS version as a number', root({ tls: { keys, min_version: 1.3 } }), "'min_version' must be a string, found 1.3 → TLS13"],
   ['a TLS version as others write it', root({ tls: { keys, min_version: 'TLSv1.2' } }), `'min_version' must be one of SSL3.0, TLS10, TLS11, TLS12, TLS13, found "TLSv1.2" → TLS12`],
   ['a placeholder that is not declared', onBackend({ url_pattern: '/{user}' }), '{user} is not declared by GET /a/{id} → the endpoint declares {id}'],
-  ['no host', onEndpoint({ backend: [{ url_pattern: '/' }] }), 'backend has no host → add "host" here or at the root'],
+  ['a backend without a host', onEndpoint({ backend: [{ url_pattern: '/' }] }), 'backend has no host → add "host" here or at the root'],
   ['a rate for each client without a strategy', onEndpoint({ extra_config: { 'qos/ratelimit/router': { client_max_rate: 1 } } }), 'client_max_rate requires a strategy → write one of ip, header, param'],
   ['a period that is too short', onEndpoint({ extra_config: { 'qos/ratelimit/router': { max_rate: 1, every: '500ms' } } }), 'the period must be at least 1s → set the rate for a period of 1s'],
   ['events over a JSON backend', onEndpoint({ output_encoding: 'sse', backend: [backend({ encoding: 'json' })] }), `encoding "json" has no effect: with output 'sse' the backend must return sse itself`],
   ['plain text over a JSON backend', onEndpoint({ output_encoding: 'string' }), `output 'string' writes only the field "content", which no backend is known to return → "encoding": "string" on the backend reads its whole response as "content"`],
 ];
 
-describe('check, for typical errors of new users', () => {
+describe('for typical errors of new users, check', () => {
   let folder: Folder;
   before(() => {
     folder = createFolder();

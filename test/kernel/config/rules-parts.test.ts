@@ -63,7 +63,7 @@ describe('response shaping of a backend', () => {
 
 describe('a name in the wrong list of forwarded names', () => {
   for (const name of ['Authorization', 'content-type', 'X-Forwarded-For']) {
-    it(`causes a warning for a header among query parameters: ${name}`, () => {
+    it(`causes a warning: header ${name} among query parameters`, () => {
       const warning = finding(service([{ input_query_strings: ['page', name] }]), 'FORWARD_HEADER_AS_QUERY');
       equal(warning.pointer, '/endpoints/0/input_query_strings/1');
     });

@@ -132,7 +132,7 @@ describe('the name of a header', () => {
 
   const own = ['te', 'trailer', 'upgrade', 'connection', 'keep-alive', 'http2-settings', 'transfer-encoding'];
   for (const name of [...own, 'proxy-authorization', 'proxy-connection']) {
-    it(`is hop-by-hop: ${name}`, () => ok(isHopByHop(name)));
+    it(`is classified as hop-by-hop: ${name}`, () => ok(isHopByHop(name)));
   }
   for (const name of [
     'tf',
@@ -143,9 +143,9 @@ describe('the name of a header', () => {
     'accept-language',
     'if-modified-since',
   ]) {
-    it(`is end-to-end: ${name}`, () => equal(isHopByHop(name), false));
+    it(`is classified as end-to-end: ${name}`, () => equal(isHopByHop(name), false));
   }
-  it('is end-to-end if it only begins like a hop-by-hop name', () => {
+  it('is classified as end-to-end if it only begins like a hop-by-hop name', () => {
     for (const name of own) equal(isHopByHop(`${name}x`), false, name);
     equal(isHopByHop('proxy'), false);
     for (const name of ['x-upgrad', 'connectiox', 'transfer-encodinx', 'http2-settingx'])

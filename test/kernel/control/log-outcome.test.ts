@@ -171,7 +171,7 @@ describe('the log of a gateway that reloads', () => {
     );
   });
 
-  it('contains the number of errors after the twentieth', async () => {
+  it('lists twenty errors and then the number of further errors', async () => {
     const unknown = Array.from({ length: 25 }, (_, at) => [`zz${at}`, 1]);
     await reload({ ...good, ...Object.fromEntries(unknown) });
     equal(refused().length, 21);

@@ -43,7 +43,7 @@ describe('gzip request bodies', () => {
     );
   });
 
-  it('count with their decompressed size', async () => {
+  it('are counted by their decompressed size', async () => {
     const response = await send(gzipSync('x'.repeat(1000)), { decompress_gzip: true, max_payload: 100 }, [
       { url_pattern: '/1' },
       { url_pattern: '/2' },

@@ -51,6 +51,7 @@ describe('background work of a plugin', () => {
     deepEqual(log, ['start a']);
   });
 
+  const processes = { alone: 'the only process', owner: 'the main process of several', worker: 'a worker' };
   for (const [role, place, begins] of [
     ['alone', 'owner', true],
     ['alone', 'each', true],
@@ -59,7 +60,7 @@ describe('background work of a plugin', () => {
     ['worker', 'owner', false],
     ['worker', 'each', true],
   ] as const) {
-    it(`for ${place === 'owner' ? 'one process' : 'every serving process'} ${begins ? 'begins' : 'does not begin'} in a process with the role ${role}`, async () => {
+    it(`for ${place === 'owner' ? 'one process' : 'every serving process'} ${begins ? 'begins' : 'does not begin'} in ${processes[role]}`, async () => {
       let begun = false;
       const plugin = definePlugin({
         name: 'test/where',

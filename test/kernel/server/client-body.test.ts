@@ -61,7 +61,7 @@ describe('the body of a client request', () => {
     ['of an HTTP/2 stream that has ended', {}, { httpVersionMajor: 2, stream: { endAfterHeaders: true } }, null],
   ];
   for (const [name, headers, more, length] of sent) {
-    it(`${name} ${length === null ? 'is null' : `has the length ${length}`}`, () => {
+    it(`${name} ${length === null ? 'is null' : `has ${length === undefined ? 'an undefined length' : `the length ${length}`}`}`, () => {
       const { message, response } = send(headers, more);
       const body = receiveBody(message, response);
       equal(body ? body.length : null, length);

@@ -41,7 +41,7 @@ where(`sequential_start with workers${withoutNats ? `: ${withoutNats}` : ''}`, f
     socket.pipe(upstream).pipe(socket);
   };
 
-  it('opens the port once all agents are connected one after another, in a single process', async () => {
+  it('connects the agents one after another in a single process, and then opens the port', async () => {
     const backend = await startBackend((_request, response) => response.end('{}'));
     const port = await freePort();
     const agent = (name: string) => ({

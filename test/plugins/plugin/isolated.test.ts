@@ -171,7 +171,7 @@ describe('isolated modules', function () {
       deepEqual([status, body, headers['content-type']], [429, 'slow down', 'text/x']);
     });
 
-    it('faults, which are logged with plugin, hook, endpoint and line, and counted', async () => {
+    it('the detection of faults, which are logged with plugin, hook, endpoint and line, and counted', async () => {
       equal((await stage.ask('/broken')).status, 500);
       const [line] = stage.lines(/\[PLUGIN: broken\] hook "middleware" of GET \/broken failed/);
       match(line ?? '', /at .*team\.js:\d+:\d+: Error: no luck/);

@@ -166,7 +166,7 @@ describe('the configuration of backend/pubsub with Kafka', () => {
     ],
     ['an invalid topic', read({ topics: ['a', '..'] }), 'KAFKA_TOPIC', '/reader/topics/1', /not a valid topic name/],
     [
-      'a heartbeat interval longer than the session allows',
+      'a heartbeat interval longer than the session timeout',
       read({ group: { heartbeat_interval: '10s' } }),
       'KAFKA_GROUP',
       '/reader/group/heartbeat_interval',
