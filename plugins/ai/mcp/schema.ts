@@ -66,7 +66,7 @@ const tool = {
       type: 'string',
       enum: ['text', 'audio', 'image', 'binary'],
       description:
-        'Result type. `audio`, `image` and `binary` return the bytes of a workflow or endpoint with output_encoding no-op; `binary` as an embedded resource.',
+        'Result type. `audio`, `image` and `binary` require a workflow or endpoint with output_encoding no-op, whose bytes they return; `binary` returns them as an embedded resource.',
       default: 'text',
     },
     annotations: {

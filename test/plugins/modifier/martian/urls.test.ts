@@ -34,7 +34,7 @@ describe('the URLs of modifier/martian', () => {
     ['a', '3', '?a=1&a=2', false],
     ['a b', 'c d', '?a+b=c%20d', true],
   ] as const) {
-    it(`querystring.Filter ${name}=${value} ${expected ? 'matches' : 'does not match'} ${search}`, async () => {
+    it(`${expected ? 'match' : 'do not match'} querystring.Filter ${name}=${value}: ${search}`, async () => {
       const filter = { 'querystring.Filter': { name, ...(value !== undefined && { value }), ...marked } };
       equal(await matches(filter, 'http://h1', `/x${search}`), expected);
     });
@@ -81,7 +81,7 @@ describe('the URLs of modifier/martian', () => {
     [{ query: 'a=1' }, 'http://h1', '/x', false],
     [{}, 'http://h1', '/x', true],
   ] as const) {
-    it(`url.Filter ${JSON.stringify(sections)} ${expected ? 'matches' : 'does not match'} ${origin}${target}`, async () => {
+    it(`${expected ? 'match' : 'do not match'} url.Filter ${JSON.stringify(sections)}: ${origin}${target}`, async () => {
       equal(await matches({ 'url.Filter': { ...sections, ...marked } }, origin, target), expected);
     });
   }
@@ -125,13 +125,13 @@ describe('the URLs of modifier/martian', () => {
     [443, 'https://h1', true],
     [80, 'https://h1', false],
   ] as const) {
-    it(`port.Filter ${port} ${expected ? 'matches' : 'does not match'} ${origin}`, async () => {
+    it(`${expected ? 'match' : 'do not match'} port.Filter ${port}: ${origin}`, async () => {
       const { headers } = await through({ 'port.Filter': { port, modifier: marked.modifier } }, { origin });
       equal(headers.length > 0, expected);
     });
   }
 
-  it('port.Filter runs else on another port', async () => {
+  it('run the else branch of port.Filter on another port', async () => {
     const config = { port: 81, modifier: marked.modifier, else: { 'header.Modifier': { name: 'Else', value: '1' } } };
     const { headers } = await through({ 'port.Filter': config }, { origin: 'http://h1' });
     deepEqual(headers, ['Else', '1']);
