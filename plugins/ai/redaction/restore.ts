@@ -63,14 +63,24 @@ class TextRestorer implements Restorer {
   }
 }
 
-/** Restores all strings of data, also keys. */
+/** Restores all strings of data, also keys, in a copy. Iterative: data can be nested deeply. */
 export function restoreData(value: Data, placeholders: Placeholders): Data {
-  if (typeof value === 'string') return placeholders.restore(value);
-  if (Array.isArray(value)) return value.map((member) => restoreData(member, placeholders));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [placeholders.restore(key), restoreData(member, placeholders)]),
-  );
+  const result: Data[] = [value];
+  const waiting: (Data[] | DataObject)[] = [result];
+  const copyOf = (original: Data): Data => {
+    if (typeof original === 'string') return placeholders.restore(original);
+    if (!Array.isArray(original) && !isObject(original)) return original;
+    const copy = Array.isArray(original)
+      ? [...original]
+      : Object.fromEntries(Object.entries(original).map(([key, member]) => [placeholders.restore(key), member]));
+    waiting.push(copy);
+    return copy;
+  };
+  for (let container = waiting.pop(); container; container = waiting.pop()) {
+    const members = container as DataObject;
+    for (const key of Object.keys(members)) members[key] = copyOf(members[key]!);
+  }
+  return result[0]!;
 }
 
 function restoreStream(body: ByteStream, restorer: Restorer): ByteStream {

@@ -36,6 +36,16 @@ describe('a compiled schema', () => {
   it('keeps all keys of a map, including comment keys', () => {
     deepEqual(check({ type: 'object', values: { type: 'integer' } }, { _a: 1, $b: 2 }).value, { _a: 1, $b: 2 });
   });
+  it('reports a number with many digits in place of an object with defaults', () => {
+    const entry = {
+      type: 'object',
+      properties: { roles: { type: 'array', items: { type: 'string' }, default: [] } },
+    } as const;
+    const choice = { anyOf: [{ type: 'array', items: entry }, { type: 'string' }] } as const;
+    deepEqual(reported(choice, [parseExact('5e-324')]), [
+      ['/extra_config/a~1b/0', "'a/b[0]' must be an object, found 5e-324"],
+    ]);
+  });
   it('accepts a number with many digits, but only for a number', () => {
     equal(check({ type: 'number' }, parseExact('0.12345678901234567890')).value, 0.12345678901234568);
     equal(check({ type: 'integer' }, parseExact('12345678901234567890')).errors[0]!.code, 'SCHEMA_TYPE');

@@ -34,9 +34,9 @@ describe('the configuration of ai/chat-completions', () => {
 
   it('rejects two models with the same name, and a model whose backend is not a language model', async () => {
     const backend = [modelBackend(testbed.backend.url, 'openai')];
-    deepEqual(await issues({ models: [{ name: 'openai', backend }] }), ['CHAT_MODEL /models/5/name']);
+    deepEqual(await issues({ models: [{ name: 'openai', backend }] }), ['CHAT_MODEL /models/6/name']);
     const plain = [{ host: [testbed.backend.url], url_pattern: '/' }];
-    deepEqual(await issues({ models: [{ name: 'other', backend: plain }] }), ['CHAT_BACKEND /models/5/backend/0']);
+    deepEqual(await issues({ models: [{ name: 'other', backend: plain }] }), ['CHAT_BACKEND /models/6/backend/0']);
   });
 
   it('rejects endpoints with other methods than GET and POST, and names of undeclared models', async () => {

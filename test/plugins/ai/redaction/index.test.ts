@@ -97,6 +97,16 @@ describe('ai/redaction', () => {
     deepEqual(data, { choices: [{ text: `Hello ${mail}, bob@example.com`, [mail]: 1 }], n: 2 });
   });
 
+  it('restores values in data that is nested deeply, or has a key named __proto__', async () => {
+    await open();
+    let data = JSON.parse('{"__proto__":["[EMAIL_1]"]}');
+    for (let depth = 0; depth < 100_000; depth++) data = { a: data };
+    reply = () => Reply.data(data);
+    let { data: inner } = (await send(JSON.stringify(prompt))) as { data: unknown };
+    for (let depth = 0; depth < 100_000; depth++) inner = (inner as { a: unknown }).a;
+    equal(JSON.stringify(inner), `{"__proto__":["${mail}"]}`);
+  });
+
   it('restores values in undecoded responses, escaped as JSON, without headers of the replaced bytes', async () => {
     await open({ patterns: [{ name: 'quoted', pattern: '"[^"]*"' }] });
     reply = () => raw('{"a":"[QUOTED_1]"}', 'application/json', ['Content-Length', '18', 'ETag', '"a"']);
