@@ -57,8 +57,17 @@ export interface Stage {
   left(): Promise<void>;
 }
 
-/** Published by Node.js for each connection that a server of this process accepts. */
-const accepted = channel('net.server.socket');
+/** Open connections of clients, by the port of their gateway. */
+const connections = new Map<number, Set<Socket>>();
+
+// Published by Node.js for each connection that a server of this process accepts.
+channel('net.server.socket').subscribe((message) => {
+  const { socket } = message as { socket: Socket };
+  const sockets = connections.get(socket.localPort ?? 0);
+  if (!sockets) return;
+  sockets.add(socket);
+  socket.once('close', () => sockets.delete(socket));
+});
 
 export async function openStage(config: object): Promise<Stage> {
   const lines: string[] = [];
@@ -67,12 +76,7 @@ export async function openStage(config: object): Promise<Stage> {
   const gateway = await createGateway({ version: 3, port: 0, listen_ip: '127.0.0.1', ...config } as never, { sinks });
   const { port } = await gateway.listen();
   const sockets = new Set<Socket>();
-  accepted.subscribe((message) => {
-    const { socket } = message as { socket: Socket };
-    if (socket.localPort !== port) return;
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
+  connections.set(port, sockets);
   return {
     gateway,
     port,
