@@ -1,38 +1,36 @@
-import {
-  type ClientRequest,
-  type EndpointSite,
-  isHeaderName,
-  type McpTool,
-  type Params,
-  paramKey,
-  type Site,
-} from '#contract';
+import { type ClientRequest, type EndpointSite, isHeaderName, paramKey, type Site } from '#contract';
+import { paramOf } from '../../shared/parameters/value.ts';
 import type { McpContext } from './observed.ts';
 import type { EndpointSettings, McpConfig, ServerConfig } from './schema.ts';
 
-type Tools = ReadonlyMap<string, McpTool<McpContext>>;
+/** Whether a request may list and call a tool. */
+export type Offers = (tool: string) => boolean;
+
 type Source = NonNullable<ServerConfig['tool_audience_source']>;
 
 /** Entry of a tool that matches any audience. */
 const ANY = '*';
 
+const always: Offers = () => true;
+const never: Offers = () => false;
+
 /**
- * Returns the tools that a request may list and call. A server without a source has the same tools for all requests.
+ * Compiles the rules for the tools that a request may list and call. A server without a source has the same tools for all
+ * requests.
  *
  * @throws ConfigError MCP_AUDIENCE. Warnings MCP_AUDIENCE, MCP_UNUSED.
  */
-export function toolsByAudience(
+export function audienceRules(
   site: Site<McpConfig>,
   { tool_audience_source: source, tools: configs }: ServerConfig,
-  tools: Tools,
   pointer: string,
-): (context: McpContext) => Tools {
+): (context: McpContext) => Offers {
   if (!source) {
     for (const [index, { audiences }] of configs.entries()) {
       if (!audiences) continue;
       site.warn('MCP_UNUSED', `${pointer}/tools/${index}/audiences`, 'audiences require tool_audience_source');
     }
-    return () => tools;
+    return () => always;
   }
   checkSource(site, source, `${pointer}/tool_audience_source`);
   const allowed = new Map(configs.map(({ name, audiences }) => [name, new Set(audiences ?? [])]));
@@ -42,16 +40,14 @@ export function toolsByAudience(
       hint: `"audiences": ["${ANY}"]`,
     });
   }
-  const absent = source.on_absent_value === 'allow' ? tools : (new Map() as Tools);
+  const absent = source.on_absent_value === 'allow' ? always : never;
   return ({ client }) => {
     const audiences = audiencesOf(client, source);
     if (audiences.length === 0) return absent;
-    return new Map(
-      [...tools].filter(([name]) => {
-        const own = allowed.get(name)!;
-        return own.has(ANY) || audiences.some((audience) => own.has(audience));
-      }),
-    );
+    return (tool) => {
+      const own = allowed.get(tool)!;
+      return own.has(ANY) || audiences.some((audience) => own.has(audience));
+    };
   };
 }
 
@@ -73,15 +69,11 @@ function checkSource(site: Site<McpConfig>, { header_name: header, param_name: p
 }
 
 /** The audiences of a request, from the header and the path variable together. */
-function audiencesOf({ headers, params }: ClientRequest, { header_name: header, param_name: param }: Source): string[] {
-  const written = header === undefined ? [] : headers.getAll(header.toLowerCase());
-  const inPath = param === undefined ? undefined : paramOf(params, paramKey(param));
+function audiencesOf(client: ClientRequest, { header_name: header, param_name: param }: Source): string[] {
+  const written = header === undefined ? [] : client.headers.getAll(header.toLowerCase());
+  const inPath = param === undefined ? undefined : paramOf(client, paramKey(param));
   return [...written, inPath ?? '']
     .flatMap((text) => text.split(','))
     .map((text) => text.trim())
     .filter((text) => text !== '');
-}
-
-function paramOf(params: Params, key: string): string | undefined {
-  return Object.hasOwn(params, key) ? params[key] : undefined;
 }

@@ -1,5 +1,5 @@
 import { definePort, type McpServer, type McpTool, meterOf, type ReplyForm, type Site, tracerOf } from '#contract';
-import { toolsByAudience } from './audiences.ts';
+import { audienceRules } from './audiences.ts';
 import type { McpContext, Observers } from './observed.ts';
 import { compileUpstreams } from './remote/compile.ts';
 import type { McpConfig, ServerConfig } from './schema.ts';
@@ -30,7 +30,7 @@ export const declaredServers = definePort<DeclaredServers>('servers of the Model
 const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /**
- * @throws ConfigError MCP_DUPLICATE, MCP_STATELESS and MCP_AUDIENCE, and those of `compileTool`, `toolsByAudience` and
+ * @throws ConfigError MCP_DUPLICATE, MCP_STATELESS and MCP_AUDIENCE, and those of `compileTool`, `audienceRules` and
  * `compileUpstreams`. Warnings MCP_TOOL_NAME, MCP_UNUSED, MCP_AUDIENCE.
  */
 export function declareServers(site: Site<McpConfig>): DeclaredServers {
@@ -62,7 +62,11 @@ function declare(site: Site<McpConfig>, config: ServerConfig, pointer: string): 
   const observers = observersOf(site);
   const declared = compileTools(site, config, pointer, observers);
   const upstreams = compileUpstreams(site, config.upstreams, declared.keys(), `${pointer}/upstreams`, observers);
-  const tools = toolsByAudience(site, config, declared, pointer);
+  const rules = audienceRules(site, config, pointer);
+  const offered = (context: McpContext) => {
+    const isOffered = rules(context);
+    return [...declared].filter(([name]) => isOffered(name)).map(([, tool]) => tool);
+  };
   const sessions = stateless ? null : linkSessions(site, name, pingMs);
   return {
     preferred: config.json_response ? 'json' : 'events',
@@ -78,13 +82,16 @@ function declare(site: Site<McpConfig>, config: ServerConfig, pointer: string): 
       sessions: null,
       tools:
         upstreams.length === 0
-          ? (context) => tools(context).values()
+          ? offered
           : async (context) => {
               const remote = await Promise.all(upstreams.map((each) => each.tools(context)));
-              return [...tools(context).values(), ...remote.flat()];
+              return [...offered(context), ...remote.flat()];
             },
-      tool: (wanted, context) =>
-        tools(context).get(wanted) ?? upstreams.find(({ prefix }) => wanted.startsWith(prefix))?.tool(wanted, context),
+      tool(wanted, context) {
+        const tool = declared.get(wanted);
+        if (tool) return rules(context)(wanted) ? tool : undefined;
+        return upstreams.find(({ prefix }) => wanted.startsWith(prefix))?.tool(wanted, context);
+      },
       failed: (error, { call }) => call.log.error(`[MCP] ${error instanceof Error ? error.stack : String(error)}`),
     },
   };

@@ -1,4 +1,4 @@
-import { type Call, claimsSlot, type Data, type DataObject, getKey, isObject } from '#contract';
+import { type Call, claimsSlot, type Data, getKey, getPath } from '#contract';
 import { matcherOf } from './name-pattern.ts';
 import type { UpstreamConfig } from './schema.ts';
 
@@ -18,13 +18,9 @@ export function claimRules(rules: UpstreamConfig['require_claims']): Allows {
       if (!applies(name)) return true;
       const claims = call.get(claimsSlot);
       return (
-        claims !== undefined && textsOf(getKey(claims, claim) ?? nested(claims, path)).some((x) => accepted.has(x))
+        claims !== undefined && textsOf(getKey(claims, claim) ?? getPath(claims, path)).some((x) => accepted.has(x))
       );
     });
-}
-
-function nested(claims: Readonly<DataObject>, path: readonly string[]): Data | undefined {
-  return path.reduce<Data | undefined>((at, key) => (isObject(at) ? getKey(at, key) : undefined), claims as DataObject);
 }
 
 /** Returns a text and its words, the elements of a list, or another single value as text. */
