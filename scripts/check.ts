@@ -18,13 +18,10 @@ const { slowest, record } = parseArgs({
 /** Processes for test files: two more than processors, because many tests wait most of their time. */
 const jobs = availableParallelism() + 2;
 
-/** Room for new objects, in MiB: with the default of 16, the tests spend a tenth of their processor time on copying them. */
-const NEW_SPACE_MIB = 64;
-
 /** Runs every test file in one of several processes. */
 function runTests(env: Readonly<Record<string, string>>): Promise<Result> {
-  const mocha = [`--max-semi-space-size=${NEW_SPACE_MIB}`, 'node_modules/mocha/bin/mocha.js'];
-  return run('tests', process.execPath, [...mocha, '--parallel', '--jobs', String(jobs), ...longestFirst()], true, env);
+  const mocha = ['node_modules/mocha/bin/mocha.js', '--parallel', '--jobs', String(jobs), ...longestFirst()];
+  return run('tests', process.execPath, mocha, true, env);
 }
 
 /** Runs the checks one after another while the tests run, which leave processors idle now and then. */
