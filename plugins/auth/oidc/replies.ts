@@ -1,4 +1,5 @@
 import { HeaderBag, Reply } from '#contract';
+import { escapeHtml } from '../../shared/values/html.ts';
 
 /** A reply of the gateway's own, which no cache stores. @param cookies `Set-Cookie` lines. */
 export function ownReply(status: number, headers: readonly string[], cookies: readonly string[], body = ''): Reply {
@@ -19,20 +20,12 @@ export function plainText(status: number, text: string, cookies: readonly string
   return ownReply(status, ['Content-Type', 'text/plain; charset=utf-8'], cookies, `${text}\n`);
 }
 
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 /**
  * A page that opens another one. Browsers add cookies with SameSite=Strict to its request, unlike to one that follows a
  * redirect from another site.
  */
 export function openingPage(url: string, cookies: readonly string[]): Reply {
-  const escaped = url.replace(/[&<>"']/g, (character) => entities[character]!);
+  const escaped = escapeHtml(url);
   const body = `<!doctype html><meta http-equiv="refresh" content="0;url=${escaped}"><a href="${escaped}">Continue</a>\n`;
   const headers = ['Content-Type', 'text/html; charset=utf-8', 'Content-Security-Policy', "default-src 'none'"];
   return ownReply(200, headers, cookies, body);

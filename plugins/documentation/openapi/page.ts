@@ -1,4 +1,5 @@
 import { type Data, type DataObject, isObject } from '#contract';
+import { escapeHtml } from '../../shared/values/html.ts';
 
 const STYLE = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
@@ -65,14 +66,6 @@ function objectOf(value: Data | undefined): DataObject {
   return isObject(value) ? value : {};
 }
 
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 function html(value: unknown): string {
-  return value === undefined || value === null ? '' : String(value).replace(/[&<>"']/g, (sign) => entities[sign]!);
+  return value === undefined || value === null ? '' : escapeHtml(String(value));
 }

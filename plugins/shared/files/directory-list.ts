@@ -1,4 +1,5 @@
 import { opendir } from 'node:fs/promises';
+import { escapeHtml } from '../values/html.ts';
 
 /** Maximum number of entries listed; more are omitted. */
 const MOST_ENTRIES = 10_000;
@@ -17,17 +18,5 @@ export async function listDirectory(path: string): Promise<string> {
 /** A name with a colon would be parsed as a URL scheme. */
 function linkTo(name: string): string {
   const target = `./${name.split('/').map(encodeURIComponent).join('/')}`;
-  return `<a href="${escapeText(target)}">${escapeText(name)}</a>\n`;
-}
-
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escapeText(text: string): string {
-  return text.toWellFormed().replace(/[&<>"']/g, (mark) => escapes[mark]!);
+  return `<a href="${escapeHtml(target)}">${escapeHtml(name)}</a>\n`;
 }
