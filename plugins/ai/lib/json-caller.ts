@@ -1,6 +1,6 @@
 import { type Call, CallError, type Data, HeaderBag, type Reply, RequestBody, type Site, toCallError } from '#contract';
-import { isLocal } from '../../shared/calls/local-url.ts';
 import { requestTo } from '../../shared/calls/request-to.ts';
+import { serverUrl } from './server-url.ts';
 
 /** Maximum size of a response, in bytes. */
 const MAX_BYTES = 1024 * 1024;
@@ -27,8 +27,12 @@ export type CallWithJson = (data: Data | Uint8Array, call: Call, contentType?: s
 
 /** @throws ConfigError AI_SERVER_ADDRESS; warning AI_SERVER_INSECURE. */
 export function jsonCaller(site: Site<unknown>, server: JsonServer): CallWithJson {
-  const url = urlOf(site, server);
   const { at, credentials, timeoutMs, code } = server;
+  const url = serverUrl(site, server.url, at, {
+    invalid: 'AI_SERVER_ADDRESS',
+    insecure: 'AI_SERVER_INSECURE',
+    sent: 'prompts',
+  });
   const send = site.http({ ofService: true, followsRedirects: false, calls: [{ address: url.href, at }] });
   const fields = [
     ...['User-Agent', `Sluice Version ${site.use('version')}`],
@@ -47,17 +51,6 @@ export function jsonCaller(site: Site<unknown>, server: JsonServer): CallWithJso
       part.finish();
     }
   };
-}
-
-function urlOf(site: Site<unknown>, { url: written, at }: JsonServer): URL {
-  const url = URL.parse(written);
-  if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
-    throw site.fault('AI_SERVER_ADDRESS', at, 'the URL is not an http or https URL without credentials');
-  }
-  if (url.protocol === 'http:' && !isLocal(url)) {
-    site.warn('AI_SERVER_INSECURE', at, 'prompts are sent without TLS', { hint: 'https://' });
-  }
-  return url;
 }
 
 async function dataOf(reply: Reply, code: string): Promise<Data> {

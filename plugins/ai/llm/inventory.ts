@@ -1,4 +1,5 @@
 import { type Conversion, type Data, type DataObject, findNear, isObject, joinPointer } from '#contract';
+import { httpUrl } from '../../shared/calls/http-url.ts';
 import { vendors } from './schema.ts';
 import type { Vendor } from './vendor.ts';
 
@@ -56,8 +57,8 @@ export function providerOf(entry: DataObject): Provider | null {
 export function addressOf(vendor: Vendor, model: string, endpoint: Data | undefined): DataObject | null {
   // Colons are legal in paths, and part of the model names of Bedrock.
   const usual = new URL(vendor.address(encodeURIComponent(model).replaceAll('%3A', ':')));
-  const url = endpoint === undefined ? usual : typeof endpoint === 'string' ? URL.parse(endpoint) : null;
-  if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return null;
+  const url = endpoint === undefined ? usual : typeof endpoint === 'string' ? httpUrl(endpoint) : null;
+  if (!url) return null;
   const path = url.pathname === '/' ? usual.pathname : url.pathname;
   return { host: [url.origin], url_pattern: path + url.search, method: 'POST' };
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type DataObject, isObject, type Site } from '#contract';
+import { httpUrl } from '../../shared/calls/http-url.ts';
 import type { GcpConfig } from './schema.ts';
 
 /** Service account that requests tokens. */
@@ -71,10 +72,8 @@ function read(site: Site<GcpConfig>, { document, pointer, where }: Written): Ser
   }
   const email = textOf(document, 'client_email');
   if (email === '') throw fault('"client_email" is missing');
-  const url = URL.parse(textOf(document, 'token_uri') || TOKEN_URL);
-  if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
-    throw fault('"token_uri" is not an http or https URL');
-  }
+  const url = httpUrl(textOf(document, 'token_uri') || TOKEN_URL);
+  if (!url) throw fault('"token_uri" is not an http or https URL');
   return { email, key: keyOf(document, fault), keyId: textOf(document, 'private_key_id') || undefined, tokenUrl: url };
 }
 

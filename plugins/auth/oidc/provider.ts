@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { definePort, type Port, type Site } from '#contract';
 import { connectionNamed } from '../../clients/redis/port.ts';
+import { httpUrl } from '../../shared/calls/http-url.ts';
 import { isLocal } from '../../shared/calls/local-url.ts';
 import { TokenCache } from '../validator/token-cache.ts';
 import { CookieJar } from './cookies.ts';
@@ -112,9 +113,14 @@ function openProvider(
   };
 }
 
+function plainUrl(written: string): URL | null {
+  const url = httpUrl(written);
+  return url?.search === '' && url.hash === '' ? url : null;
+}
+
 function baseOf(site: Site<ServiceConfig>, written: string): string {
-  const url = URL.parse(written);
-  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '') {
+  const url = plainUrl(written);
+  if (!url) {
     throw site.fault(
       'OIDC_URL',
       '/public_url',
@@ -130,10 +136,8 @@ function baseOf(site: Site<ServiceConfig>, written: string): string {
 }
 
 function issuerOf(site: Site<ServiceConfig>, written: string, at: string): URL {
-  const url = URL.parse(written);
-  if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '' || url.hash !== '') {
-    throw site.fault('OIDC_URL', at, 'issuer is not an http or https URL without user, query and fragment');
-  }
+  const url = plainUrl(written);
+  if (!url) throw site.fault('OIDC_URL', at, 'issuer is not an http or https URL without user, query and fragment');
   if (url.protocol === 'http:' && !isLocal(url)) {
     site.warn('OIDC_INSECURE', at, 'anyone on the network could log in as any user', { hint: 'https://' });
   }

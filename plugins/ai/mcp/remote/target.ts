@@ -1,21 +1,8 @@
 import { isHeaderName, isHopByHop, type Site } from '#contract';
-import { isLocal } from '../../../shared/calls/local-url.ts';
 import type { UpstreamConfig } from './schema.ts';
 
 /** Headers that the gateway sets itself. */
 const own = /^(?:host|content-length|content-type|content-encoding|accept|accept-encoding|expect|user-agent|mcp-.*)$/;
-
-/** @throws ConfigError MCP_UPSTREAM; warning MCP_INSECURE. */
-export function urlOf(site: Site<unknown>, { url: written }: UpstreamConfig, at: string): URL {
-  const url = URL.parse(written);
-  if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
-    throw site.fault('MCP_UPSTREAM', `${at}/url`, 'the URL is not an http or https URL without credentials');
-  }
-  if (url.protocol === 'http:' && !isLocal(url)) {
-    site.warn('MCP_INSECURE', `${at}/url`, 'tool calls are sent without TLS', { hint: 'https://' });
-  }
-  return url;
-}
 
 /** Returns the gateway's own headers as a flat list. @throws ConfigError MCP_HEADER. */
 export function sentHeaders(site: Site<unknown>, config: UpstreamConfig, at: string): readonly string[] {

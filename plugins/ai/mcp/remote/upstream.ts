@@ -1,5 +1,6 @@
 import { type Call, type DataObject, getKey, type McpTool, mirroredHeaders, type Site, toCallError } from '#contract';
 import { underOwnCall } from '../../../shared/calls/own-call.ts';
+import { serverUrl } from '../../lib/server-url.ts';
 import { type McpContext, type Observers, observed } from '../observed.ts';
 import { failedResult } from '../result.ts';
 import { CachedTools } from './cached-tools.ts';
@@ -10,7 +11,7 @@ import { matcherOf } from './name-pattern.ts';
 import { RemoteError } from './read-answer.ts';
 import { type RemoteTool, readTools, type ToolList } from './read-tools.ts';
 import type { UpstreamConfig } from './schema.ts';
-import { sentHeaders, urlOf } from './target.ts';
+import { sentHeaders } from './target.ts';
 
 /** Maximum time for telling a server that a call was canceled, in milliseconds. */
 const FAREWELL_MS = 5000;
@@ -42,7 +43,11 @@ export function compileUpstream(
   observers: Observers,
 ): Upstream {
   const { name, prefix = `${name}_`, timeout: timeoutMs, forward_headers: forwarded } = config;
-  const url = urlOf(site, config, at);
+  const url = serverUrl(site, config.url, `${at}/url`, {
+    invalid: 'MCP_UPSTREAM',
+    insecure: 'MCP_INSECURE',
+    sent: 'tool calls',
+  });
   const headers = sentHeaders(site, config, at);
   const send = site.http({ ofService: true, followsRedirects: false, calls: [{ address: url.href, at: `${at}/url` }] });
   const availability = new Availability(site, name);

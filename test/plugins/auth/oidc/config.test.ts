@@ -20,6 +20,7 @@ describe('the configuration of auth/oidc', () => {
     ['another scheme', root({ public_url: 'ftp://app.test' }), ['OIDC_URL', '/public_url']],
     ['a query', root({ public_url: 'https://app.test/?x' }), ['OIDC_URL', '/public_url']],
     ['credentials', root({ public_url: 'https://u@app.test' }), ['OIDC_URL', '/public_url']],
+    ['a password', root({ public_url: 'https://:p@app.test' }), ['OIDC_URL', '/public_url']],
     ['no TLS', root({ public_url: 'http://app.test' }), ['OIDC_URL', '/public_url']],
     ['an issuer that is not a URL', root({}, { issuer: 'id.test' }), ['OIDC_URL', '/providers/0/issuer']],
     ['two equal names', root({ providers: [provider, provider] }), ['OIDC_NAME', '/providers/1/name']],
