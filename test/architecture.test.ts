@@ -46,6 +46,8 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
     'clients/nats',
     'clients/redis',
     'clients/tokens',
+    'engines/cel',
+    'engines/lua',
     'telemetry',
   ],
   'shared/http-headers': [

@@ -1,4 +1,5 @@
 import { type Pattern, PatternLimit, type Patterns } from '#contract';
+import { cpuUsage } from '../../shared/calls/cpu-usage.ts';
 
 /** Length of the pieces in which a long text is matched, in UTF-16 units. Bounds the time of one match. */
 export const WINDOW = 8192;
@@ -11,9 +12,6 @@ const TOGETHER = 8;
 
 /** Limit of processor time for matching the texts of one request, in milliseconds. */
 const MATCH_MS = 100;
-
-/** Other threads do not count, where Node.js can tell them apart. */
-const cpuUsage = (process.threadCpuUsage ?? process.cpuUsage).bind(process);
 
 /** @returns a function that is true once the thread has used the time since its first call. */
 function limiter(limitMs: number): () => boolean {

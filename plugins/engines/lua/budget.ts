@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+import { cpuUsage } from '../../shared/calls/cpu-usage.ts';
 
 /** CPU time limit of one script per request, in total for all its parts. */
 const CPU_LIMIT_MS = 100;
@@ -13,8 +14,6 @@ const LOOKS_AT_HEAP = 20;
 
 /** Creating strings from this length on triggers a check: processing them takes time. */
 export const LONG_STRING_BYTES = 16 * 1024;
-
-const cpuUsage = (process.threadCpuUsage ?? process.cpuUsage).bind(process);
 
 /** A script exceeded its budget; the script cannot catch the error. */
 export class BudgetExceeded extends Error {}

@@ -1,3 +1,5 @@
+import { cpuUsage } from '../../../shared/calls/cpu-usage.ts';
+
 /** Limits of one evaluation. */
 export interface Budget {
   /** Number of list and object members visited. */
@@ -10,9 +12,6 @@ const usual: Budget = { steps: 50_000, cpuMs: 100 };
 
 /** Steps between two checks of the clocks. */
 const STEPS_A_LOOK = 64;
-
-/** CPU time of this thread if the runtime supports it: other load on the machine must not count against an expression. */
-const cpuUsage = (process.threadCpuUsage ?? process.cpuUsage).bind(process);
 
 /** An evaluation exceeded its budget. */
 class BudgetExceeded extends Error {}
