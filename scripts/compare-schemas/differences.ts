@@ -19,6 +19,8 @@ export interface Difference {
 /** Result of a comparison. */
 export interface Comparison {
   readonly differences: readonly Difference[];
+  /** Number of published files that were read. */
+  readonly schemas: number;
   /** Number of published fields that were compared. */
   readonly compared: number;
   /** Number of fields that only the gateway has. */
@@ -76,7 +78,8 @@ export function compareSchemas(entry: string, own: JsonSchema): Comparison {
   const root = { schema: own, document: { file: '', root: own } };
   compare(reader.open(entry), root, { at: 'root', field: '', inside: [] });
   const found = [...differences.values()];
-  return { differences: found, compared: compared.size, added: added.size, unread: reader.missing };
+  const counts = { schemas: reader.files, compared: compared.size, added: added.size };
+  return { differences: found, ...counts, unread: reader.missing };
 }
 
 function* differencesOf(theirs: Facts, mine: Facts): Generator<[Kind, string, string]> {

@@ -51,7 +51,12 @@ export const explanations: readonly Explanation[] = [
       ],
       ...['root router health_path', '* jwk_fingerprints[]', '* md5.*', '*payload_params.*', '*.credentials'],
       ...['* region', '* sts_region', '*cluster.brokers[]', '* s2s_auth_header', 'root server/static-filesystem *'],
-      ...['root documentation/postman folder[].name', 'root telemetry/gelf address'],
+      ...[
+        'root documentation/postman folder[].name',
+        'endpoint documentation/postman folder',
+        'root telemetry/gelf address',
+      ],
+      ...['root telemetry/metrics listen_address'],
       ...['root telemetry/newrelic headers_to_pass[]', 'endpoint security/cors allow_origins[]'],
     ],
     kind: 'pattern',
@@ -81,7 +86,7 @@ export const explanations: readonly Explanation[] = [
       ],
       ...['*max_redirects', '*max_retries', '*.db', '*_connections', '*_per_host', '*max_header_bytes', '*_period'],
       ...['*.amount', '*rejecter_cache.N', '*rejecter_cache.P', '*recv_msg_size', '*_size', '*_seconds', '*_workers'],
-      ...['*.top_k', '*.top_p', '*_tokens', '*candidate_count', '*port', '* N', '* P', '* TTL'],
+      ...['*.top_k', '*.top_p', '*.variables.n', '*_tokens', '*candidate_count', '*port', '* N', '* P', '* TTL'],
       ...['* prefetch_count', '*ai/semantic-cache max_distance', '*.vector_dimension', '*.fetch_default'],
       ...['backend qos/circuit-breaker*'],
     ],
@@ -142,7 +147,7 @@ export const explanations: readonly Explanation[] = [
     because: 'the default depends on another setting, and is in the description of the field',
   },
   {
-    fields: ['*.truncation', '*.candidate_count'],
+    fields: ['*.truncation', '*.candidate_count', '*mistral.v1.variables.n', '*.safe_prompt'],
     kind: 'default',
     because: 'an absent field is not sent, and the vendor applies its default',
   },
@@ -160,6 +165,7 @@ export const explanations: readonly Explanation[] = [
     fields: [
       ...['* cleanup_threads', '*.cleanup_threads', '*num_shards', 'root redis *', 'root governance/processors *'],
       ...['root expect_continue_timeout', '* hpkp_public_key', '*force_sandboxed_request'],
+      ...['root telemetry/opencensus exporters.*'],
     ],
     kind: 'default',
     because: 'the field has no effect here, which check reports if it is set',
@@ -217,7 +223,7 @@ export const explanations: readonly Explanation[] = [
   {
     fields: [
       '*cluster.rack_id',
-      'root telemetry/logging backend.*',
+      ...['root telemetry/logging backend.*', 'backend telemetry/logging backend.*'],
       '*security/bot-detector *',
       '*security/cors max_age',
     ],

@@ -12,7 +12,7 @@ export interface Report {
  * @param all also list the explained differences, with their reasons.
  */
 export function reportOf(comparison: Comparison, known: readonly Explanation[], all: boolean): Report {
-  const { differences, compared, added, unread } = comparison;
+  const { differences, schemas, compared, added, unread } = comparison;
   const explained = new Map(differences.map((difference) => [difference, explanationOf(difference, known)]));
   const open = differences.filter((difference) => !explained.get(difference));
   const shown = all ? differences : open;
@@ -24,7 +24,7 @@ export function reportOf(comparison: Comparison, known: readonly Explanation[], 
       .toSorted((one, other) => Number(other.kind === 'missing') - Number(one.kind === 'missing'))
       .map((difference) => `  ${lineOf(difference, explained.get(difference))}`),
   ]);
-  const total = `${compared} fields compared, ${added} fields only here; ${differences.length} differences, ${open.length} of them without an explanation`;
+  const total = `${schemas} schemas with ${compared} fields compared, ${added} fields only here; ${differences.length} differences, ${open.length} of them without an explanation`;
   const missing = unread.length > 0 ? [`not in the folder: ${unread.join(', ')}`] : [];
   return { lines: [...lines, ...missing, total], isExplained: open.length === 0 };
 }

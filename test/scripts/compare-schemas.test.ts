@@ -128,7 +128,7 @@ describe('published schemas', () => {
       'root',
       '  a: missing',
       '  b: default "x" is none here',
-      '2 fields compared, 2 fields only here; 2 differences, 2 of them without an explanation',
+      '1 schemas with 2 fields compared, 2 fields only here; 2 differences, 2 of them without an explanation',
     ]);
     equal(isExplained, false);
   });
@@ -136,7 +136,8 @@ describe('published schemas', () => {
   it('have explained differences, which are shown on request', () => {
     const comparison = compare({ 'a.b': { type: 'string', default: 'x' } }, { 'a.b': { type: 'string' } });
     const known = [{ fields: ['root a.*'], kind: 'default', because: 'the reason' }] as const;
-    const last = '1 fields compared, 0 fields only here; 1 differences, 0 of them without an explanation';
+    const last =
+      '1 schemas with 1 fields compared, 0 fields only here; 1 differences, 0 of them without an explanation';
     deepEqual(reportOf(comparison, known, false), { lines: [last], isExplained: true });
     deepEqual(reportOf(comparison, known, true).lines, ['root', '  a.b: default "x" is none here (the reason)', last]);
     const other = [{ ...known[0], published: '"y"' }];
