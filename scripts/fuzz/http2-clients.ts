@@ -4,6 +4,7 @@ import type { Dial } from './dial.ts';
 import { eventually } from './eventually.ts';
 import type { Fields } from './http2.ts';
 import { type RequestStep, stepsOf } from './http2-steps.ts';
+import { BACKEND_TIMEOUT } from './patience.ts';
 import { type OpenServer, openStage, type Stage, startHttp } from './stage.ts';
 import type { OpenTarget } from './target.ts';
 
@@ -128,6 +129,7 @@ function configFor(backend: OpenServer): object {
   };
   const paths = ['/merged', '/raw', '/large', '/slow', '/early'];
   return {
+    timeout: BACKEND_TIMEOUT,
     endpoints: paths.flatMap((path) => [endpoint('GET', path), endpoint('POST', path)]),
   };
 }

@@ -1,3 +1,6 @@
+/** Timeout of requests whose backend always responds: they fail on a fault of the gateway only, also on a busy machine. */
+export const BACKEND_TIMEOUT = '20s';
+
 /** Interval of the count, in milliseconds. */
 const TICK_MS = 25;
 

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { END_STREAM, type Fields, FRAMES, frame, frameReader, headFrames } from '../http2.ts';
+import { BACKEND_TIMEOUT } from '../patience.ts';
 import { openStage, reset, startTcp } from '../stage.ts';
 import { defineTarget, type OpenTarget } from '../target.ts';
 
@@ -138,7 +139,11 @@ async function open(): Promise<OpenTarget<Input>> {
   const stage = await openStage({
     timeout: '400ms',
     extra_config: { grpc: { catalog: [catalog] } },
-    endpoints: [endpoint('/one', 'Get', 'json'), endpoint('/many', 'Watch', 'ndjson')],
+    endpoints: [
+      endpoint('/one', 'Get', 'json'),
+      endpoint('/many', 'Watch', 'ndjson'),
+      { ...endpoint('/next', 'Get', 'json'), timeout: BACKEND_TIMEOUT },
+    ],
   });
   const call = async (path: string): Promise<number> => {
     const response = await fetch(`http://127.0.0.1:${stage.port}${path}`);
@@ -153,7 +158,7 @@ async function open(): Promise<OpenTarget<Input>> {
       behavior = GOOD;
       await stage.settled();
       // A connection that its server has broken causes at most one failed call.
-      if ((await call('/one')) !== 200 && (await call('/one')) !== 200)
+      if ((await call('/one')) !== 200 && (await call('/next')) !== 200)
         throw new Error('the next calls are not served');
     },
     async close() {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { type Conversation, converse } from '../converse.ts';
 import { type Fields, FRAMES } from '../http2.ts';
 import { type FrameStep, type RequestStep, stepsOf } from '../http2-steps.ts';
+import { BACKEND_TIMEOUT } from '../patience.ts';
 import { openStage, startHttp } from '../stage.ts';
 import { defineTarget, type OpenTarget } from '../target.ts';
 
@@ -96,7 +97,7 @@ async function open(): Promise<OpenTarget<Conversation>> {
   const host = [`http://127.0.0.1:${backend.port}`];
   const method = (name: string) => ({ name, payload_params: { id: 'id' }, backend: [{ host, url_pattern: '/{id}' }] });
   const stage = await openStage({
-    timeout: '1s',
+    timeout: BACKEND_TIMEOUT,
     extra_config: {
       grpc: { catalog: [catalog], server: { services: [{ name: 'orders.Orders', methods: [method('Get')] }] } },
     },

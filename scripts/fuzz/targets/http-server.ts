@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { createGateway } from '../../../kernel/sluice.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
 import { eventually, PATIENCE_MS } from '../eventually.ts';
+import { BACKEND_TIMEOUT } from '../patience.ts';
 import { reset } from '../stage.ts';
 import { defineTarget, type OpenTarget } from '../target.ts';
 
@@ -98,6 +99,7 @@ async function open(): Promise<OpenTarget<Input>> {
       port: 0,
       listen_ip: '127.0.0.1',
       use_h2c: true,
+      timeout: BACKEND_TIMEOUT,
       endpoints: [endpoint('GET', '/a', 'json'), endpoint('POST', '/a', 'no-op'), endpoint('GET', '/b', 'no-op')],
     },
     { sinks: silentSinks },
