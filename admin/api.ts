@@ -14,7 +14,7 @@ import type { Tokens } from './tokens/tokens.ts';
 /** All operations, except the MCP operation built on them. */
 const own = [...changing, ...reading];
 
-/** Every operation of the admin port. @param run serves the requests of MCP tools. */
+/** Every operation of the admin port. @param run runs the operations that MCP tools call. */
 export function adminOperations(run: RunOperation): readonly Operation[] {
   return [...own, mcpOperation(own, { check, diff: diffConfig, put: putConfig }, run)];
 }

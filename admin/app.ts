@@ -41,7 +41,8 @@ export function createApp(admin: Admin, operations: readonly Operation[], tokens
   }
   const settings = () => admin.settings;
   const app = new Koa();
-  // Thrown errors already have a response; what remains are responses that the client no longer reads.
+  // Responses to errors were already sent by inner middleware; only interruptions of a response by its client arrive
+  // here.
   app.on('error', (error: Error) => log.debug(() => `the response was interrupted: ${error.message}`));
   app.use(outermost(gateway, log));
   app.use(guardConnection(settings));

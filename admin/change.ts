@@ -109,7 +109,7 @@ export async function applyChange(
   });
   if (prefersAsync(ctx)) {
     const attempt = await Promise.race([begun.promise, applied.then(() => begun.promise)]);
-    // The outcome is reported by the attempt.
+    // A rejection is reported to clients by the attempt; without this handler it would be an unhandled rejection.
     applied.catch(() => {});
     respondBegun(ctx, attempt);
     return;
@@ -126,7 +126,7 @@ function respondBegun(ctx: Koa.Context, attempt: number): void {
   ctx.body = { attempt };
 }
 
-/** URL path of an attempt, which also reports its guard. */
+/** URL path of an attempt, under which clients read its outcome and the state of its guard. */
 function attemptAt(attempt: number): string {
   return `/v1/attempts/${attempt}`;
 }

@@ -27,7 +27,8 @@ export async function sideOf(gateway: Operations, snapshot: Snapshot, reach: Rea
 
 /**
  * Compares two configurations, as far as the request may see them.
- * @param guesses as of `guessesIn`, in the second document: always reported as changed.
+ * @param guesses pointers in the second document, as returned by `guessesIn`, of secrets that are always reported as
+ * changed.
  */
 export function compare(
   ctx: Koa.Context,

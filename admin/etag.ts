@@ -18,7 +18,7 @@ export function currentEtag({ status }: Operations): string {
   return etagOf(status);
 }
 
-/** Tells whether a list of tags contains a tag or is `*`. @param weakly whether weak tags match, as they do for reads. */
+/** Tells whether a list of ETags contains a tag or is `*`. @param weakly whether weak tags match, as they do for reads. */
 function lists(header: string, etag: string, weakly: boolean): boolean {
   const tags = header.split(',').map((tag) => tag.trim());
   return tags.some((tag) => tag === '*' || (weakly ? tag.replace(/^W\//, '') : tag) === etag);

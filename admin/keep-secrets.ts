@@ -16,7 +16,7 @@ import { queryFlag } from './parameters.ts';
 
 const MASK = '***';
 
-/** A configuration holds only digests of admin tokens, so confirming one reveals nothing. */
+/** Pointer prefix of admin tokens. A configuration holds only their digests, so confirming one does not reveal a token. */
 const DIGESTS = '/extra_config/admin~1api/tokens/';
 
 /** A `***` and the value it replaced. */

@@ -26,7 +26,7 @@ export interface Operation {
   readonly openOnLoopback?: true;
   readonly summary: string;
   readonly parameters?: readonly Parameter[];
-  /** Media types of the body; absent when the body is not read. */
+  /** Set for an operation that requires no token while the admin port listens on a loopback address. */
   readonly accepts?: readonly string[];
   /** Schema of the body, unless it is a configuration. */
   readonly body?: JsonSchema;
@@ -36,9 +36,12 @@ export interface Operation {
   readonly bodyIsOptional?: true;
   /** Responses by status, without problems. */
   readonly responses: { readonly [status: number]: ResponseSchema };
-  /** Problems in addition to those implied by the other members. */
+  /** Problems that the operation may respond with, in addition to those implied by the other members. */
   readonly problems?: readonly ProblemSlug[];
-  /** Changes the serving configuration: runs in turn, respects `If-Match` and `Idempotency-Key`, and writes to the audit log. */
+  /**
+   * Set for an operation that changes the serving configuration: it waits for earlier changes, respects `If-Match` and
+   * `Idempotency-Key`, and writes to the audit log.
+   */
   readonly changes?: true;
   /** Responds by setting `ctx.status` and `ctx.body`. @throws Problem. */
   readonly handle: (ctx: Koa.Context, admin: Admin) => void | Promise<void>;

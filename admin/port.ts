@@ -34,7 +34,7 @@ export interface AdminPortOptions {
 /** A listener for a configuration that does not serve yet; null when the admin port is off. */
 interface Opening {
   readonly entrance: SocketListener | null;
-  /** Undoes the effects of opening. */
+  /** Releases the listener when the configuration is rejected after all. */
   giveBack(): void | Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export class AdminPort implements Participant {
     const { gateway, listen } = this.#options;
     try {
       const plan = planPort(gateway.serving, listen);
-      // The first connection may arrive before the address has been announced.
+      // TLS is set up before the address is announced, because the first connection may arrive earlier.
       this.#speak(plan.settings.pem);
       await this.#use(plan, (await this.#openFor(plan)).entrance);
     } catch (error) {
@@ -97,7 +97,7 @@ export class AdminPort implements Participant {
   /** @throws the system's error when a requested address cannot be opened. */
   async #openFor({ address, listen, isExplicit }: PortPlan): Promise<Opening> {
     if (address.kind === 'off') return { entrance: null, giveBack() {} };
-    // An ephemeral port is kept when it is then requested by its number.
+    // An ephemeral port stays open when the next configuration requests it by its number.
     if (this.#entrance && (listen === this.#listen || listen === this.#entrance.address))
       return { entrance: this.#entrance, giveBack() {} };
     const leaving = this.#leaving.get(listen);

@@ -43,7 +43,7 @@ const titles: Readonly<Partial<Record<ProblemSlug, string>>> = {
   timeout: 'A component was not ready in time',
 };
 
-/** A problem of a kind. @param members in addition to those that follow from the kind. */
+/** Creates a problem of a kind. @param members members in addition to those that follow from the kind. */
 export function problemDocument(
   slug: ProblemSlug,
   detail: string,
@@ -53,7 +53,7 @@ export function problemDocument(
   return { type: typeOf(slug), title: titleOf(slug), status, detail, ...members };
 }
 
-/** Distinguishing properties of a kind of problem. */
+/** URI that identifies a kind of problem. */
 export function typeOf(slug: ProblemSlug): string {
   return `urn:gateway:problem:${slug}`;
 }

@@ -8,12 +8,12 @@ export function demandRevision<T extends RevisionSummary>(match: T | 'pruned' | 
   return match;
 }
 
-/** A revision in the history, with its content. @throws Problem as `demandFound`. */
+/** A revision in the history, with its content. @throws Problem as `demandRevision`. */
 export async function revisionAt({ revisions }: Operations, number: number): Promise<Revision> {
   return demandRevision(await revisions.get(number), number);
 }
 
-/** The content of a revision, parsed. @throws Problem as `demandFound`. */
+/** The content of a revision, parsed. @throws Problem as `demandRevision`. */
 export async function snapshotOf(gateway: Operations, number: number): Promise<Snapshot> {
   const { text, format } = await revisionAt(gateway, number);
   return readSnapshot(new ConfigText(text, format), undefined, 'aside');

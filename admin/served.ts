@@ -30,7 +30,7 @@ export function servedNow({ serving, components }: Operations): ServedNow {
   return { served, snapshot, origin, writtenPlace, positionOf: (pointer) => writtenPlace(origin(pointer)) };
 }
 
-/** Old names are only known after the document has been read again, which is done once. */
+/** Maps pointers with current names to the names in the document. This requires interpreting the document again, which is done once per snapshot. */
 function originOf(snapshot: Snapshot, known: Operations['components']['known']): ServedNow['origin'] {
   let origin = origins.get(snapshot);
   if (!origin) {

@@ -6,9 +6,9 @@ const [major = 0, minor = 0, patch = 0] = process.versions.node.split('.').map(N
 const isSupported = major > 22 || (major === 22 && (minor > 23 || (minor === 23 && patch >= 2)));
 
 if (isSupported) {
-  // Otherwise V8 would keep allocating in the old generation the lists and closures that startup allocates for long:
-  // the same code then serves requests, and each of their objects would live until the next full collection, with
-  // everything it refers to.
+  // By default V8 allocates objects directly in the old generation if the code that creates them, such as code run at
+  // startup, usually creates long-lived ones. The same code later serves requests, whose objects would then live until
+  // the next full collection, with everything they refer to.
   const { setFlagsFromString } = process.getBuiltinModule('node:v8');
   setFlagsFromString('--no-allocation-site-pretenuring');
   // Nearly all objects created at startup survive: the larger the space for new objects, the more of them are copied

@@ -15,7 +15,7 @@ function readVersion(places: readonly string[]): string {
       };
       if (name === 'sluice') return version;
     } catch {
-      // Try the next place.
+      // Tries the next location.
     }
   }
   return '0.0.0';

@@ -15,7 +15,7 @@ const accepts = ['application/json'];
 /**
  * The admin API as tools for language models: each caller sees the tools that its token allows. Tool calls pass the
  * same guards as any other request.
- * @param operations those that become tools when they only read.
+ * @param operations operations of the admin API; those that only read become tools.
  */
 export function mcpOperation(
   operations: readonly Operation[],

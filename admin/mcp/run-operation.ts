@@ -24,7 +24,7 @@ export type RunOperation = (outer: Koa.Context, operation: Operation, call: Oper
 
 /**
  * @param step middleware of an operation, as the router runs it.
- * @param failed responds to what it throws.
+ * @param failed writes the response to an error that the middleware throws.
  */
 export function createRunner(
   app: Koa,

@@ -74,7 +74,7 @@ export const getConfig: Operation = {
   },
 };
 
-/** The original text, including comments; undefined when it has another format. */
+/** The original text of the configuration, including comments; undefined if it was written in a format other than the requested one. */
 function asWritten({ serving }: Operations, mediaType: string): string | undefined {
   const { format, text: written } = serving.snapshot;
   return mediaType === `application/${format}` ? written : undefined;

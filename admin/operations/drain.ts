@@ -39,7 +39,7 @@ export const stop: Operation = {
     operating.drain.start();
     ctx.body = null;
     ctx.status = 202;
-    // The port that sends this response is closed too.
+    // Stopping also closes the admin port, so it begins after this response has been sent.
     ctx.res.once('close', end);
   },
 };

@@ -125,7 +125,7 @@ async function viewWithContent(ctx: Koa.Context, gateway: Operations, revision: 
   return { ...view(gateway, revision), ...(await contentOf(ctx, gateway, revision)) };
 }
 
-/** The text, when the request may see secrets; otherwise the data as YAML or JSON, because comments may contain secrets. */
+/** Content of a revision: its original text, when the request may see secrets; otherwise its data as YAML or JSON, because comments may contain secrets. */
 async function contentOf(
   ctx: Koa.Context,
   { components }: Operations,

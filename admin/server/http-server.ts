@@ -23,7 +23,7 @@ const limits = {
   keepAliveTimeout: 30_000,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16_384,
-  // A missing header is reported like any other wrong host name.
+  // A missing Host header is rejected by the host guard, like any other wrong host name.
   requireHostHeader: false,
 };
 

@@ -18,7 +18,8 @@ const MAX_CONNECTIONS = 512;
 
 /**
  * Opens an address.
- * @param deny keeps the gateway's own connections away from a port, before any connection is accepted.
+ * @param deny prevents backend requests of the gateway from reaching the address; called before any connection is
+ * accepted.
  * @param welcome handles every connection.
  * @throws the system's error when the address is in use or not permitted.
  */

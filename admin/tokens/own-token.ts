@@ -40,7 +40,7 @@ export function createOwnToken(stateDirectory: string, log: Log): OwnToken {
   };
 }
 
-/** @param file of the address that the admin port leaves: its token is valid at the next one, too. */
+/** @param file token file of the admin port's previous address, if any: its token stays valid at the new address. */
 async function tokenOf(file: string | null): Promise<string> {
   const another = () => `${randomBytes(32).toString('base64url')}\n`;
   return file === null ? another() : readFile(file, 'utf8').catch(another);
@@ -51,7 +51,7 @@ async function stateOf(file: string): Promise<'missing' | 'unsafe' | 'private'> 
   const stats = await lstat(file).catch(() => null);
   if (!stats) return 'missing';
   if (!stats.isFile() || stats.size === 0) return 'unsafe';
-  // Windows has neither users nor permissions of this kind.
+  // `getuid` and permissions of this kind do not exist on Windows.
   const user = process.getuid?.();
   return user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0) ? 'private' : 'unsafe';
 }

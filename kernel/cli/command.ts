@@ -34,7 +34,7 @@ export interface Command {
   readonly flags: Flags;
   /** Subcommands by name. */
   readonly commands?: Readonly<Record<string, Command>>;
-  /** Set for a command that exists only for `commands`, of several plugins: lists show these instead. */
+  /** Set for a command that only groups `commands`, which may belong to several plugins: lists show the subcommands instead of the group. */
   readonly isGroup?: true;
   /** Set for an alias of a command that lists already show. */
   readonly isAlias?: true;

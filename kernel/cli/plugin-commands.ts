@@ -6,7 +6,7 @@ import { awaitEnd } from './await-end.ts';
 import type { Command, CommandContext } from './command.ts';
 import { acceptFile } from './files/accepted-file.ts';
 
-/** Returns the commands of plugins, by name. Loads the plugins that may have some. */
+/** Returns the commands of plugins, by name. Loads the plugins that may provide commands. */
 export async function pluginCommands({ plugins, commands }: Catalogue): Promise<Record<string, Command>> {
   const namespaces = commands ?? Object.keys(plugins);
   const loaded = await Promise.all(namespaces.map(async (name) => (await plugins[name]!()).plugin));

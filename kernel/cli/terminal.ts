@@ -1,4 +1,4 @@
-/** Output streams and environment variables of a command. A process is one. */
+/** Output streams and environment variables of a command. The global `process` is one implementation. */
 export interface Terminal {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
@@ -53,7 +53,7 @@ function longestCell(widths: readonly number[], room: number): number {
 /** Codes of errors that mean that the reader of a pipe or a socket has closed it. */
 const readerLeft: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ECONNRESET']);
 
-/** Keeps both ends: addresses and places tell most there. */
+/** Shortens a cell in the middle: the beginning and the end of an address or a position are its most informative parts. */
 function shorten(cell: string, length: number): string {
   if (cell.length <= length) return cell;
   const head = Math.floor((length - 1) / 2);

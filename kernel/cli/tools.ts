@@ -12,14 +12,14 @@ import type { CommandContext } from './command.ts';
 
 /** Tools for examining configurations. */
 export interface Tools {
-  /** Registry of the document examined last; before that, the one of the release. */
+  /** Plugin registry for the most recently examined document; before the first one, the registry of built-in plugins. */
   readonly registry: Registry;
   /**
    * Returns a registry that includes the plugins a document refers to.
    * @param demanding false to ignore plugins that cannot be loaded. @throws ConfigErrors for them otherwise.
    */
   registryOf(data: unknown, demanding?: boolean): Promise<Registry>;
-  /** Knows the schemas of the components seen so far. */
+  /** Decides which values are secrets, from the schemas of all components seen so far. */
   readonly isSecret: IsSecret;
   /**
    * See `examine`, without overrides. @param reading whether to also read the files that the configuration refers to.

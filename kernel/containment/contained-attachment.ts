@@ -61,7 +61,7 @@ type Container<Hook> = (hook: Hook, guards: PlaceGuards) => Hook;
 
 const objects = { wanted: 'an object', isSound: isObject } as const;
 
-/** Contains the hooks that a plugin attaches. @throws TypeError for an invalid hook. */
+/** Wraps the hooks that a plugin attaches, so that their faults are contained. @throws TypeError for an invalid hook. */
 export function containedAttachment<A extends object>(attached: A, guards: PlaceGuards): A {
   if (attached instanceof Promise) {
     attached.catch(() => {});

@@ -13,7 +13,7 @@ export interface ContainedCallOptions<Args extends readonly unknown[], Value> {
   readonly mayThrow?: true;
 }
 
-/** Contains a synchronous function. @throws PluginFault, PluginSuspended without a substitute. */
+/** Wraps a synchronous function of a plugin, so that its faults are contained. @throws PluginFault, PluginSuspended without a substitute. */
 export function containedCall<Args extends readonly unknown[], Value>(
   hook: (...args: Args) => Value,
   guard: HookGuard,
@@ -34,7 +34,7 @@ export function containedCall<Args extends readonly unknown[], Value>(
         guard.passed();
         return value;
       }
-      // A returned promise is not awaited.
+      // The hook is synchronous: if it returns a promise, the promise is not awaited and its rejection is ignored.
       if (isLate) Promise.resolve(value).catch(() => {});
       failure = guard.wrongType(value, wanted);
     } catch (error) {

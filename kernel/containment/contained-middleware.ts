@@ -2,7 +2,7 @@ import type { KoaMiddleware } from '#contract';
 import { type HookGuard, noteOfOthers } from './hook-guard.ts';
 import { beginHook } from './marks.ts';
 
-/** Contains Koa middleware. Rejecting a request with `context.throw(403)` is not a fault. */
+/** Contains the faults of Koa middleware. Rejecting a request with `context.throw(403)` is not a fault. */
 export function containedMiddleware(middleware: KoaMiddleware, guard: HookGuard): KoaMiddleware {
   const { record, number, skips } = guard;
   return async (context, next) => {

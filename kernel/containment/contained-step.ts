@@ -9,7 +9,7 @@ import { isReply, isThenable, ReplyState } from './reply-state.ts';
 import { RequestState } from './request-state.ts';
 import { skipping } from './skipping-step.ts';
 
-/** Contains a wrap, so that its faults affect only its own requests. It is folded once, like any other. */
+/** Contains the faults of a wrap, so that they affect only its own requests. The result is connected to its inner step once, like any other wrap. */
 export function containedWrap<R extends object>(wrap: Wrap<R>, guard: HookGuard): Wrap<R> {
   const looksLast = afterHook(wrap);
   if (looksLast) return after(containedAfter(looksLast, guard));
@@ -18,7 +18,7 @@ export function containedWrap<R extends object>(wrap: Wrap<R>, guard: HookGuard)
   return (next) => (guard.skips ? skipping(wrap, next, guard) : refusing(wrap(leaving(next, guard)), guard));
 }
 
-/** Contains a hook that processes the reply. */
+/** Contains the faults of a hook that processes the reply. */
 function containedAfter<R>(hook: AfterHook<R>, guard: HookGuard): AfterHook<R> {
   const { record, number, skips } = guard;
   const settle = (): void => guard.passed();
@@ -48,7 +48,7 @@ function containedAfter<R>(hook: AfterHook<R>, guard: HookGuard): AfterHook<R> {
   };
 }
 
-/** Contains a hook that processes the request: the inner step is called when the hook has ended. */
+/** Contains the faults of a hook that processes the request: the inner step is called when the hook has ended. */
 function containedBefore<R extends object>(hook: BeforeHook<R>, next: Step<R>, guard: HookGuard): Step<R> {
   const { record, number, skips } = guard;
   const goOn = (result: Reply | undefined | void, before: RequestState | null, request: R, call: Call) => {

@@ -2,13 +2,13 @@ import { type Encoding, type HostList, isObject } from '#contract';
 import { containedCall } from './contained-call.ts';
 import type { PlaceGuards } from './place-guards.ts';
 
-/** Contains an encoding. Errors from `decode` and `passes` mean that a body cannot be read. */
+/** Contains the faults of an encoding. Errors from `decode` and `passes` mean that a body cannot be read. */
 export function containedEncoding(encoding: Encoding, guards: PlaceGuards): Encoding {
   const { encode, decode, passes } = encoding;
   const reading = { instead: null, mayThrow: true } as const;
   return {
     ...encoding,
-    // Data of plugins from files takes the monitored path.
+    // Left out, so that data of plugins from files takes the monitored path.
     shapes: undefined,
     merges: undefined,
     ...(encode && {
@@ -43,7 +43,7 @@ function isEncoded(value: unknown): boolean {
 
 const noHosts: readonly string[] = Object.freeze([]);
 
-/** Contains the hosts of a discovery: when it fails, its last hosts are used. */
+/** Contains the faults of a service discovery: when it fails, its last hosts are used. */
 export function containedHosts(hosts: HostList, guards: PlaceGuards): HostList {
   let last = noHosts;
   const current = containedCall(() => hosts.current, guards.of('current'), {

@@ -84,7 +84,7 @@ export class Containment {
     );
   };
 
-  /** See `Owner`. */
+  /** Claims an uncaught error that a plugin from a file has caused, see `Owner`. */
   takes(error: unknown, files: readonly string[]): boolean {
     const attached = this.records.filter((record) => record.files.size > 0);
     for (const file of files) {

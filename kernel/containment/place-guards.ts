@@ -44,7 +44,7 @@ export class PlaceGuards {
     );
   }
 
-  /** Contains a background task: a failure is counted and has no other effect. */
+  /** Contains the faults of a background task: a failure is counted and has no other effect. */
   task<Args extends readonly unknown[]>(
     hook: string,
     run: (...args: Args) => unknown,
@@ -61,7 +61,7 @@ export class PlaceGuards {
     };
   }
 
-  /** Contains the handler of a plugin's own port. */
+  /** Contains the faults of the handler of a plugin's own port. */
   handler(handle: PortHandler): PortHandler {
     const guard = this.of('listen');
     const fail = (error: unknown, response: ServerResponse): void => {

@@ -1,8 +1,11 @@
 import { createRequire, SourceMap, type SourceMapPayload } from 'node:module';
 
-/** Plugins from files run as JavaScript that was made of their source: lines stay where they are, columns do not. */
+/**
+ * Translates positions in the JavaScript that plugins from files are compiled to into positions in their source. Lines
+ * are the same in both, columns are not.
+ */
 
-/** A place in a file; lines and columns count from 1. */
+/** A position in a file; lines and columns start at 1. */
 export interface SourcePlace {
   readonly file: string;
   readonly line: number;
@@ -11,15 +14,15 @@ export interface SourcePlace {
 
 interface Translated {
   readonly source: string;
-  /** Made when a place is first asked for. */
+  /** Created when a position is first translated. */
   map?: SourceMap;
 }
 
-/** Files whose source is kept for that, the newest. */
+/** Maximum number of files whose source is remembered; the most recent ones are kept. */
 const KEPT_SOURCES = 1000;
 
 const sources = new Map<string, Translated>();
-/** Errors whose stack names places of the source already. */
+/** Errors whose stacks already contain positions in the source. */
 const placed = new WeakSet<Error>();
 
 /** Compiles a plugin's source to JavaScript. @throws for a syntax error, with `loc`. */
@@ -33,14 +36,14 @@ export function translate(file: string, source: string, withMap = false): { code
   });
 }
 
-/** From now on stacks of this thread that name the file mean what was made of this source. */
+/** Remembers the source of a file: later stacks of this thread that contain the file refer to code compiled from it. */
 export function noteSource(file: string, source: string): void {
   sources.delete(file);
   sources.set(file, { source });
   if (sources.size > KEPT_SOURCES) sources.delete(sources.keys().next().value!);
 }
 
-/** The sources of those files that were noted. */
+/** The remembered sources of the given files. */
 export function notedSources(files: readonly string[]): (readonly [string, string])[] {
   return files.flatMap((file) => {
     const { source } = sources.get(file) ?? {};
@@ -48,13 +51,13 @@ export function notedSources(files: readonly string[]): (readonly [string, strin
   });
 }
 
-/** The stack of an error will be left as it is. */
+/** Marks an error whose stack must not be translated. */
 export function notePlaced<E extends Error>(error: E): E {
   placed.add(error);
   return error;
 }
 
-/** The stack of an error, with the columns of the sources. */
+/** The stack of an error, with its columns translated to the source. */
 export function stackInSource(error: Partial<Error>, stack: string): string {
   if (sources.size === 0 || placed.has(error as Error)) return stack;
   return stack.replaceAll(/(\/.*?|[A-Za-z]:\\.*?):(\d+):(\d+)(?=\)?$)/gm, (text, file: string, line, column) =>
@@ -62,7 +65,7 @@ export function stackInSource(error: Partial<Error>, stack: string): string {
   );
 }
 
-/** The place in the source of a place in what was made of it. @param source other than the one that was noted. */
+/** Translates a position in compiled code to the source. @param source source to use instead of the remembered one. */
 export function placeInSource(place: SourcePlace, source?: string): SourcePlace {
   const translated = source === undefined ? sources.get(place.file) : { source };
   if (!translated) return place;
@@ -72,7 +75,7 @@ export function placeInSource(place: SourcePlace, source?: string): SourcePlace 
   return { ...place, column: isThere ? entry.originalColumn + 1 : 1 };
 }
 
-/** As in `/app/plugins/audit.ts:12:7`. */
+/** Formats a position, as in `/app/plugins/audit.ts:12:7`. */
 export function textOf({ file, line, column }: SourcePlace): string {
   return `${file}:${line}:${column}`;
 }

@@ -106,7 +106,7 @@ function write(descriptor: number, text: string): void {
   try {
     writeSync(descriptor, text);
   } catch {
-    // The descriptor has no reader.
+    // Ignored: the descriptor has no reader.
   }
 }
 

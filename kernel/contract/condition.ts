@@ -5,7 +5,7 @@ import type { PipeRequest } from './message.ts';
 export interface BackendCondition {
   /**
    * Evaluates the endpoint's request; must be synchronous and must not throw. Evaluated before any backend is called,
-   * or in a sequence when it is the backend's turn. Null: true if no other condition of the list is.
+   * or in a sequence when it is the backend's turn. Null: the condition holds if no other condition of the list does.
    */
   readonly holds: ((request: PipeRequest, call: Call) => boolean) | null;
   /** The condition in words, for `explain`. */

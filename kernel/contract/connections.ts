@@ -25,7 +25,7 @@ export interface BackendConnection {
 
 /** Observes how backend requests obtain their connections. Must be synchronous; exceptions are logged. */
 export interface ConnectionObserver {
-  /** A request is sent. Called for each attempt, including those that follow redirects. */
+  /** Called for every request that is sent, including retries and followed redirects. */
   connected(connection: BackendConnection, request: PipeRequest, call: Call): void;
   /** The first byte of the response has arrived. @param ms time since the request was sent. */
   responded?(ms: number, request: PipeRequest, call: Call): void;

@@ -10,6 +10,6 @@ export interface Conversion {
    * @param parent pointer of the containing object. @param from keys that lead from there to the original place.
    */
   moved(parent: string, key: string, ...from: string[]): void;
-  /** Objects of the document that can have components, those of pipes within components included. */
+  /** Objects of the document that can have components, including the pipes within components. */
   holders(document: DataObject): Iterable<{ readonly holder: DataObject; readonly pointer: string }>;
 }

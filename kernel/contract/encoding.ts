@@ -13,7 +13,7 @@ export interface Encoding {
   readonly streams?: true;
   /** A raw encoding whose 200 responses are sequences of messages that components can process. */
   readonly messages?: Messages;
-  /** The only field it writes. */
+  /** Name of the only field that the encoding writes. */
   readonly writesField?: string;
   /** The field that receives bodies that are not objects. */
   readonly readsField?: string;

@@ -2,18 +2,18 @@ import { extraConfig } from './extra-config.ts';
 import { HEADER_NAME_PATTERN } from './headers.ts';
 import type { Schema } from './schema.ts';
 
-/** Unique names. */
+/** Schema of a list of unique names. */
 const names = (description: string, ...example: string[]) =>
   ({ type: 'array', items: { type: 'string' }, uniqueItems: true, description, examples: [example] }) as const;
 
-/** Unique header names. */
+/** Schema of a list of unique header names. */
 const headerNames = (description: string, ...example: string[]) =>
   ({
     ...names(description, ...example),
     items: { type: 'string', published: { pattern: HEADER_NAME_PATTERN } },
   }) as const;
 
-/** Unique header names, or a single empty name. */
+/** Schema of a list of unique header names, or of a single empty name. */
 const headerFilter = (description: string, ...example: string[]) => {
   const named = { type: 'array', items: { type: 'string', pattern: HEADER_NAME_PATTERN } };
   const empty = { type: 'array', items: { type: 'string', enum: [''] } };

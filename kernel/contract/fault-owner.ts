@@ -22,12 +22,12 @@ export function runOwned<A extends unknown[], T>(owner: FaultOwner, run: (...arg
   return owners.run(owner, run, ...args);
 }
 
-/** The owner of what runs now; null for none. */
+/** Owner of the code that is running; null without one. */
 export function currentFaultOwner(): FaultOwner | null {
   return owners.getStore() ?? null;
 }
 
-/** The owner of a connection. @param name the other end, such as `host:port`. @param close is given what was thrown. */
+/** Creates the owner of a connection. @param name the other end, such as `host:port`. @param close receives the error. */
 export function connectionOwner(place: string, name: string, close: (error: Error) => void): FaultOwner {
   return {
     place,
@@ -37,15 +37,15 @@ export function connectionOwner(place: string, name: string, close: (error: Erro
 }
 
 /**
- * Runs all handlers of an emitter for an owner. For connections that the system hands out: their events begin in the server's
- * context, not in that of the code that listens. Costs 0.15 µs an event.
+ * Runs all handlers of an emitter for an owner. Needed for accepted connections: their events run in the context of the
+ * server, not of the code that listens for them. Costs 0.15 µs per event.
  */
 export function ownEvents(emitter: EventEmitter, owner: FaultOwner): void {
   const { emit } = emitter;
   emitter.emit = (...args) => runGuarded(owner, () => emit.apply(emitter, args)) ?? true;
 }
 
-/** Requests of accepted connections that serve nothing else anymore, by owner. */
+/** Requests, by owner, of accepted connections that serve only this request until they close. */
 const requests = new WeakMap<FaultOwner, string>();
 
 /** Adds the request that an accepted connection serves from now on, such as a WebSocket's, to its owner's name in the log. */
@@ -58,7 +58,7 @@ export function nameRequest(owner: FaultOwner, request: string): void {
  * connection alone.
  */
 export function beginOwned(place: string, socket: Socket, begin: () => void): void {
-  // Node removes its own error listener from connections it hands out, and a reset can come at any time.
+  // Node.js removes its own error listener from a connection that it hands over, and a reset can occur at any time.
   socket.on('error', ignored);
   const { remoteAddress, remotePort } = socket;
   const name = remoteAddress === undefined ? 'a local client' : `${remoteAddress}:${remotePort}`;
@@ -74,8 +74,8 @@ export function beginOwned(place: string, socket: Socket, begin: () => void): vo
 function ignored(): void {}
 
 /**
- * As `runOwned`, and an exception of the function itself belongs to the owner, too: it is thrown again from a tick of the
- * owner, since the storage has already left the owner's context when an exception reaches the process.
+ * Like `runOwned`, but an exception of the function itself also belongs to the owner. It is rethrown in a tick of the
+ * owner, because an exception reaches the process only after its async context has left the owner.
  * @returns undefined after an exception.
  */
 export function runGuarded<T>(owner: FaultOwner, run: () => T): T | undefined {

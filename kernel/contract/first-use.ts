@@ -1,6 +1,6 @@
 /**
- * A value that is made at first use, once for all callers, such as a library that is imported then. A failure is not
- * kept: otherwise a process that was out of file descriptors at that moment could never load the library again.
+ * A value that is created on first use, once for all callers, such as an imported library. A failure is not kept:
+ * otherwise a process that was out of file descriptors at that moment could never load the library again.
  */
 export class FirstUse<T> {
   readonly #make: () => Promise<T>;
@@ -10,7 +10,7 @@ export class FirstUse<T> {
     this.#make = make;
   }
 
-  /** Returns the value; rejects if it cannot be made this time. */
+  /** Returns the value; rejects if it cannot be created this time. */
   get(): Promise<T> {
     this.#made ??= this.#make().catch((error: unknown) => {
       this.#made = null;
@@ -19,7 +19,7 @@ export class FirstUse<T> {
     return this.#made;
   }
 
-  /** The value, without making it: null before the first use and after a failed one. Never rejects. */
+  /** Returns the value without creating it: null before the first use and after a failed one. Never rejects. */
   async made(): Promise<T | null> {
     return this.#made?.catch(() => null) ?? null;
   }

@@ -32,8 +32,8 @@ export class HeaderBag {
   /**
    * Replaces all values of a header. `name` is written as given; characters beyond Latin-1 in the value are written as
    * UTF-8.
-   * @throws TypeError for an invalid name, and for a value with line breaks or other control characters. Not caught, it
-   * fails the request with 500: a response never lacks a header that a component has set.
+   * @throws TypeError for an invalid name, and for a value with line breaks or other control characters. If not caught,
+   * it fails the request with 500: a response never lacks a header that a component has set.
    */
   set(name: string, value: string): void {
     const text = writable(name, value);

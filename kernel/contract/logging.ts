@@ -104,7 +104,7 @@ export interface AccessRecord {
   readonly bytesOut?: number | undefined;
   /** True if the response was sent completely. */
   readonly completed: boolean;
-  /** Errors on the way to the response. The `errors` of a reply can be used. */
+  /** Errors that occurred before the response was complete, such as the `errors` of a reply. */
   readonly errors: readonly { readonly message: string }[];
   /** `endpoint` of the matched route; null if none matched. */
   readonly endpoint: string | null;
@@ -149,7 +149,7 @@ export interface ServedAs {
   readonly handledBy?: string;
 }
 
-/** Stored by components that run around everything, for the logs. */
+/** Slot in which components that run around all endpoints store how they changed a request, for the logs. */
 export const servedSlot: Slot<ServedAs> = defineSlot('served');
 
 /** ID of the request, stored by the kernel if `router.request_id` names a header. */

@@ -3,10 +3,10 @@ import type { Meter, MeterAttributes } from './meter.ts';
 import type { ModuleContext, ServerRequest } from './module-messages.ts';
 import type { ActiveSpan } from './tracer.ts';
 
-/** As `fetch` of the platform; redirects, cache and credentials are the gateway's. */
+/** Like the standard `fetch`, but redirects, caching and credentials follow the settings of the gateway. */
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** Units of the windows in which a quota is counted, by the calendar in UTC. */
+/** Units of the calendar windows, in UTC, in which a quota is counted. */
 export type QuotaUnit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year';
 
 /** State of one limit of a quota rule. */
@@ -17,7 +17,7 @@ export interface Allowance {
   readonly remaining: number;
 }
 
-/** Result of a use of a quota. */
+/** Result of using a quota. */
 export interface QuotaVerdict {
   readonly allowed: boolean;
   /** Seconds until the next use is allowed, at least 1; null for a use that is allowed. */
@@ -26,13 +26,13 @@ export interface QuotaVerdict {
   readonly allowances: readonly Allowance[];
 }
 
-/** Rule of a quota. Every call fails with REDIS_FAILED where the use cannot be counted, and never waits without a limit. */
+/** Rule of a quota. Every call fails with REDIS_FAILED if the use cannot be counted; calls have a time limit. */
 export interface QuotaRuleClient {
-  /** Counts 1 in every window, or in none where one is full. @param caller who uses it, such as an API key. */
+  /** Counts 1 in every window, or in none of them if one is full. @param caller user of the quota, such as an API key. */
   take(caller: string): Promise<QuotaVerdict>;
-  /** Counts nothing. */
+  /** Returns the state of the limits without counting a use. */
   look(caller: string): Promise<QuotaVerdict>;
-  /** Counts in every window, even in a full one. @param weight at least 0. */
+  /** Adds a weight in every window, even in a full one. @param weight at least 0. */
   add(caller: string, weight: number): Promise<QuotaVerdict>;
 }
 
@@ -47,9 +47,9 @@ export interface QuotaClient {
 export type RedisValue = number | string | null | RedisValue[];
 
 /**
- * Connection of `redis` at the root. Every call is one round trip, bounded by the `command_timeout` of the connection; without
- * a connection, or when the server does not respond, it fails with REDIS_FAILED. A call is never sent twice, and a failed one
- * may have been carried out.
+ * Connection of `redis` at the root. Every call is one round trip, bounded by the `command_timeout` of the connection;
+ * without a connection, or when the server does not respond, it fails with REDIS_FAILED. A call is never sent twice;
+ * the server may have executed a call that failed.
  */
 export interface RedisClient {
   /** Name in the configuration. */
@@ -58,23 +58,24 @@ export interface RedisClient {
   /** @param options.ttlMs time to live, in milliseconds. Default: no expiry. */
   set(key: string, value: string | number, options?: { readonly ttlMs?: number }): Promise<void>;
   /**
-   * Adds to a counter, which begins at 0.
-   * @param options.by default 1. @param options.ttlMs time to live after its first use, in milliseconds. Default: no expiry.
-   * @returns its new value.
+   * Adds to a counter, which starts at 0.
+   * @param options.by amount to add. Default: 1. @param options.ttlMs time to live after its first use, in
+   * milliseconds. Default: no expiry.
+   * @returns the new value.
    */
   increment(key: string, options?: { readonly by?: number; readonly ttlMs?: number }): Promise<number>;
   /** @returns whether the key existed. */
   delete(key: string): Promise<boolean>;
-  /** Any other command with one key, as in `command('HGETALL', 'users')`. Blocking commands, such as BLPOP, are refused or do not wait. */
+  /** Any other command with one key, as in `command('HGETALL', 'users')`. Blocking commands, such as BLPOP, are rejected or return without waiting. */
   command(name: string, key: string, ...args: readonly (string | number)[]): Promise<RedisValue>;
-  /** Runs a Lua script on the server, atomically. At most 64 KiB. @param keys of one slot, in a cluster. */
+  /** Runs a Lua script on the server, atomically. At most 64 KiB. @param keys in a cluster, all keys must be in one hash slot. */
   eval(source: string, keys: readonly string[], args?: readonly (string | number)[]): Promise<RedisValue>;
 }
 
 /** Span of a handler. */
 export type ModuleSpan = Omit<ActiveSpan, 'call'>;
 
-/** Begins spans in the trace of a request. */
+/** Starts spans in the trace of a request. */
 export interface ModuleTracer {
   /**
    * @param of argument that the handler was called with: its context, or the request of an HTTP server.
@@ -84,7 +85,7 @@ export interface ModuleTracer {
   start(of: ModuleContext | ServerRequest, name: string, attributes?: MeterAttributes): ModuleSpan;
 }
 
-/** Place of the configuration that a handler is made for. */
+/** Place in the configuration for which a handler is created. */
 export type ModulePlace =
   | { readonly kind: 'service' }
   | { readonly kind: 'endpoint'; readonly method: string; readonly path: string }
@@ -99,11 +100,11 @@ export type ModulePlace =
 export interface ModuleHost {
   /** Log with the prefix `[PLUGIN: name]`. */
   readonly logger: Log;
-  /** Makes instruments; without an exporter their measurements are discarded. */
+  /** Creates instruments; without an exporter, their measurements are discarded. */
   readonly metrics: Meter;
   /** Calls over HTTP by the gateway's own client: its connections, TLS and proxy. Default timeout without a signal: 30 seconds. */
   readonly fetch: Fetch;
-  /** Begins spans in the traces of requests; without an exporter they are discarded. */
+  /** Starts spans in the traces of requests; without an exporter, they are discarded. */
   readonly tracer: ModuleTracer;
   /** Connection of `redis` at the root. Must be called in the factory. @throws ConfigError REDIS_CONNECTION */
   redis(name: string): RedisClient;

@@ -12,7 +12,7 @@ export interface BufferOptions {
   readonly limit?: number;
 }
 
-/** Facts about a request in addition to the request itself. */
+/** Information about a request in addition to the request itself. */
 export interface ModuleContext {
   /** Aborted when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal;
@@ -26,7 +26,7 @@ export interface ModuleContext {
   readonly clientIp: string;
   /** The client's `X-Request-Id`, else a random one: the same for all modules of a request. */
   readonly requestId: string;
-  /** Trace of the request; null where tracing is off. */
+  /** Trace of the request; null if tracing is off. */
   readonly span: { readonly traceId: string; readonly spanId: string } | null;
 }
 
@@ -36,13 +36,13 @@ export interface ModuleContext {
  */
 export interface PluginRequest {
   method: string;
-  /** Address that a backend is called at; of an endpoint, the path and query of the client. */
+  /** URL of the backend to call; for a request of an endpoint, the path and query that the client sent. */
   url: string;
   path: string;
   /** Path parameters; `id` and `Id` name the same one. */
   params: Record<string, string>;
   query: Record<string, string[]>;
-  /** Values of each header, in order. Names are matched in any case. */
+  /** Values of each header, in order. Names are case-insensitive. */
   headers: Record<string, string[]>;
   /** The bytes, which can be read once; null without a body. */
   get body(): Readable | null;
@@ -54,28 +54,28 @@ export interface PluginRequest {
 }
 
 /**
- * Response of an endpoint, or of a backend. `data`, `isComplete` and `headers` count where the response is decoded; `io`,
- * `statusCode` and `headers` where its bytes pass undecoded (`no-op`).
+ * Response of an endpoint, or of a backend. A decoded response consists of `data`, `isComplete` and `headers`; a
+ * response whose bytes are passed through (`no-op`) consists of `io`, `statusCode` and `headers`.
  */
 export interface PluginResponse {
   data: DataObject | null;
   isComplete: boolean;
   statusCode: number;
-  /** Values of each header, in order. Names are matched in any case. */
+  /** Values of each header, in order. Names are case-insensitive. */
   headers: Record<string, string[]>;
-  /** The bytes, which can be read once; null where they are decoded. */
+  /** The bytes, which can be read once; null for a decoded response. */
   get io(): Readable | null;
   set io(given: GivenBody);
 }
 
-/** Response as a response modifier gets it. */
+/** Response that is passed to a response modifier. */
 export interface ModifiedResponse extends PluginResponse {
-  /** The request that was answered. Changes to it have no effect. */
+  /** The request that this is the response to. Changes to it have no effect. */
   readonly request: PluginRequest;
   readonly context: ModuleContext;
 }
 
-/** Request that a handler makes itself, or a copy with changes. Missing fields stay as they are. */
+/** Request that a handler creates, or a copy with changes. Missing fields keep their values. */
 export interface GivenRequest {
   readonly method?: string;
   readonly url?: string | URL;
@@ -85,7 +85,7 @@ export interface GivenRequest {
   readonly body?: GivenBody;
 }
 
-/** Response that a handler makes itself, or a copy with changes. */
+/** Response that a handler creates, or a copy with changes. */
 export interface GivenResponse {
   readonly data?: DataObject | null;
   readonly isComplete?: boolean;
@@ -94,17 +94,17 @@ export interface GivenResponse {
   readonly io?: GivenBody;
 }
 
-/** Request as an HTTP server handler gets it: one of `fetch`, and more. */
+/** Request that is passed to an HTTP server handler: a `Request` of the fetch API with additional members. */
 export interface ServerRequest extends Request {
-  /** Node's own messages; null for a request that no client has sent. */
+  /** Node.js request and response; null for a request that no client has sent. */
   readonly raw: RawMessages | null;
-  /** Path as the client wrote it, whatever handlers have made of it. */
+  /** Path as sent by the client, even if handlers have changed it since. */
   readonly originalPath: string;
   /** Values shared by all modules of one request. */
   readonly state: Map<string, unknown>;
 }
 
-/** Failed call, as `onError` of a response modifier gets it. */
+/** Failed call that is passed to `onError` of a response modifier. */
 export interface Failure {
   /** Status that the client gets. */
   readonly statusCode: number;

@@ -14,21 +14,21 @@ type Soon<T> = T | Promise<T>;
 
 /**
  * Continues with the request as it is, or with another one, and returns the response.
- * @throws Error where the rest of the pipe fails; uncaught it becomes the answer.
+ * @throws Error if the rest of the pipe fails; if not caught, the error becomes the response.
  */
 export type MiddlewareNext = (request?: GivenRequest) => Promise<PluginResponse>;
 
-/** Runs around the rest of the pipe. */
+/** A handler that runs around the rest of the pipe. */
 export type MiddlewareHandler = (
   context: ModuleContext,
   request: PluginRequest,
   next: MiddlewareNext,
 ) => Soon<GivenResponse>;
 
-/** Changes a request in place, or returns another one. */
+/** A handler that changes a request in place, or returns another one. */
 export type RequestModifier = (request: PluginRequest, context: ModuleContext) => Soon<GivenRequest | undefined | void>;
 
-/** Changes a response in place, or returns another one. */
+/** A handler that changes a response in place, or returns another one. */
 export type ModifyResponse = (
   response: ModifiedResponse,
   context: ModuleContext,
@@ -37,21 +37,22 @@ export type ModifyResponse = (
 /** A response modifier that also sees failures. */
 export interface ResponseModifier {
   modify?: ModifyResponse;
-  /** Called instead of `modify` when the call, or a part of it, failed. The answer stays as it is. */
+  /** Called instead of `modify` when the call, or a part of it, failed. Cannot change the response. */
   onError?(failure: Failure, context: ModuleContext): unknown;
 }
 
-/** Answers in place of the gateway's HTTP client. */
+/** A handler that responds to a backend request in place of the gateway's HTTP client. */
 export type ClientHandler = (request: Request, context: ModuleContext) => Soon<Response>;
 
 /** Continues with the request, or with another one, and returns the response. */
 export type ServerNext = (request?: Request) => Promise<Response>;
 
-/** Runs around everything that the gateway answers. */
+/** A handler that runs around all processing of client requests. */
 export type ServerHandler = (request: ServerRequest, next: ServerNext) => Soon<Response>;
 
 /**
- * Makes a handler for one place of a configuration. A factory that returns a promise is awaited before the configuration serves.
+ * Creates a handler for one place of a configuration. A factory that returns a promise is awaited before the
+ * configuration serves.
  */
 export type HandlerFactory<Settings, Handler, Host extends ModuleHost = ModuleHost> = (
   config: Settings,

@@ -126,7 +126,7 @@ export interface AtEndpoint extends AttachmentTraits {
   readonly gather?: Gather;
   /** Reshapes the merged data; only for endpoints with several backends. */
   readonly shape?: (data: DataObject) => DataObject;
-  /** Merges the parts of a parallel call, in declaration order. Default: later keys win. */
+  /** Merges the responses of a parallel call, in declaration order. Default: later keys win. */
   readonly combine?: (replies: readonly DataObject[]) => DataObject;
   /** For outputs of messages: processes each message after the backend's hooks, innermost first. */
   readonly message?: MessageHook;
@@ -175,7 +175,7 @@ export interface PluginSource {
   readonly file: string;
   /** SHA-256 of the file and of every file it imports by a relative path; different content is a different instance. */
   readonly hash: string;
-  /** Absolute paths of all these files. */
+  /** Absolute paths of the file and of all these imports. */
   readonly files: readonly string[];
 }
 
@@ -197,9 +197,9 @@ export interface Plugin {
   readonly description: string;
   readonly places?: readonly Place[];
   /**
-   * Attachments at the root depend on no endpoint that `learnsFrom` does not select, and release what they register for
-   * an endpoint with it. Required for endpoints to be reused across reloads; not needed if the plugin hands nothing to
-   * endpoints.
+   * Declares that attachments at the root depend only on endpoints that `learnsFrom` selects, and release everything
+   * that they register for an endpoint together with it. Required for endpoints to be reused across reloads; not needed
+   * if the plugin passes nothing to endpoints.
    */
   readonly independent?: true;
   /** Endpoints with this component can omit `backend`, which is then filled in and must never be called. */

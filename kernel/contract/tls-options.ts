@@ -23,7 +23,7 @@ export type TlsFault = (
   cause?: unknown,
 ) => ConfigError;
 
-/** The default replaces SSL 3.0, which no runtime supports: the setting has no effect. */
+/** SSL 3.0 is replaced with the default version, because the runtime does not support it: the setting has no effect. */
 const versions: Readonly<Record<ClientTls['min_version'], SecureVersion>> = {
   'SSL3.0': 'TLSv1.3',
   TLS10: 'TLSv1',

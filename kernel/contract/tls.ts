@@ -125,7 +125,7 @@ export interface KeyFiles {
   readonly privateKeyAt: string;
 }
 
-/** All pairs of a `tls` object in order; the old single pair is last. */
+/** All certificates of a `tls` object with their keys, in order; the pair in the old single fields is last. */
 export function keyFilesOf(config: ServerTlsConfig): KeyFiles[] {
   const list = config.keys.map((pair, index) => ({
     certificate: pair.public_key,

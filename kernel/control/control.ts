@@ -90,7 +90,7 @@ export class Control {
     return this.#files.listFor(this.#source);
   }
 
-  /** Registry for inspecting configurations; a closed one has the plugins from files that serve, and evaluates none. */
+  /** Plugin registry for inspecting configurations. With a closed reach, it contains only the plugins from files that already serve, and evaluates no others. */
   registryFor(reach: Reach): Registry {
     const { registry } = this.#options.generations;
     if (reach !== 'closed') return registry;
@@ -230,7 +230,7 @@ export class Control {
         await abortAll(ready);
         return { ...reported, ...issuesOf([]) };
       }
-      // Of two equivalent documents, the one that is kept is the one to compare with.
+      // The new document is kept in place of the equivalent one, so the next document is compared with it.
       before.understood = normalized.understood;
       this.#adopt(change, snapshot, this.current.warnings, false);
       return { ...reported, ...issuesOf((await commitAll(ready)).failures) };

@@ -25,8 +25,8 @@ export interface DescriptorWatchOptions {
 type State = 'enough' | 'few' | 'none';
 
 /**
- * Logs when the process runs out of file descriptors. Nothing else does: without one, connections of clients are
- * accepted and closed by libuv, and no event is emitted.
+ * Logs when the process runs out of file descriptors. Otherwise the cause would stay unknown: libuv then accepts and
+ * closes the connections of clients without emitting an event.
  */
 export class DescriptorWatch {
   readonly #options: Required<DescriptorWatchOptions>;
@@ -39,7 +39,7 @@ export class DescriptorWatch {
     if (this.look()) this.#timer = setInterval(() => this.look(), INTERVAL_MS).unref();
   }
 
-  /** Reads once. @returns false on systems that do not report descriptors. */
+  /** Reads the number of descriptors once. @returns false on systems that do not report descriptors. */
   look(): boolean {
     const { log, now, read } = this.#options;
     const descriptors = read();

@@ -7,7 +7,7 @@ import type { GuardState } from './guard.ts';
 export interface EventData {
   'reload.started': { readonly attempt: number; readonly trigger: Trigger };
   'reload.phase': { readonly attempt: number; readonly phase: Phase };
-  /** Limited to its issues, and to as many as one client is shown. */
+  /** Contains warnings only as `issues`, and as many of them as one client is shown. */
   'reload.succeeded': Applied;
   'reload.failed': Attempt;
   'worker.up': { readonly worker: number; readonly pid: number | null };

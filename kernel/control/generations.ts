@@ -139,7 +139,7 @@ export class Generations {
     return this.#cell.requests;
   }
 
-  /** Rights of another process on a shared value: according to the configuration that it serves, or else to the current one. */
+  /** Finds the operation on a shared value for another process: with the settings of the configuration that this process serves, or else of the current one. */
   shared(revision: number, id: string): ((question: Question) => Question) | undefined {
     const serving = this.current.runtime;
     const runtimes = [serving, ...this.draining.map(({ runtime }) => runtime)];

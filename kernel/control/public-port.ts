@@ -73,7 +73,8 @@ export class PublicPort {
       this.#chosen = address;
       const requested = this.#addressOf(runtime.config);
       const isFree = requested.port === 0 && known !== null;
-      // Workers share a port under the number they requested: if another one requested 0, 0 leads to the same port.
+      // Workers share a port by the number that they requested: if another worker requested port 0, requesting 0 here
+      // opens the same port.
       const listener = isFree ? await this.#listen(runtime, { ...requested, port: known }).catch(() => null) : null;
       this.#listener = listener ?? (await this.#listen(runtime, requested));
       this.#listener.setClosing(this.#closing);
@@ -125,7 +126,7 @@ export class PublicPort {
   #addressOf({ listen_ip: ip, port }: ServiceConfig): RequestedAddress {
     const { host, port: chosen } = this.#chosen;
     if (host === undefined && chosen === undefined) return { ip, port };
-    // A port chosen without an address cannot be one of a Unix socket.
+    // A Unix socket in the configuration is ignored if only a port was chosen.
     return { ip: host ?? (socketPath(ip) === null ? ip : ''), port: chosen ?? port };
   }
 
@@ -135,7 +136,7 @@ export class PublicPort {
     throw new GatewayError('LISTENING', `the gateway already listens on ${address}`);
   }
 
-  /** A free port is kept while any port will do, and when it is requested by its number. */
+  /** The open port is kept if any free port is requested, or if the port is requested by its number. */
   #isAt({ ip, port }: RequestedAddress): boolean {
     if (ip !== this.#requested.ip) return false;
     return socketPath(ip) !== null || port === this.#requested.port || port === this.#listener!.port;

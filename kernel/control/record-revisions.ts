@@ -22,7 +22,7 @@ export function recordRevisions(control: Control, generations: Generations, revi
   control.onDone.push((change, { result, revision, hash, previous }) => {
     if (result !== 'applied' || change.recorded === false || previous === 0) return;
     const { runtime } = generations.current;
-    // It is in the history at once; a slow disk delays nothing.
+    // Not awaited: the revision is in the history at once, and a slow disk must not delay the change.
     void revisions.add(toRevision(change, revision, hash, control.current.snapshot, runtime));
   });
 }

@@ -43,7 +43,7 @@ export function revisionFiles(directory: string): RevisionFiles {
   const read = async (number: number): Promise<Revision> =>
     parseRevision(await readFile(pathOf(number), 'utf8'), number);
 
-  /** Writes the whole text to disk before it gets its name. */
+  /** Writes the whole text to disk before the file gets its final name. */
   const write = async (revision: Revision, publish: (temporary: string) => Promise<boolean>): Promise<boolean> => {
     await makeDirectory(directory);
     const temporary = join(directory, `.${nameOf(revision.number)}.${randomUUID()}.tmp`);
@@ -113,7 +113,8 @@ const PIECE = 65_536;
 /** Serializes a revision as a line of JSON, in pieces, so that requests are served in between. */
 async function* jsonOf({ text, ...summary }: Revision): AsyncGenerator<string, void, undefined> {
   yield `${JSON.stringify(summary).slice(0, -1)},"text":"`;
-  // Surrogate halves are escaped separately, and are joined again when read.
+  // A character outside the BMP may be split between two pieces: its halves are escaped separately, and joined again
+  // when read.
   for (let at = 0; at < text.length; at += PIECE) {
     yield JSON.stringify(text.slice(at, at + PIECE)).slice(1, -1);
     await scheduler.yield();
@@ -136,14 +137,14 @@ async function removeAbandoned(path: string): Promise<void> {
   try {
     if (Date.now() - (await stat(path)).mtimeMs > ABANDONED_MS) await rm(path, { force: true });
   } catch {
-    // It is gone already, or cannot be removed by this process; either way it is not a revision.
+    // The file no longer exists, or cannot be removed by this process; in both cases it is not a revision.
   }
 }
 
 /** Makes a rename survive a power failure, if the system supports it. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r').catch(() => null);
-  // Not every file system supports this; the file itself is written and named.
+  // Not every file system supports this; the file itself has already been written and renamed.
   await handle?.sync().catch(() => {});
   await handle?.close();
 }

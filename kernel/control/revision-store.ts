@@ -51,7 +51,7 @@ interface Entry {
   summary: RevisionSummary;
   /** The content while it is only in memory; null when it is in its file. */
   text: string | null;
-  /** Differs from its file. */
+  /** True while the revision differs from its file. */
   dirty: boolean;
 }
 
@@ -127,7 +127,7 @@ export async function createRevisionStore(
         failures.push((error as Error).message);
       }
     };
-    // Removals make room for additions.
+    // Revisions are removed before others are added, so that the disk has space for them.
     for (const entry of leaving) {
       await attempt(async () => {
         if (entry.text === null) await disk.remove(entry.summary.number);

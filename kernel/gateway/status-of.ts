@@ -10,7 +10,7 @@ export function statusOf(
   workers: readonly WorkerInfo[],
 ): GatewayStatus {
   const { id, hash } = current.runtime;
-  // The primary counts, too, because it handles `inject`.
+  // Calls of the main process are included, because it handles `inject`.
   return {
     revision: id,
     hash,

@@ -11,7 +11,7 @@ const MOST_BYTES_A_UNIT = 3;
 export class LineBuffer {
   readonly #limit: number;
   #bytes: Buffer;
-  /** For each line, its length in bytes times two, plus one if it is major. */
+  /** For each line, its length in bytes times two, plus one for a major line (WARNING or above), which is dropped last. */
   #marks = new Uint32Array(256);
   #lines = 0;
   #size = 0;

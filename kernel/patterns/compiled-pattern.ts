@@ -14,7 +14,7 @@ const LONGEST_RESULT = 32 * 1024 * 1024;
 export class CompiledPattern implements Pattern {
   readonly source: string;
   readonly #program: RE2JS;
-  /** In UTF-16 units. */
+  /** Maximum length of a text to be matched, in UTF-16 units. */
   readonly #longest: number;
 
   constructor(source: string, program: RE2JS) {

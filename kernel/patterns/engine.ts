@@ -20,8 +20,8 @@ export function compileProgram(source: string): RE2JS {
 }
 
 /**
- * Cache size of an expression, in bytes. Too small a cache makes word lists slow; some expressions learn something new
- * from every text and fill any cache, in vain, for each.
+ * Limit of the states that the engine caches for an expression, in bytes. A smaller cache makes word lists slow; a
+ * larger one would not help expressions that add states for every text, which fill a cache of any size.
  */
 const LEARNED_BYTES = 256 * 1024;
 const LEARNED_BYTES_A_STEP = 2048;

@@ -103,7 +103,7 @@ function startOf(source: string, mark: string, { kind, fragment: segment }: Comp
         .slice(-tries)
         .findLast((at) => !complaintAbout(source.slice(0, at)));
     default:
-      // The engine reads from left to right: it reports the same for a text that ends with the error.
+      // The engine reads from left to right, so it reports the same error for an expression that is cut off after it.
       return placesOf(mark, source)
         .slice(0, tries)
         .find((at) => complaintAbout(source.slice(0, at + mark.length))?.kind === kind);

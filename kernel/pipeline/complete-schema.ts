@@ -138,7 +138,7 @@ function withOptionalBackend(endpoint: JsonSchema, alone: readonly Namespace[]):
   return { ...endpoint, required, allOf: [...((endpoint['allOf'] as object[]) ?? []), { anyOf: choices }] };
 }
 
-/** Adds to a core object's schema what only the registry knows, and the old field names accepted in existing files. */
+/** Adds the components known to the registry to a core object's schema, and the old field names accepted in existing files. */
 function complete(
   level: Exclude<Level, 'agent'>,
   schema: JsonSchema,

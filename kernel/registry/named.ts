@@ -23,7 +23,8 @@ export async function loadNamed(document: unknown, registry: Registry): Promise<
   await registry.load([...names].map((name) => presentName(name, registry.compatibility)));
   const isRead = [...encodings.encoding].every((name) => registry.encoding(name)?.decode);
   const isWritten = [...encodings.output_encoding].every((name) => canWrite(registry.encoding(name)));
-  // The error for an encoding that does not exist or works in one direction lists the suitable ones of all.
+  // All encodings are loaded if one does not exist or works in only one direction, because the error lists the suitable
+  // ones.
   if (!isRead || !isWritten)
     await registry.load(registry.names('encoding').map((name): Namespace => `encoding/${name}`));
 }

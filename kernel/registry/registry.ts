@@ -74,7 +74,7 @@ export class Registry implements KnownPlugins {
     if (!this.isWhole || !other.isWhole || this.#given.length !== other.#given.length) return false;
     if (!this.#given.every(isOwn)) return false;
     const missing = [...other.#loaded].filter(([name, plugin]) => this.#loaded.get(name) !== plugin);
-    // For plugins from files, it is observable which of them are loaded.
+    // Loading a plugin from a file is observable, so a registry that has loaded other ones is not replaced.
     if (missing.some(([name, { source }]) => source !== undefined || this.#loaded.has(name))) return false;
     for (const [name, plugin] of missing) this.#loaded.set(name, plugin);
     return true;
@@ -153,7 +153,7 @@ export class Registry implements KnownPlugins {
 
   /** The encoding of a loaded `encoding/<name>` plugin. */
   encoding(name: string): Encoding | undefined {
-    // Called several times for each backend.
+    // Cached, because this is called several times for each backend.
     const known = this.#encodings.get(name);
     if (known) return known;
     const encoding = this.#loaded.get(`encoding/${name}`)?.encodings?.find((each) => each.name === name);

@@ -54,12 +54,13 @@ export class Handovers {
       const port = ack === undefined ? undefined : waiting.get(ack);
       if (port === undefined) return;
       waiting.delete(ack!);
-      // For Node.js, an accepted connection is one that it can close.
+      // Node.js closes connections that it regards as accepted, so one whose port is no longer open is marked as
+      // accepted.
       message.accepted ||= !this.#isOpen(port);
     });
-    // Its last messages have been read by then.
+    // By then, the last messages of the worker have been read.
     child.once('close', () => {
-      // Node.js keeps the ports of a worker that dies with a connection on its way to it.
+      // Node.js keeps the ports of a worker that dies before a connection has reached it.
       worker.disconnect();
       this.#ports.delete(worker);
       for (const ack of [...waiting.keys()])

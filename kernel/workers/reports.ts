@@ -8,7 +8,7 @@ import { boundInArguments } from './young-generation.ts';
 /** Descriptor, in a worker, for reports that its blocked event loop cannot send. */
 const REPORTS = 4;
 
-/** Starts all later workers with that descriptor, in addition to the channel for everything else. */
+/** Starts all later workers with a descriptor for reports, in addition to the channel for everything else. */
 export function setUpWorkers(program: string, args: readonly string[], settings: WorkerSettings): void {
   const ofEach: WorkerSettings = { ...settings, reports: REPORTS };
   cluster.setupPrimary({
@@ -29,7 +29,7 @@ export function readReports(worker: Worker, onHeld: (held: Held) => void): void 
     try {
       onHeld(JSON.parse(text) as Held);
     } catch {
-      // Partial line of a worker that was killed.
+      // Ignored: an incomplete line of a worker that was killed.
     }
   });
 }

@@ -171,7 +171,7 @@ export class WorkerPool implements Participant, SlotOwner {
     const refused = settled.find((outcome) => outcome.status === 'rejected');
     if (refused) {
       const released = abort();
-      // Orders arrive in sequence: the next one follows the abort.
+      // Not awaited after an abort: orders arrive in sequence, so the next one follows the abort.
       if (!signal.aborted) await released;
       throw refused.reason;
     }
@@ -271,7 +271,7 @@ export class WorkerPool implements Participant, SlotOwner {
       this.log.warning(`worker ${id} (pid ${replaced.pid}) had an internal error; replaced by pid ${pid}`);
     }
     if (this.#fallen.delete(slot)) this.log.info(`worker ${id} (pid ${pid}) is running again`);
-    // It may have replaced another worker while the gateway drains.
+    // The worker may have replaced another one while the gateway drains.
     slot.setClosing(this.#closing);
     this.#events.emit('worker.up', { worker: id, pid });
   }

@@ -213,7 +213,7 @@ async function inspect(
       if (client) return checkWithRunning(client, document, isReading, isSecret);
       const violations = schema === undefined ? [] : await lintAgainst(schema, document.data);
       const issues = [...errors, ...violations];
-      // Invalid settings may lead to wrong servers.
+      // With errors, servers are not contacted, because an invalid setting may name the wrong server.
       const isTried = connectMs !== null && issues.length === 0;
       const tried = isTried ? await tryUpstreams(upstreams, connectMs) : null;
       const all = [...document.warnings, ...warnings];

@@ -39,7 +39,7 @@ export async function lintAgainst(place: string, data: unknown): Promise<ConfigE
 const patterns = createPatterns();
 const regExp = Object.assign(compilePattern, { code: '' });
 
-/** Like the pattern service, but with the pattern in the message, as its position cannot be shown. */
+/** Like the pattern service, but error messages contain the pattern, because its position in the schema cannot be shown. */
 function compilePattern(source: string): Pattern {
   try {
     return patterns.compile(source);

@@ -55,7 +55,7 @@ function isRevision(text: string): boolean {
 interface Side {
   readonly document: Document;
   readonly config: ServiceConfig;
-  /** The plugins available to it. */
+  /** The plugins available to this configuration. */
   readonly registry: Registry;
   /** Maps a pointer into `config` to the pointer into the document. */
   readonly origin: (pointer: string) => string;

@@ -16,7 +16,7 @@ const flags = {
   ...remoteFlags,
 } as const satisfies Flags;
 
-/** Prints events, one per line, until interrupted. Exit code 0 then; 3 when the gateway does not respond. */
+/** Prints events, one per line, until interrupted. Exit code 0 when interrupted; 3 when the gateway does not respond. */
 export const events: Command = {
   usage: '',
   flags,

@@ -39,11 +39,11 @@ export const formatFlag = {
 interface Accepted {
   readonly document: Document;
   readonly config: ServiceConfig;
-  /** The plugins available to it. */
+  /** The plugins available to this file. */
   readonly registry: Registry;
   /** Maps a pointer into `config` to the pointer into the document. */
   readonly origin: (pointer: string) => string;
-  /** Contains routes only when files were read; for inspection, not to be called. */
+  /** The compiled configuration, for inspection only: its routes must not be called. It contains routes only when files were read. */
   readonly compiled: Compiled;
 }
 

@@ -47,7 +47,7 @@ function masksOfDocument(document: NonNullable<Findings['document']>, isSecret: 
 }
 
 const nameAndSign = /([\w-]+)["']?\s*[:=]\s*/g;
-/** A value: a string, or the rest of the line. */
+/** Matches a value: a string, or the rest of the line. */
 const value = /"(?:\\.|[^"\\])*"?|'[^']*'?|.*/y;
 
 function masksOfText(text: string): Masks {

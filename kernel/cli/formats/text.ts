@@ -58,7 +58,7 @@ function createShow({ text: source, file: own }: Findings, masks: Masks, paint: 
   if (source === undefined) return () => [];
   const lines = source.split(/\r?\n/);
   return ({ file = own, line, column, endLine, endColumn }, style) => {
-    // The text is that of the configuration; a plugin's source is another file.
+    // Only the text of the configuration file is available; an error may be in another file, such as a plugin's source.
     const content = line === undefined || file !== own ? undefined : lines[line - 1];
     if (line === undefined || content === undefined) return [];
     const end = endLine === line ? endColumn! - 1 : content.trimEnd().length;

@@ -59,7 +59,7 @@ const heading = ['NAME', 'LEVELS', 'FILE', 'HASH'];
 
 interface View {
   readonly name: string;
-  /** Levels at which it can be used, and what else it provides. */
+  /** Levels at which the plugin can be used, and other things that it provides, such as encodings. */
   readonly kinds: readonly string[];
   readonly file: string | null;
   readonly hash: string | null;

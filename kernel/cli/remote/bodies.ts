@@ -75,7 +75,7 @@ export interface RevisionBody {
   readonly actor: string | null;
   readonly message: string | null;
   readonly result: string;
-  /** Reason for its rollback. */
+  /** Reason why the revision was rolled back. */
   readonly reason: string | null;
   readonly pinned: boolean;
   readonly active?: boolean;

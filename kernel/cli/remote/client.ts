@@ -48,7 +48,7 @@ export function createAdminClient({ address, token, ca }: AdminClientOptions): A
     ...(body !== undefined && { body }),
     ...(ca !== undefined && { https: { certificateAuthority: ca } }),
     enableUnixSockets: true,
-    // The token is valid only for this address.
+    // Redirects are not followed, because the token must be sent only to this address.
     followRedirect: false,
     throwHttpErrors: false,
     retry: { limit: 0 },

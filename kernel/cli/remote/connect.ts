@@ -49,7 +49,7 @@ export interface RemoteFlags {
 
 /**
  * Connects to the admin port given by the flags, GATEWAY_ADMIN_LISTEN and GATEWAY_ADMIN_TOKEN.
- * @returns the exit code: that of the conversation, or of the failure that ended it early, which is printed on standard
+ * @returns the exit code of the conversation, or of the failure that ended it early, which is printed on standard
  * error.
  * @throws UsageError for an address or a file that cannot be used.
  */

@@ -53,7 +53,7 @@ function show(response: AdminResponse, json: boolean, terminal: Terminal): numbe
   return diff.equal ? 0 : 1;
 }
 
-/** Adds the file name, which the gateway does not know; removed parts were in a different file. */
+/** Adds the file name, which the gateway does not know, to changes and errors. Removed settings get none: they are not in this file. */
 function namedAs(file: string, response: AdminResponse): AdminResponse {
   const body = readBody<Partial<ConfigDiff & Problem>>(response);
   if (!body) return response;

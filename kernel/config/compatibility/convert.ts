@@ -27,7 +27,8 @@ function fillBackend(endpoint: DataObject, plugins: ReadonlySet<Plugin>): void {
   const { extra_config: components } = endpoint;
   if (Object.hasOwn(endpoint, 'backend') || !isObject(components)) return;
   const isAlone = [...plugins].some(({ name, answersAlone }) => answersAlone && Object.hasOwn(components, name));
-  // Never called. The host prevents a follow-up error about a backend without hosts when the component is invalid.
+  // This backend is never called. Its host prevents a follow-up error about a backend without hosts when the component
+  // is invalid.
   if (isAlone) endpoint['backend'] = [{ url_pattern: '/', host: ['http://localhost'] }];
 }
 

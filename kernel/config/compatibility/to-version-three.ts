@@ -53,8 +53,7 @@ export function isCurrent(version: Data | undefined): version is 3 | 4 {
 }
 
 /**
- * Reports components that version 4 of the format no longer has in KrakenD, where they are errors.
- *
+ * Reports components that KrakenD rejects in version 4 of the format, because it has removed them.
  * Code: a warning, CONFIG_REMOVED.
  */
 export function reportRemoved(document: DataObject, origin: Origin, known: KnownPlugins, report: Report): void {

@@ -128,7 +128,7 @@ function compareRoutes(match: Match, service: Change<DataObject>, known: KnownPl
   }));
 }
 
-/** The object that contains the value at a pointer; it can show that the value is a secret. */
+/** The object that contains the value at a pointer; its other members can show that the value is a secret. */
 function holderOf(data: DataObject | undefined, pointer: string): Data | undefined {
   return pointer === '' ? undefined : (valueAt(data, parsePointer(pointer).slice(0, -1)) as Data | undefined);
 }
@@ -161,7 +161,7 @@ function routeName({ before, after }: Match): RouteName {
   return { method, endpoint };
 }
 
-/** Masks guessed secrets, so that they never equal the values that they are compared with. */
+/** Masks the secrets selected by `isGuess`, so that a comparison never confirms a guessed secret. */
 function withoutGuesses(document: EffectiveDocument, isGuess: IsSecret | undefined): EffectiveDocument {
   if (!isGuess) return document;
   return {

@@ -146,7 +146,7 @@ function placeOf(
   return text.slice(dash + 1, value.start).trim() === '' ? { start: dash, end: value.end } : undefined;
 }
 
-/** Offset of the next header that does not lead into the table. */
+/** Offset of the next header that does not belong to the table or to a table inside it. */
 function endOfTable(text: string, { start, end }: TextRange): number {
   const inner = `${text.slice(start, end).replace(/[[\]\s]/g, '')}.`;
   for (const match of text.slice(end).matchAll(/^[ \t]*\[{1,2}([^\]\n]*)\]/gm)) {

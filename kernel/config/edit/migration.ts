@@ -99,7 +99,7 @@ function given(object: DataObject, pointer: string, fields: DataObject): Change[
   );
 }
 
-/** Keeps a setting that was moved as a comment. */
+/** Turns a setting that was moved to another place into a comment. */
 function retired(holder: DataObject, pointer: string, name: string): Change {
   return { pointer: joinPointer(pointer, name), key: commentKey(holder, name) };
 }

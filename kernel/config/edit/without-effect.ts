@@ -16,7 +16,7 @@ const UNSEEN: ReadonlySet<string> = new Set([
   'SCHEMA_ENUM',
 ]);
 
-/** Required fields: a misspelled one is reported as missing there, not ignored. */
+/** Required fields: KrakenD reports a misspelled one as missing instead of ignoring it. */
 const NEEDED: ReadonlySet<unknown> = new Set([
   ...serviceSchema.required,
   ...endpointSchema.required,
@@ -42,7 +42,8 @@ export function withoutEffect(
     const holder = valueAt(document, steps.slice(0, -1));
     if (!isObject(holder)) return [];
     const isOutput = code === 'ENCODING_UNKNOWN' && steps.at(-1) === 'output_encoding' && steps.length > 1;
-    // KrakenD reads it as `json`; without the key, the service's encoding would apply here.
+    // KrakenD reads an unknown encoding as `json`. Removing the key instead would make the service's encoding apply
+    // here.
     const fix =
       isOutput && document['output_encoding'] !== undefined
         ? { value: 'json' }

@@ -62,7 +62,7 @@ export function includeFiles(
   return { data: result, count };
 }
 
-/** Pointer of a nested value; inside an included file, that of the include. */
+/** Pointer of a nested value; for a value in an included file, the pointer of the include. */
 function outer(pointer: string, step: string | number, chain: readonly string[]): string {
   return chain.length === 0 ? joinPointer(pointer, step) : pointer;
 }

@@ -36,7 +36,7 @@ export class Renderer {
   readonly tree: Dict;
   /** Warnings about the settings. */
   readonly warnings: readonly ConfigError[];
-  /** Settings that only inclusion can read. */
+  /** Settings files that are templates themselves, which only an inclusion can read. */
   readonly unread: Settings['unread'];
 
   /** @throws ConfigErrors with every unreadable file. */

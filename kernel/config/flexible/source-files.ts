@@ -32,7 +32,7 @@ export class SourceFiles {
     const neighbor = isAbsolute(path) ? path : join(dirname(from), path);
     const here = normalize(path);
     if (neighbor === here || existsSync(neighbor) || !existsSync(here)) return neighbor;
-    // Watched, because it takes precedence as soon as it exists.
+    // This path is watched even if the file does not exist, because it takes precedence as soon as it is created.
     this.#onRead(neighbor, null);
     return here;
   }

@@ -152,7 +152,7 @@ export function issueLine({ file, line, column, message, pointer, code, hint }: 
   return `${place}${message}${subject} [${code}]${hint === undefined ? '' : `; hint: ${hint}`}`;
 }
 
-/** Adapts the text of a finding to its document: for a template, replaces offers that do not apply. */
+/** Adapts the text of a finding to its document: for a template, advice that applies only to plain files is replaced. */
 function advised<T extends string | undefined>(document: Document | null, text: T): T {
   const found = document?.rendering && text && advice.find(([offer]) => text.includes(offer));
   return found ? (text!.replace(found[0], found[1]) as T) : text;

@@ -46,7 +46,7 @@ async function inBatches(data: unknown, options: NormalizeOptions, least: number
   for (const _ of checkTogether(config, options.known ?? nothingKnown, report, false)) {
     if (scheduler.due) await scheduler.yield();
   }
-  // A message may contain a pointer, which is different in its batch.
+  // A pointer in a warning would refer to a position in the batch, not in the document.
   const namesPlace = batches.some(({ warnings }) => warnings.some(({ message }) => message.includes('/endpoints/')));
   if (report.errors.length > 0 || namesPlace) return null;
   const warnings = batches.flatMap((batch, index) => {

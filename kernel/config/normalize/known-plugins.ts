@@ -55,7 +55,7 @@ export function leavesAlone(extra: Components, what: 'requests' | 'data', known:
 /** The router options belong to the kernel. */
 const OWN = 'router';
 
-/** True if the keys in a component are data and say nothing about their values. @param name may be an old one. */
+/** True if the author of a configuration chooses the keys in a component, so that they do not describe their values. @param name may be an old one. */
 export function hasFreeKeys(name: string, known: KnownPlugins): boolean {
   return name === OWN || known.plugin(presentName(name, known.compatibility))?.freeKeys === true;
 }

@@ -40,8 +40,8 @@ export interface NormalizeOptions {
 
 export interface Normalized {
   /**
-   * Deep-frozen. With errors it must not be served, only searched for more of them: it then contains only endpoints
-   * with a valid structure.
+   * Deep-frozen. If there are errors, it contains only endpoints with a valid structure and must not be served, only
+   * checked for further errors.
    */
   readonly config: ServiceConfig;
   /** All errors; pointers refer to the document. */

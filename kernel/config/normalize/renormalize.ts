@@ -59,7 +59,7 @@ export async function renormalize(
     ...movedAfter(kept, positions),
     ...report.warnings,
   ];
-  // A message may contain a pointer that is no longer valid.
+  // A warning may contain a pointer to an endpoint, which is wrong once endpoints have moved.
   const namesPlaces = kept.some(({ message }) => message.includes('/endpoints/'));
   if (report.errors.length > 0 || (namesPlaces && isShifted(positions))) return null;
   return { config, errors: [], warnings, origin: partial.origin, isPlain: true };

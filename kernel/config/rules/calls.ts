@@ -25,8 +25,7 @@ export const endpointTimeouts: EndpointRule = (endpoint, pointer, { write_timeou
 const PARTS = ['dialer_timeout', 'response_header_timeout'] as const;
 
 /**
- * Same check for the root fields.
- *
+ * Checks the timeouts at the root in the same way.
  * Code: a warning, TIMEOUT_UNUSED.
  */
 export const serviceTimeouts: ServiceRule = (service, report) => {

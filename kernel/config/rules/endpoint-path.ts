@@ -31,7 +31,7 @@ export function checkEndpointPath(
     report.error('ROUTE_PATH', `${pointer}/endpoint`, message, { hint: `${VIRTUAL}shop/path` });
     return;
   }
-  // A host may have a port.
+  // The colon before the port of a virtual host is allowed, so it is replaced before the path is checked.
   const plain = host === undefined ? path : path.replace(host, host.replaceAll(':', '-'));
   for (const { message, ...rest } of pathFaults(plain, options.disableRest)) {
     report.error('ROUTE_PATH', `${pointer}/endpoint`, message, rest);

@@ -102,7 +102,7 @@ function probePaths(router: ServiceConfig['router']): string[] {
 
 /**
  * Checks a service and all its endpoints together; each must be valid by itself.
- * @param isRouted its paths are those of a configuration that has already been checked.
+ * @param isRouted the paths are the same as in a configuration that was already checked.
  */
 export function* checkTogether(
   service: ServiceConfig,

@@ -68,7 +68,7 @@ function* findOpenNeighbors(
   return [...results.values()];
 }
 
-/** Finds all of them without yielding. */
+/** Finds all such endpoints without yielding. */
 export function openNeighbors(service: ServiceConfig, known: KnownPlugins): OpenNeighbor[] {
   const steps = findOpenNeighbors(service, known);
   for (;;) {

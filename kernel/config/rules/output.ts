@@ -36,7 +36,7 @@ function isPlain(encoding: string, known: KnownPlugins): boolean {
   return raw === true && !streams;
 }
 
-/** A named field is assumed to exist. */
+/** True if a backend's response may contain a field; a field that its settings name is assumed to exist. */
 function mayBring(field: string, backend: BackendConfig, known: KnownPlugins): boolean {
   const { encoding, group, target, allow = [], mapping = {}, extra_config: extra } = backend;
   const isRead = known.encoding(encoding)?.readsField === field || isPlain(encoding, known);
@@ -117,7 +117,7 @@ export const mergeConflicts: EndpointRule = (endpoint, pointer, _service, report
   const groups = new Map<string, number>();
   backends.forEach(({ group, encoding, extra_config: extra }, index) => {
     if (!group || isUnread(encoding, known)) return;
-    // Of such backends, at most one contributes to the response.
+    // Skips a backend with such a component: at most one of these backends contributes to the response.
     if (meaningsOf(extra, 'backend', known).some(({ meaning }) => meaning.apart)) return;
     if (isChoice(endpoint, index, known)) return;
     const first = groups.get(group);

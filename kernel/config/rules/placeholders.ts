@@ -59,7 +59,7 @@ function checkText(text: string, pointer: string, place: Occurrence, report: Rep
     const fault = checkPlaceholder(name!, place);
     if (fault === undefined) continue;
     const source = place.written(pointer);
-    // A leading slash may have been added.
+    // Normalization may have added a leading slash that is not in the document.
     const start = index - (typeof source === 'string' ? text.length - source.length : 0);
     const { reason, hint, same, related = [`${place.pointer}/endpoint`] } = fault;
     const why = reason ? `has no value: ${reason}` : `is not declared by ${routeName(place.endpoint)}`;
@@ -200,7 +200,7 @@ export const urlPattern: EndpointRule = (endpoint, pointer, _service, report) =>
       const message = `"*" in url_pattern is sent literally: the path matched by the wildcard is appended to "${pattern}"`;
       report.warn('URL_PATTERN_WILDCARD', at, message, { hint: `"${pattern.slice(0, -1)}"` });
     }
-    // A leading slash has been added.
+    // Normalization has added the leading slash.
     const [, origin] = /^\/(https?:\/\/[^/?]*)/i.exec(pattern) ?? [];
     if (origin === undefined) return;
     const message = `url_pattern is a path: "${origin}" would become a part of it`;

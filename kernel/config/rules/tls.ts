@@ -43,8 +43,7 @@ export const forwardedCertificate: ServiceRule = ({ forward_client_cert: config,
 };
 
 /**
- * Same checks for TLS to backends.
- *
+ * Checks the settings of TLS to backends in the same way.
  * Codes: CLIENT_TLS_VERSION, CLIENT_TLS_CIPHER; a warning CLIENT_TLS_CERTS.
  */
 export const clientTls: ServiceRule = ({ client_tls: tls }, report) => {

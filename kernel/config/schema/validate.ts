@@ -103,7 +103,7 @@ function reword(message: string, pointer: string): string {
 /** @returns undefined if the error is not one after all, or repeats another error. */
 function translate(error: ErrorObject, holder: DataObject): Problem | undefined {
   if (error.params && 'problem' in error.params) return (error.params as ProblemParams).problem;
-  // A number that is kept as written has no room for defaults of an object; that it is a number is reported itself.
+  // Defaults of an object's fields cannot be assigned to an exact number; its wrong type is a separate error.
   if (error.data === undefined) return undefined;
   const { keyword, instancePath: pointer, data } = error;
   const limit = error.schema as unknown;

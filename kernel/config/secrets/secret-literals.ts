@@ -70,7 +70,7 @@ export function secretLiterals(configuration: object, known: KnownPlugins): Secr
 }
 
 function literalOf(text: string, path: Path, isField: boolean): Omit<SecretLiteral, 'pointer'> | undefined {
-  // The file has a variable there, or the path of a file.
+  // The configuration file contains a variable, or the path of a file, in place of this secret.
   if (holdsReadSecret(text)) return undefined;
   if (isField && !isReference(text)) return { what: `'${fieldName(joinPointer('', ...path))}'` };
   const key = privateKeyIn(text);

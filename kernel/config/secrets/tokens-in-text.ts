@@ -2,7 +2,7 @@ import type { TextRange } from '../syntax/position.ts';
 
 /** Finds credentials within text of any language, such as Lua sources, GraphQL queries and templates. */
 
-/** Beginnings by which issuers mark their tokens, with the shortest rest that makes one. */
+/** Prefixes by which issuers mark their tokens, each with the minimum length of the rest of a token. */
 const marked = [
   /gh[oprsu]_[A-Za-z0-9]{30,}/,
   /github_pat_\w{30,}/,
@@ -22,7 +22,7 @@ const marked = [
   .join('|');
 
 const token = new RegExp(`(?<![\\w-])(?:${marked})`, 'g');
-/** Credentials behind the name of their scheme; a digit tells them from words. */
+/** Credentials after the name of their scheme. They must contain a digit, which distinguishes them from words. */
 const scheme = /(?<!\w)(?:Bearer|Basic)[ \t]{1,4}((?=[\w.~+/=-]*\d)[\w.~+/=-]{12,})/dgi;
 /** A quoted value with letters and digits, assigned to, compared with, or following a name that indicates a secret. */
 const assigned =

@@ -24,7 +24,7 @@ export class TrafficHistory {
   readonly #endpoints: () => Iterable<Served>;
   readonly #timers: Timers;
   #slices: Slice[] = [];
-  /** The part of each traffic that is already in the slices. A configuration may bring new traffic under an old key. */
+  /** Counts of each traffic object that the slices already include. After a reload, an endpoint may have a new traffic object under the same key. */
   readonly #counted = new WeakMap<EndpointTraffic, TrafficWindow>();
   #cancel: (() => void) | null = null;
   #runningSince: number;

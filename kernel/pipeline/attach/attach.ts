@@ -195,7 +195,7 @@ export function reportHidden(build: Build, outermostFirst: readonly Attached<Att
   }
 }
 
-/** Stands in for a file's content when a configuration is examined without reading the files it refers to. */
+/** Error thrown in place of a file's content when a configuration is examined without reading the files it refers to. */
 export class UnreadFile extends Error {
   readonly path: string;
 

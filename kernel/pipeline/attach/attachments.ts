@@ -88,7 +88,7 @@ export function attachEndpoint(
   return attached;
 }
 
-/** A backend with its plugins attached. Its pipe is built once it is known what the whole endpoint reads. */
+/** A backend with its plugins attached. Its pipe is compiled once it is known what the whole endpoint reads. */
 export interface AttachedBackend {
   readonly attached: readonly Attached<AtBackend>[];
   readonly shadow: AtBackend['shadow'];
@@ -127,9 +127,9 @@ export function attachBackend(
   const { compilePipe } = context;
   const stance = { log, endpoint, backend, index, offers, compilePipe, ...(build.upstreams && { hosts: named }) };
   const attached: Attached<AtBackend>[] = [];
-  /** A component that waits for its files may provide the backend's protocol. */
+  /** True if a component whose files have not been read may provide the backend's protocol. */
   let mayBeReached = false;
-  /** So may a rejected one: after its error, address errors for another protocol would be noise. */
+  /** True if a rejected component may provide the protocol: after its error, address errors for another protocol would be noise. */
   let isRefused = false;
   const results = findPlugins(build, registry, backend.extra_config, 'backend', pointer);
   for (const { plugin, place, config, pointer: at } of byDependency(results)) {
@@ -164,7 +164,7 @@ export function attachBackend(
   const hosts = openHosts(context, backend, isRefused ? undefined : protocol, { ...stance, pointer });
   const picked = hosts && protocol?.addresses ? balance(hosts) : null;
   if (picked) protocol!.addresses!(picked);
-  // Bytes pass undecoded whatever the encoding, but its name must exist.
+  // Bytes are passed through undecoded regardless of the encoding, but an encoding of that name must exist.
   const passes = output?.raw && registry.encoding(backend.encoding) !== undefined;
   const encoding = passes
     ? output
@@ -225,7 +225,7 @@ export function attachBackend(
         unread,
         alone,
       };
-      // Parts from components are folded now, during the build that they belong to.
+      // A pipe with components is compiled now, during the build that the components belong to.
       return attached.length === 0 ? compileAtFirstCall(options) : compileBackend(options);
     },
   };

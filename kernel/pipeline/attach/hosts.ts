@@ -40,7 +40,7 @@ export function openHosts(
   return hosts;
 }
 
-/** Returns errors for unsanitized hosts, and for the scheme of discovered ones, that the protocol cannot call. */
+/** Returns errors for unsanitized hosts that the protocol cannot call because of their scheme, and for such a scheme of discovered hosts. */
 function otherSchemes(
   { host, sd_scheme: scheme, disable_host_sanitize: isRaw }: BackendConfig,
   hosts: HostList,

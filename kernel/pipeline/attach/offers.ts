@@ -7,7 +7,7 @@ export type AttachDefault = (namespace: Namespace) => void;
 /** Offers between plugins at one place and around it. */
 export class Offers {
   #scope: PlaceScope;
-  /** Whether the scope belongs to this place; it is opened with the first offer. */
+  /** Whether this place has a scope of its own, which is opened with its first offer. */
   #isOwn: boolean;
   readonly #attachDefault: AttachDefault | undefined;
   /** Ports whose offers are not yet known, with the reason. */

@@ -20,7 +20,7 @@ export class Reads implements Readonly<Record<Kind, readonly string[]>> {
   gateway = false;
   readonly #around: Reads | null;
 
-  /** @param around enclosing reads, which record the same: for an endpoint, those of all its attachments. */
+  /** @param around enclosing reads, which also record every name: for an attachment, the reads of its endpoint. */
   constructor(around: Reads | null = null) {
     this.#around = around;
   }

@@ -30,7 +30,7 @@ import { compileShape } from './shape.ts';
 /** Counts the responses of the backend at an index. */
 export type CountBackend = (index: number, next: Step<PipeRequest>) => Step<PipeRequest>;
 
-/** The backend of an endpoint whose pipe is folded. */
+/** A backend's place in the endpoint whose pipe is compiled. */
 export interface BackendPlace {
   readonly endpoint: EndpointConfig;
   readonly backend: BackendConfig;
@@ -86,8 +86,8 @@ export interface BackendOptions extends BackendPlace {
 }
 
 /**
- * Folds a backend's pipe on its first call: of thousands of endpoints only a few are called, and a pipe takes
- * kilobytes.
+ * Compiles a backend's pipe on its first call: of thousands of endpoints only a few are called, and a compiled pipe
+ * takes kilobytes.
  */
 export function compileAtFirstCall(options: BackendOptions): Step<PipeRequest> {
   let step: Step<PipeRequest> | null = null;
@@ -98,8 +98,8 @@ export function compileAtFirstCall(options: BackendOptions): Step<PipeRequest> {
 }
 
 /**
- * Folds one backend's pipe, outermost first: query filter, path, attempts, concurrent calls, host, header filter, backend
- * wraps, decoding and shaping, transport wraps, protocol.
+ * Combines the stages of one backend's pipe, outermost first: query filter, path, attempts, concurrent calls, host,
+ * header filter, backend wraps, decoding and shaping, transport wraps, protocol.
  */
 export function compileBackend(options: BackendOptions): Step<PipeRequest> {
   const { endpoint, backend } = options;

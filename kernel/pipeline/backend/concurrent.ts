@@ -40,7 +40,7 @@ export function concurrently(times: number, step: Step<PipeRequest>, timeoutMs: 
         // A timeout is reported to everything that observes the individual calls, such as a circuit breaker.
         if (open > 0) settle(fallback ?? Reply.failed(toCallError(reason)), null, reason);
       });
-      // Not forks of the group, as the winner's body may outlive the group.
+      // These calls are not forks of the group, because the body of the reply that is kept may outlive the group.
       for (let index = 0; index < times; index++) calls.push(call.fork());
       for (const own of calls) start(step, request.copy(), own, receive);
     });

@@ -107,7 +107,7 @@ async function compileEndpoints(
       const known = earlier?.take(index, endpoint);
       const route = known ?? compileEndpoint(context, endpoint, `/endpoints/${index}`, null, plain);
       if (route) routes.push(route);
-      // Checking the time costs as much as reusing a route.
+      // The time is not checked for every reused route, because a check costs as much as reusing one.
       if ((!known || index % 32 === 0) && scheduler.due) await scheduler.yield();
     }
   } finally {

@@ -50,7 +50,7 @@ function compileNested(
   const service = context.service.map(withoutEndpoints);
   const inner = { ...context, service, offers: context.offers.within(), counting: undefined };
   const pipe = compilePipe(inner, config, pointer, log);
-  // Its errors are among those of the build, so no part of it will be called.
+  // The pipe's errors are collected by the build, so the configuration is rejected and the placeholder is never called.
   if (!pipe) return unusable;
   for (const { plugin, pointer: at } of pipe.endpointPhase) {
     const message = `"${plugin.name}" requires a client request, which pipelines inside a component do not have`;

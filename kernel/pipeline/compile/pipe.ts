@@ -139,7 +139,7 @@ export function attachPipe(
 }
 
 /**
- * Folds a pipe for an endpoint; other endpoints may share its attachments.
+ * Combines the stages of a pipe for an endpoint; other endpoints may share its attachments.
  * @param isRead see `compilePipe`.
  */
 export function foldPipe(
@@ -187,7 +187,7 @@ export function foldPipe(
   );
 }
 
-/** A backend with its place in the endpoint being folded. */
+/** A backend with its place in the endpoint that is being compiled. */
 type PlacedBackend = AttachedBackend & { readonly place: BackendPlace };
 
 const noHeaders: ReadonlySet<string> = new Set();

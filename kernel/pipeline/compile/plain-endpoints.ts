@@ -14,7 +14,7 @@ interface Shared {
 
 /**
  * Endpoints without components, in one build. Most of thousands differ only in their paths and shapes: backends with
- * equal settings share one attachment, and their pipes are folded on the first call.
+ * equal settings share one attachment, and their pipes are compiled on the first call.
  */
 export class PlainEndpoints {
   /** Shared parts by form; null when one endpoint of the form was valid, but none is shared yet. */

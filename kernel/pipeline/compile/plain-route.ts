@@ -19,13 +19,13 @@ export interface SharedPipe {
   readonly reads: Reads;
   /** See `Route`. */
   readonly inflate: boolean;
-  /** Context for folding their pipes. */
+  /** Context for compiling their pipes. */
   readonly context: Pick<EndpointContext, 'registry' | 'log' | 'agent' | 'requestId' | 'addCertificate'>;
 }
 
 /**
- * An endpoint without components. Its pipe is folded on the first call: of thousands only a few are called, and a pipe
- * takes kilobytes.
+ * An endpoint without components. Its pipe is compiled on the first call: of thousands only a few are called, and a
+ * pipe takes kilobytes.
  */
 export class PlainRoute implements Route {
   readonly endpoint: EndpointConfig;

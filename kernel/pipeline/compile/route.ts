@@ -14,7 +14,7 @@ export interface Route extends PayloadLimits {
    * The whole pipe: endpoint wraps, proxy wraps, gathering, backends. Never throws, and replies when the call is over.
    */
   readonly handle: Step<ClientRequest>;
-  /** Number of steps that each get a turn to reply when the call is over. */
+  /** Number of steps in the pipe: when the call is over, each of them gets a turn to reply. */
   readonly depth: number;
   readonly output: Encoding;
   /** Decompresses gzip request bodies before any component reads them. */

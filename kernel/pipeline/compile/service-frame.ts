@@ -128,7 +128,7 @@ export function compileRest(context: EndpointContext, config: ServiceConfig): No
 /** Counts the faults of plugins from files, if a component exports metrics. */
 function measureFaults(build: Build, offers: Offers): void {
   const asking = { name: 'faults', description: '', takes: [meters] };
-  // A component whose metrics cannot be exported was reported: its error is collected once more, and listed once.
+  // If the component that exports metrics was rejected, this fails with the same error, which is listed only once.
   const find = () => meterOf({ takeAll: (port) => offers.takeAll(asking, port) });
   const meter = build.containment && collecting(build, '', find);
   if (!meter) return;

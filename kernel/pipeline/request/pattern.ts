@@ -133,7 +133,7 @@ function compileValue(placeholder: Placeholder, written: string, encode: Encode)
         const data = request.earlier[placeholder.index]?.data;
         const value = data ? getPath(data, placeholder.path) : undefined;
         if (value !== undefined) return illegalToEscapes(textOf(value));
-        // A pipe inside a component may have been given the value.
+        // The component that contains the pipe may have set the value.
         const given = request.params[key];
         if (given !== undefined) return encode(given);
         call.log.warning(`{${written}} is missing in the response of backend ${placeholder.index}`);

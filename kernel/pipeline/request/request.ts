@@ -9,7 +9,7 @@ import {
 } from '#contract';
 import type { AddCertificateHeader } from './client-certificate.ts';
 
-/** Headers that the gateway sets itself: those of a client are never forwarded, whatever the lists say. */
+/** Headers that the gateway sets itself: a client's header of that name is never forwarded, even if it is listed. */
 export const ownHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',

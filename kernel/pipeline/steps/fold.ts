@@ -1,7 +1,7 @@
 import type { AfterHook, Call, Reply, Step, Wrap } from '#contract';
 import { afterHook } from '../../contract/internal.ts';
 
-/** Folds wraps, outermost first, around the innermost step. Adds no overhead without wraps. */
+/** Combines wraps, outermost first, and the innermost step into one step. Adds no overhead without wraps. */
 export function fold<R>(wraps: readonly Wrap<R>[], innermost: Step<R>): Step<R> {
   return stagesOf(wraps).reduceRight((next, stage) => stage.wrap(next), innermost);
 }
@@ -13,7 +13,7 @@ export interface FoldedStage<R> {
   readonly hooks: readonly AfterHook<R>[] | null;
 }
 
-/** Returns the stages that wraps are folded into, outermost first; adjacent hooks on the reply share one. */
+/** Returns the stages into which wraps are combined, outermost first; adjacent hooks on the reply share one. */
 export function stagesOf<R>(wraps: readonly Wrap<R>[]): FoldedStage<R>[] {
   const stages: { wrap: Wrap<R>; hooks: AfterHook<R>[] | null }[] = [];
   for (const wrap of wraps) {

@@ -11,7 +11,7 @@ import {
 import { stagesOf } from './fold.ts';
 
 /**
- * Folds wraps, outermost first, around the innermost step so that each of them always gets a reply from inside: an
+ * Combines wraps, outermost first, and the innermost step so that each wrap always gets a reply from inside: an
  * exception becomes one, and so does the end of the call, even if an inner step is still waiting.
  */
 export function foldSettled<R>(wraps: readonly Wrap<R>[], innermost: Step<R>): Step<R> {
@@ -19,7 +19,7 @@ export function foldSettled<R>(wraps: readonly Wrap<R>[], innermost: Step<R>): S
 }
 
 /**
- * Folds wraps around a step that always returns a reply.
+ * Combines wraps with a step that always returns a reply.
  * @param depth number of steps inside, including that step.
  */
 export function foldAround<R>(wraps: readonly Wrap<R>[], innermost: Step<R>, depth: number): Step<R> {

@@ -13,7 +13,7 @@ interface Frame {
 /**
  * Ends a thread whose code does not return.
  * @param name of the thread.
- * @param end called with the place where the thread is in what runs there; null where that is in none of the files.
+ * @param end called with the position of the running code; null if it is in none of the files.
  */
 export async function endAtPlace(
   name: string,
@@ -50,7 +50,7 @@ export async function endAtPlace(
         }
         if (!message.startsWith('{"method":"Debugger.paused"')) return;
         const { params } = JSON.parse(message) as { readonly params: { readonly callFrames: readonly Frame[] } };
-        // A paused thread could not be ended.
+        // The thread is resumed, because a paused thread cannot be ended.
         resume();
         resolve(placeOf(params.callFrames, scripts));
       });
@@ -62,7 +62,8 @@ export async function endAtPlace(
     await end(null);
   } finally {
     clearTimeout(timer);
-    // Only after the thread is gone: it may pause late, and would not be resumed.
+    // The debugger disconnects only after the thread has ended: a thread that pauses late would not be resumed
+    // otherwise.
     session.disconnect();
     leaveDebugger();
   }

@@ -23,7 +23,7 @@ interface Pending {
 export class PortLine {
   /** Number of requests of the other side in progress. */
   serving = 0;
-  /** Called when `serving` has become 0, or more than that. */
+  /** Called when `serving` becomes 0, and when it becomes greater than 0. */
   onServing: () => void = () => {};
   readonly #post: (message: unknown) => void;
   readonly #receive: ReceiveAt;
@@ -32,7 +32,7 @@ export class PortLine {
   #closed: Error | null = null;
 
   constructor(port: MessagePort, receive: ReceiveAt) {
-    // Kept, because other code in the thread may change the prototype of all ports.
+    // Bound once, because other code in the thread may change the prototype of all ports.
     this.#post = port.postMessage.bind(port);
     this.#receive = receive;
   }

@@ -11,12 +11,12 @@ import { CLOSE, LEAVE, OPEN, STRAY, type ThreadLoaded, type ThreadStart } from '
 /** Interval between two beats, in milliseconds. */
 const BEAT_MS = 25;
 
-// The port arrives as a message, so that the module cannot get it from anywhere.
+// The port is received in a message, so that the plugin's module cannot access it.
 parentPort!.once('message', (start: ThreadStart) => void run(start));
 
 async function run({ port, files, lock, beat, entry, guest: program, loadMs, serves }: ThreadStart): Promise<void> {
   const post = port.postMessage.bind(port);
-  // The thread is ended by its starter, so that its last messages are received.
+  // The listener keeps the thread running until its starter ends it, so that its last messages are received.
   port.on('message', () => {});
   const graph = new ModuleGraph(entry, filesOver(files, lock));
   try {
@@ -31,7 +31,7 @@ async function run({ port, files, lock, beat, entry, guest: program, loadMs, ser
   }
 }
 
-/** Errors in the source have their location there. */
+/** Converts an error of the module for sending; an error in its source gets its position there. */
 function sentFailure(error: unknown, entry: string, files: readonly string[]): object {
   const sent = sendError(error);
   if (sent.kind === 'config' && !(error instanceof PositionedError)) return sent;

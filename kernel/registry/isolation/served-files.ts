@@ -1,7 +1,7 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { FileReader } from '../loading/file-reader.ts';
 
-/** A thread reads the files that another one has, who notes which: it waits for each. */
+/** A thread reads files through another thread, which records them. The reading thread is blocked until each file has arrived. */
 
 /** Time limit for one file, in milliseconds. */
 const READ_MS = 10_000;
@@ -11,7 +11,7 @@ interface Response {
   readonly error?: { readonly message: string; readonly code: string | undefined };
 }
 
-/** The waiting side. @param lock four bytes. */
+/** File reader of the thread that waits. @param lock four bytes shared by both threads. */
 export function filesOver(port: MessagePort, lock: Int32Array): FileReader {
   const post = port.postMessage.bind(port);
   return {
@@ -29,7 +29,7 @@ export function filesOver(port: MessagePort, lock: Int32Array): FileReader {
   };
 }
 
-/** The side that has the files. */
+/** Reads files on request of the thread that waits. */
 export function serveFiles(port: MessagePort, lock: Int32Array, files: Pick<FileReader, 'read'>): void {
   const respond = (path: unknown): Response => {
     try {

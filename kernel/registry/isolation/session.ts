@@ -60,7 +60,7 @@ export class ThreadEnded extends Error {
   constructor(reason: string, place: string | null = null) {
     super(reason);
     this.name = new.target.name;
-    // The code that reports the error names the line.
+    // The stack contains only the position in the plugin's source; the position of this code would be misleading.
     this.stack = place === null ? '' : `${this.name}: ${reason}\n    at ${place}`;
     notePlaced(this);
   }
@@ -117,7 +117,7 @@ export class ThreadSession {
     this.loaded = this.#load(port, loadMs).finally(() => {
       filesPort.close();
       port.on('message', this.#accept);
-      // It keeps no process alive from now on.
+      // The port does not keep the process alive.
       port.unref();
       this.#worker.unref();
     });
@@ -249,7 +249,7 @@ function reasonOf(error: unknown): Error {
   return new ThreadEnded(`its thread failed: ${message}`);
 }
 
-/** Matches the loader's error for a module that it imports itself. */
+/** Creates the error that the loader would create for a module that it imports itself. */
 function loadFailure(failed: unknown): Error {
   const error = receiveError(failed);
   const { source } = (isObject(failed) ? failed : {}) as {

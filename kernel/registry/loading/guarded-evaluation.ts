@@ -44,7 +44,7 @@ export async function evaluateGuarded(
   }
 }
 
-/** Reports a process that ends because the plugin's file has called for it: nothing else would say why. */
+/** Reports that a plugin's file has called `process.exit`; otherwise the process would end without a reason. */
 function reportExit(error: Error, files: readonly string[]): void {
   stackOf(error);
   const place = placeOf(error, files);
@@ -54,6 +54,6 @@ function reportExit(error: Error, files: readonly string[]): void {
   try {
     writeSync(2, `${text}\n`);
   } catch {
-    // Standard error has no reader.
+    // Ignored: standard error has no reader.
   }
 }

@@ -13,7 +13,7 @@ export function noteInstance(source: PluginSource, objects: readonly object[]): 
   );
 }
 
-/** Empty for a source that was not loaded here. */
+/** The parts of an instance; empty for a source that was not loaded here. */
 export function instanceParts(source: PluginSource): readonly WeakRef<object>[] {
   return parts.get(source) ?? [];
 }

@@ -42,6 +42,6 @@ function report(file: string): void {
   try {
     writeSync(2, `${stamp(Date.now())} GATEWAY ERROR: ${text}\n`);
   } catch {
-    // Standard error has no reader.
+    // Ignored: standard error has no reader.
   }
 }

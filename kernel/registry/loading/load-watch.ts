@@ -27,8 +27,8 @@ const GRACE_MS = 2000;
 const PLACE_BYTES = 8192;
 
 /**
- * Watches the evaluation of plugin files in the main thread, for the time in which nothing else does. It tells at which
- * line an endless loop runs, and reports a file that waits in a system call while it still waits.
+ * Watches the evaluation of plugin files in the main thread, before the first configuration is loaded. It determines
+ * the line of an endless loop, and reports a file that waits in a system call while it still waits.
  */
 export class LoadWatch {
   readonly #length = new Int32Array(new SharedArrayBuffer(4));

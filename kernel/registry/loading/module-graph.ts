@@ -30,7 +30,7 @@ export class ModuleGraph {
   readonly #entry: string;
   readonly #files: FileReader;
   readonly #modules = new Map<string, Module>();
-  /** The contract as its modules see it; its classes are shared by all. */
+  /** Exports of the contract as the plugin's modules see them; the classes are the same for all plugins. */
   readonly #contract = { ...contract };
   #parse: Parse | undefined;
 
@@ -135,7 +135,7 @@ export class ModuleGraph {
     try {
       return Buffer.from(this.#files.read(path)).toString('utf8');
     } catch (error) {
-      // Created here, few calls below the import: a stack trace has ten frames.
+      // Created here, close to the import, because a stack trace contains only ten frames.
       throw new Error(`cannot read ${path}: ${(error as Error).message}`, { cause: error });
     }
   }

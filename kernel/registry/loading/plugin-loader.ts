@@ -111,7 +111,7 @@ export class PluginLoader {
         else plugins.set(plugin.name, plugin);
       }
     }
-    // A file in the same folder that they import belongs to them.
+    // A file without a plugin is not reported if the plugins of its folder import it.
     for (const { file, pointer } of empty) {
       if (!imported.has(file)) warnings.push(new ConfigError('PLUGIN_NONE', pointer, `${file} exports no plugin`));
     }
@@ -226,7 +226,7 @@ export class PluginLoader {
   }
 }
 
-/** A module that requests isolation does so in its own file. */
+/** Matches the text of a file whose module may request isolation. */
 const MAY_BE_ISOLATED = /\bisolate\b/;
 
 /** Empty for an unreadable file: its importer reports it. */

@@ -25,7 +25,7 @@ export interface BuildContext {
   readonly cache: RefCountedCache;
   readonly mirrors: Mirrors;
   readonly role: Role;
-  /** Contains plugins from files; null if nothing serves. */
+  /** Containment of plugins from files; null if no configuration serves. */
   readonly containment: Containment | null;
   /** For a process that does not own the shared values. */
   readonly ask?: Ask | undefined;

@@ -137,7 +137,7 @@ export function watchFiles(options: WatchOptions): Watcher {
   };
 
   const lookOnce = async (): Promise<void> => {
-    // No event says that a file can be read again.
+    // A file that can be read again causes no event, so a change found by a poll does not prove that events are lost.
     const polled = pollSaw && !set.hasProblem;
     const reported = eventCame;
     pollSaw = false;

@@ -106,7 +106,7 @@ export async function createServingContext(
       const exchange = new Exchange(own, message, response);
       message[exchangeKey] = exchange;
       runtime.enter(exchange);
-      // It closes only once; `once` would only add overhead.
+      // A response closes only once, so `once` would only add overhead.
       response.on('close', () => {
         exchange.closed();
         finished?.(exchange.record());
@@ -131,7 +131,7 @@ function recordWriter(measuring: readonly RecordWriter[], access: RecordWriter |
   };
 }
 
-/** Folds the service-level wraps around all requests; null for none. */
+/** Combines the service-level wraps around all requests into one step; null for none. */
 function foldService({ around, routes }: Compiled): Step<ClientRequest> | null {
   if (around.length === 0) return null;
   const dispatch: Step<ClientRequest> = (request, call) => (call.host as Exchange).dispatch(request, call);

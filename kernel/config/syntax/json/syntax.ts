@@ -86,7 +86,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     next();
   }
 
-  /** The rendered text is unknown: it may include a comma. */
+  /** The text that a template expression produces is unknown: it may include a comma. */
   function template(): void {
     report(templateFault(text, token));
     isCommaLost = true;
@@ -230,7 +230,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     return closer !== undefined && closer.kind !== ']';
   }
 
-  /** Reports only the first; the others are open for the same reason. */
+  /** Reports only the first of the brackets still open at the end of the text; the others are open for the same reason. */
   function unclosedAtEnd(): void {
     if (!isEndReported) report(unclosed(...suspected(opened.at(-1)!, { start: last, end: last })));
     isEndReported = true;
