@@ -30,7 +30,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** Code: ADMIN_LISTEN. */
+/** Checks the listen address. Configuration fault: ADMIN_LISTEN. */
 function checkAddress({ config, fault }: ApiSite): void {
   const address = parseAdminAddress(config.listen);
   if (!address) {
@@ -42,7 +42,7 @@ function checkAddress({ config, fault }: ApiSite): void {
   }
 }
 
-/** Codes: ADMIN_ALLOWED_IP, ADMIN_TOKEN_ID. */
+/** Checks the allowed addresses and the token IDs. Configuration faults: ADMIN_ALLOWED_IP, ADMIN_TOKEN_ID. */
 function checkNames({ config, fault }: ApiSite): void {
   const wrong = config.allowed_ips.findIndex((range) => !isAddressRange(range));
   if (wrong >= 0) {
@@ -54,7 +54,7 @@ function checkNames({ config, fault }: ApiSite): void {
   if (twice >= 0) throw fault('ADMIN_TOKEN_ID', `/tokens/${twice}/id`, `duplicate token id "${ids[twice]}"`);
 }
 
-/** Codes: ADMIN_TLS_FILE, ADMIN_TLS_INVALID. */
+/** Reads the certificate and key files. Configuration faults: ADMIN_TLS_FILE, ADMIN_TLS_INVALID. */
 function readTls({ config: { tls }, read, fault }: ApiSite): AdminPem | null {
   if (!tls) return null;
   const tlsFault: TlsFault = (kind, at, message, cause) => fault(`ADMIN_TLS_${kind}`, `/tls${at}`, message, { cause });

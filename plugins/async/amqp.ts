@@ -85,7 +85,7 @@ function attach(site: AgentSite<Config>): void {
   const { prefetch_count: prefetch } = config;
   const { workers, topic } = agent.consumer;
   if (!config.auto_ack && prefetch > 0 && prefetch < workers) {
-    const message = `of the ${workers} workers, only ${prefetch} can be busy: the broker delivers ${prefetch} unacknowledged messages at most`;
+    const message = `at most ${prefetch} of the ${workers} workers can be busy: the broker delivers at most ${prefetch} unacknowledged messages`;
     site.warn('AMQP_PREFETCH', '/prefetch_count', message, { hint: String(workers) });
   }
   const { host: _secret, ...said } = config;

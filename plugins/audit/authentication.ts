@@ -1,7 +1,7 @@
 import type { AuditRule } from '#contract';
 import { has, lacking, using } from './find.ts';
 
-/** Chapter 1: authentication. */
+/** Audit rules of chapter 1: authentication. */
 export const authenticationRules: readonly AuditRule[] = [
   {
     id: '1.1.1',

@@ -1,7 +1,7 @@
 import type { AuditRule } from '#contract';
 import { using, writtenInjecting } from './find.ts';
 
-/** Chapter 7: deprecated settings and components. */
+/** Audit rules of chapter 7: deprecated settings and components. */
 export const deprecatedRules: readonly AuditRule[] = [
   ...(
     [

@@ -12,7 +12,7 @@ const SEQUENTIAL = 'extra_config/proxy/sequential';
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY']);
 
-/** Chapters 5 and 6: design of endpoints and agents. */
+/** Audit rules of chapters 5 and 6: design of endpoints and agents. */
 export const endpointRules: readonly AuditRule[] = [
   {
     id: '5.1.1',

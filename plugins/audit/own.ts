@@ -6,7 +6,7 @@ import { weakTokens } from './tokens.ts';
 const tokenComponents = ['auth/validator', 'auth/signer'];
 const everywhere: ReadonlySet<string> = new Set(['0.0.0.0/0', '::/0']);
 
-/** Chapter 8: checks that KrakenD does not have. */
+/** Audit rules of chapter 8, which KrakenD does not have. */
 export const ownRules: readonly AuditRule[] = [
   {
     id: '8.1.1',

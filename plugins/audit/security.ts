@@ -3,7 +3,7 @@ import { endpointsWhere, has, isCatchall, lacking, setting, using } from './find
 
 const insecure = 'allow_insecure_connections';
 
-/** Chapter 2: unnecessary exposure. */
+/** Audit rules of chapter 2: unnecessary exposure. */
 export const securityRules: readonly AuditRule[] = [
   {
     id: '2.1.1',
@@ -12,7 +12,7 @@ export const securityRules: readonly AuditRule[] = [
       'Remove allow_insecure_connections and list the certificate authorities of your backends in client_tls.ca_certs.',
     find: ({ config }) => [
       ...(config.allow_insecure_connections ? [`/${insecure}`] : []),
-      // The old field alone also sets the new one.
+      // The old field alone also sets the new one, so only the field that was written is reported.
       ...(config.client_tls?.[insecure] && !config.allow_insecure_connections ? [`/client_tls/${insecure}`] : []),
     ],
   },

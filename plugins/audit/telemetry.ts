@@ -1,14 +1,14 @@
 import { type AuditRule, type AuditSubject, type Data, isObject, joinPointer } from '#contract';
 import { has, lacking, setting, using } from './find.ts';
 
-/** Components that are metrics systems by their presence. InfluxDB is not one: it stores the data of telemetry/metrics. */
+/** Components that collect metrics as soon as they are configured. InfluxDB is not one of them: it stores the data of telemetry/metrics. */
 const metricsComponents = ['telemetry/metrics', 'telemetry/newrelic'];
-/** Metrics systems that should be replaced anyway, which chapter 7 reports. */
+/** Deprecated metrics systems, which chapter 7 of the audit reports. */
 const oldMetricsComponents = ['telemetry/instana', 'telemetry/ganalytics', 'telemetry/opencensus'];
 
 const tracingComponents = ['telemetry/newrelic', 'telemetry/instana', 'telemetry/opencensus'];
 
-/** Chapter 4: observability. */
+/** Audit rules of chapter 4: observability. */
 export const telemetryRules: readonly AuditRule[] = [
   {
     id: '4.1.1',

@@ -1,6 +1,6 @@
 import { type AuditedComponent, type AuditedFiles, type AuditSubject, isObject, joinPointer } from '#contract';
 
-/** 256 bits. */
+/** Minimum length of a symmetric key, in bytes (256 bits). */
 const MIN_KEY_BYTES = 32;
 
 /** Returns components that accept forgeable tokens: unsigned ones, or ones signed with a key short enough to be guessed. */

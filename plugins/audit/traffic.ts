@@ -1,7 +1,7 @@
 import type { AuditRule, Severity } from '#contract';
 import { endpointsWhere, has, injecting, lacking } from './find.ts';
 
-/** Chapter 3: limits on load and latency. */
+/** Audit rules of chapter 3: limits on load and latency. */
 export const trafficRules: readonly AuditRule[] = [
   {
     id: '3.1.1',

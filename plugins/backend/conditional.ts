@@ -158,7 +158,7 @@ function fallbackCondition(site: ConditionalSite): BackendCondition {
   return { holds: null, inWords: 'requests that meet no other condition' };
 }
 
-/** Whether the backend belongs to an endpoint, not to a pipe inside a component: pipes receive all headers that they are given. */
+/** Whether the backend belongs to an endpoint. Backends of pipes inside a component receive all headers that the component provides. */
 function isOfEndpoint({ pointer }: ConditionalSite): boolean {
   return /^\/endpoints\/\d+\/backend\/\d+\/extra_config\/[^/]*$/.test(pointer);
 }

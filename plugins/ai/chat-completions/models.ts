@@ -3,7 +3,7 @@ import type { ModelsConfig } from './schema.ts';
 
 /** A model that clients can use. */
 export interface Model {
-  /** Vendor of the model's first backend, such as `anthropic`; `gateway` if a router chooses it. */
+  /** Vendor of the model's first backend, such as `anthropic`; `gateway` if `ai/router` chooses the vendor. */
   readonly vendor: string;
   readonly call: Step<PipeRequest>;
 }
@@ -36,7 +36,7 @@ function vendorOf(config: unknown): string | undefined {
   return Object.keys((config as object | undefined) ?? {}).find((key) => key !== 'format');
 }
 
-/** Writes the output encoding of the models, on which components of their backends depend. */
+/** Sets the output encoding of models that have none to `streaming`, because components of their backends depend on it. */
 export function writeEncodings(document: DataObject): void {
   const components = document['extra_config'];
   const config = isObject(components) ? components['ai/chat-completions'] : undefined;

@@ -63,7 +63,8 @@ function openClassifier(site: Site<unknown>, config: ClassifierConfig, at: strin
       try {
         const response = await engine.ask(engine.question(candidates, request, body), call);
         const chosen = engine.answer(response, candidates);
-        if (!chosen) throw new CallError('CLASSIFIER_FAILED', `${config.name} chose none of the providers`);
+        if (!chosen)
+          throw new CallError('CLASSIFIER_FAILED', `the classifier ${config.name} did not choose one of the providers`);
         record?.('chosen', startedAt);
         return chosen;
       } catch (error) {

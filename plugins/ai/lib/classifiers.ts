@@ -29,7 +29,8 @@ export interface Classifier {
    * @param candidates at least one, with different names.
    * @param body the buffered request body.
    * @returns one of the candidates.
-   * @throws CallError `CLASSIFIER_FAILED` without a valid choice, or the reason of the call if that ends first.
+   * @throws CallError `CLASSIFIER_FAILED` if there was a response without a valid choice; the call's abort reason if
+   * the call ends first.
    */
   choose<T extends Candidate>(
     candidates: readonly T[],
@@ -45,5 +46,5 @@ export interface Classifiers {
   readonly classifiers: ReadonlyMap<string, Classifier>;
 }
 
-/** Offered by `ai/classifiers` at the root. */
+/** Port through which `ai/classifiers` provides its gates and classifiers to other components. */
 export const classifiersPort: Port<Classifiers> = definePort('ai classifiers');

@@ -8,20 +8,20 @@ const MAX_BYTES = 1024 * 1024;
 /** A server that is called with JSON. */
 export interface JsonServer {
   readonly url: string;
-  /** Relative pointer to the URL. */
+  /** JSON pointer of the URL, relative to the component's configuration. */
   readonly at: string;
-  /** Sent as a bearer token. */
+  /** Credentials, sent as a bearer token. */
   readonly credentials?: string | undefined;
   readonly timeoutMs: number;
-  /** Code of errors of the calls. */
+  /** Error code of failed calls. */
   readonly code: string;
 }
 
 /**
- * Sends JSON to a server, or a body as it is.
+ * Sends JSON or a body of another type to a server.
  * @param contentType type of a body. Default: JSON.
  * @returns the JSON of a response with status 2xx.
- * @throws CallError for any other response, or the reason of the call if that ends first.
+ * @throws CallError for any other response; the call's abort reason if the call ends first.
  */
 export type CallWithJson = (data: Data | Uint8Array, call: Call, contentType?: string) => Promise<Data>;
 

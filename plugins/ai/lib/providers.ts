@@ -1,6 +1,6 @@
 import { definePort } from '#contract';
 
-/** A declared provider, as far as routing depends on it. */
+/** Properties of a declared provider that routing uses. */
 export interface ProviderFacts {
   readonly vendor: string;
   readonly model: string;

@@ -3,9 +3,9 @@ import { paramOf } from '../../shared/parameters/value.ts';
 
 /** A part of a request, selected by a path such as `req_body.messages`. */
 export interface RequestPart {
-  /** The path as written. */
+  /** The path as written in the configuration. */
   readonly source: string;
-  /** Lowercase name of the header that it reads; undefined for other parts. */
+  /** Lowercase name of the header that the part reads; undefined for parts that are not in a header. */
   readonly header?: string;
   /** True if `of` needs the request body. */
   readonly readsBody: boolean;
@@ -13,7 +13,7 @@ export interface RequestPart {
   of(request: PipeRequest, body: Data | undefined): Data | undefined;
 }
 
-/** Description of the syntax, for schemas. */
+/** Syntax of the paths, for descriptions in schemas. */
 export const partSyntax =
   '`req_body` with a path in dot notation (`req_body.messages.0.content`), `req_params.Id` (first letter in uppercase), `req_query_string.name`, or `req_headers.name`';
 
@@ -46,7 +46,7 @@ export function requestPart(site: Site<unknown>, source: string, pointer: string
   });
 }
 
-/** The whole body. */
+/** The part of a request that consists of the whole body. */
 export const wholeBody: RequestPart = { source: 'req_body', readsBody: true, of: (_request, body) => body };
 
 function bodyReader(path: string): Omit<RequestPart, 'source'> {

@@ -4,15 +4,15 @@ import { isLocal } from '../../shared/calls/local-url.ts';
 
 /** Codes and wording for the URL of a server that the gateway calls. */
 interface ServerUrl {
-  /** Error code of other texts. */
+  /** Error code for a text that is not a valid URL. */
   readonly invalid: string;
-  /** Warning code of http to another machine. */
+  /** Warning code for an unencrypted URL (`http`) of another machine. */
   readonly insecure: string;
-  /** Data that are sent to the server. */
+  /** Name of the data that are sent to the server, for the warning. */
   readonly sent: string;
 }
 
-/** The URL of a server. @param at relative pointer. @throws ConfigError `invalid`; warning `insecure`. */
+/** Parses the URL of a server. @param at relative pointer. @throws ConfigError `invalid`; warning `insecure`. */
 export function serverUrl(
   site: Site<unknown>,
   written: string,

@@ -17,7 +17,7 @@ export class ChunkWriter implements StreamWriter {
   #stopped = false;
   #failed = false;
 
-  /** @param call its ID is part of an error. @param reportsUsage whether the last chunk contains the token usage. */
+  /** @param call call whose ID is included in errors. @param reportsUsage whether the last chunk contains the token usage. */
   constructor(call: Call, model: string, write: (bytes: Uint8Array) => void, reportsUsage = true) {
     const { id, created } = identity();
     this.#head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":[`;

@@ -71,7 +71,7 @@ export function passingRefusals(): Wrap<PipeRequest> {
   };
 }
 
-/** Reads a body of up to `maxBytes`. Returns the error if that fails. */
+/** Reads a body of up to `maxBytes`. Returns the error if reading fails. */
 export async function bodyOf(body: Reply['body'], maxBytes = MAX_BODY_BYTES): Promise<Uint8Array | CallError> {
   if (!(body instanceof ByteStream)) return body ?? new Uint8Array();
   try {

@@ -98,7 +98,7 @@ function attach(site: BackendSite<DataObject>): AtBackend {
   return { ...attached, backend: (next) => observe(send(next)), transport: (next) => stream(failures(unnamed(next))) };
 }
 
-/** Warns of variables whose name is close to one of the vendor's: without an input template, they have no effect. */
+/** Warns of unknown variables whose name is similar to one of the vendor's variables. Unknown variables have no effect without an input template. */
 function warnOfSlips(site: BackendSite<DataObject>): void {
   const { vendor, settings, pointer } = chosenVendor(site);
   if (settings.input_template !== undefined) return;

@@ -53,7 +53,7 @@ export function providerOf(entry: DataObject): Provider | null {
   return { vendor, model, address, settings: { [vendor.name]: { [vendor.version]: { ...own, variables } } } };
 }
 
-/** Address of the vendor, or of the endpoint written in its place; null if that is not an address. */
+/** Address of the vendor's API, or the configured `endpoint` that replaces it; null if the endpoint is not a valid address. */
 export function addressOf(vendor: Vendor, model: string, endpoint: Data | undefined): DataObject | null {
   // Colons are legal in paths, and part of the model names of Bedrock.
   const usual = new URL(vendor.address(encodeURIComponent(model).replaceAll('%3A', ':')));
@@ -68,7 +68,7 @@ export function fill(object: DataObject, fields: DataObject): void {
   for (const [field, value] of Object.entries(fields)) if (!Object.hasOwn(object, field)) object[field] = value;
 }
 
-/** Address of a backend whose provider is not valid. It is never called. */
+/** Placeholder address of a backend whose provider is not valid. The address is never called. */
 const nowhere: DataObject = { host: ['http://localhost'], url_pattern: '/' };
 
 /** Resolves references to providers, and reports those to providers that are not declared. */
@@ -84,7 +84,7 @@ export class Inventory {
     this.#code = code;
   }
 
-  /** Returns the provider, or null if it is not declared, which is reported at the pointer, or not valid. */
+  /** Returns the provider. Returns null for a provider that is not valid or not declared; the latter is reported at the pointer. */
   provider(name: string, pointer: string): Provider | null {
     const provider = this.#providers.get(name);
     if (provider !== undefined) return provider;
@@ -97,7 +97,7 @@ export class Inventory {
   }
   /**
    * Replaces a reference to a provider in `ai/llm` of a backend with the settings and the address of the provider.
-   * Code: a warning LLM_ADDRESS.
+   * Warning: LLM_ADDRESS.
    */
   resolve(backend: DataObject, pointer: string): void {
     const components = backend['extra_config'];
@@ -107,7 +107,7 @@ export class Inventory {
     const provider = this.provider(name, joinPointer(pointer, 'extra_config', 'ai/llm', 'provider'));
     const { provider: _, ...rest } = config;
     if (!provider || Object.keys(rest).some((key) => key !== 'format')) {
-      // Is reported; without an address, follow-up errors would hide the reason.
+      // The error of the provider is already reported; without an address, follow-up errors would hide it.
       fill(backend, structuredClone(nowhere));
       return;
     }
@@ -122,7 +122,7 @@ export class Inventory {
   }
 }
 
-/** Replaces all references to providers in `ai/llm`. Codes: LLM_PROVIDER; a warning LLM_ADDRESS. */
+/** Replaces all references to providers in `ai/llm`. Configuration fault: LLM_PROVIDER; warning: LLM_ADDRESS. */
 export function resolveProviders(document: DataObject, report: Conversion): void {
   const inventory = new Inventory(document, report, 'LLM_PROVIDER');
   for (const { holder, pointer } of report.holders(document)) inventory.resolve(holder, pointer);

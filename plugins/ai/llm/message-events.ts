@@ -19,7 +19,7 @@ export class MessageEventWriter implements StreamWriter {
   readonly #model: string;
   readonly #write: (bytes: Uint8Array) => void;
   #hasStarted = false;
-  /** Index of the last content block, and the vendor's key of its tool call: undefined for text; -1 before the first. */
+  /** Index of the last content block, -1 before the first, and the vendor's key of the block's tool call, undefined for a text block. */
   #index = -1;
   #key: string | number | undefined;
   #isOpen = false;
@@ -29,7 +29,7 @@ export class MessageEventWriter implements StreamWriter {
   #stopped = false;
   #failed = false;
 
-  /** @param call its ID is part of an error. */
+  /** @param call call whose ID is included in errors. */
   constructor(call: Call, model: string, write: (bytes: Uint8Array) => void) {
     this.#call = call;
     this.#model = model;
@@ -88,7 +88,7 @@ export class MessageEventWriter implements StreamWriter {
     this.#put('message_start', { message });
   }
 
-  /** Starts a content block, unless it is the open one. */
+  /** Starts a content block, unless that block is already open. */
   #openBlock(key: string | number | undefined, block: DataObject): void {
     this.#start();
     if (this.#isOpen && this.#key === key) return;

@@ -24,7 +24,7 @@ const conventional: ReadonlyMap<string, string> = new Map([
   ['bedrock', 'aws.bedrock'],
 ]);
 
-/** Bucket boundaries of the semantic conventions. */
+/** Bucket boundaries of the token histogram in the semantic conventions of OpenTelemetry. */
 const tokenBounds = Array.from({ length: 14 }, (_, power) => 4 ** power);
 const durationBounds = Array.from({ length: 14 }, (_, power) => 2 ** power / 100);
 
@@ -41,7 +41,7 @@ interface Observer {
   readonly tracer: Tracer | null;
   /** Attributes of metrics and spans. */
   readonly attributes: MeterAttributes;
-  /** Labels of costs. */
+  /** Labels of the cost metric. */
   readonly labels: MeterAttributes;
 }
 
@@ -58,7 +58,7 @@ export class Operation {
     this.#span = span;
   }
 
-  /** The first message of a stream has arrived. */
+  /** Records that the first message of a stream has arrived. */
   begun(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
@@ -73,7 +73,7 @@ export class Operation {
     this.#span?.set({ 'gen_ai.usage.input_tokens': input, 'gen_ai.usage.output_tokens': output });
   }
 
-  /** @param error code of a failure; null for a success. Only the first end counts. */
+  /** Ends the operation; later calls are ignored. @param error error code; null for a success. */
   end(error: string | null): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -25,7 +25,7 @@ interface Received {
   readonly bytes: Uint8Array;
   /** The chat completion; undefined if the request is in the format of `ai/llm`. */
   readonly chat: ChatCompletion | undefined;
-  /** Output limit set by a budget; undefined without one. Templates set their own. */
+  /** Maximum number of output tokens set by a token budget; undefined without a budget. Input templates set their own limit. */
   readonly limit: number | undefined;
 }
 
@@ -146,7 +146,7 @@ function byTemplate(
   return (received) => renderer.render(received);
 }
 
-/** Converts the URL of a complete response to that of a stream. */
+/** Converts a URL that requests a complete response to the URL that requests a stream. */
 export function streamTarget(
   target: string,
   { path, becomes, query }: Exclude<Vendor['stream']['asks'], 'payload'>,

@@ -137,7 +137,7 @@ export interface ChosenVendor {
   readonly vendor: Vendor;
   readonly settings: Settings;
   readonly pointer: string;
-  /** Pointer to the format that applies. */
+  /** JSON pointer of the `format` setting that applies. */
   readonly formatAt: string;
 }
 

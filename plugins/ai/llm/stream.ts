@@ -35,7 +35,7 @@ export interface StreamOptions {
   readonly reportUsage: ReportUsage;
 }
 
-/** Headers that describe the vendor's bytes. */
+/** Response headers that describe the vendor's bytes and do not apply to a converted stream. */
 const ofTheBytes = new Set(['content-length', 'content-encoding', 'content-type', 'etag', 'x-amzn-trailer']);
 
 /**
@@ -111,7 +111,7 @@ function streamOf(bytes: Uint8Array): ByteStream {
 /** Characters per token, to estimate the usage if the vendor did not report it. */
 const CHARACTERS_A_TOKEN = 4;
 
-/** Receivers of what a stream reports. */
+/** Callbacks for the progress and the end of a stream. */
 interface ReadingEvents {
   /** The first message has arrived. May be called for later ones as well. */
   begun(): void;

@@ -23,7 +23,7 @@ export function tokensOf({ prompt, completion, total }: Usage): Tokens {
   return { input: prompt, output: Math.max(completion, total - prompt) };
 }
 
-/** Lowers the output limit among the variables of a vendor to that of a budget, which all alternatives share. */
+/** Lowers the output limit in the vendor's variables to the limit of a token budget. All candidates of a response share the budget. */
 export function withOutputLimit({ parameters }: Vendor, variables: Variables, limit: number | undefined): Variables {
   const { max_tokens: name, n } = parameters;
   if (limit === undefined || name === undefined) return variables;

@@ -89,9 +89,9 @@ export interface Vendor {
   readonly variables: Extract<Schema, { readonly type: 'object' }>;
   /** Whether `variables` is required. */
   readonly needsVariables: boolean;
-  /** Model of providers that name none. */
+  /** Default model, for providers that do not name one. */
   readonly defaultModel: string;
-  /** Address of the vendor's public API, for a model whose name is percent-encoded. */
+  /** Address of the vendor's public API for a model, whose name must be percent-encoded. */
   address(model: string): string;
   /** The vendor's name for each parameter of a chat completion. Unsupported parameters are missing. */
   readonly parameters: Readonly<Partial<Record<ChatParameter, string>>>;

@@ -8,7 +8,7 @@ export type Offers = (tool: string) => boolean;
 
 type Source = NonNullable<ServerConfig['tool_audience_source']>;
 
-/** Entry of a tool that matches any audience. */
+/** Value in the `audiences` of a tool that matches any audience. */
 const ANY = '*';
 
 const always: Offers = () => true;

@@ -62,7 +62,7 @@ function compile(site: Site<unknown>, schema: DataObject, pointer: string, allEr
     ownProperties: true,
     code: { regExp: Object.assign((source: string) => site.pattern(source, pointer), { code: '' }) },
   });
-  // The built-in rule compares every item with every other.
+  // Replaces the built-in rule, which compares every item with every other item.
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: areUnique });
   try {

@@ -27,7 +27,7 @@ export interface Work {
   readonly label: string;
   /** Returns the reason why arguments are rejected; null for valid ones. */
   refusal(args: DataObject): string | null;
-  /** @returns the result, also of a call that failed. */
+  /** @returns the result of the tool; a failed call returns an error result. */
   run(args: DataObject, client: ClientRequest, call: Call): Promise<DataObject>;
 }
 

@@ -85,7 +85,7 @@ export function takeOlder({ server, sessions: ofAll, textOf, written }: OlderTra
   };
 }
 
-/** Binds the sessions to the one that was opened with the stream. */
+/** Restricts the sessions to the one that was opened with the stream. */
 function within(sessions: OwnSessions, session: string): OwnSessions {
   return { ...sessions, open: async () => session, version: async () => oldestVersion };
 }

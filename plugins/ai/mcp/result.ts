@@ -63,7 +63,7 @@ async function ofBytes(reply: Reply, rules: ResultRules): Promise<DataObject> {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
   const mimeType = reply.headers.get('content-type') ?? 'application/octet-stream';
   if (type !== 'binary') return { content: [{ type, data, mimeType }] };
-  // The protocol has bytes of other types only in a resource, which requires a URI.
+  // The protocol carries bytes of other types only in an embedded resource, which requires a URI.
   const uri = `tool:///${encodeURIComponent(rules.tool)}`;
   return { content: [{ type: 'resource', resource: { uri, mimeType, blob: data } }] };
 }

@@ -102,7 +102,9 @@ function classifier(site: Site<unknown>, config: GuardConfig['config'], at: stri
       if (call.reason) throw call.reason;
       failure = (error as Error).message;
     }
-    warn(() => `a classifier has not scored a request, which is ${blocks ? 'blocked' : 'passed'}: ${failure}`);
+    warn(
+      () => `a classifier could not score a request, so the request is ${blocks ? 'blocked' : 'passed'}: ${failure}`,
+    );
     return blocks ? 'no score' : null;
   };
 }

@@ -9,10 +9,10 @@ export interface DefaultGuard {
   readonly patterns: readonly string[];
 }
 
-/** Up to `most` words between two parts of a phrase. */
+/** Pattern for up to `most` words between two parts of a phrase. */
 const words = (most: number) => `\\s+(?:[\\w'-]+\\s+){0,${most}}`;
 
-/** Names of what a system prompt contains. */
+/** Pattern for the words that name the content of a system prompt, such as "instructions". */
 const orders = '(?:instructions?|prompts?|rules?|directions|directives|guidelines|commands|programming)';
 
 /**

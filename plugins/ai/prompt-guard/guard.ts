@@ -1,7 +1,7 @@
 import { type Call, definePort, type HeaderBag, type Params, type Port, type Query } from '#contract';
 import type { Severity } from './schema.ts';
 
-/** The parts of a request that guards see. */
+/** The parts of a request that guards examine. */
 export interface Guarded {
   readonly method: string;
   /** Undecoded path that the client requested. */
@@ -14,7 +14,7 @@ export interface Guarded {
   readonly body: Uint8Array;
 }
 
-/** A guard that decides by code: a policy, or a server. Expressions of all guards are matched together instead. */
+/** Check of a guard that evaluates a policy or calls a server. The regular expressions of all guards are matched together instead. */
 export type Check = (request: Guarded, call: Call) => string | null | Promise<string | null>;
 
 /** A guard that the root declares. */

@@ -4,16 +4,16 @@ import { cpuUsage } from '../../shared/calls/cpu-usage.ts';
 /** Length of the pieces in which a long text is matched, in UTF-16 units. Bounds the time of one match. */
 export const WINDOW = 8192;
 
-/** Length that two neighboring pieces have in common: longer matches can be missed in long texts. */
+/** Length of the overlap of neighboring pieces, in UTF-16 units: longer matches can be missed in long texts. */
 const OVERLAP = 2048;
 
-/** Number of expressions that are joined: more have fewer passes, but far more states to build for unusual texts. */
+/** Number of expressions joined into one. Joining more needs fewer passes over a text, but far more automaton states for unusual texts. */
 const TOGETHER = 8;
 
 /** Limit of processor time for matching the texts of one request, in milliseconds. */
 const MATCH_MS = 100;
 
-/** @returns a function that is true once the thread has used the time since its first call. */
+/** @returns a function that returns true once the thread has used `limitMs` of processor time since the first call. */
 function limiter(limitMs: number): () => boolean {
   let start: NodeJS.CpuUsage | null = null;
   return () => {
@@ -23,10 +23,10 @@ function limiter(limitMs: number): () => boolean {
   };
 }
 
-/** An expression that must see the whole text: it is anchored to its beginning or end. */
+/** Matches expressions that need the whole text, because they are anchored to its beginning or end. */
 const anchored = /(?:^|[^\\[])[\^$]|\\[Az]/;
 
-/** Anchors of lines, which also match in a piece of a text. */
+/** Line anchors, which also match in a piece of a text. */
 const lineAnchors = /\(\?:\^\|\\n\)/g;
 
 /** Many expressions that are matched in one pass. */
@@ -91,7 +91,7 @@ function boundary(text: string, position: number): number {
   return position;
 }
 
-/** Joins expressions into few that can match a piece of a text. @throws PatternError */
+/** Joins expressions into a few larger ones that can match a piece of a text. @throws PatternError */
 function join(sources: readonly string[], patterns: Patterns): readonly Pattern[] {
   if (sources.length > TOGETHER) {
     return [...join(sources.slice(0, TOGETHER), patterns), ...join(sources.slice(TOGETHER), patterns)];

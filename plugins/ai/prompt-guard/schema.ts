@@ -23,7 +23,7 @@ const guard = {
     severity: {
       type: 'string',
       enum: severities,
-      description: 'Severity of what the guard finds. Reported in the log and in metrics.',
+      description: 'Severity of the attacks that the guard finds. Reported in the log and in metrics.',
       examples: ['high'],
     },
     config: {
@@ -51,7 +51,7 @@ const guard = {
           minimum: 0,
           maximum: 1,
           description:
-            'Lowest score that passes a guard of the kind `classifier`. Requests with a lower score are blocked. Default: none, the field is required with the kind.',
+            'Lowest score that passes a guard of the kind `classifier`, which requires this field. Requests with a lower score are blocked. Default: none.',
           examples: [0.6],
         },
         on_failure_block: {

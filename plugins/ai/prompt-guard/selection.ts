@@ -28,7 +28,7 @@ export function select(site: Site<Selection>, declared: ReadonlyMap<string, Cust
     ({ name, severity }) => !removed.has('all_defaults') && !removed.has(severity) && !removed.has(name),
   );
   if (defaults.length === 0 && custom.size === 0) {
-    site.warn('PROMPT_GUARD_NONE', '/guards', 'requests are not inspected: no guard is left', {
+    site.warn('PROMPT_GUARD_NONE', '/guards', 'requests are not inspected: all guards are deselected', {
       hint: 'list a guard of the root, or remove ai/prompt-guard',
     });
   }

@@ -28,7 +28,7 @@ function decode(raw: string, contentType: string): string | null {
   try {
     if (/^\s*[[{"]/.test(raw)) return stringsOf(JSON.parse(raw) as Data);
   } catch {
-    // Not JSON.
+    // The text is not JSON.
   }
   if (!/^application\/x-www-form-urlencoded\b/i.test(contentType)) return null;
   return Array.from(new URLSearchParams(raw), ([name, value]) => `${name}\n${value}`).join('\n');

@@ -7,9 +7,9 @@ const MAX_EVENT = 256 * 1024;
 /** The beginning of a placeholder at the end of a text, which continues in a later event. */
 interface Held {
   readonly text: string;
-  /** The event that contained it, with this text in its place, for the case that no event continues it. */
+  /** Rebuilds the event that contained the beginning, with another text in its place. Used if no event continues the text. */
   readonly event: (text: string) => string;
-  /** Place of the text, without the numbers of alternatives. */
+  /** Path of the text in its message, without the indexes of alternative responses. */
   readonly place: string;
 }
 
@@ -69,7 +69,7 @@ export class EventRestorer {
     return this.#flush(places) + written(restored);
   }
 
-  /** Texts for which no event continues in the same place, as events of their own. @param except places that may continue. */
+  /** Returns held-back texts as events of their own, because no event continues them. @param except places whose texts may still continue. */
   #flush(except: ReadonlySet<string> = new Set()): string {
     let output = '';
     for (const [key, { text, event, place }] of this.#held) {
@@ -81,8 +81,8 @@ export class EventRestorer {
   }
 
   /**
-   * Replaces the strings of a message. The key of a text is its path with the `index` of the objects around it:
-   * alternatives and blocks of a response are sent in turn.
+   * Replaces the strings of a message. The key of a text is its path with the `index` of the objects around it, because
+   * events of different alternatives and blocks of a response can alternate.
    */
   #texts(
     message: Data,
@@ -125,7 +125,7 @@ function endOfEvent(text: string): number {
   return found ? found.index + found[0].length : 0;
 }
 
-/** The JSON of an event in a single `data` line, with what surrounds that line; null for other events. */
+/** Splits an event with a single `data` line into its JSON and the text around the line; null for other events. */
 function dataOf(raw: string): { readonly before: string; readonly json: string; readonly after: string } | null {
   const found = /^data: ?(.*)$/m.exec(raw);
   if (!found) return null;

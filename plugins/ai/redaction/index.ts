@@ -12,10 +12,10 @@ import { redacting } from './redacting.ts';
 import { type RedactionConfig, schema } from './schema.ts';
 
 /**
- * Replaces personal data in request bodies by placeholders, so that models, and the logs of everything inside, do not see
- * it, and restores it in the response.
- *
- * Configuration faults: `REDACTION_NAME`, `PATTERN_INVALID`. Errors of a call: `REDACTION_UNREADABLE`, `REDACTION_LIMIT`.
+ * Replaces personal data in request bodies by placeholders, so that neither models nor the logs of inner components
+ * contain them, and restores the data in the response.
+ * Configuration faults: `REDACTION_NAME`, `PATTERN_INVALID`. Errors of a call: `REDACTION_UNREADABLE`,
+ * `REDACTION_LIMIT`.
  */
 export const plugin = definePlugin({
   name: 'ai/redaction',

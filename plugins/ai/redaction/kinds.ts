@@ -8,7 +8,7 @@ import { nationalId } from './national-ids.ts';
  */
 export interface Kind {
   readonly name: string;
-  /** Matched values, for the reference. */
+  /** Description of the matched values, for the reference. */
   readonly finds: string;
   readonly pattern: RegExp;
   /** The length of the personal data at the beginning of a candidate; 0 for none. Default: all of it. */

@@ -53,7 +53,7 @@ function isBrazilian(text: string): boolean {
   return checkDigit(9) === Number(text[9]) && checkDigit(10) === Number(text[10]);
 }
 
-/** ISO 7064 MOD 11,10. Exactly one digit occurs more than once among the first ten. */
+/** Checks a German tax ID: ISO 7064 MOD 11,10, and exactly one digit occurs more than once among the first ten. */
 function isGerman(text: string): boolean {
   const repeated = new Set(text.slice(0, 10)).size;
   if (repeated !== 9 && repeated !== 8) return false;

@@ -1,4 +1,4 @@
-/** Number of different values that a request can have; further ones are all replaced by the same placeholder. */
+/** Maximum number of values of a request with placeholders of their own; further values are all replaced by the same placeholder. */
 const MOST = 10_000;
 
 /** The placeholders of one request, with their values. */
@@ -11,7 +11,7 @@ export class Placeholders {
   /** Length of the longest placeholder. */
   longest = 0;
 
-  /** @param isTaken whether the client has sent a text that equals a placeholder: it must not be restored. */
+  /** @param isTaken returns whether the client's text already contains a placeholder, which is then not used. */
   constructor(isTaken: (placeholder: string) => boolean, onNew: (kind: string) => void) {
     this.#isTaken = isTaken;
     this.#onNew = onNew;
@@ -49,7 +49,7 @@ export class Placeholders {
     });
   }
 
-  /** Length of the end of a text that can be the beginning of a placeholder. */
+  /** Length of the longest suffix of a text that can be the beginning of a placeholder. */
   incomplete(text: string): number {
     const at = text.lastIndexOf('[', text.length - 1);
     const length = text.length - at;

@@ -58,7 +58,8 @@ export function redacting(site: EndpointSite<RedactionConfig>): Wrap<ClientReque
     const placeholders = await redact(request, call);
     if (placeholders instanceof Reply) return placeholders;
     if (!restore || placeholders.size === 0) return next(request, call);
-    // A compressed response cannot be restored; the HTTP client decompresses those that it requests itself.
+    // A compressed response cannot be restored. Without this header, the HTTP client requests compression itself and
+    // decompresses the response.
     request.headers.delete('accept-encoding');
     const reply = await next(request, call);
     restoreReply(reply, placeholders);

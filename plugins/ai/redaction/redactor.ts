@@ -5,7 +5,7 @@ import type { Placeholders } from './placeholders.ts';
 export const OPEN = '\uFDD0';
 export const CLOSE = '\uFDD1';
 
-/** An own pattern, as a function that puts its matches between marks. */
+/** A user-defined pattern, as a function that puts its matches between marks. */
 export interface Marking {
   readonly name: string;
   /** @throws PatternLimit if the text is too long. */
@@ -22,7 +22,7 @@ export class Redactor {
     this.#markings = markings;
   }
 
-  /** @throws PatternLimit if the text is too long for an own pattern. */
+  /** @throws PatternLimit if the text is too long for a user-defined pattern. */
   redact(text: string, placeholders: Placeholders): string {
     let redacted = text;
     for (const { name, mark } of this.#markings) redacted = betweenPlaceholders(redacted, name, mark, placeholders);
@@ -36,7 +36,7 @@ export class Redactor {
   }
 }
 
-/** Replaces the matches of an own pattern, but not in placeholders of the patterns before it. */
+/** Replaces the matches of a user-defined pattern, except in placeholders of the patterns before it. */
 function betweenPlaceholders(
   text: string,
   name: string,

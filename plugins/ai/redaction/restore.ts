@@ -5,11 +5,11 @@ import type { Placeholders } from './placeholders.ts';
 /** Restores the redacted values in a response, chunk by chunk. */
 export interface Restorer {
   write(text: string): string;
-  /** The rest, at the end of the response. */
+  /** Returns the rest of the text at the end of the response. */
   end(): string;
 }
 
-/** Headers that describe the bytes of the response. */
+/** Headers that describe the original bytes of the response. */
 const ofTheBytes = ['content-length', 'etag', 'content-md5', 'digest', 'repr-digest', 'content-digest'];
 
 /** Replaces placeholders in a response by their values, in data, bytes and streams. */

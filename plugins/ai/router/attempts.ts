@@ -18,12 +18,12 @@ import type { Measures } from './measures.ts';
 /** Settings of one router's attempts. */
 export interface Policy {
   readonly statuses: ReadonlySet<number>;
-  /** Undefined: an equal share of the remaining time. */
+  /** Maximum time until the response of one attempt begins; undefined for an equal share of the remaining time. */
   readonly attemptTimeoutMs: number | undefined;
   readonly cooldownMs: number;
   readonly showsProvider: boolean;
   readonly measures: Measures;
-  /** Monotonic milliseconds. */
+  /** Monotonic clock, in milliseconds. */
   now(): number;
 }
 

@@ -18,7 +18,8 @@ export type Arrange = (candidates: readonly Candidate[], now: number) => readonl
 export function arrangeBy(strategy: Strategy, weights: ReadonlyMap<string, number>, random = Math.random): Arrange {
   const keys: Readonly<Record<Strategy, ((candidate: Candidate, now: number) => number) | null>> = {
     order: null,
-    // Keys of a weighted random order, as sorting by them picks each item with the probability of its weight.
+    // Sorting by this key gives a weighted random order: each item comes first with a probability proportional to its
+    // weight.
     weight: ({ name }) => -(Math.max(random(), Number.MIN_VALUE) ** (1 / (weights.get(name) ?? 1))),
     cost: ({ price }) => price,
     latency: ({ health }, now) => health.latencyMs(now),
@@ -44,7 +45,7 @@ function sortedBy(candidates: readonly Candidate[], key: (candidate: Candidate) 
   return keyed.sort((a, b) => compare(a.value, b.value)).map(({ candidate }) => candidate);
 }
 
-/** Works for infinite keys, whose difference is not a number. */
+/** Compares two keys. Also works for infinite keys, whose difference is not a number. */
 function compare(a: number, b: number): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }

@@ -8,7 +8,7 @@ const name = 'ai/router';
 
 /**
  * Writes the backend of every provider that a router refers to into its `targets`, so that it is compiled and checked
- * like any other. Code: ROUTER_PROVIDER.
+ * like any other backend. Configuration fault: ROUTER_PROVIDER.
  */
 export function expandRouters(document: DataObject, report: Conversion): void {
   const inventory = new Inventory(document, report, 'ROUTER_PROVIDER');
@@ -19,7 +19,7 @@ export function expandRouters(document: DataObject, report: Conversion): void {
     const config = isObject(components) && Object.hasOwn(components, name) ? components[name] : undefined;
     const around = holders.get(pointer.replace(/\/backend\/\d+$/, ''));
     if (!isObject(config) || !around || around === holder) continue;
-    // Never called: the host prevents a follow-up error when the router is not valid.
+    // The host is never called; it prevents a follow-up error if the router is not valid.
     fill(holder, { host: ['http://localhost'], url_pattern: '/', method: 'POST' });
     expand(document, around, config, { inventory, pointer: joinPointer(pointer, 'extra_config', name) });
   }
@@ -58,7 +58,7 @@ function expand(document: DataObject, around: DataObject, config: DataObject, { 
     }
   }
   config['targets'] = written;
-  // Each message of a stream can be inspected in the encoding that the client receives.
+  // With the encoding that the client receives, components can inspect each message of a stream.
   if (output === STREAMING && vendor && pointer.startsWith('/endpoints/')) {
     around['output_encoding'] = encodingOf(vendor, format);
   }

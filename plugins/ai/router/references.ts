@@ -14,7 +14,7 @@ export function* referencesIn(config: DataObject, pointer: string): Generator<re
   }
 }
 
-/** The list at a place that may hold anything. */
+/** Returns a list, or an empty list in place of any other value. */
 export function listOf(value: Data | undefined): readonly Data[] {
   return Array.isArray(value) ? value : [];
 }

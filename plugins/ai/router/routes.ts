@@ -3,7 +3,7 @@ import type { Classifier, Classifiers, Gate } from '../lib/classifiers.ts';
 import { type Arrange, arrangeBy, type Candidate, coolingLast } from './candidate.ts';
 import type { RouteConfig, RouterConfig } from './schema.ts';
 
-/** The request as routes see it. */
+/** The parts of a request that routes evaluate. */
 export interface Routed {
   readonly request: PipeRequest;
   readonly body: Uint8Array | undefined;
@@ -50,7 +50,7 @@ function compileRoute(context: RouteContext, route: RouteConfig, outer: readonly
   };
 }
 
-/** Selects the route's own providers; null for a route that only groups others. */
+/** Compiles the selection of the route's own providers; null for a route that only contains nested routes. */
 function selectorOf(
   context: RouteContext,
   route: RouteConfig,
@@ -94,7 +94,7 @@ export function candidatesNamed(
   return list.flatMap((name) => candidates.get(name) ?? []);
 }
 
-/** Rules that combine fields: pointers of the field, and what is wrong with it. */
+/** Checks the rules for combinations of fields. Each entry has the pointer of a field, the error and a hint. */
 function checkRoute({ site: { fault } }: RouteContext, route: RouteConfig, at: string): void {
   const { provider, providers, classifier, strategy, weights, routes, failover } = route;
   const refuse = (field: string, message: string, hint: string) =>

@@ -3,7 +3,7 @@ import { type Infer, pipeSchema, type Schema } from '#contract';
 /** Longer than any endpoint timeout: the endpoint's timeout bounds a response. */
 export const UNBOUNDED = '24h';
 
-/** Output encodings with which the messages of a provider pass as they arrive. */
+/** Output encodings that pass each message of a provider's stream to the client as it arrives. */
 export const streamEncodings: ReadonlySet<unknown> = new Set(['streaming', 'sse', 'eventstream', 'ndjson']);
 
 /** Statuses of a provider after which the next one is tried. */

@@ -33,9 +33,9 @@ const ofTheForm = [
   'format',
 ] as const;
 
-/** A request that can have a stored response. */
+/** A request to which a stored response can be returned. */
 interface Wanted {
-  /** Hash of everything that separates responses. */
+  /** Hash of the request parts that must be equal for requests to share a response. */
   readonly variant: string;
   readonly text: string;
 }
@@ -150,7 +150,7 @@ function checkHeader(site: EndpointSite<CacheConfig>, { header, source }: Reques
   });
 }
 
-/** Values without the one that is compared by meaning. */
+/** Returns the values that separate responses, without the value that is compared by meaning. */
 function unlessContent(content: RequestPart, kind: string, values: Readonly<Record<string, Data>>): Data {
   const entries = Object.entries(values).filter(([name]) => content.source !== `${kind}.${name}`);
   return entries.sort(([a], [b]) => (a < b ? -1 : 1));
@@ -172,7 +172,7 @@ function hash(text: string): string {
 /** Counts requests by their result, if an exporter is configured. */
 function recorderOf(site: EndpointSite<unknown>): ((result: Result) => void) | null {
   const counter = meterOf(site)?.counter('semantic_cache.requests', {
-    description: 'Requests at places with a semantic cache.',
+    description: 'Number of requests to endpoints and backends with a semantic cache.',
   });
   if (!counter) return null;
   const { endpoint } = site.endpoint;

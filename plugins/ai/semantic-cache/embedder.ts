@@ -12,14 +12,14 @@ const MAX_DIMENSIONS = 8192;
 export interface Embedder {
   /** Equal for embedders whose vectors can be compared. */
   readonly identity: string;
-  /** The vector of a text, with length 1. @throws CallError `SEMANTIC_CACHE_EMBEDDING`, or the reason of the call. */
+  /** The vector of a text, with length 1. @throws CallError `SEMANTIC_CACHE_EMBEDDING`, or the call's abort reason. */
   embed(text: string, call: Call): Promise<Float32Array>;
 }
 
 /** The embedders of the root, by name. */
 export const embedders: Port<ReadonlyMap<string, Embedder>> = definePort('embedders');
 
-/** @throws ConfigError SEMANTIC_CACHE_NAME, SEMANTIC_CACHE_MODEL and those of `jsonCaller`. */
+/** @throws ConfigError SEMANTIC_CACHE_NAME, SEMANTIC_CACHE_MODEL and the errors of `jsonCaller`. */
 export function openEmbedders(site: Site<unknown>, configs: readonly EmbedderConfig[]): ReadonlyMap<string, Embedder> {
   const opened = new Map<string, Embedder>();
   for (const [index, config] of configs.entries()) {
@@ -34,9 +34,14 @@ export function openEmbedders(site: Site<unknown>, configs: readonly EmbedderCon
 function openEmbedder(site: Site<unknown>, config: EmbedderConfig, at: string): Embedder {
   const { url, model, credentials, timeout: timeoutMs, vector_dimension: dimensions, model_path: path } = config;
   if (path !== undefined) {
-    throw site.fault('SEMANTIC_CACHE_MODEL', `${at}/model_path`, 'ONNX models are not run inside the gateway', {
-      hint: 'serve the model with a server that has the embeddings API of OpenAI, and set "url"',
-    });
+    throw site.fault(
+      'SEMANTIC_CACHE_MODEL',
+      `${at}/model_path`,
+      'model_path is not supported: the gateway does not run ONNX models',
+      {
+        hint: 'serve the model with a server that has the embeddings API of OpenAI, and set "url"',
+      },
+    );
   }
   if (url === undefined) throw site.fault('SEMANTIC_CACHE_MODEL', at, 'an embedder requires "url"');
   const send = jsonCaller(site, { url, at: `${at}/url`, credentials, timeoutMs, code });

@@ -9,7 +9,7 @@ const MAX_COMPARED = 2000;
 /** Size of an entry without its vector and response, in bytes. */
 const ENTRY_BYTES = 400;
 
-/** A question to the index. Vectors are in base64, because questions can come from another process. */
+/** A query to the index. Vectors are in base64, because queries can come from another process. */
 export type Question =
   | { readonly does: 'clear' }
   | {

@@ -41,7 +41,8 @@ export const plugin = definePlugin({
     }),
     atBackend(cacheSchema, (site) => {
       const { endpoint, method } = site.endpoint;
-      // Gateways that share responses can have the endpoint in different positions.
+      // The position of the endpoint is not part of the key: gateways that share responses can have the endpoint in
+      // different positions.
       const inside = site.pointer.replace(/^\/endpoints\/\d+/, '');
       return {
         backend: caching(site, embedderOf(site), responsesOf(site), [endpoint, method, inside]),

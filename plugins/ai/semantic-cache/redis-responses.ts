@@ -13,7 +13,7 @@ const KEEP_MS = 2000;
 
 const get = defineScript(`return redis.call('GET', KEYS[1])`);
 
-/** Entries after an ID, as a flat list of ID, hash and vector. */
+/** Script that reads the entries of a stream after an ID, as a flat list of ID, hash and vector. */
 const read = defineScript(`
 local list = {}
 for _, entry in ipairs(redis.call('XRANGE', KEYS[1], '(' .. ARGV[1], '+', 'COUNT', ARGV[2])) do

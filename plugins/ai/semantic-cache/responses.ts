@@ -5,9 +5,9 @@ import { type Question, ResponseIndex } from './index-of-responses.ts';
 /** Maximum time to wait for the process that owns the responses, in milliseconds; beyond it a request bypasses the cache. */
 const PATIENCE_MS = 500;
 
-/** A request, as the cache identifies it. */
+/** Identification of a request in the cache. */
 export interface Asked {
-  /** Hash of everything that separates responses. */
+  /** Hash of the request parts that must be equal for requests to share a response. */
   readonly variant: string;
   /** Hash of the compared text. */
   readonly text: string;
@@ -15,15 +15,15 @@ export interface Asked {
 
 /** Stored responses. */
 export interface Responses {
-  /** The response to the same text. @throws Error if the store does not respond in time. */
+  /** Finds the stored response to a request with the same text. @throws Error if the store does not respond in time. */
   same(asked: Asked, call: Call): string | null | Promise<string | null>;
-  /** The response to the nearest request within the distance. @param vector in base64. @throws as `same`. */
+  /** Finds the stored response to the nearest request within the distance. @param vector in base64. @throws the errors of `same`. */
   near(asked: Asked, vector: string, distance: number, call: Call): string | null | Promise<string | null>;
-  /** Stores a response. @throws as `same`. */
+  /** Stores a response. @throws the errors of `same`. */
   keep(asked: Asked, vector: string, response: string, ttlMs: number): unknown;
 }
 
-/** Responses in memory, for all workers together. Can be emptied as the cache `semantic`. */
+/** Responses in memory, shared by all workers. The admin API can empty the cache under the name `semantic`. */
 export function inMemory(site: Site<unknown>): Responses {
   const clock = site.use('clock');
   const share = site.share<ResponseIndex, Question, string | null>(

@@ -3,7 +3,7 @@ import { ByteStream, type DataObject, HeaderBag, parseExact, printJson, Reply } 
 /** Maximum size of a response that is stored, in bytes. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 
-/** A response as text, with exactly one kind of content. */
+/** Serialized form of a response. Either `data` or `base64` is set. */
 interface Stored {
   readonly contentType: string | null;
   readonly complete: boolean | null;

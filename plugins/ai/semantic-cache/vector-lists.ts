@@ -14,7 +14,7 @@ interface Listed {
 
 interface List {
   readonly entries: Map<string, Listed>;
-  /** ID of the last entry that was read. */
+  /** ID of the last entry that was read from Redis. */
   last: string;
   bytes: number;
 }
@@ -24,12 +24,12 @@ export class VectorLists {
   readonly #lists = new Map<string, List>();
   #bytes = 0;
 
-  /** Number of variants. */
+  /** Number of variants that have vectors. */
   get size(): number {
     return this.#lists.size;
   }
 
-  /** ID of the last entry of a variant that was read. */
+  /** Returns the ID of the last entry of a variant that was read from Redis. */
   last(variant: string): string {
     return this.#lists.get(variant)?.last ?? '0-0';
   }
@@ -52,7 +52,7 @@ export class VectorLists {
     }
   }
 
-  /** The text of the nearest vector within the distance. */
+  /** Returns the hash of the text with the nearest vector within the distance. */
   nearest(variant: string, encoded: string, distance: number): string | undefined {
     const list = this.#lists.get(variant);
     return list && nearest(list.entries.values(), decode(encoded), distance)?.text;

@@ -4,7 +4,7 @@ export function nearest<T extends { readonly vector: Float32Array }>(
   vector: Float32Array,
   distance: number,
 ): T | undefined {
-  // The tolerance is for rounding: equal vectors have distance 0.
+  // The tolerance compensates for rounding, so that equal vectors have distance 0.
   let most = 1 - distance - 1e-6;
   let found: T | undefined;
   for (const entry of entries) {
@@ -18,12 +18,12 @@ export function nearest<T extends { readonly vector: Float32Array }>(
   return found;
 }
 
-/** A vector in base64. */
+/** Encodes a vector in base64. */
 export function encode(vector: Float32Array): string {
   return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('base64');
 }
 
-/** A vector from base64. Bytes beyond the last whole number are dropped. */
+/** Decodes a vector from base64. Bytes beyond the last whole number are dropped. */
 export function decode(text: string): Float32Array {
   const bytes = Uint8Array.from(Buffer.from(text, 'base64'));
   return new Float32Array(bytes.buffer, 0, bytes.length >> 2);

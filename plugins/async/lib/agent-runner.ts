@@ -73,7 +73,7 @@ export class AgentRunner {
       // An agent that is ending returns its messages first.
       this.#ended = this.#ended.then(() => this.#consume(consuming, resolve));
     }
-    // The rate may have changed.
+    // The new configuration may have another rate limit.
     if (this.#refill) clearTimeout(this.#refill);
     this.#refill = null;
     this.#next();

@@ -117,7 +117,7 @@ function addsParameter({ strategy: ofService }: ServiceConfig, { extra_config: c
   const own = Object.hasOwn(components, 'auth/api-keys') ? components['auth/api-keys'] : undefined;
   if (!isObject(own)) return false;
   const { strategy = ofService, identifier } = own;
-  // The service already knows its own parameter.
+  // The service already hides its own parameter.
   return strategy === 'query_string' && (ofService !== 'query_string' || identifier !== undefined);
 }
 

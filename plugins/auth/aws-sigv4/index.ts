@@ -122,7 +122,7 @@ function dropClientHeaders({ headers, client }: PipeRequest): void {
   }
 }
 
-/** Selects the headers that nothing changes on the way to AWS. */
+/** Selects the headers to sign: those that do not change on the way to AWS. */
 function* signable(headers: HeaderBag): Generator<readonly [name: string, value: string]> {
   for (const [name, value] of headers) {
     const lower = name.toLowerCase();

@@ -108,7 +108,7 @@ function renewing(tokens: TokenStore): Wrap<PipeRequest> {
     if (reply.status !== 401 || !sent.token || !tokens.dropRefused(sent.token, LEAST_AGE_MS)) return reply;
     if ((body !== null && body.length !== 0) || !idempotent.has(sent.method)) return reply;
     discard(reply.body);
-    // A redirect may have changed them.
+    // A redirect may have changed the origin, the target and the host.
     request.origin = origin;
     request.target = target;
     request.host = host;

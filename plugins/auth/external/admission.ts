@@ -17,7 +17,7 @@ import { type DecisionCache, decisionCache } from './decision-cache.ts';
 import { measureOf } from './measures.ts';
 import type { ExternalConfig } from './schema.ts';
 
-/** Lowercase names of the headers that only the server can set. */
+/** Lowercase names of the headers that only the authorization server can set. */
 const namesSlot = defineSlot<ReadonlySet<string>>('external authorization');
 
 /** Admits requests that the server accepts, with its changes. */
@@ -84,7 +84,7 @@ export class Admission {
       this.#measure?.(decision.accepted ? 'accepted' : 'rejected', startedAt);
       return decision.accepted ? decision : replyOf(decision);
     } catch (error) {
-      // The client has disconnected, or the time of its request is over.
+      // The client has disconnected, or its request has timed out.
       if (!(error instanceof Undecided)) return Reply.failed(error as CallError);
       this.#measure?.('failed', startedAt);
       return this.#settle(error) ?? unchecked;
@@ -110,7 +110,7 @@ export class Admission {
     }
   }
 
-  /** Asks on behalf of several requests. */
+  /** Sends one authorization request on behalf of several client requests. */
   async #askFor(request: ClientRequest, body: Uint8Array | null, signal: AbortSignal): Promise<Decision> {
     const { config, log } = this.#site;
     try {
@@ -121,7 +121,7 @@ export class Admission {
   }
 }
 
-/** Acceptance of a request on which the server has not decided. */
+/** Result for a request that is accepted without a decision of the server. */
 const unchecked: Accepted = { accepted: true, request: [], response: [], cacheableMs: 0 };
 
 function replyOf({ status, headers, body }: Exclude<Decision, Accepted>): Reply {

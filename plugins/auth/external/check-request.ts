@@ -4,7 +4,7 @@ import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import type { ClientRequest, HeaderBag } from '#contract';
 import { targetOf } from './client-headers.ts';
 
-/** A message that is being written. */
+/** Writes the content of a protocol buffers message. */
 type Write = (writer: BinaryWriter) => void;
 
 /** Wire types of protocol buffers. */
@@ -63,7 +63,7 @@ function writePeer(writer: BinaryWriter, { ip, certificate }: ClientRequest): vo
   message(writer, 1, (address) =>
     message(address, 1, (socket) => {
       text(socket, 2, ip);
-      // Member of a oneof: written even if the port is unknown.
+      // The port is a member of a oneof, so it is written even if it is unknown.
       socket.tag(3, VARINT).uint32(0);
     }),
   );

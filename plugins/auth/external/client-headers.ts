@@ -1,13 +1,13 @@
 import { type ClientRequest, HeaderBag, isHopByHop } from '#contract';
 
-/** Headers that describe the client or its request; those that a client sends could be forged. */
+/** Headers in which the gateway describes the client or its request. Values that a client sends are dropped, because they could be forged. */
 const ours = new Set([
   ...['forwarded', 'x-real-ip', 'x-original-method', 'x-original-uri', 'x-original-url', 'x-forwarded-client-cert'],
   ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-method', 'x-forwarded-port', 'x-forwarded-prefix'],
   ...['x-forwarded-proto', 'x-forwarded-server', 'x-forwarded-uri', 'host', 'content-length', 'expect'],
 ]);
 
-/** Headers that describe a body, sent with it only. */
+/** Headers that describe a body. They are sent only together with the body. */
 const ofBody = new Set(['content-type', 'content-encoding']);
 
 /** Selects the client headers that a server receives. @param names header names, or `*`. */

@@ -1,6 +1,6 @@
 import { type Call, type ClientRequest, HeaderBag, isHeaderName, isHopByHop } from '#contract';
 
-/** A change of one header. `add`: unless it exists; `replace`: only if it exists. */
+/** A change of one header. `add` applies only if the header is absent, `replace` only if it is present. */
 export interface HeaderChange {
   readonly action: 'set' | 'append' | 'add' | 'replace' | 'remove';
   readonly name: string;
@@ -28,7 +28,7 @@ export interface Rejected {
 
 export type Decision = Accepted | Rejected;
 
-/** Asks a server. @param body null if bodies are not sent. @throws Undecided without a decision, or the error of the call. */
+/** Sends a request for a decision. @param body null if bodies are not sent. @throws Undecided without a decision; the abort reason of a call that has ended. */
 export type Decide = (request: ClientRequest, body: Uint8Array | null, call: Call) => Promise<Decision>;
 
 /** Headers for message framing and routing, which belong to the gateway. */
@@ -39,7 +39,7 @@ export function isChangeable(name: string): boolean {
   return isHeaderName(name) && !isHopByHop(name) && !framing.has(name);
 }
 
-/** Applies changes. Values that no header can have are dropped. */
+/** Applies header changes. Values that are not valid in a header are dropped. */
 export function change(headers: HeaderBag, changes: readonly HeaderChange[]): void {
   for (const { action, name, value } of changes) {
     const lower = name.toLowerCase();
@@ -51,7 +51,7 @@ export function change(headers: HeaderBag, changes: readonly HeaderChange[]): vo
   }
 }
 
-/** Keeps the headers of a server's response that a response of the gateway can have. */
+/** Selects the headers of a server's response that may be passed to the client. */
 export function endToEnd(headers: HeaderBag): HeaderBag {
   const listed = new Set(headers.getAll('connection').flatMap((value) => value.toLowerCase().split(/[ \t]*,[ \t]*/)));
   const kept = new HeaderBag();

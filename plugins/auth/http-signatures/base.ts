@@ -1,7 +1,7 @@
 import { type HeaderBag, isHeaderName, Query } from '#contract';
 import type { Component } from './structured.ts';
 
-/** A request, as its components are derived from it. */
+/** The parts of a request from which signature components are derived. */
 export interface Message {
   readonly method: string;
   readonly scheme: 'http' | 'https';
@@ -33,7 +33,7 @@ function targetOf({ path, search }: Message): string {
   return `${path || '/'}${search === '' ? '' : `?${search}`}`;
 }
 
-/** Whether a name is that of a component without parameters. */
+/** Whether a text is the name of a component without parameters. */
 export function isComponent(name: string): boolean {
   if (name.startsWith('@')) return Object.hasOwn(derived, name);
   return isHeaderName(name) && name === name.toLowerCase();
@@ -64,9 +64,9 @@ function encoded(text: string): string {
 }
 
 /**
- * The text that is signed.
+ * Builds the text that is signed.
  * @param params serialization of the components and parameters.
- * @returns the identifier of a component that the message does not have, or that is not supported, instead.
+ * @returns the text; or the identifier of a component that the message lacks, or that is not supported.
  */
 export function signatureBase(
   components: readonly Component[],

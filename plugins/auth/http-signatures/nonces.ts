@@ -14,8 +14,8 @@ export function nonceName(source: string, keyId: string, nonce: string): string 
 }
 
 /**
- * Whether a nonce is used for the first time; it is remembered until its signature is too old.
- * @throws Undecided if that is not known.
+ * Returns whether a nonce is used for the first time, and remembers it until its signature is too old.
+ * @throws Undecided if the store of nonces is full or unreachable.
  */
 export type TakeNonce = (name: string, lifeMs: number, call: Call) => Promise<boolean>;
 
@@ -28,14 +28,14 @@ export class Nonces {
     this.#forget(now);
     const until = this.#until.get(name);
     if (until !== undefined && now < until) return false;
-    // Dropping one would let its request be repeated.
+    // Dropping a nonce would allow its request to be replayed.
     if (this.#until.size >= MAX_NONCES) return null;
     this.#until.delete(name);
     this.#until.set(name, now + lifeMs);
     return true;
   }
 
-  /** All of one endpoint live equally long, so the oldest are the first. */
+  /** Drops expired nonces. All nonces of an endpoint have the same lifetime, so the oldest ones are first. */
   #forget(now: number): void {
     for (const [name, until] of this.#until) {
       if (now < until) return;

@@ -71,14 +71,14 @@ export const endpointSchema = {
     on_failure_allow: {
       type: 'boolean',
       description:
-        'Accepts requests whose nonce cannot be compared because Redis is unreachable. Requires connection_name.',
+        'Accepts requests whose nonce cannot be checked because Redis is unreachable. Requires connection_name.',
       default: false,
     },
     on_failure_status: {
       type: 'integer',
       minimum: 400,
       maximum: 599,
-      description: 'Status of requests that are rejected because their nonce cannot be compared or stored.',
+      description: 'Status of requests that are rejected because their nonce cannot be checked or stored.',
       default: 503,
     },
     tag: tag(

@@ -1,24 +1,24 @@
 /** A component of a message that a signature covers. */
 export interface Component {
   readonly name: string;
-  /** Its serialization with parameters, as in the signature base. */
+  /** Serialization of the component with its parameters, as in the signature base. */
   readonly identifier: string;
-  /** Parameter `name` of a query parameter. */
+  /** Value of the parameter `name` of the component `@query-param`. */
   readonly queryName: string | null;
-  /** Whether it has a parameter that is not supported. */
+  /** Whether the component has a parameter that is not supported. */
   readonly isUnsupported: boolean;
 }
 
 /** A member of `Signature-Input`. */
 export interface SignatureInput {
   readonly components: readonly Component[];
-  /** Strings and integers by name; other values are dropped. */
+  /** String and integer parameters by name; other values are dropped. */
   readonly params: ReadonlyMap<string, string | number>;
-  /** The serialization, which is part of the signature base. */
+  /** Serialization of the member, which is part of the signature base. */
   readonly text: string;
 }
 
-/** Maximum length of a header, and of its members. */
+/** Maximum length of a header, and of all its members together, in characters. */
 const MAX_CHARACTERS = 16 * 1024;
 const MAX_SIGNATURES = 16;
 const MAX_COMPONENTS = 64;
@@ -39,7 +39,7 @@ class Reader {
     return this.#at >= this.#text.length;
   }
 
-  /** Consumes what the sticky expression matches. */
+  /** Consumes the text that the sticky expression matches; null without a match. */
   match(pattern: RegExp): string | null {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text)?.[0] ?? null;
@@ -57,7 +57,7 @@ class Reader {
     return this.expect(/[a-z*][a-z0-9_\-.*]*/y);
   }
 
-  /** A bare item, in canonical form. */
+  /** Parses a bare item. `text` is its canonical form. */
   item(): { readonly value: Bare; readonly text: string } {
     const quoted = this.match(/"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*"/y);
     if (quoted !== null) return { value: quoted.slice(1, -1).replace(/\\(.)/g, '$1'), text: quoted };
@@ -81,7 +81,7 @@ class Reader {
     return { values, text };
   }
 
-  /** The next member of a dictionary; false at the end. */
+  /** Moves to the next member of a dictionary; false at the end. */
   next(isFirst: boolean): boolean {
     this.match(/[ \t]*/y);
     if (this.isAtEnd) return false;
@@ -154,7 +154,7 @@ function attempt<T>(read: () => T): T | null {
   }
 }
 
-/** Quotes a string. */
+/** Serializes a string with quotes. */
 export function quoted(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }

@@ -31,10 +31,10 @@ import { readBytes, readInputs, type SignatureInput } from './structured.ts';
 /** Maximum age of downloaded keys, and time for which an unknown key is not looked up again, in milliseconds. */
 const KEYS_MS = 900_000;
 const COOLDOWN_MS = 10_000;
-/** Maximum size of a body that is compared with its digest if the service sets no limit, in bytes. */
+/** Maximum size of a body that is compared with its digest if the service has no body limit, in bytes. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** ID of the key that has signed the request. */
+/** Slot with the ID of the key that has signed the request. */
 const keyIdSlot = defineSlot<string>('http signature');
 
 /** Verifies the signature of each request. */
@@ -42,7 +42,7 @@ export function verifying(site: EndpointSite<VerifyConfig>): AtEndpoint {
   const { config } = site;
   const components = check(site);
   const keys = openKeys(site, config, { strategy: 'kid', maxAgeMs: KEYS_MS, cooldownMs: COOLDOWN_MS });
-  // `check` has warned of it.
+  // `check` has reported that keys are missing.
   if (!keys) return { endpoint: before(() => refuse(401)), terminal: true };
   const log = site.log.at('[HTTPSignatures]');
   const header = config.key_id_header;
@@ -94,14 +94,14 @@ export function verifying(site: EndpointSite<VerifyConfig>): AtEndpoint {
   return { endpoint, proxy, sets: [header], offers: [offer(personalHeaders, [header])] };
 }
 
-/** The signature to verify: the only one with the tag. Returns the reason if there are none, or several. */
+/** Chooses the signature to verify: the only one with the tag. Returns the reason if there are none, or several. */
 function choose(inputs: ReadonlyMap<string, SignatureInput>, tag: string): [string, SignatureInput] | string {
   const suiting = [...inputs].filter(([, { params }]) => tag === '' || params.get('tag') === tag);
   if (suiting.length === 1) return suiting[0]!;
   return suiting.length === 0 ? 'the signature is missing' : 'several signatures are present';
 }
 
-/** Why a signature is not acceptable, regardless of the key; null if it is. */
+/** Returns why a signature is not acceptable, regardless of the key; null if it is acceptable. */
 function unsuitable(
   { components, params }: SignatureInput,
   config: VerifyConfig,
@@ -127,7 +127,7 @@ function unsuitable(
   return null;
 }
 
-/** Why a nonce is not acceptable, or the rejection if that is not known; undefined if it is. */
+/** Checks a nonce. Returns why it is not acceptable, or the rejection if that cannot be determined; undefined for an acceptable one. */
 type CheckNonce = (keyId: string, input: SignatureInput, call: Call) => Promise<string | Reply | undefined>;
 
 /** Checks nonces of valid signatures only, so that others cannot fill the memory; null if they are not required. */
@@ -142,9 +142,11 @@ function nonceCheck(site: EndpointSite<VerifyConfig>): CheckNonce | null {
   const lifeMs = config.max_age + 2 * config.leeway;
   return async (keyId, { params }, call) => {
     const nonce = params.get('nonce');
-    if (typeof nonce !== 'string' || nonce === '') return 'it has no nonce';
+    if (typeof nonce !== 'string' || nonce === '') return 'the signature has no nonce';
     try {
-      return (await take(nonceName(source, keyId, nonce), lifeMs, call)) ? undefined : 'its nonce was used before';
+      return (await take(nonceName(source, keyId, nonce), lifeMs, call))
+        ? undefined
+        : 'the nonce of the signature was used before';
     } catch (error) {
       if (!(error instanceof Undecided) || call.reason) throw error;
       return settle(error);

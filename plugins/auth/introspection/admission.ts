@@ -37,7 +37,7 @@ export class Admission {
   readonly #leeway: number;
   readonly #insufficient: string;
   readonly #unknown: readonly Propagated[];
-  /** Requests with the same token share its claims, and the result of judging them. */
+  /** Results of checking claims. Requests with the same token share its claims and their result. */
   readonly #judged = new WeakMap<Readonly<DataObject>, Judgement>();
 
   constructor(
@@ -78,7 +78,7 @@ export class Admission {
     try {
       answer = await this.#introspector.ask(name, token, call);
     } catch (error) {
-      // The client has disconnected, or the time of its request is over.
+      // The client has disconnected, or its request has timed out.
       if (!(error instanceof Undecided)) return Reply.failed(error as CallError);
       this.#measure?.('failed', startedAt);
       const refusal = this.#settle(error);

@@ -4,7 +4,7 @@ import { readRegistered, type Times } from '../validator/claims.ts';
 import { frozen } from '../validator/token.ts';
 import { hasTwins } from '../validator/twins.ts';
 
-/** Answer of the authorization server about one token. */
+/** Response of the authorization server about one token. */
 export interface Answer {
   /** The whole response, frozen; null for an inactive token. */
   readonly claims: Readonly<DataObject> | null;
@@ -23,7 +23,7 @@ const always: Times = {
 
 /**
  * Reads a response of the introspection endpoint.
- * @throws Undecided if it is not a valid answer; the message contains nothing of the response.
+ * @throws Undecided if the response is not valid; the message contains nothing of the response.
  */
 export function readAnswer(status: number, contentType: string, text: string, requestedAt: number): Answer {
   if (status === 401 || status === 403) {
@@ -39,7 +39,7 @@ export function readAnswer(status: number, contentType: string, text: string, re
   const claims = parse(text);
   const active = getKey(claims, 'active');
   if (typeof active !== 'boolean') throw new Undecided('"active" in the response is neither true nor false', false);
-  // An inactive token has no other properties, whatever the response says.
+  // The other properties of an inactive token are ignored.
   if (!active) return { claims: null, times: always, requestedAt, length: 0 };
   const times = readRegistered(claims);
   if (typeof times === 'string') throw new Undecided(`the response is not valid: ${times}`, false);
@@ -51,7 +51,7 @@ function parse(text: string): DataObject {
     const document: unknown = parseExact(text);
     if (isObject(document) && !hasTwins(text)) return document;
   } catch {
-    // Not valid JSON, or nested so deeply that the stack overflows.
+    // The response is not valid JSON, or nested so deeply that the stack overflows.
   }
   throw new Undecided('the response is not a JSON object, or a key is repeated', false);
 }

@@ -5,18 +5,18 @@ import type { Answer } from './answer.ts';
 import type { ServerConfig } from './schema.ts';
 import { introspectionServer } from './server.ts';
 
-/** Answers questions about tokens from its cache, or by asking the authorization server. */
+/** Determines whether tokens are active, from its cache or by a request to the authorization server. */
 export interface Introspector {
-  /** The cached answer, while it is valid. @param name cache key of the token. */
+  /** Returns the cached response, while it is valid. @param name cache key of the token. */
   known(name: string): Answer | undefined;
-  /** Asks the server; concurrent calls share one request. @throws Undecided, or the reason of the call. */
+  /** Sends a request to the server; concurrent calls share one request. @throws Undecided, or the call's abort reason. */
   ask(name: string, token: string, call: Call): Promise<Answer>;
 }
 
 /** The authorization server of the service. */
 export const introspectors: Port<Introspector> = definePort('introspection');
 
-/** Responses of one server to one client, by token. Inactive tokens are kept apart, so that invalid tokens do not displace active ones. */
+/** Cached responses of one server to one client of it, by token. Inactive tokens are stored separately, so that invalid tokens do not displace active ones. */
 class Answers {
   readonly active = new TokenCache<Answer>();
   readonly inactive = new TokenCache<Answer>();
@@ -26,7 +26,7 @@ class Answers {
 const CACHE_MS = 30_000;
 const NEGATIVE_CACHE_MS = 5000;
 
-/** @throws ConfigError those of `introspectionServer`, `INTROSPECTION_CACHE`. */
+/** @throws ConfigError `INTROSPECTION_CACHE` and the errors of `introspectionServer`. */
 export function openIntrospector(site: Site<unknown>, config: ServerConfig): Introspector {
   const server = introspectionServer(site, config);
   const ttl = config.cache_ttl ?? CACHE_MS;

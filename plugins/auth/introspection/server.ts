@@ -13,9 +13,9 @@ const TIMEOUT_MS = 5000;
 
 /** The introspection endpoint of an authorization server. */
 export interface IntrospectionServer {
-  /** Equal for the same endpoint and the same client. A hash, because it is the key of kept values. */
+  /** Equal for the same endpoint and the same client. A hash, because it is part of the keys of stored values. */
   readonly identity: string;
-  /** Asks about a token. @throws Undecided without a valid answer; its message contains neither token nor secret. */
+  /** Requests the state of a token. @throws Undecided without a valid response; its message contains neither token nor secret. */
   ask(token: string, signal: AbortSignal): Promise<Answer>;
 }
 

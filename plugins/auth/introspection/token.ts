@@ -5,7 +5,7 @@ import { withoutScheme } from '../validator/extract.ts';
 import { MAX_TOKEN } from '../validator/token.ts';
 import type { IntrospectionConfig } from './schema.ts';
 
-/** Extracts the token of a request: empty without one, null if it cannot be a token. */
+/** Extracts the token of a request. Empty if the request has none; null if the text cannot be a token. */
 export type ReadToken = (request: ClientRequest, call: Call) => string | null;
 
 /** Characters of access tokens (RFC 6749). Anything else, such as other credentials, is not sent to the server. */

@@ -1,7 +1,7 @@
 import { CallError, type Clock, type Log, type Reply, refuse, type Schema } from '#contract';
 import { limitedWarning } from '../../shared/logging/limited-warning.ts';
 
-/** Schema fields for requests on which a server has not decided. */
+/** Schema fields that define the handling of requests on which a server has not decided. */
 export const failureFields = {
   on_failure_allow: {
     type: 'boolean',
@@ -35,13 +35,13 @@ const outages = new Set([
   ...['BACKEND_HEADER_TIMEOUT', 'BACKEND_PROXY', 'CALL_DEADLINE'],
 ]);
 
-/** The error of a call to the server. */
+/** Converts the error of a call to the server. */
 export function undecided(error: Error): Undecided {
   const isOutage = error instanceof CallError && outages.has(error.code);
   return error instanceof Undecided ? error : new Undecided(error.message, isOutage);
 }
 
-/** The error for a status that is not a decision. */
+/** Creates the error for a status that is not a decision. */
 export function undecidedStatus(status: number): Undecided {
   return new Undecided(`status ${status}`, status >= 502 && status <= 504);
 }
@@ -51,7 +51,7 @@ interface FailureConfig {
   readonly on_failure_status: number;
 }
 
-/** Settles a request on which the server has not decided: undefined accepts it. */
+/** Decides on a request for which the server made no decision. Returns the rejection; undefined accepts the request. */
 export type SettleUndecided = (error: Undecided) => Reply | undefined;
 
 /** @param code of the error that rejects a request. */

@@ -9,7 +9,7 @@ export class Connections {
   readonly #idle: number[];
   readonly #waiting = new Set<(at: number) => void>();
   readonly #read = new Set<number>();
-  /** Number of further requests that may wait for the backend. */
+  /** Number of additional requests that may wait for the backend. */
   #places: number;
 
   /** @param count number of connections. @param places maximum number of requests waiting for the backend at a time. */

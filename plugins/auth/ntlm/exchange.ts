@@ -5,7 +5,7 @@ import { type Account, authenticateMessage, negotiateMessage, readChallenge } fr
 export interface Lane {
   /** Client that follows redirects, as configured for the backend. */
   readonly follow: Step<PipeRequest>;
-  /** Client that does not follow redirects. */
+  /** Client that returns redirects instead of following them. */
   readonly stay: Step<PipeRequest>;
 }
 

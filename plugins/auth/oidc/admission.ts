@@ -39,7 +39,7 @@ export class Admission {
   readonly #log: Log;
   readonly #passes: boolean;
   readonly #challenge: string;
-  /** Requests of the same session share its claims, and the result of judging them. */
+  /** Results of checking claims. Requests of the same session share its claims and their result. */
   readonly #judged = new WeakMap<Readonly<DataObject>, Judgement>();
 
   constructor(
@@ -129,7 +129,7 @@ export class Admission {
     }
     const { misdirected, forbidden, headers } = judgement;
     const settle = (objection: string | null): Served => {
-      const wrong = misdirected ?? forbidden ?? (objection === null ? null : `${objection} does not agree`);
+      const wrong = misdirected ?? forbidden ?? (objection === null ? null : `the check '${objection}' rejected it`);
       if (wrong !== null) {
         this.#log.debug(() => `session rejected: ${wrong}`);
         return refuse(403);
@@ -146,7 +146,7 @@ export class Admission {
     return objection instanceof Promise ? objection.then(settle) : settle(objection);
   }
 
-  /** Without a session, a failure is never accepted. */
+  /** Converts a failure to a rejection: without a session, no failure accepts a request. */
   #undecided(error: unknown, call: Call): Reply {
     if (call.reason) return Reply.failed(call.reason as CallError);
     if (!(error instanceof RedisError || error instanceof Undecided)) throw error;
@@ -158,7 +158,7 @@ function isExpired({ expires }: Session): boolean {
   return expires !== null && Date.now() / 1000 > expires - EARLY;
 }
 
-/** Whether a browser opens a page. Scripts and other clients cannot follow a redirect to a login. */
+/** Whether a browser opens a page. Scripts and other clients are not redirected, because they cannot complete a login. */
 function opensPage({ method, headers }: ClientRequest): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
   if (headers.get('x-requested-with')?.toLowerCase() === 'xmlhttprequest') return false;

@@ -6,7 +6,7 @@ import { ownReply, plainText } from './replies.ts';
 
 const library = new FirstUse(() => import('jose'));
 
-/** Signature algorithms of logout tokens. Those with a shared secret are not accepted. */
+/** Accepted signature algorithms of logout tokens. Algorithms with a shared secret are not accepted. */
 const algorithms = [
   'RS256',
   'RS384',
@@ -28,19 +28,19 @@ const MAX_REQUEST = 32 * 1024;
 /** Maximum age of a logout token, and clock skew tolerance, in seconds. */
 const MAX_AGE = 300;
 const TOLERANCE = 30;
-/** Time between two downloads of keys because of unknown key IDs, in milliseconds. */
+/** Minimum time between two key downloads that unknown key IDs cause, in milliseconds. */
 const COOLDOWN_MS = 30_000;
 
 type Keys = ReturnType<Awaited<ReturnType<typeof library.get>>['createRemoteJWKSet']>;
 
-/** Sessions to end: those of a session at the provider, or all of a user. */
+/** Sessions to end: those that belong to one session at the provider, or all sessions of a user. */
 interface Ended {
   readonly kind: 'sid' | 'sub';
   readonly value: string;
   readonly id: string;
 }
 
-/** Ends sessions when the provider says so (OpenID Connect Back-Channel Logout). */
+/** Ends sessions on request of the provider (OpenID Connect Back-Channel Logout). */
 export class BackChannel {
   readonly #provider: Provider;
   readonly #sessions: RedisSessions;
@@ -51,7 +51,7 @@ export class BackChannel {
     this.#sessions = sessions;
   }
 
-  /** @throws RedisError; the reason of the call. */
+  /** @throws RedisError; the call's abort reason. */
   async logOut(request: ClientRequest, call: Call): Promise<{ readonly reply: Reply; readonly reason?: string }> {
     const text = await textOf(request);
     const token = text === null ? null : new URLSearchParams(text).get('logout_token');
@@ -72,7 +72,7 @@ export class BackChannel {
     try {
       await this.#sessions.deleteAll(ended.kind, ended.value, call);
     } catch (error) {
-      // Sessions may be left: the provider can repeat the request.
+      // Some sessions may still exist, so the provider must be able to repeat the request.
       await this.#sessions.forget(ended.id, call).catch(() => {});
       throw error;
     }
@@ -108,16 +108,16 @@ export class BackChannel {
   }
 }
 
-/** Reads the claims of a verified logout token. @returns the reason if it is none. */
+/** Reads the claims of a verified logout token. @returns the reason if the token is not a valid logout token. */
 function read(claims: DataObject): Ended | string {
   const events = getKey(claims, 'events');
   // An ID token, which browsers have, must not be accepted as a logout token.
   if (!isObject(events) || !isObject(getKey(events, EVENT))) return 'the token is not a logout token';
   if (Object.hasOwn(claims, 'nonce')) return 'a logout token must not have a nonce';
   const { sid, sub, jti } = claims;
-  if (typeof jti !== 'string') return 'its jti is not a string';
+  if (typeof jti !== 'string') return 'the jti of the token is not a string';
   if (typeof sid === 'string') return { kind: 'sid', value: sid, id: jti };
-  return typeof sub === 'string' ? { kind: 'sub', value: sub, id: jti } : 'it has neither sid nor sub';
+  return typeof sub === 'string' ? { kind: 'sub', value: sub, id: jti } : 'the token has neither sid nor sub';
 }
 
 async function textOf({ headers, body }: ClientRequest): Promise<string | null> {
@@ -128,5 +128,5 @@ async function textOf({ headers, body }: ClientRequest): Promise<string | null> 
 }
 
 function refused(reason: string): { readonly reply: Reply; readonly reason: string } {
-  return { reply: plainText(400, 'The logout token is not accepted.'), reason };
+  return { reply: plainText(400, 'The logout token was rejected.'), reason };
 }

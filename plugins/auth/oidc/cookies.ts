@@ -1,12 +1,12 @@
 import type { HeaderBag } from '#contract';
 
-/** Characters of one cookie value. With name and attributes, browsers accept 4,096 bytes. */
+/** Maximum length of one cookie value, in characters. Browsers accept 4,096 bytes including name and attributes. */
 const CHUNK = 3800;
 /** Maximum number of cookies of a session: request headers are limited to 16 KiB. */
 const MAX_CHUNKS = 3;
 /** Maximum number of logins that a browser can have in progress; further ones replace the oldest. */
 const MAX_LOGINS = 5;
-/** Characters of the state that distinguish the cookies of logins. */
+/** Number of characters of the state that distinguish the cookies of logins in progress. */
 const STATE = 10;
 
 /** Maximum length of the value of a session, in characters. */
@@ -17,7 +17,7 @@ export type SameSite = 'Lax' | 'Strict';
 /** The gateway's cookies of a request, by name. */
 export type Cookies = ReadonlyMap<string, string>;
 
-/** Beginning of the names of all cookies. @param name `cookie_name` of the configuration. */
+/** Prefix of the names of all cookies. @param name `cookie_name` of the configuration. */
 export function cookiePrefix(name: string): string {
   return `__Host-${name}.`;
 }
@@ -58,7 +58,7 @@ export function takeCookies(headers: HeaderBag, prefix: string): Cookies {
 
 /** Cookies of one provider: those of a session, and one for each login in progress. */
 export class CookieJar {
-  /** Common beginning of the names of all providers. */
+  /** Common prefix of the cookie names of all providers. */
   readonly prefix: string;
   readonly #session: string;
   readonly #login: string;
@@ -71,10 +71,10 @@ export class CookieJar {
     this.sameSite = sameSite;
   }
 
-  /** Value of the session; empty without one, or if a part is missing. */
+  /** Value of the session; empty if the request has none, or a part of it is missing. */
   session(cookies: Cookies): string {
     const first = cookies.get(`${this.#session}0`) ?? '';
-    // The number of parts comes first: parts of an earlier, longer value are ignored.
+    // The first cookie begins with the number of parts, so that parts of an earlier, longer value are ignored.
     const parts = Number(first[0]);
     if (!(parts >= 1 && parts <= MAX_CHUNKS) || first[1] !== '.') return '';
     let value = first.slice(2);
@@ -101,7 +101,7 @@ export class CookieJar {
     return this.#expired(cookies, (name) => this.#partOf(name) >= 0);
   }
 
-  /** Value for a login in progress; empty without it. */
+  /** Value of a login in progress; empty if the request has none with this state. */
   login(cookies: Cookies, state: string): string {
     return cookies.get(this.#loginName(state)) ?? '';
   }
@@ -109,9 +109,9 @@ export class CookieJar {
   /** `Set-Cookie` lines that store a login in progress. */
   storeLogin(state: string, value: string, maxAge: number, cookies: Cookies): string[] {
     const logins = [...cookies.keys()].filter((name) => name.startsWith(this.#login));
-    // Browsers send the oldest ones first.
+    // Browsers send the oldest cookies first, so the first logins are replaced.
     const replaced = new Set(logins.slice(0, Math.max(logins.length - MAX_LOGINS + 1, 0)));
-    // The provider's redirect is a cross-site navigation, to which browsers do not add cookies that are Strict.
+    // SameSite is Lax: the provider's redirect is a cross-site navigation, to which browsers do not add Strict cookies.
     return [
       this.#line(this.#loginName(state), value, maxAge, 'Lax'),
       ...this.#expired(cookies, (name) => replaced.has(name)),

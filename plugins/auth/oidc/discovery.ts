@@ -31,7 +31,7 @@ export class Discovery {
     this.#warn = limitedWarning(settings.log, { now: settings.now });
   }
 
-  /** Client of the provider. Concurrent calls share one request. @throws `Undecided`, also as a cause; the reason of the call. */
+  /** Client of the provider. Concurrent calls share one discovery request. @throws `Undecided`, also as a cause; the call's abort reason. */
   client(call: Call): Promise<Configuration> {
     if (this.#known && this.#settings.now() < this.#freshUntil) return Promise.resolve(this.#known);
     this.#pending ??= this.#refresh().finally(() => {
@@ -68,7 +68,7 @@ export class Discovery {
     const authentication = methods[config.client_auth_method]();
     const options = { [lib.customFetch]: fetch, execute };
     const client = await lib.discovery(issuer, config.client_id, {}, authentication, options);
-    // Requests have a timeout of their own.
+    // The library sets no timeout, because each request to the provider has one.
     client.timeout = 0;
     return client;
   }

@@ -15,7 +15,7 @@ export interface LoginChecks {
 
 type Tokens = TokenEndpointResponse & { claims(): IDToken | undefined };
 
-/** Requests to the provider. All of them throw the reason of the call if that ends, and errors whose cause is `Undecided`. */
+/** Requests to the provider. Each method throws the call's abort reason if the call ends, or an error whose cause is `Undecided`. */
 export class Exchange {
   readonly #discovery: Discovery;
   readonly #config: ProviderConfig;
@@ -27,7 +27,7 @@ export class Exchange {
     this.#scope = [...new Set(['openid', ...config.scopes])].join(' ');
   }
 
-  /** URL at which the user logs in, and the values to check afterwards. */
+  /** Starts a login. Returns the URL at which the user logs in, and the values to check afterwards. */
   async begin(redirectUri: string, call: Call): Promise<LoginChecks & { readonly url: URL }> {
     const client = await this.#discovery.client(call);
     const lib = await library.get();
@@ -86,12 +86,13 @@ export class Exchange {
     }
   }
 
-  /** Ends a session at the provider. @returns the URL at which the user logs out there; null if the provider has none. */
+  /** Ends a session at the provider. @returns the URL at which the user logs out there; null if the provider has no such URL. */
   async end({ idToken, refreshToken }: Session, redirectUri: string, call: Call): Promise<URL | null> {
     const client = await this.#discovery.client(call);
     const lib = await library.get();
     const { end_session_endpoint: page, revocation_endpoint: revocation } = client.serverMetadata();
-    // A copy of the session must not be refreshed. The user is logged out even if the provider does not revoke the token.
+    // The token is revoked so that a copy of the session cannot be refreshed. The user is logged out even if revocation
+    // fails.
     if (refreshToken !== null && revocation) await lib.tokenRevocation(client, refreshToken).catch(() => {});
     if (!page) return null;
     return lib.buildEndSessionUrl(client, { id_token_hint: idToken, post_logout_redirect_uri: redirectUri });
@@ -108,7 +109,7 @@ function expiryOf({ expires_in: seconds }: TokenEndpointResponse): number | null
   return seconds === undefined ? null : Math.floor(Date.now() / 1000) + seconds;
 }
 
-/** Errors of the library say what is wrong with a response, without its content. */
+/** Converts errors of the library, which describe an invalid response without its content. */
 export function asUndecided(error: unknown): Undecided {
   const known = undecidedCause(error);
   if (known) return known;

@@ -42,7 +42,7 @@ export function providerFetch(site: Site<unknown>, address: string, at: string, 
   };
 }
 
-/** The reason why the provider has not decided; null if it has, or if it is not to blame. */
+/** Finds the reason why the provider has not decided; null for errors that are not the provider's. */
 export function undecidedCause(error: unknown): Undecided | null {
   for (let at = error; at instanceof Error; at = at.cause) if (at instanceof Undecided) return at;
   return null;

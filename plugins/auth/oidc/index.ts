@@ -51,7 +51,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** Backends of endpoints without the component do not receive the cookies either. */
+/** Backends of endpoints without the component do not receive the session cookies either. */
 function hideSessions(forwarded: readonly string[], cookieName: string): AtEndpoint {
   if (!forwarded.some((name) => name === '*' || name.toLowerCase() === 'cookie')) return {};
   const prefix = cookiePrefix(cookieName);

@@ -10,16 +10,16 @@ import { SessionTooLarge } from './sessions.ts';
 
 /** Time that a user has to log in, in seconds. */
 const LOGIN_SECONDS = 600;
-/** Maximum length of the page that is opened after a login, in characters: it is in a cookie. */
+/** Maximum length of the page address that is stored in a cookie and opened after a login, in characters. */
 const MAX_PAGE = 1500;
 
-/** A login in progress, as its cookie contains it. */
+/** A login in progress, as stored in its cookie. */
 interface Login extends LoginChecks {
   readonly page: string;
   readonly startedAt: number;
 }
 
-/** Result of a callback, for measurements. */
+/** Result of a callback, for metrics. */
 export type LoginResult = 'completed' | 'denied' | 'invalid' | 'failed';
 
 /** Path and query of a page that is opened after a login; `/` for any other text, such as the address of another site. */
@@ -27,7 +27,7 @@ export function pageOf(text: string): string {
   return text.length <= MAX_PAGE && /^\/[\x21-\x7e]*$/.test(text) ? text : '/';
 }
 
-/** Sends the browser to the provider. @param page see `pageOf`. @throws Undecided; the reason of the call. */
+/** Redirects the browser to the provider. @param page see `pageOf`. @throws Undecided; the call's abort reason. */
 export async function beginLogin(provider: Provider, page: string, cookies: Cookies, call: Call): Promise<Reply> {
   const { exchange, jar, seal, base, path } = provider;
   let begun: Awaited<ReturnType<typeof exchange.begin>>;
@@ -56,13 +56,13 @@ export async function completeLogin(
     const text = 'This login has expired, or was completed already. Open the page again.';
     return { reply: plainText(400, text), result: 'invalid', reason: 'unknown or expired state' };
   }
-  // Each login is completed once, whatever its outcome.
+  // Each login can be completed once, regardless of its outcome.
   const done = jar.clearLogin(state);
   try {
     const text = await exchange.complete(new URL(`${base}${path}/callback?${request.search}`), login, call);
     const session = readSession(text);
     if (!session) throw new Error('the claims of the ID token are not valid');
-    // An earlier session of this browser ends, so that a cookie that was planted before the login becomes invalid.
+    // Ends an earlier session of this browser, so that a cookie that was planted before the login becomes invalid.
     const earlier = jar.session(cookies);
     if (earlier !== '') await sessions.delete(earlier, call);
     const handle = await sessions.create(session, sealSession(text), call);
@@ -94,7 +94,7 @@ function loginOf(provider: Provider, cookies: Cookies, state: string): Login | n
   const text = sealed === '' ? null : provider.seal.open(purposeOf(provider), sealed);
   if (text === null) return null;
   const login = JSON.parse(text) as Login;
-  // The state itself is compared with the other parameters of the response.
+  // Only the age is checked here. The library compares the state with the other parameters of the response.
   return Date.now() < login.startedAt + LOGIN_SECONDS * 1000 ? login : null;
 }
 

@@ -5,8 +5,8 @@ import type { Provider } from './provider.ts';
 import { plainText, redirect } from './replies.ts';
 
 /**
- * Ends the session of a browser, and sends it to the provider to log out there. Only pages of the gateway's own origin,
- * and users who enter the address, can do that: others cannot log users out.
+ * Ends the session of a browser, and redirects it to the provider to log out there. Requests must come from pages of
+ * the gateway's own origin, or from users who enter the address, so that other sites cannot log users out.
  */
 export async function logOut(provider: Provider, request: ClientRequest, call: Call, log: Log): Promise<Reply> {
   const { jar, sessions, base, config } = provider;
@@ -20,7 +20,7 @@ export async function logOut(provider: Provider, request: ClientRequest, call: C
   await sessions.delete(handle, call);
   return redirect(303, session ? await pageAfter(session) : after, lines);
 
-  /** The user is logged out here even if the provider is unreachable. */
+  /** The local session has already ended, even if the provider is unreachable. */
   async function pageAfter(ended: NonNullable<typeof session>): Promise<string> {
     try {
       return (await provider.exchange.end(ended, after, call))?.href ?? after;

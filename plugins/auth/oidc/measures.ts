@@ -2,14 +2,14 @@ import { type EndpointSite, meterOf, type Site } from '#contract';
 import { type Measure, measure } from '../lib/measure.ts';
 import type { LoginResult } from './login.ts';
 
-/** Result for a request whose session is not valid as it is. */
+/** Result for a request whose session is missing or was not used unchanged. */
 export type RequestResult = 'missing' | 'refreshed' | 'ended' | 'failed';
 
 /** Measures the sessions of an endpoint, if an exporter is configured. */
 export function measureRequests(site: EndpointSite<unknown>): Measure<RequestResult> | null {
   const meter = meterOf(site);
   if (!meter) return null;
-  const requests = meter.counter('oidc.requests', { description: 'Requests by the state of their session.' });
+  const requests = meter.counter('oidc.requests', { description: 'Number of requests by the state of their session.' });
   const duration = meter.histogram('oidc.duration', {
     description: 'Duration of refreshes, and of redirects to a login.',
     unit: 's',
@@ -24,6 +24,6 @@ export type Count = (event: 'login' | 'logout' | 'backchannel', result: LoginRes
 export function measureLogins(site: Site<unknown>, provider: string): Count | null {
   const meter = meterOf(site);
   if (!meter) return null;
-  const logins = meter.counter('oidc.logins', { description: 'Logins and logouts.' });
+  const logins = meter.counter('oidc.logins', { description: 'Number of logins and logouts.' });
   return (event, result) => logins.add(1, { provider, event, result });
 }

@@ -24,19 +24,19 @@ export interface Provider {
   /** URL of the gateway, without a slash at the end. */
   readonly base: string;
   readonly issuer: URL;
-  /** Path prefix of its routes. */
+  /** Path prefix of the provider's routes. */
   readonly path: string;
   readonly jar: CookieJar;
   readonly seal: Seal;
   readonly sealSession: (text: string) => string;
   readonly sessions: Sessions;
-  /** The same sessions if they are in Redis; otherwise null. */
+  /** The session store if it is in Redis; otherwise null. */
   readonly inRedis: RedisSessions | null;
   readonly exchange: Exchange;
   readonly refresher: Refresher;
   readonly discovery: Discovery;
   readonly fetch: ReturnType<typeof providerFetch>;
-  /** In seconds. */
+  /** Maximum duration of a session, in seconds. */
   readonly maxAge: number;
 }
 
@@ -93,7 +93,7 @@ function openProvider(
   const identity = createHash('sha256')
     .update(JSON.stringify([config.name, config.issuer, config.client_id, secrets]))
     .digest('base64url');
-  // A session belongs to the issuer and the client that it was created for, whatever the name of the provider.
+  // A session belongs to the issuer and the client that it was created for, regardless of the provider's name.
   const opened = site.keep(['sessions', identity], (): OpenedSessions => new TokenCache());
   const client = JSON.stringify([config.name, config.issuer, config.client_id]);
   const sealed = sessionSeal(seal, client, maxAgeMs, opened);

@@ -5,10 +5,10 @@ import { defineScript } from '../../clients/redis/script.ts';
 import { type Session, subjectOf } from './session.ts';
 import type { SessionSeal, Sessions } from './sessions.ts';
 
-/** Characters of a session ID: 256 random bits. */
+/** Form of a session ID: 256 random bits in base64url. */
 const ID = /^[\w-]{43}$/;
 
-/** Maximum number of sessions that a back-channel logout of one user or provider session ends; the latest ones count. */
+/** Maximum number of sessions that a back-channel logout of one user or provider session ends; only the latest are indexed. */
 const MAX_INDEXED = 1000;
 
 const read = defineScript(`return redis.call('GET', KEYS[1])`);
@@ -24,7 +24,7 @@ const indexed = defineScript(`return redis.call('ZRANGE', KEYS[1], 0, -1)`);
 const unindex = defineScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`);
 const once = defineScript(`return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1], 'NX')`);
 
-/** Sessions in Redis. Keys are hashes and values are encrypted: who reads Redis cannot use a session. */
+/** Sessions in Redis. Keys are hashes and values are encrypted, so that read access to Redis does not allow using a session. */
 export class RedisSessions implements Sessions {
   readonly #redis: RedisConnection;
   readonly #seal: SessionSeal;
@@ -48,7 +48,7 @@ export class RedisSessions implements Sessions {
     const handle = randomBytes(32).toString('base64url');
     const key = this.#key('session', handle);
     const left = String(this.#leftMs(session));
-    // The indexes first: a session that exists can always be ended.
+    // The indexes are written first, so that a session that exists can always be ended.
     const now = Date.now();
     for (const at of this.#indexesOf(session)) {
       const times = [String(now + this.#maxAgeMs), String(now), String(this.#maxAgeMs)];
@@ -71,8 +71,9 @@ export class RedisSessions implements Sessions {
   }
 
   /**
-   * Ends all sessions of a session at the provider, or all of a user. A session leaves the index after it has ended, so
-   * that the rest is found again after a failure. @returns how many.
+   * Ends all sessions that belong to a session at the provider, or all sessions of a user. Each session leaves the
+   * index after it has ended, so that the remaining ones are found again after a failure. @returns the number of ended
+   * sessions.
    */
   async deleteAll(kind: 'sid' | 'sub', value: string, call: Call): Promise<number> {
     const at = this.#key(kind, value);

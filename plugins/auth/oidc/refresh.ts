@@ -9,15 +9,18 @@ import { EARLY, type Session, subjectOf } from './session.ts';
 import type { Found, SessionSeal, Sessions } from './sessions.ts';
 import type { Turns } from './turns.ts';
 
-/** Shortest time for which a result is kept: for the requests that wait for it. */
+/** Minimum time for which a result is kept, so that waiting requests receive it, in milliseconds. */
 const SHORTEST_MS = 1000;
-/** Pause between two questions for the result of another process, in milliseconds. */
+/** Interval of polling for the result of another process, in milliseconds. */
 const POLL_MS = 50;
 
 /** Time for which a result is kept for requests with the older session, in milliseconds. */
 const KEPT_MS = 60_000;
 
-/** Time for which the result of a refresh is kept. A refresh token that is not replaced is used again when its access token expires; the earlier result is invalid then. */
+/**
+ * Time for which the result of a refresh is kept, in milliseconds. If the provider does not replace the refresh token,
+ * the token is used again when the access token expires, and the earlier result must be gone by then.
+ */
 function keptMs(before: Session, { refreshToken, expires }: Session): number {
   if (refreshToken !== before.refreshToken || expires === null) return KEPT_MS;
   return Math.min(KEPT_MS, Math.max((expires - EARLY) * 1000 - Date.now(), SHORTEST_MS));
@@ -32,14 +35,14 @@ interface RefreshSettings {
   readonly turns: Turns;
   readonly exchange: Exchange;
   readonly log: Log;
-  /** Longest time for a refresh, in milliseconds. */
+  /** Maximum duration of a refresh, in milliseconds. */
   readonly limitMs: number;
 }
 
-/** Time for all requests of a refresh. @param timeoutMs of one request: token, keys and user info. */
+/** Maximum duration of all requests of a refresh: token, keys and user info. @param timeoutMs of one request. */
 export const refreshLimit = (timeoutMs: number): number => timeoutMs * 4;
 
-/** Refreshes sessions: one request for each refresh token, whatever the number of requests, workers and gateways. */
+/** Refreshes sessions: sends one request for each refresh token, regardless of the number of client requests, workers and gateways. */
 export class Refresher {
   readonly #settings: RefreshSettings;
   readonly #pending = new Map<string, Promise<Refreshed>>();
@@ -50,7 +53,7 @@ export class Refresher {
 
   /**
    * Refreshes a session that has a refresh token. A refresh continues after its client has disconnected, because the
-   * provider may have replaced the token already. @throws Undecided; the reason of the call.
+   * provider may have replaced the token already. @throws Undecided; the call's abort reason.
    */
   refresh(found: Found, call: Call): Promise<Refreshed> {
     const key = hash('sha256', found.session.refreshToken!, 'base64url');
@@ -81,7 +84,7 @@ export class Refresher {
       const session = seal.open(turn.result);
       return session && { handle: sessions.handleOf(found.handle, turn.result), session };
     }
-    throw new Undecided('the session is not refreshed in time', true);
+    throw new Undecided('the session was not refreshed in time', true);
   }
 
   async #refresh(key: string, { handle, session }: Found, call: Call): Promise<Refreshed> {
@@ -90,7 +93,8 @@ export class Refresher {
       await turns.settle(key, null, 0, call).catch(() => {});
       throw error;
     });
-    // The provider has replaced the refresh token: the others need the result even if it cannot be stored.
+    // The provider has replaced the refresh token, so the other processes need the result even if the session cannot be
+    // stored.
     await turns.settle(key, renewed?.sealed ?? null, renewed ? keptMs(session, renewed.session) : 0, call);
     if (!renewed) {
       await sessions.delete(handle, call);
@@ -100,7 +104,7 @@ export class Refresher {
     return { handle: sessions.handleOf(handle, renewed.sealed), session: renewed.session };
   }
 
-  /** Null if the provider has ended the session, or now says that it is another user's. */
+  /** Returns the new session; null if the provider has ended the session, or assigns it to another user. */
   async #renew(session: Session, call: Call): Promise<{ readonly sealed: string; readonly session: Session } | null> {
     const { seal, exchange } = this.#settings;
     const text = await exchange.refresh(session, call);

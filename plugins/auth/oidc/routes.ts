@@ -72,14 +72,14 @@ export function routesOf(site: Site<unknown>, provider: Provider): OwnRoute[] {
     async (request, call) => {
       const { reply, reason } = await channel.logOut(request, call);
       count?.('backchannel', reason === undefined ? 'completed' : 'invalid');
-      if (reason !== undefined) warn(() => `a back-channel logout is rejected: ${reason}`);
+      if (reason !== undefined) warn(() => `a back-channel logout was rejected: ${reason}`);
       return reply;
     },
   );
   return [...routes, backChannel];
 }
 
-/** @throws anything that is not a failure of the provider or of Redis, or the end of the call. */
+/** Converts failures of the provider and of Redis, and the end of the call, to replies. @throws any other error. */
 function failed(error: unknown, call: Call, warn: (message: string) => void): Reply {
   if (call.reason) return Reply.failed(call.reason as CallError);
   if (!(error instanceof Undecided || error instanceof RedisError)) throw error;

@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, type DecipherGCM, hkdfSync, randomBytes } from 'node:crypto';
 
-/** Encrypts texts for later, and returns those that are unchanged and have the same purpose. */
+/** Encrypts texts. Decrypts only unchanged texts that were encrypted for the same purpose. */
 export interface Seal {
-  /** Encrypts with the first secret. @returns characters of base64url. */
+  /** Encrypts a text with the first secret. @returns characters of base64url. */
   close(purpose: string, text: string): string;
-  /** Decrypts with any of the secrets. @returns null for anything that `close` has not made for this purpose. */
+  /** Decrypts a text with any of the secrets. @returns null for a text that `close` has not created for this purpose. */
   open(purpose: string, sealed: string): string | null;
 }
 
@@ -15,8 +15,8 @@ const KEY_BYTES = 32;
 const IV_BYTES = 12;
 
 /**
- * AES-256-GCM, with a key and an initialization vector that are derived for each text from a random salt (HKDF): no
- * number of texts exhausts a secret. @param secrets the first one encrypts.
+ * Creates a seal with AES-256-GCM. Key and initialization vector of each text are derived from a random salt (HKDF), so
+ * that a secret can encrypt any number of texts. @param secrets the first one encrypts.
  */
 export function openSeal(secrets: readonly string[]): Seal {
   const keyAndIv = (secret: string, salt: Uint8Array, purpose: string) => {

@@ -1,24 +1,24 @@
 import { type DataObject, getKey, isObject, mergeShallow, parseExact } from '#contract';
 import { frozen, readClaims } from '../validator/token.ts';
 
-/** Time before its expiry from which an access token is refreshed, in seconds. */
+/** Time before its expiry at which an access token is refreshed, in seconds. */
 export const EARLY = 10;
 
 /** A user who is logged in. */
 export interface Session {
   readonly idToken: string;
   readonly accessToken: string;
-  /** Null if the provider has issued none. */
+  /** Refresh token; null if the provider has issued none. */
   readonly refreshToken: string | null;
   /** Time at which the access token expires, in seconds since 1970; null if the provider does not say. */
   readonly expires: number | null;
   /** Time of the login, in seconds since 1970. */
   readonly startedAt: number;
-  /** Claims of the ID token, and those of the userinfo endpoint if it is used. Frozen. */
+  /** Claims of the ID token, and of the userinfo endpoint if that is used. Frozen. */
   readonly claims: Readonly<DataObject>;
 }
 
-/** Parts of a session that are stored. The claims of the ID token are in the ID token. */
+/** Parts of a session that are stored. Its claims are read from the stored ID token. */
 interface Stored {
   readonly i: string;
   readonly a: string;
@@ -28,26 +28,26 @@ interface Stored {
   readonly u: string;
 }
 
-/** Text of a session. @param userInfo response of the userinfo endpoint; empty without it. */
+/** Serializes a session. @param userInfo response of the userinfo endpoint; empty if that is not used. */
 export function sessionText(session: Omit<Session, 'claims'>, userInfo: string): string {
   const { idToken, accessToken, refreshToken, expires, startedAt } = session;
   const stored: Stored = { i: idToken, a: accessToken, r: refreshToken, e: expires, s: startedAt, u: userInfo };
   return JSON.stringify(stored);
 }
 
-/** Reads the text of a session, which was authenticated. @returns null if its claims are not valid. */
+/** Parses the text of a session that was decrypted. @returns null if its claims are not valid. */
 export function readSession(text: string): Session | null {
   const { i, a, r, e, s, u } = JSON.parse(text) as Stored;
   const claims = claimsOf(i, u);
   return claims && { idToken: i, accessToken: a, refreshToken: r, expires: e, startedAt: s, claims };
 }
 
-/** Subject of a session. */
+/** Subject of the user of a session. */
 export function subjectOf({ claims }: Session): string {
   return String(getKey(claims, 'sub'));
 }
 
-/** Claims of a verified ID token; those of the userinfo endpoint replace them, except those that describe the token. */
+/** Merges the claims of a verified ID token with the claims of the userinfo endpoint, which take precedence except for claims that describe the token. */
 function claimsOf(idToken: string, userInfo: string): Readonly<DataObject> | null {
   const payload = Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString();
   const claims = readClaims(payload);

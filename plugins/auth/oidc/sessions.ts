@@ -13,19 +13,19 @@ export interface Found {
 
 /** Storage of the sessions of one provider. */
 export interface Sessions {
-  /** The session of a cookie value; null if it is not valid, or has ended. */
+  /** Finds the session of a cookie value; null if the value is not valid, or the session has ended. */
   find(handle: string, call: Call): Session | null | Promise<Session | null>;
   /** Stores a new session. @param sealed see `SessionSeal`. @returns the value of its cookie. @throws SessionTooLarge. */
   create(session: Session, sealed: string, call: Call): Promise<string>;
-  /** Replaces a session that is refreshed, unless it has ended meanwhile. */
+  /** Replaces the content of a session after a refresh, unless the session has ended meanwhile. */
   replace(handle: string, sealed: string, session: Session, call: Call): Promise<void>;
-  /** Value of the cookie of a session that is refreshed. */
+  /** Value of the cookie of a session after a refresh. */
   handleOf(handle: string, sealed: string): string;
   /** Ends a session. */
   delete(handle: string, call: Call): Promise<void>;
 }
 
-/** A session that does not fit into cookies. */
+/** The session does not fit into cookies. */
 export class SessionTooLarge extends Error {
   constructor() {
     super(
@@ -37,7 +37,7 @@ export class SessionTooLarge extends Error {
 /** Encrypts and decrypts the sessions of one provider. */
 export interface SessionSeal {
   close(text: string): string;
-  /** @returns null for anything else, and beyond `max_age`. */
+  /** Decrypts a session. @returns null for a text that is not valid, and for a session older than `max_age`. */
   open(sealed: string): Session | null;
 }
 
@@ -50,7 +50,7 @@ interface Opened {
 /** Decrypted sessions, by their encrypted texts. */
 export type OpenedSessions = TokenCache<Opened>;
 
-/** @param identity of the provider and the client, without which a session is not valid. */
+/** @param identity identifies the provider and the client. A session is valid only with the same identity. */
 export function sessionSeal(seal: Seal, identity: string, maxAgeMs: number, opened: OpenedSessions): SessionSeal {
   const purpose = `session ${identity}`;
   const read = (sealed: string): Session | null => {
@@ -71,7 +71,7 @@ export function sessionSeal(seal: Seal, identity: string, maxAgeMs: number, open
   };
 }
 
-/** Sessions in cookies: the gateway stores nothing, so they outlive restarts and are the same in all processes. */
+/** Sessions in cookies. The gateway stores nothing, so they survive restarts and are valid in all processes. */
 export class CookieSessions implements Sessions {
   readonly #seal: SessionSeal;
 

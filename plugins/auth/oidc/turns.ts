@@ -3,13 +3,13 @@ import type { RedisConnection } from '../../clients/redis/port.ts';
 import { defineScript } from '../../clients/redis/script.ts';
 
 /**
- * Turns to use a refresh token, which many providers accept once: the first process that claims it refreshes, the others
- * get its result.
+ * Turns to use a refresh token, which many providers accept only once: the first process that claims the token
+ * refreshes it, the others receive the result.
  */
 export interface Turns {
-  /** `mine` to refresh, `taken` while another process does, otherwise its result. */
+  /** Claims a turn. Returns `mine` if the caller must refresh, `taken` while another process refreshes, otherwise the result. */
   claim(key: string, call: Call): Promise<Turn>;
-  /** Ends the turn with its result, which is kept for a time; null lets another process try. */
+  /** Ends a turn with its result, which is kept for a time; null lets another process try. */
   settle(key: string, result: string | null, keptMs: number, call: Call): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ interface Claimed {
   readonly until: number;
 }
 
-/** Turns of one gateway. */
+/** Turns of the processes of one gateway. */
 export class LocalTurns {
   readonly claimed = new Map<string, Claimed>();
 
@@ -48,7 +48,7 @@ export class LocalTurns {
   }
 }
 
-/** Turns among the processes of this gateway. @param holdMs time after which a turn without a result ends. */
+/** Shares turns among the processes of this gateway. @param holdMs time after which a turn without a result ends. */
 export function localTurns(site: Site<unknown>, identity: string, holdMs: number): Turns {
   const ask = site.share(
     ['turns', identity],
@@ -82,7 +82,7 @@ const settle = defineScript(`
 if ARGV[1] == '' then return redis.call('DEL', KEYS[1]) end
 return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`);
 
-/** Turns among all gateways with the same Redis. */
+/** Shares turns among all gateways with the same Redis. */
 export function redisTurns(redis: RedisConnection, scope: string, holdMs: number): Turns {
   const nameOf = (key: string) => `sluice:oidc:${scope}:turn:${key}`;
   return {

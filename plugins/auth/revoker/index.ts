@@ -23,7 +23,7 @@ import { checkInterval, type RevokerConfig, schema, sizingOf } from './schema.ts
 import type { Sizing } from './sizing.ts';
 import { updatePort } from './update-port.ts';
 
-/** Number of elements processed before other requests get a turn: about 3 ms. */
+/** Number of elements that are processed before other requests run, which takes about 3 ms. */
 const AT_ONCE = 500;
 
 /** Messages between processes: revoked elements, the start and end of a set's sections, or sections. */
@@ -66,7 +66,7 @@ export const plugin = definePlugin({
       });
       const { value } = revocations;
       const unite = async (packed: Packed): Promise<number> => {
-        // Validated first, so that only a valid set is sent to all processes.
+        // The set is validated first, so that only a valid set is sent to all processes.
         await checkPacked(packed, sizing);
         revocations.change({ union: 'begins' });
         for await (const part of partsOf(packed, sizing)) revocations.change(part);
@@ -85,7 +85,7 @@ export const plugin = definePlugin({
           return found;
         },
         unite(packed: Packed) {
-          // Sequential, so that all parts of a set are added to the window in which it began.
+          // Unions run one after another, so that all parts of a set are added to the window in which it began.
           const union = lastUnion.then(() => unite(packed));
           lastUnion = union.catch(() => {});
           return union;

@@ -28,7 +28,7 @@ export class Revocations {
   #turnsAt: number;
   #added = 0;
 
-  /** @param now milliseconds, like all `now` parameters below. */
+  /** @param now milliseconds, like the `now` parameters of the methods. */
   constructor(sizing: Sizing, now: number) {
     this.#sizing = sizing;
     this.#bits = bitsFor(sizing);

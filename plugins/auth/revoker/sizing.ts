@@ -2,7 +2,7 @@ import type { HashName } from './hashes.ts';
 
 /** Dimensions of a set of filters. */
 export interface Sizing {
-  /** Number of elements. */
+  /** Number of elements that a filter is sized for. */
   readonly n: number;
   /** False positive rate. */
   readonly p: number;

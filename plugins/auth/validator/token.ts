@@ -74,7 +74,7 @@ function parseOnce(text: string, parse: (text: string) => unknown): DataObject |
     const value = parse(text);
     return isObject(value) && !hasTwins(text) ? value : null;
   } catch {
-    // Not valid JSON, or nested so deeply that the stack overflows.
+    // The text is not valid JSON, or nested so deeply that the stack overflows.
     return null;
   }
 }

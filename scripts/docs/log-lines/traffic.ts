@@ -84,7 +84,7 @@ export const trafficLines: LogAreas = {
     },
     {
       level: 'WARNING',
-      text: 'a back-channel logout is rejected: …',
+      text: 'a back-channel logout was rejected: …',
       cause: 'A logout request is not from the provider, or was sent before. Logged at most once a second.',
       remedy: 'Compare the client and the keys of the provider with the configuration if users remain logged in.',
     },

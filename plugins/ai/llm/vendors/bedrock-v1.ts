@@ -49,7 +49,8 @@ export const bedrockV1: Vendor = {
     ],
     usage: usageOf(answer),
   }),
-  // Example: `ThrottlingException:http://internal.amazon.com/coral/com.amazon.bedrock/`.
+  // The header has more than the code, for example
+  // `ThrottlingException:http://internal.amazon.com/coral/com.amazon.bedrock/`.
   errorCode: (body, headers) => headers.get('x-amzn-errortype')?.split(':', 1)[0] ?? textAt(body, '__type'),
   stream: {
     encoding: 'eventstream',

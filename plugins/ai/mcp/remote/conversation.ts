@@ -28,7 +28,7 @@ export interface Line {
   readonly version: string;
   /** Runs work that outlives the call of a client, for a limited time. */
   background(work: (call: Call) => Promise<unknown>): void;
-  /** The server has announced a change of its tools. */
+  /** Called when the server has announced a change of its tools. */
   changed(): void;
 }
 
@@ -61,7 +61,7 @@ export class Conversation {
   /**
    * Sends a request.
    * @param headers headers that mirror arguments, as a flat list.
-   * @returns its result. @throws RemoteError, CallError, or the reason of the call.
+   * @returns its result. @throws RemoteError, CallError, or the call's abort reason.
    */
   async request(method: string, params: DataObject, call: Call, headers: readonly string[] = []): Promise<DataObject> {
     const known = this.#agreement;

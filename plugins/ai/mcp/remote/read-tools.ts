@@ -20,7 +20,7 @@ export interface RemoteTool {
   readonly mirrored: readonly MirroredParameter[];
 }
 
-/** Rules for adopting tools. */
+/** Rules for publishing the tools of an upstream server. */
 export interface ListRules {
   readonly prefix: string;
   readonly offers: MatchesName;
@@ -38,7 +38,7 @@ export interface ToolList {
 /** Maximum number of pages of a list that are read. */
 const MAX_PAGES = 100;
 const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
-/** Fields of a tool that are passed on as they are. */
+/** Fields of a tool that are published unchanged. */
 const passedOn = ['title', 'description', 'inputSchema', 'outputSchema', 'annotations'];
 
 /** Reads all pages of a tool list, until a limit is exceeded. Invalid tools are left out. */

@@ -103,7 +103,7 @@ export function compileUpstream(
     description: tool.description,
     mirrored: tool.mirrored,
     call: observed(tool.description['name'] as string, observers, {
-      // Names come from the server: as labels, they could be any number.
+      // Tool names come from the upstream server; as metric labels, their number would be unlimited.
       label: `${prefix}*`,
       refusal: () => null,
       run: (args, _client, call) => run(state, tool, args, call),

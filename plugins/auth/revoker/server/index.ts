@@ -126,7 +126,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** Element in a path `/tokens/{claim}/{value}`; null for any other path. */
+/** Element that a path `/tokens/{claim}/{value}` names; null for any other path. */
 function elementOf(path: string): string | null {
   const [, , claim, value, ...rest] = path.split('/');
   if (claim === undefined || claim === '' || value === undefined || value === '' || rest.length > 0) return null;

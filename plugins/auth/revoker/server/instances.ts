@@ -35,7 +35,7 @@ export interface Pushing {
 export class Instances {
   readonly #known = new Map<string, Instance>();
 
-  /** @param now milliseconds, like all `now` parameters below. */
+  /** @param now milliseconds, like the `now` parameters of the other methods. */
   list(now: number): { id: string; name: string; seen_ms_ago: number }[] {
     return [...this.#known].map(([id, { name, seenAt }]) => ({ id, name, seen_ms_ago: Math.round(now - seenAt) }));
   }

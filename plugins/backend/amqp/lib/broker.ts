@@ -4,7 +4,7 @@ import { type AmqpConnection, keepConnection, readSettings } from '../../../clie
 import type { Reconnection } from '../../../clients/broker/kept-link.ts';
 import { backoffField } from '../../../shared/retries/backoff.ts';
 
-/** Reconnection fields of both components. */
+/** Reconnection settings, the same for consumer and producer. */
 export const reconnectionFields = {
   max_retries: {
     type: 'integer',
@@ -18,12 +18,12 @@ export const reconnectionFields = {
 /** Broker of a backend: the first of its hosts. */
 export interface BackendBroker {
   readonly connection: AmqpConnection;
-  /** Key for state of this backend alone. Changes with the broker and with the backend's place in the configuration. */
+  /** Key for the state of this backend alone. Changes with the broker and with the backend's position in the configuration. */
   readonly key: readonly string[];
   readonly reconnection: Reconnection;
 }
 
-/** Settings for a backend whose host is not a broker. The kernel rejects it and lists the supported schemes. */
+/** Settings for a backend whose host is not a broker address. The kernel rejects the host and lists the supported schemes. */
 const elsewhere: AtBackend = {
   protocol: {
     schemes: ['amqp', 'amqps'],
