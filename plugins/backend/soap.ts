@@ -14,7 +14,7 @@ import { readClientBody, textOf } from '../engines/templates/media.ts';
 import { compileRenderer } from '../engines/templates/renderer.ts';
 import { type ReceivedBody, replacingBody } from '../engines/templates/request-body.ts';
 
-/** Decoded: `<c>{{ xmlEscape .req_params.Country }}</c>`. */
+/** Base64 of the template `<c>{{ xmlEscape .req_params.Country }}</c>`. */
 const example = 'PGM+e3sgeG1sRXNjYXBlIC5yZXFfcGFyYW1zLkNvdW50cnkgfX08L2M+';
 
 const schema = {

@@ -1,7 +1,7 @@
 import { definePlugin } from '#contract';
 import { passJson, readJsonObject, writeJson } from './lib/json-body.ts';
 
-/** Alias of `json`: both share one implementation, the fast one. */
+/** Alias of `json`. Both names share one implementation, the fast one. */
 export const plugin = definePlugin({
   name: 'encoding/fast-json',
   description: 'Alias of json.',

@@ -17,8 +17,8 @@ const writers: ReadonlyMap<string, Writer> = new Map([
 ]);
 
 /**
- * Encodes data in the first supported media type of `Accept`, in the order given; parameters, including `q`, are
- * ignored. JSON when none is supported.
+ * Encodes data in the first supported media type of `Accept`, in the order of the header; parameters, including `q`,
+ * are ignored. Uses JSON if no type is supported.
  */
 function encode(data: DataObject | null, accept: string | undefined): Encoded {
   return writerFor(accept)(data);
@@ -35,7 +35,7 @@ function writerFor(accept: string | undefined): Writer {
   return writeJson;
 }
 
-/** Encoding chosen by the client. Output only. */
+/** Encoding that the client chooses with `Accept`. Output only. */
 export const plugin = definePlugin({
   name: 'encoding/negotiate',
   description: "Writes JSON, YAML or XML according to the client's Accept header.",

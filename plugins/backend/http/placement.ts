@@ -13,7 +13,7 @@ export function sharesAlias(endpoint: EndpointConfig, index: number, alias: stri
   });
 }
 
-/** Whether every backend is conditional, or a variant of a split on its own, so that a single one may be called. */
+/** Whether each backend is conditional or the only backend of a split variant, so that a single one may be called. */
 export function isOneOfConditional({ backend, extra_config: around }: EndpointConfig): boolean {
   const alone = variantsAlone(around['proxy/split']);
   return backend.every(

@@ -24,7 +24,7 @@ export function errorDetails(alias: string, backend: BackendConfig): Wrap<PipeRe
     const details: DataObject = { http_status_code: raw.status };
     if (bytes.length > 0) setKey(details, 'http_body', Buffer.from(bytes).toString());
     if (type) setKey(details, 'http_body_encoding', type);
-    // Visible to scripts, but not serialized in responses to clients.
+    // The name is visible to scripts, but not serialized in responses to clients.
     Object.defineProperty(details, 'name', { value: alias });
     const reply = Reply.data({ [`error_${alias}`]: details }, false);
     reply.errors = [statusError(raw.status, backend, request)];
@@ -32,7 +32,7 @@ export function errorDetails(alias: string, backend: BackendConfig): Wrap<PipeRe
   });
 }
 
-/** Returns an error status to the client, with the body and content type where error messages are returned. */
+/** Returns an error status to the client, with the body and content type if error messages are returned to clients. */
 export function errorCode(backend: BackendConfig): Wrap<PipeRequest> {
   return onFailedStatus(async (raw, request) => {
     const { status } = raw;

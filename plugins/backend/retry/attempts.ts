@@ -34,12 +34,12 @@ const timedOut = new BackendError(ATTEMPT_TIMEOUT, 'no response within attempt_t
 export class Attempts {
   readonly #policy: Policy;
   readonly #next: Step<PipeRequest>;
-  /** Only copies are sent, as components change them. */
+  /** The original request. Attempts send copies of it, because components change them. */
   readonly #request: PipeRequest;
   readonly #call: Call;
   readonly #resolve: (reply: Reply) => void;
   readonly #tried: string[] = [];
-  /** Whether attempts have calls of their own, which can be canceled. */
+  /** Whether each attempt has a call of its own, which can be canceled separately. */
   readonly #isApart: boolean;
   readonly #running: Attempt[] = [];
   #count = 0;
@@ -117,13 +117,13 @@ export class Attempts {
     if (this.#pause) return;
     const { sent } = attempt;
     const next = nextAttempt(this.#policy, this.#request, this.#call.remainingMs, { reply, sent, count: this.#count });
-    // No hedge either, if the backend demands that.
+    // A backend that demands a pause does not receive hedged attempts either.
     if (next === 'retry_after') this.#stopHedging();
     if (typeof next === 'number') this.#retryIn(next, reason, reply);
     else if (this.#running.length === 0) this.#settle(reply, next);
   }
 
-  /** Releases what an attempt holds. */
+  /** Releases the resources of an attempt. */
   #over({ isRetry, timer, span }: Attempt, reason: string | null): void {
     if (timer) clearTimeout(timer);
     if (isRetry) this.#policy.use.retries--;
@@ -162,7 +162,9 @@ export class Attempts {
     this.#hedge = setTimeout(() => {
       this.#hedge = null;
       if (this.#canHedge()) {
-        this.#call.log.debug(() => `[Retry] attempt ${this.#count + 1} of ${maxAttempts}: no response yet`);
+        this.#call.log.debug(
+          () => `[Retry] sending attempt ${this.#count + 1} of ${maxAttempts} in parallel: no response yet`,
+        );
         this.#retry('hedge');
       }
     }, timerMs(hedgeAfterMs));

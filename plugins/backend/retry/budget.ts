@@ -1,4 +1,4 @@
-/** Requests in progress to the hosts of a backend, and their retries that are being sent. Contains no limits. */
+/** Number of active requests to the hosts of a backend, and of the retries among them. */
 export interface Use {
   active: number;
   retries: number;

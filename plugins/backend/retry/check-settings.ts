@@ -34,7 +34,7 @@ export function checkSettings(site: BackendSite<RetryConfig>): void {
   warnOfIdle(site, isGrpc, Math.min(backend.timeout ?? endpoint.timeout, endpoint.timeout));
 }
 
-/** Warnings: RETRY_IDLE. */
+/** Warns of settings without effect. Warning: RETRY_IDLE. */
 function warnOfIdle({ config, endpoint, warn }: BackendSite<RetryConfig>, isGrpc: boolean, timeoutMs: number): void {
   const idle = isGrpc ? 'status_codes' : 'grpc_codes';
   if (config[idle] !== undefined) {

@@ -24,7 +24,7 @@ import { recordSent } from './sent.ts';
 const DEFAULT_STATUSES = [502, 503, 504];
 const DEFAULT_GRPC_CODES = ['UNAVAILABLE'];
 
-/** Factor of the default limit of pauses. */
+/** Ratio of the default maximum pause to the first pause. */
 const LONGEST_PAUSE = 10;
 
 /**
@@ -63,7 +63,7 @@ function policyOf(site: BackendSite<RetryConfig>): Policy {
     pauses: { baseMs: backoff.base, maxMs: backoff.max ?? LONGEST_PAUSE * backoff.base },
     maxRetryAfterMs: config.max_retry_after,
     budget: config.budget,
-    // The load is that of the hosts, whichever endpoint calls them.
+    // The load is counted per set of hosts, regardless of the endpoint that calls them.
     use: site.keep({ sd: backend.sd, hosts: [...new Set(backend.host)].sort() }, () => ({ active: 0, retries: 0 })),
     measures: measuresOf(site),
     tracer: tracerOf(site),
@@ -78,14 +78,14 @@ function retrying(policy: Policy): Wrap<PipeRequest> {
   };
 }
 
-/** Keeps a body that is short enough to be sent again; null if there is nothing to wait for. */
+/** Buffers a body that is short enough to be sent again. Returns null if the request does not have to wait for its body. */
 function keep(body: RequestBody | null, maxBytes: number): Promise<unknown> | null {
   if (!body?.length || body.length > maxBytes || body.isTooLarge || body.isTaken) return null;
   const bytes = body.bytes();
   return bytes instanceof Promise ? bytes : null;
 }
 
-/** The client has disconnected, or sent too much. */
+/** Converts the error of a body that could not be read, because the client has disconnected or sent too much. */
 function unreadable(error: unknown, call: Call): Reply {
   if (call.reason instanceof CallError) return Reply.failed(call.reason);
   return Reply.failed(error instanceof CallError ? error : new CancelledError());

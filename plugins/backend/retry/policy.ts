@@ -11,9 +11,9 @@ import type { Sent } from './sent.ts';
 /** Settings of one backend's retries, and the state they share. */
 export interface Policy extends Retriable {
   readonly maxAttempts: number;
-  /** 0 for no limit. */
+  /** Timeout of each attempt, in milliseconds; 0 for no limit. */
   readonly attemptTimeoutMs: number;
-  /** 0 disables hedging. */
+  /** Hedging delay, in milliseconds; 0 disables hedging. */
   readonly hedgeAfterMs: number;
   /** Whether methods that are not idempotent are repeated as well. */
   readonly repeatsAll: boolean;
@@ -52,7 +52,7 @@ export function nextAttempt(
   const pushback = pushbackOf(reply);
   const demandedMs = pushback === undefined ? retryAfterMs(sent.retryAfter, Date.now()) : pushbackMs(pushback);
   if (demandedMs > policy.maxRetryAfterMs) return 'retry_after';
-  // A server that pushes back spreads the retries itself.
+  // A pause that the server demands is not randomized, because the server spreads the retries itself.
   const waitMs = pushback === undefined ? Math.max(demandedMs, pauseMs(policy.pauses, count)) : demandedMs;
   return waitMs >= remainingMs ? 'deadline' : waitMs;
 }

@@ -2,7 +2,7 @@ import { defineSlot, type PipeRequest, type Reply, type Slot, type Wrap } from '
 
 /** Requests that one attempt has sent to the backend. */
 export interface Sent {
-  /** Method of the last one, empty if none was sent. */
+  /** Method of the last request; empty if none was sent. */
   method: string;
   times: number;
   /** Whether a redirect was followed, so that an earlier request was processed. */
@@ -17,7 +17,7 @@ export function nothingSent(): Sent {
   return { method: '', times: 0, isRedirected: false, retryAfter: undefined };
 }
 
-/** Records what attempts send, below all components that change requests or decode responses. */
+/** Records the requests that attempts send. Runs below all components that change requests or decode responses. */
 export const recordSent: Wrap<PipeRequest> = (next) => (request, call) => {
   const sent = call.get(sentSlot);
   if (sent === undefined) return next(request, call);

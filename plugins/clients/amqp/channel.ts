@@ -9,9 +9,12 @@ import { limitMessages } from './message-limit.ts';
 
 /** Sets up a channel for one purpose, such as publishing, and shuts it down. */
 export interface ChannelUse<T> {
-  /** Declares and starts what the channel is used for; a failure counts as no connection. @param lost must be called when the use cannot continue. */
+  /**
+   * Sets up the channel, for example by declaring a queue; a failure counts as a failed connection attempt. @param lost
+   * must be called when the channel can no longer be used.
+   */
   open(channel: ConfirmChannel, link: AmqpLink, lost: (error: Error) => void): Promise<T>;
-  /** Shuts down in order before the channel is closed; not called when the channel was lost. */
+  /** Shuts down the use of the channel before the channel is closed; not called when the channel was lost. */
   close?(value: T): Promise<void>;
 }
 
@@ -27,7 +30,7 @@ const FIRST_ATTEMPTS = 3;
 const OPENING_MS = 10_000;
 const CLOSING_MS = 1000;
 
-/** Creates a channel that is reopened whenever it is lost, with its connection if necessary. Fails with AmqpTrouble without an open channel. */
+/** Creates a channel that is reopened whenever it is lost, with its connection if necessary. Fails with AmqpError without an open channel. */
 export function keptChannel<T>(connection: AmqpConnection, use: ChannelUse<T>): KeptLink<OpenChannel<T>> {
   return new KeptLink({
     name: `[AMQP] ${connection.name}`,

@@ -18,7 +18,7 @@ export class AmqpConnection {
     this.#settings = settings;
   }
 
-  /** The open connection, or the one attempt in progress, shared by all callers. @throws Error with the reason. */
+  /** Returns the open connection, or waits for the attempt in progress, which all callers share. @throws Error with the reason. */
   link(): Promise<AmqpLink> {
     if (this.#link) return this.#link;
     const opening = openLink(this.#settings, this.#closing.signal);
@@ -42,7 +42,7 @@ export class AmqpConnection {
 /** The settings of a connection, with a key that identifies them. */
 export interface KnownSettings {
   readonly settings: AmqpSettings;
-  /** Differs whenever address, user, password or TLS differ. */
+  /** Key that differs whenever address, user, password or TLS differ. */
   readonly key: string;
 }
 
@@ -75,8 +75,9 @@ export function readSettings(
 }
 
 /**
- * The connection for some settings, shared by all components of a plugin that use it for the same purpose: a broker
- * that is out of memory stops reading from connections that publish, and consumers must still be able to acknowledge.
+ * Returns the connection for some settings. All components of a plugin that use it for the same purpose share it;
+ * publishing and consuming have separate ones, because a broker that is out of memory stops reading from connections
+ * that publish, and consumers must still be able to acknowledge.
  */
 export function keepConnection(
   site: Site<unknown>,

@@ -12,7 +12,7 @@ import { reportHandlerError } from './handler-error.ts';
 /** Settings that a connection is opened with. */
 export interface AmqpSettings {
   readonly address: AmqpAddress;
-  /** Null for a plain connection. */
+  /** TLS settings; null for a connection without TLS. */
   readonly tls: TlsClient | null;
   /** Destinations that a connection must not reach. */
   readonly denied: DeniedAddresses;
@@ -24,7 +24,7 @@ export interface AmqpLink {
   readonly blocked: string | null;
   /** Resolves with the reason once the connection is lost or closed. */
   readonly closed: Promise<Error>;
-  /** Closes the connection in order, in at most a second; after that the socket is destroyed regardless of the broker. Never throws. */
+  /** Closes the connection cleanly, within one second; after that the socket is destroyed regardless of the broker. Never throws. */
   close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export async function openLink({ address, tls, denied }: AmqpSettings, signal: A
   signal.addEventListener('abort', giveUp, { once: true });
   if (signal.aborted) giveUp();
   try {
-    // A name server may be silent for longer than the attempt may last.
+    // The name lookup is limited as well: a name server may be silent for longer than the attempt may last.
     if (denied.hasPort(port)) {
       await within(Number.POSITIVE_INFINITY, demandAllowed(denied, host, port), ending.signal);
     }

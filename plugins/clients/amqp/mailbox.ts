@@ -6,7 +6,7 @@ import { type Delivery, type SubscriptionOptions, subscribe } from './subscripti
 
 /** Messages of a queue, taken by requests. */
 export interface Mailbox {
-  /** Takes the next message. @throws the reason of the call when that ends before a message arrives; AmqpTrouble when the channel ends. */
+  /** Takes the next message. @throws the call's abort reason if the call ends before a message arrives; AmqpError if the channel ends. */
   take(call: Call): Delivery | Promise<Delivery>;
   /** Hands a message to the next request, because the request that took it could not use it. */
   putBack(delivery: Delivery): void;

@@ -29,7 +29,7 @@ export class Publisher {
   readonly #link: AmqpLink;
   readonly #exchange: string;
   readonly #isMandatory: boolean;
-  /** In the order in which they were sent. */
+  /** Messages that await confirmation, in the order in which they were sent. */
   readonly #pending = new Set<Pending>();
   #bytes = 0;
   /** Number of messages sent on the channel, which is the delivery tag of the last one. */
@@ -41,11 +41,11 @@ export class Publisher {
     this.#exchange = exchange;
     this.#isMandatory = isMandatory;
     channel.on('return', (message) => this.#markReturned(message));
-    // Before the library, which allocates and walks over a list as long as the tag.
+    // This listener runs before the library's own, which would allocate and walk over a list as long as the tag.
     for (const event of ['ack', 'nack']) channel.prependListener(event, (fields) => this.#checkTag(fields));
   }
 
-  /** @throws AmqpTrouble with the reason that the broker or the library gives; the reason of the call when that ends. */
+  /** @throws AmqpError with the reason of the broker or the library; the call's abort reason if the call ends first. */
   publish({ routingKey, content, properties }: OutgoingMessage, call: Call): Promise<void> {
     const blocked = this.#link.blocked;
     if (blocked !== null) throw new AmqpError(`the broker accepts no messages: ${blocked}`);
@@ -76,7 +76,7 @@ export class Publisher {
     });
   }
 
-  /** @throws Error for a message that was never sent, by which the library closes the connection. */
+  /** @throws Error for the tag of a message that was never sent, upon which the library closes the connection. */
   #checkTag({ deliveryTag }: { readonly deliveryTag: number }): void {
     if (deliveryTag > this.#sent)
       throw new AmqpError(`the broker confirmed unknown delivery tag ${deliveryTag}; messages sent: ${this.#sent}`);

@@ -21,16 +21,16 @@ export interface SubscriptionOptions {
   readonly isExclusive: boolean;
   /** Marks a queue that is deleted with its last consumer. Its consumer is therefore never paused: with `autoAck` excess messages are dropped. */
   readonly isAutoDelete: boolean;
-  /** The broker considers a message acknowledged as soon as it is sent: explicit acknowledgements make no difference. */
+  /** Whether the broker considers a message acknowledged as soon as it is sent, so that explicit acknowledgements make no difference. */
   readonly autoAck: boolean;
-  /** Prefetch count: delivered but unsettled messages; 0 for as many as there is room for. */
+  /** Prefetch count: maximum number of delivered but unsettled messages; 0 for the capacity of the gateway. */
   readonly prefetch: number;
   readonly log: Log;
   /** Called for each message that is dropped unread. */
   readonly discarded?: () => void;
 }
 
-/** Unsettled messages when the configuration sets no prefetch count. */
+/** Maximum number of unsettled messages if the configuration sets no prefetch count. */
 const ROOM = 1000;
 
 /**

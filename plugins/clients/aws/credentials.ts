@@ -79,7 +79,7 @@ async function fromMachine(environment: Environment, send: Step<PipeRequest>): P
       await fetchText(send, { method: 'GET', url: roles + encodeURIComponent(role.trim()), headers: proof }),
     );
   } catch {
-    // Most machines do not run on AWS.
+    // The metadata address does not respond on most machines, because they do not run on AWS.
     return null;
   }
 }

@@ -12,7 +12,7 @@ export interface Requested {
   /** Alternating names and values. */
   readonly headers?: string[];
   readonly body?: string;
-  /** In milliseconds. Default: 2 seconds. */
+  /** Timeout of the request, in milliseconds. Default: 2 seconds. */
   readonly timeoutMs?: number;
 }
 

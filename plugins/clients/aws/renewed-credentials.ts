@@ -3,7 +3,7 @@ import type { AwsCredentials } from './sigv4.ts';
 
 /** Credentials that may expire. */
 export interface IssuedCredentials extends AwsCredentials {
-  /** Milliseconds since 1970; undefined if they do not expire. */
+  /** Expiry, in milliseconds since 1970; undefined if the credentials do not expire. */
   readonly expiresAt?: number | undefined;
 }
 
@@ -12,7 +12,7 @@ export type LookUp = (send: Step<PipeRequest>) => Promise<IssuedCredentials>;
 
 /** Time before their expiry at which credentials are renewed, in milliseconds. */
 const EARLY_MS = 5 * 60_000;
-/** Time after which credentials without an expiry are looked up again, in milliseconds: files change. */
+/** Time after which credentials without an expiry are looked up again, in milliseconds, because files can change. */
 const LOOKED_UP_MS = 5 * 60_000;
 /** Time for which a failed lookup is cached, in milliseconds. */
 const FAILED_MS = 1000;
@@ -22,7 +22,7 @@ export class RenewedCredentials {
   readonly #lookUp: LookUp;
   #found: Promise<IssuedCredentials> | null = null;
   #last: IssuedCredentials | null = null;
-  /** Milliseconds since 1970. A clock that has been set back to before the lookup ends the period too. */
+  /** Start of the period in which the credentials are used, in milliseconds since 1970. A clock that is set back to before the lookup also ends the period. */
   #goodFrom = 0;
   #goodUntil = 0;
 

@@ -72,7 +72,7 @@ export function signAws(
   return { headers: [...added, ['Authorization', authorization]], canonicalRequest, stringToSign };
 }
 
-/** Lower-case names in order, each once with all its values and with white space collapsed. */
+/** Serializes the headers: lowercase names in order, each once with all its values and with white space collapsed. */
 function canonicalHeaders(headers: Iterable<readonly [string, string]>): [name: string, value: string][] {
   const values = new Map<string, string>();
   for (const [name, value] of headers) {
@@ -102,7 +102,7 @@ function canonicalPath(path: string, service: string): string {
   return `/${segments.join('/')}${end}`;
 }
 
-/** Parameters ordered by encoded name, then by value. */
+/** Serializes the parameters, ordered by encoded name, then by value. */
 function canonicalQuery(search: string): string {
   const pairs = search.split('&').filter((pair) => pair !== '');
   const encoded = pairs.map((pair): [string, string] => {

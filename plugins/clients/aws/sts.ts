@@ -41,7 +41,7 @@ export function assumedRole(role: Role, environment: Environment, own: RenewedCr
   });
 }
 
-/** Assumes a role with a web identity token of the platform, such as that of a Kubernetes pod. */
+/** Assumes a role with a web identity token of the platform, for example of a Kubernetes pod. */
 export function roleOfToken(arn: string, token: string, environment: Environment): LookUp {
   const region = environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION'] || 'us-east-1';
   const session = environment['AWS_ROLE_SESSION_NAME'] || 'sluice';

@@ -10,9 +10,9 @@ export interface Link {
 
 /** Reconnection policy: number of attempts and pauses between them. */
 export interface Reconnection {
-  /** Attempts in a row before giving up until the link is requested again; 0 or less for no limit. */
+  /** Maximum number of consecutive attempts, after which the link stays closed until it is requested again; 0 or less for no limit. */
   readonly maxRetries: number;
-  /** Pauses before each attempt except the very first. */
+  /** Pauses before all attempts except the first one of all. */
   readonly strategy: BackoffStrategy;
 }
 
@@ -34,7 +34,7 @@ export interface LinkOptions<L extends Link> {
   readonly failure?: () => Error;
 }
 
-/** A link that was open for less, in milliseconds, counts as failed: the pauses keep growing. */
+/** Minimum time that a link must be open to count as working, in milliseconds. After shorter connections the pauses keep growing. */
 const SETTLED_MS = 5000;
 
 /** Reasons reported per outage; further ones are logged at debug level only. */
@@ -49,12 +49,12 @@ export class KeptLink<L extends Link> {
   readonly #options: LinkOptions<L>;
   readonly #closing = new AbortController();
   #log: Log | null = null;
-  /** Null: immediately after a link that worked, then every second. */
+  /** Reconnection policy; null to reconnect immediately after a link that worked, then every second. */
   #reconnection: Reconnection | null = null;
   #link: L | null = null;
   /** Settles when a link is open or no further attempt is made. */
   #series: Promise<void> | null = null;
-  /** The very first attempt. */
+  /** The first attempt since the link was created. */
   #first: Promise<void> | null = null;
   /** Attempts in a row that did not lead to a working link. */
   #attempts = 0;
@@ -80,7 +80,7 @@ export class KeptLink<L extends Link> {
     });
   }
 
-  /** Returns the open link, after waiting for the first attempt. @throws the failure of the options; the reason of the call. */
+  /** Returns the open link, after waiting for the first attempt. @throws the `failure` of the options; the call's abort reason. */
   current(call: Call): L | Promise<L> {
     if (this.#link) return this.#link;
     return during(call, this.#first ?? Promise.resolve()).then(() => this.#link ?? this.#missing());
@@ -91,7 +91,7 @@ export class KeptLink<L extends Link> {
     return this.#link;
   }
 
-  /** Closes it permanently. */
+  /** Closes the link permanently. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#problem = 'closed';

@@ -3,7 +3,7 @@ import { type Call, canonicalHeaderName, type HeaderBag } from '#contract';
 /** A message to publish. */
 export interface Message {
   readonly payload: Uint8Array;
-  /** In order; a name may occur more than once. */
+  /** Headers in order; a name may occur more than once. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Key by which a log chooses the partition. */
   readonly key?: string | undefined;
@@ -14,9 +14,9 @@ export interface Delivery {
   readonly payload: Uint8Array;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly key?: string | undefined;
-  /** Acknowledges the message: the broker need not redeliver it. */
+  /** Acknowledges the message, so that the broker does not redeliver it. */
   accept(): void;
-  /** Returns the message to the broker for redelivery. Absent if the broker does not support that: the message is lost. */
+  /** Returns the message to the broker for redelivery. Absent if the broker does not support redelivery, so that the message is lost. */
   readonly giveBack?: () => void;
 }
 

@@ -62,7 +62,7 @@ export class OwnSockets {
 
   /**
    * Connects within a time limit; on failure all sockets opened so far are closed.
-   * @param signal cancels the attempt. @throws what `connect` throws, or Error after `timeoutMs`.
+   * @param signal cancels the attempt. @throws the error of `connect`, or Error after `timeoutMs`.
    */
   async connect<T>(timeoutMs: number, signal: AbortSignal, connect: () => Promise<T>): Promise<T> {
     const connecting = this.run(connect);
@@ -74,7 +74,7 @@ export class OwnSockets {
     }
   }
 
-  /** Closes the connection in order within a time limit; then destroys the remaining sockets. Never throws. */
+  /** Closes the connection cleanly within a time limit; then destroys the remaining sockets. Never throws. */
   async end(timeoutMs: number, close: () => Promise<unknown>): Promise<void> {
     try {
       await within(timeoutMs, this.run(close));
@@ -85,7 +85,7 @@ export class OwnSockets {
     }
   }
 
-  /** Destroys all sockets, and all that are opened from now on. */
+  /** Destroys all sockets, and those that are opened later. */
   destroy(): void {
     this.#isOver = true;
     for (const socket of this.#sockets) socket.destroy(this.#reason);

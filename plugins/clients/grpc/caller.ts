@@ -109,7 +109,7 @@ export class Caller {
     });
   }
 
-  /** Returns the channel to an address, or to another one if that is failing. @param avoided channel that has just failed. */
+  /** Returns the channel to an address, or to another known address if the first one is failing. @param avoided channel that has just failed. */
   #channel(origin: string, avoided: Channel | null): Channel | undefined {
     const { channels, usesOthers } = this.#settings;
     const chosen = channels.to(origin);
@@ -197,7 +197,7 @@ class Running {
     if (this.#isOver) return;
     if (failure && this.#attempts === 1 && !this.#sending.call.reason) {
       if (exchange.isRefused) return this.#attempt(channel);
-      // A server that says when to retry is not passed over at once.
+      // A server that tells the client when to retry is not replaced by another one immediately.
       const isSilent = failure.status === UNAVAILABLE && failure.pushback === undefined;
       const other = this.#settings.usesOthers && isSilent && !this.#isPassedOn;
       const next = other ? this.#channel(channel) : undefined;

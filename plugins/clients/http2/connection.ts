@@ -12,9 +12,9 @@ import { outliveStreams, timerMs } from '#contract';
 
 /** Socket and limits of a connection. */
 export interface ConnectionSettings {
-  /** Connected or connecting. */
+  /** Socket, connected or connecting. */
   readonly socket: Socket;
-  /** Such as `https://host:port`. */
+  /** Origin of the server, such as `https://host:port`. */
   readonly origin: string;
   /** Longest wait for the server's settings, in milliseconds; 0 for the default. */
   readonly timeoutMs: number;
@@ -54,14 +54,14 @@ class ConnectionClosed extends Error {
   }
 }
 
-/** A connection to a server with concurrent calls. */
+/** A connection to a server, with concurrent calls. */
 export class Connection {
   /** Number of active calls. */
   calls = 0;
   readonly #socket: Socket;
   readonly #session: ClientHttp2Session;
   readonly #closed: (connection: Connection) => void;
-  /** Keeps the session for as long as the memory of a stream. */
+  /** Keeps the session in memory for as long as its streams. */
   readonly #outlive: (stream: Http2Stream) => void;
   #failure: Error | null = null;
   #isConnected = false;
@@ -118,7 +118,7 @@ export class Connection {
     socket.on('error', (error) => this.destroy(error));
   }
 
-  /** Why the connection failed; null while it is alive. */
+  /** Returns why the connection failed; null while it is alive. */
   get failure(): Error | null {
     // Node ends the streams of a lost connection before it reports the loss.
     if (this.#socket.destroyed) this.#failure ??= new ConnectionClosed();
@@ -165,8 +165,8 @@ export class Connection {
   }
 
   /**
-   * Reports that nothing has arrived for the duration of a call's timeout: no further call starts here until the server
-   * has responded to a PING. Otherwise the connection is closed.
+   * Reports that nothing has arrived for the duration of a call's timeout. No further call starts on this connection
+   * until the server has responded to a PING; without a response, the connection is closed.
    */
   suspect(): void {
     const now = performance.now();
@@ -181,13 +181,13 @@ export class Connection {
     });
   }
 
-  /** Closes after the last call. */
+  /** Closes the connection after its last call. */
   close(): void {
     this.#leave();
     if (this.calls === 0) this.#end();
   }
 
-  /** Closes immediately and ends every call. */
+  /** Closes the connection immediately and ends every call. */
   destroy(reason: Error): void {
     this.#over(reason);
     this.#session.destroy(reason, constants.NGHTTP2_CANCEL);
@@ -199,7 +199,7 @@ export class Connection {
     this.#closed(this);
   }
 
-  /** Ends the session. The socket of one that is over also waits for the server, to read what was sent and to close. */
+  /** Ends the session. Even after that, the socket would wait for the server to read all data and to close. */
   #end(): void {
     if (this.#socket.destroyed) return;
     if (!this.#hasSettings) return this.destroy(new ConnectionClosed());

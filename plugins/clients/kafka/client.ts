@@ -11,7 +11,7 @@ const library = new FirstUse(async () => {
   return kafka;
 });
 
-/** The library, loaded at first use. */
+/** Loads the library at first use. */
 export function loadKafka(): Promise<typeof import('@platformatic/kafka')> {
   return library.get();
 }
@@ -56,8 +56,8 @@ export class KafkaProblems {
 
   /**
    * Observes the connections of a client, and attaches error listeners to them.
-   * @param askedBytes limit of record bytes requested in one response. @param lost called when the client might wait
-   * for a response that never arrives.
+   * @param requestedBytes limit of record bytes requested in one response. @param lost called when the client might
+   * wait for a response that never arrives.
    */
   follow(pool: ConnectionPool, requestedBytes: number, lost: (error: Error) => void): void {
     this.#authenticating = 0;

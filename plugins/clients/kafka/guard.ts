@@ -39,7 +39,7 @@ export function guard(
         refuse(error);
         socket.destroy(error);
       };
-      // Not of the request that happens to open it.
+      // The events of the socket do not belong to the request that opened the connection.
       ownEvents(socket, connectionOwner('broker connection', name, fail));
       const isOpen = socket instanceof TLSSocket ? 'secureConnect' : 'connect';
       socket.once(isOpen, () => guardSocket(socket, LONGEST_BYTES + requestedBytes, fail));

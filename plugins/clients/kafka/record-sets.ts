@@ -92,7 +92,7 @@ class Reading {
     this.#version = version;
   }
 
-  /** Whether bytes are a set of records. */
+  /** Whether the value is a set of records. */
   isSet(bytes: unknown): boolean {
     return this.#version < FIRST_WITH_TAGS || !Buffer.isBuffer(bytes);
   }
@@ -195,7 +195,7 @@ function headOf(batch: Buffer, recordsLength: number, cleared: number): Buffer {
   return head;
 }
 
-/** Sets the position of the next read: after the batch or, if its end is not credible, at the high watermark. */
+/** Sets the position of the next read: after the batch or, if the end of the batch is not plausible, at the high watermark. */
 function describeUnreadable(batch: FetchedBatch, unreadable: Unreadable, highWatermark: bigint): void {
   const { firstOffset } = batch;
   const isKnown = batch.lastOffsetDelta >= 0 && firstOffset + BigInt(batch.lastOffsetDelta) < highWatermark;

@@ -14,7 +14,7 @@ export interface KafkaUser {
 
 /** Settings of the connection to brokers. */
 export interface KafkaSettings {
-  /** Such as `kafka.internal:9092`. */
+  /** Brokers, such as `kafka.internal:9092`. */
   readonly brokers: readonly string[];
   readonly tls: TlsClient | null;
   readonly user: KafkaUser | null;

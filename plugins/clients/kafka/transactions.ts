@@ -29,13 +29,14 @@ export interface FetchedPartition {
 
 const TRANSACTIONAL = 0b1_0000;
 const CONTROL = 0b10_0000;
-/** Position in the key of a record that ends a transaction, after the two bytes of its version. */
+/** Position of the kind in the key of a record that ends a transaction, after the two bytes of the version. */
 const KIND = 2;
 const ABORT = 0;
 
 /**
- * Removes the records of aborted transactions from their batches. The library itself keeps those of a transaction whose
- * end is in a later response, and of all but the last one of a producer; it throws for an end that was compacted.
+ * Removes the records of aborted transactions from their batches. The library's own filter keeps the records of a
+ * transaction whose end is in a later response, and of all but the last transaction of a producer; it throws if the end
+ * was removed by compaction.
  */
 export function hideAborted(partition: FetchedPartition): void {
   const coming = [...(partition.abortedTransactions ?? [])].sort((a, b) => (a.firstOffset < b.firstOffset ? -1 : 1));

@@ -11,7 +11,7 @@ export interface Algorithm {
   readonly verify: (data: Uint8Array, signature: Uint8Array, key: KeyObject) => boolean;
   /** @param key key of this algorithm's type; private for asymmetric ones. */
   readonly sign: (data: Uint8Array, key: KeyObject) => Buffer;
-  /** Bytes of its hash; 0 if that is no measure of key length. */
+  /** Length of the algorithm's hash in bytes; 0 if it does not determine the length of keys. */
   readonly hashBytes: number;
 }
 

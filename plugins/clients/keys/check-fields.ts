@@ -2,8 +2,8 @@ import type { Site } from '#contract';
 import type { KeyServerConfig } from './schema.ts';
 
 /**
- * Checks for key settings that would have no effect, or another effect than expected. Codes: `KEYS_SECRET`; a warning
- * `KEYS_UNUSED`.
+ * Checks for key settings that would have no effect, or an unexpected effect. Configuration fault: `KEYS_SECRET`;
+ * warning: `KEYS_UNUSED`.
  * @throws ConfigError
  */
 export function checkKeyFields(site: Site<KeyServerConfig>): void {

@@ -6,10 +6,10 @@ const INTERVAL_MS = 5000;
 /** Reason for a download, or its outcome. */
 export type Requested = 'stale' | 'unknown' | 'done' | 'failed';
 
-/** Another worker is already downloading. */
+/** Returned while another worker is downloading. */
 export const BUSY = -1;
 
-/** Decides which worker may download a key set, once for all workers: clients can invent key names. */
+/** Decides which worker may download a key set, and limits downloads of all workers, because clients can invent key names. */
 export class DownloadGate {
   #unknownAt = Number.NEGATIVE_INFINITY;
   #failedAt = Number.NEGATIVE_INFINITY;

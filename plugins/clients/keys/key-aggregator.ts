@@ -5,9 +5,9 @@ import type { KeyServerConfig } from './schema.ts';
 /** The keys of several key servers as one set, served on a port of this machine. */
 export interface KeyAggregator {
   readonly port: number;
-  /** Equal for the same port and the same key servers. */
+  /** Identity of the aggregator: equal for the same port and the same key servers. */
   readonly identity: string;
-  /** The current set. @throws Error if no key server has responded. */
+  /** Reads the current set. @throws Error if no key server has responded. */
   read(): Promise<KeyDocument>;
 }
 
@@ -16,9 +16,9 @@ export const keyAggregators = definePort<KeyAggregator>('aggregated keys');
 const ownHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Source of the set at `jwk_url`: if the address is that of this gateway's aggregator, the aggregator without a socket;
- * otherwise the server. Callers must list `keyAggregators` in their `takes`. Codes and return value: as for
- * `keyServer`.
+ * Source of the set at `jwk_url`. If the address is that of this gateway's own aggregator, reads the set from it
+ * without a socket; otherwise from the server. Callers must list `keyAggregators` in their `takes`. Codes and return
+ * value: as for `keyServer`.
  */
 export function keySource(site: Site<unknown>, written: string, config: KeyServerConfig): KeyServer | null {
   const aggregator = site.take(keyAggregators);

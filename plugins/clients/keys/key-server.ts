@@ -13,7 +13,7 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 
 /** A server from which a key set is fetched. */
 export interface KeyServer {
-  /** Equal for the same address and the same TLS requirements: components with equal identities may share keys. */
+  /** Identity of the server: equal for the same address and the same TLS requirements. Components with equal identities may share keys. */
   readonly identity: string;
   /** Fetches the set. @throws Error with the cause, which contains nothing of the response. */
   fetch(signal: AbortSignal): Promise<KeyDocument>;
@@ -147,7 +147,7 @@ async function download(
   throw new Error('too many redirects');
 }
 
-/** @param owner the address whose user and password are sent. */
+/** @param owner URL whose user and password are sent. */
 function requestFor(url: URL, agent: string, owner: URL | null): PipeRequest {
   const headers = new HeaderBag(['User-Agent', agent, 'Accept', 'application/json, application/jwk-set+json']);
   if (owner && owner.username !== '') {

@@ -4,7 +4,7 @@ import { type IdentifyStrategy, identifyStrategies, Jwk } from './jwk.ts';
 /** Maximum number of keys kept of one set; beyond it the first ones are dropped. */
 const MAX_KEYS = 10_000;
 
-/** Parses the keys of a set as plain objects. @throws Error with what is wrong with the text, without any of it. */
+/** Parses the keys of a set as plain objects. @throws Error that describes the problem without any of the text. */
 export function keysIn(text: string): DataObject[] {
   let document: unknown;
   try {
@@ -25,8 +25,9 @@ export class KeySet {
   readonly #byId = new Map<IdentifyStrategy, Map<string, Jwk>>();
 
   /**
-   * @param previous set whose unchanged keys are reused as the same objects: what was cached with them stays valid.
-   * @throws Error with what is wrong with the text, without any of it.
+   * @param previous set whose unchanged keys are reused as the same objects, so that values cached with them stay
+   * valid.
+   * @throws Error that describes the problem without any of the text.
    */
   static parse(text: string, previous: KeySet | null = null): KeySet {
     const set = new KeySet();

@@ -17,7 +17,7 @@ class Copy {
   failure: string | null = null;
   refreshing: Promise<boolean> | null = null;
   readonly news = new News();
-  /** When permission can be requested again, by reason. */
+  /** Time from which permission to download can be requested again, by reason. */
   readonly quietUntil = { stale: Number.NEGATIVE_INFINITY, unknown: Number.NEGATIVE_INFINITY };
 
   learn(change: Change, now: number): void {
@@ -95,7 +95,7 @@ export class KeyStore {
     const heard = news.count;
     try {
       const wait = await this.#ask(why);
-      // The news of that download may have arrived together with the response.
+      // The result of the other worker's download may have arrived together with the response.
       if (wait === BUSY && news.count === heard) await news.next(DOWNLOAD_MS, signal);
       if (wait === BUSY) return news.count !== heard;
       if (wait > 0) {
@@ -103,7 +103,7 @@ export class KeyStore {
         return false;
       }
     } catch {
-      // The deciding process is gone, and this one soon will be.
+      // The process that decides about downloads is gone, and this one will end soon.
       return false;
     }
     const reported = news.next(DOWNLOAD_MS, signal);

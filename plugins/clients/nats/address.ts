@@ -3,12 +3,12 @@ import type { TlsClient } from '../tls/client-tls.ts';
 
 /** Addresses of NATS servers, and the credentials to connect with. */
 export interface NatsServers {
-  /** Such as `broker.internal:4222`; members of one cluster. */
+  /** Server addresses, such as `broker.internal:4222`; members of one cluster. */
   readonly servers: readonly string[];
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly token: string | undefined;
-  /** Requires TLS. Otherwise TLS is used if the server offers it. */
+  /** Whether TLS is required. Otherwise TLS is used if the server offers it. */
   readonly needsTls: boolean;
 }
 

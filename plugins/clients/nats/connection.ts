@@ -63,7 +63,7 @@ export class NatsConnection {
     return this.#kept.close();
   }
 
-  /** Waits for the connection. Throws what `KeptLink.current` throws without a connection. */
+  /** Waits for the connection. Without a connection, throws the errors of `KeptLink.current`. */
   async ready(call: Call): Promise<void> {
     await this.#kept.current(call);
   }
@@ -101,7 +101,7 @@ export class NatsConnection {
     }
   }
 
-  /** Starts a subscription. @returns ends it. */
+  /** Starts a subscription. @returns a function that ends it. */
   subscribe(subscription: NatsSubscription): () => void {
     this.#subscriptions.add(subscription);
     const { opened } = this.#kept;
@@ -114,7 +114,7 @@ export class NatsConnection {
   }
 }
 
-/** Subscribes on one connection. @returns ends the subscription. */
+/** Subscribes on one connection. @returns a function that ends the subscription. */
 export function listen(client: Client, { subject, queue, receive, refused }: NatsSubscription): () => void {
   const options: SubscriptionOptions = { callback: (error, message) => (error ? refused(error) : receive(message)) };
   if (queue !== undefined) options.queue = queue;
@@ -126,8 +126,8 @@ export function listen(client: Client, { subject, queue, receive, refused }: Nat
 
 /**
  * Connects once.
- * @param onLost called once if the connection ends by itself. @param signal cancels the attempt. @throws Error with the
- * reason.
+ * @param onLost called once if the connection ends on its own. @param signal cancels the attempt. @throws Error with
+ * the reason.
  */
 export async function openNats(
   settings: NatsSettings,

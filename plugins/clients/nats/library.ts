@@ -8,7 +8,7 @@ interface Reading {
   readonly dispatcher: { readonly transport: { close(error: Error): Promise<void> } };
 }
 
-/** Longest line of a server: the one with all servers of its cluster. Messages are 64 MiB at most. */
+/** Maximum length of a line from a server, in bytes: the longest line lists all servers of the cluster. Messages have a limit of their own, 64 MiB. */
 const LONGEST_LINE_BYTES = 1024 * 1024;
 
 /** Length to which a reason is cut, because it contains everything that was read. */
@@ -20,7 +20,7 @@ const library = new FirstUse(async () => {
   return nats;
 });
 
-/** The library, loaded at first use. */
+/** Loads the library at first use. */
 export function loadNats(): Promise<Library> {
   return library.get();
 }

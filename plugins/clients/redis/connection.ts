@@ -97,7 +97,7 @@ export class Connection implements RedisConnection {
         reject(new RedisError(this.name, reason, cause, isOutage));
       };
       const timer = setTimeout(() => {
-        // A single call with a short timeout says nothing about the server; many in a row do.
+        // A single call with a short timeout does not prove that the server is silent; many consecutive ones do.
         const isSilent = performance.now() - this.#quietSince >= commandMs - TIMER_MS;
         if (isSilent) this.#fallSilent(link);
         giveUp(`no response within ${Math.round(mayWaitMs)}ms`, isSilent);

@@ -24,7 +24,10 @@ export class OnFailure {
     this.#log = log;
   }
 
-  /** The reply to such a request: undefined lets it pass, otherwise it is rejected with 500. Both are logged, unless the client disconnected. */
+  /**
+   * Decides on a request that was not counted: undefined accepts it, otherwise the reply rejects it with 500. Both are
+   * logged, unless the client has disconnected.
+   */
   readonly settle = (error: unknown): Reply | undefined => {
     if (!(error instanceof RedisError)) throw error;
     if (!(error.cause instanceof CancelledError)) this.#say(error);

@@ -1,18 +1,18 @@
 import { type Call, definePort, findNear, type Port, type Site } from '#contract';
 import type { Script } from './script.ts';
 
-/** A connection to the Redis server that counts for all gateways together. */
+/** A connection to a Redis server whose data all gateways share. */
 export interface RedisConnection {
   /** Configured name. */
   readonly name: string;
-  /** Whether the keys of one script may be in any slots: true for a single server, false for a cluster. */
+  /** Whether the keys of one script may belong to different hash slots: true for a single server, false for a cluster. */
   readonly isOneServer: boolean;
   /**
    * Runs a script in one round trip; commands from the same turn of the event loop are pipelined. Waits up to
    * `command_timeout`, but at most half of the call's remaining time. Fails immediately without a connection, or if the
    * server does not respond.
-   * @param keys all of one slot, unless `isOneServer`.
-   * @returns the result of the script. @throws RedisTrouble; the script may have run nevertheless.
+   * @param keys all of one hash slot, unless `isOneServer`.
+   * @returns the result of the script. @throws RedisError; the script may have run nevertheless.
    */
   run(script: Script, keys: readonly string[], args: readonly string[], call: Call): Promise<unknown>;
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 /** A script that runs atomically on the server. */
 export interface Script {
-  /** Source in the server's Lua. */
+  /** Source code, in the server's dialect of Lua. */
   readonly source: string;
   /** SHA-1 by which a server identifies a cached script. */
   readonly sha1: string;

@@ -16,7 +16,7 @@ export interface RedisUser {
 export interface RedisSettings extends RedisUser {
   readonly name: string;
   readonly kind: 'server' | 'cluster' | 'sentinel';
-  /** The server; members of the cluster; sentinels. */
+  /** Addresses of the single server, of the members of the cluster, or of the sentinels. */
   readonly addresses: readonly RedisAddress[];
   readonly database: number;
   readonly clientName: string | undefined;
@@ -29,6 +29,6 @@ export interface RedisSettings extends RedisUser {
   readonly commandMs: number;
   /** Wait before the first and before later attempts to reconnect, in milliseconds. */
   readonly backoffMs: { readonly least: number; readonly most: number };
-  /** Null for a plain connection. */
+  /** TLS settings; null for a connection without TLS. */
   readonly tls: TlsClient | null;
 }

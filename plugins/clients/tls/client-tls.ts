@@ -28,13 +28,13 @@ export interface TlsClient {
 /** A prepared `client_tls` object: its files have been read and validated. */
 export interface PreparedTls {
   readonly client: TlsClient;
-  /** The files it was loaded from. */
+  /** Files that the settings were loaded from. */
   readonly paths: readonly string[];
-  /** Differs whenever a setting or the content of a file differs. */
+  /** Fingerprint that differs whenever a setting or the content of a file differs. */
   readonly fingerprint: string;
 }
 
-/** Number of certificates of a chain that are checked. */
+/** Maximum number of certificates of a chain that are checked. */
 const MAX_CHAIN = 10;
 
 let standard: TlsClient | null = null;
@@ -81,7 +81,7 @@ export function prepareTls(
   return pins.length === 0 ? prepared : pinned(prepared, pins);
 }
 
-/** The same settings, restricted to servers that present one of some public keys. */
+/** Returns the same settings, restricted to servers that present one of the pinned public keys. */
 function pinned({ client, paths, fingerprint }: PreparedTls, pins: readonly string[]): PreparedTls {
   return {
     paths,
@@ -94,7 +94,7 @@ function pinned({ client, paths, fingerprint }: PreparedTls, pins: readonly stri
   };
 }
 
-/** Error for a chain in which no certificate has one of some public keys. */
+/** Returns the error for a chain in which no certificate has a pinned public key. */
 function pinProblem(certificate: PeerCertificate, pins: readonly string[]): Error | undefined {
   let at = certificate as DetailedPeerCertificate | undefined;
   for (let length = 0; at && length < MAX_CHAIN; length++) {
@@ -122,7 +122,7 @@ export function prepareSharedTls(site: Site<unknown>, config: ClientTls): Prepar
     shared.set(config, prepared);
   }
   if (prepared instanceof ConfigError) throw prepared;
-  // The files are already read, but each caller depends on them too.
+  // The files are already read; reading them again registers that this caller also depends on them.
   for (const path of prepared.paths) site.read(path);
   return prepared;
 }

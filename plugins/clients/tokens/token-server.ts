@@ -6,7 +6,7 @@ export const ISSUE_MS = 10_000;
 
 /** An issued token. */
 export interface IssuedToken {
-  /** The value of `Authorization`. */
+  /** Value of the `Authorization` header. */
   readonly authorization: string;
   /** Lifetime in milliseconds; null if it does not expire. */
   readonly lifeMs: number | null;
@@ -26,7 +26,7 @@ export function tokenRequest(url: URL, headers: HeaderBag | readonly string[], f
   return form === null ? requestTo(url, 'GET', bag, null) : requestTo(url, 'POST', bag, RequestBody.of(form));
 }
 
-/** Whether data sent to one URL may be sent to the other. */
+/** Whether data sent to one URL may also be sent to the other one, because the hosts are equal. */
 export function isSameHost(to: URL, from: URL): boolean {
   const isDowngrade = from.protocol === 'https:' && to.protocol !== 'https:';
   return /^https?:$/.test(to.protocol) && to.hostname === from.hostname && !isDowngrade;

@@ -15,7 +15,7 @@ type Change = { authorization: string; ageMs: number; leftMs: number | null } | 
 /** State of a shared token in one process. */
 class Held {
   token: Token | null = null;
-  /** Why the last token request failed. */
+  /** Reason why the last token request failed. */
   failure = '';
   obtaining: Promise<Token> | null = null;
   readonly news = new News();
@@ -35,7 +35,7 @@ class Held {
 class IssueGate {
   busyUntil = Number.NEGATIVE_INFINITY;
 
-  /** @returns 1 for permission to request, 0 if another process is requesting. */
+  /** @returns 1 if the process may request a token, 0 if another process is requesting one. */
   ask(requested: 'begin' | 'end', now: number): number {
     if (requested === 'begin' && now < this.busyUntil) return 0;
     // The process that has permission may die before it reports.
@@ -107,15 +107,14 @@ export class TokenStore {
     const { news } = held;
     const heard = news.count;
     while (!(await this.#mayAsk())) {
-      // The news may have arrived together with the response.
+      // The token of the other process may have arrived together with the response.
       if (news.count === heard) await news.next(ISSUE_MS, signal);
       if (signal.aborted) throw new Abandoned('the configuration was replaced');
       if (news.count === heard) continue;
       if (held.failure !== '') throw new Error(held.failure);
       if (held.token) return held.token;
     }
-    // Permission requested before another process finished arrives after that process's token, which is already known
-    // here.
+    // If another process finished in the meantime, this process has already received its token.
     if (news.count !== heard && held.token && this.#now() < held.token.usableUntil) {
       this.#ended();
       return held.token;
@@ -126,7 +125,7 @@ export class TokenStore {
       const usableUntil = now + (lifeMs === null ? Number.POSITIVE_INFINITY : lifeMs - this.#server.reserveMs);
       const token = { authorization, issuedAt: now, usableUntil };
       this.#mirror.change(changeOf(token, now));
-      // In a worker the news arrives later.
+      // Workers receive the token again later, with the message to all processes.
       held.token = token;
       return token;
     } catch (error) {
@@ -146,7 +145,7 @@ export class TokenStore {
     try {
       return (await this.#ask('begin')) === 1;
     } catch {
-      // The deciding process is gone: no other process requests a token for this one.
+      // The process that decides is gone, so no other process requests a token for this one.
       return true;
     }
   }

@@ -4,7 +4,7 @@ import { mixed, spread } from './spread.ts';
 
 /** Targets of one record's last successful lookup. */
 export interface Known {
-  /** `name:port`, repeated by weight; when the records change, the array is replaced, never modified. */
+  /** Targets as `name:port`, repeated by weight. When the records change, the array is replaced, never modified. */
   targets: readonly string[];
   /** Targets as one text, in the order of the records, for comparison; null before the first successful lookup. */
   text: string | null;
@@ -82,7 +82,7 @@ function currentResolver(): dns.promises.Resolver {
   try {
     if (servers.length > 0) resolver.setServers(servers);
   } catch {
-    // Some addresses can be listed but not set: the resolver then keeps the system's servers, its default.
+    // Some addresses can be listed but not set. The resolver then uses its default, the servers of the system.
   }
   return resolver;
 }

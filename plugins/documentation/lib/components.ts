@@ -39,7 +39,7 @@ function tokenOf(own: Components): Credential[] {
   return [{ kind: 'bearer' }];
 }
 
-/** Cookie of a session: the first one, for sessions in several cookies. */
+/** Returns the name of the session cookie. If a session has several cookies, it is the first one. */
 function sessionOf(own: Components, around: Components): Credential[] {
   const login = componentOf(own, 'auth/oidc');
   if (!login) return [];

@@ -8,12 +8,12 @@ export function isInternal({ endpoint }: EndpointConfig): boolean {
   return endpoint.startsWith('/__');
 }
 
-/** Methods with which an endpoint for all methods is described. */
+/** Methods that describe an endpoint that serves all methods. */
 const DESCRIBED_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * Returns the endpoints with their positions. An endpoint for all methods is replaced by several, one for each common
- * method that has no endpoint of its own on the same path.
+ * Returns the endpoints with their positions. An endpoint that serves all methods is replaced by several, one for each
+ * common method that has no endpoint of its own on the same path.
  */
 export function describedEndpoints(endpoints: readonly EndpointConfig[]): [index: number, endpoint: EndpointConfig][] {
   const keyOf = (method: string, path: string) => `${method} ${withVariables(path, () => '{}')}`;

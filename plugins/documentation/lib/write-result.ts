@@ -3,7 +3,7 @@ import type { CommandCall } from '#contract';
 
 /** Options for writing a file. */
 interface Writing {
-  /** Fails if the file exists. Default: false. */
+  /** Whether to fail if the file exists. Default: false. */
   readonly isNew?: boolean;
 }
 
@@ -20,7 +20,7 @@ export async function writeResult(
   }
   try {
     await writeFile(path, text, { flag: isNew ? 'wx' : 'w' });
-    // Not on standard output, which may receive another file of the same command.
+    // The message is not written to standard output, which may receive another file of the same command.
     stderr.write(`Wrote ${path}\n`);
     return 0;
   } catch (error) {

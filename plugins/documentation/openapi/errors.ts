@@ -79,7 +79,7 @@ function reportList(bodies: Data | undefined, place: string, schemas: DataObject
   }
 }
 
-/** Reports references to parameters that the service does not define, and a form of the other level. */
+/** Reports references to parameters that the service does not define, and the form of `components_parameters` that belongs to the other level. */
 function reportParameters(names: Data | undefined, place: string, known: Data | undefined, report: Conversion): void {
   const at = joinPointer(place, 'components_parameters');
   if (isObject(names)) {

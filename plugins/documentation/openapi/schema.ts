@@ -15,7 +15,7 @@ import {
 
 /** Both levels share one schema: fields that do not apply to a level are ignored. */
 const properties = {
-  // Fields of the service.
+  // Fields for the service level.
   version: { type: 'string', description: 'Version of the API.', default: '1.0.0' },
   terms_of_service: text('URL of the terms of service.'),
   contact_name: text('Contact of the API.'),
@@ -110,7 +110,7 @@ const properties = {
     description: 'Serves the OpenAPI document of this gateway and its documentation page. Not available in KrakenD.',
     examples: [{ path: '/docs', audience: 'public' }],
   },
-  // Fields of both.
+  // Fields for both levels.
   description: text('Description of the API or endpoint, in Markdown.'),
   custom_security_schemes: freeObject(
     'Security schemes. At the service level: OpenAPI security schemes by name. At an endpoint: the names of the required schemes, each with the value {}.',
@@ -120,7 +120,7 @@ const properties = {
     description: 'Disables the default responses: only responses defined here are documented.',
     default: false,
   },
-  // Fields of endpoints.
+  // Fields for the endpoint level.
   summary: text('One-line summary of the endpoint.'),
   tags: { type: 'array', items: { type: 'string' }, description: 'Tags. The first one groups the endpoint.' },
   operation_id: {

@@ -71,7 +71,7 @@ export function afterValue(text: JsonText, start: number): number {
   return byte <= 0x39 ? afterNumber(text.bytes, start) : afterWord(text.bytes, start);
 }
 
-/** @param start of an object or an array. @throws Error as `isJsonObject`. */
+/** @param start of an object or an array. @throws Error under the same condition as `isJsonObject`. */
 function afterContainer({ bytes, end, lastQuote }: JsonText, start: number): number {
   let at = start;
   let depth = 0;
@@ -117,7 +117,7 @@ function afterContainer({ bytes, end, lastQuote }: JsonText, start: number): num
   }
 }
 
-/** These functions take the position of a token and return the position after it, or -1 when the token is invalid. */
+/** Each of these functions takes the position of a token and returns the position after it, or -1 if the token is invalid. */
 function afterKey(bytes: Uint8Array, start: number, lastQuote: number): number {
   let at = start;
   while (blank[bytes[at]!] === 1) at++;

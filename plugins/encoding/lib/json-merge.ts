@@ -15,7 +15,7 @@ const CLOSE_OBJECT = 0x7d;
 
 /** Members of the parts by key, used by one merge at a time; positions are within their parts. */
 const members = {
-  /** Marks that distinguish most keys. */
+  /** Marks of the keys, which distinguish most of them. */
   mark: new Int32Array(MAX_MEMBERS),
   /** Index of the part in which the key first appeared. */
   part: new Uint16Array(MAX_MEMBERS),

@@ -7,12 +7,12 @@ import { JsonOutput } from './json-output.ts';
 
 /** Rule for a key that the configuration names. */
 interface Rule {
-  /** `below`: the nested rules apply to its object. */
+  /** Treatment of the key. `below`: the nested rules apply to its object. */
   readonly fate: 'keep' | 'drop' | 'below';
   readonly below: Level | null;
   /** New name to write; null to keep the key. */
   readonly renamed: Uint8Array | null;
-  /** Another key is renamed to this one: such a conflict requires decoding. */
+  /** Whether another key is renamed to this one. Such a conflict requires decoding. */
   readonly isTarget: boolean;
   /** Number of the last pass that met the key. */
   metIn: number;
@@ -73,7 +73,7 @@ function renamesOf(mapping: Readonly<Record<string, string>>): ReadonlyMap<strin
   return targets.size === renames.size && targets.isDisjointFrom(renames) ? renames : null;
 }
 
-/** Null when one path is nested in another: such a conflict requires decoding. */
+/** Compiles the rules of one level; null if one path is nested in another, a conflict that requires decoding. */
 function levelOf(
   paths: readonly (readonly string[])[],
   mode: 'allow' | 'deny',
@@ -102,7 +102,7 @@ function levelOf(
   return { keys, others };
 }
 
-/** JSON can write a key in several ways; a plain one is compared byte by byte. */
+/** Whether JSON has only one spelling of a name, so that it can be compared byte by byte. */
 function isPlain(name: string): boolean {
   return JSON.stringify(name) === `"${name}"`;
 }
@@ -150,7 +150,7 @@ function writeObject(text: JsonText, start: number, level: Level, output: JsonOu
       if (rule!.below!.others === 'drop' && output.length === opened + 2) isWritten = false;
     } else {
       at = afterValue(text, value);
-      // A value in place of an object has no members: it is not allowed, and not denied.
+      // A value in place of an expected object has no members, so an allow list drops it and a deny list keeps it.
       if (fate === 'below' && rule!.below!.others === 'drop') isWritten = false;
       else if (isWritten && at > 0) output.add(bytes, value, at);
     }

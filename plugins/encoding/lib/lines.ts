@@ -9,7 +9,7 @@ const BOM = [0xef, 0xbb, 0xbf] as const;
 export interface LineFormat {
   /** Format name for errors. */
   readonly name: string;
-  /** True when a CR also ends a line, alone or before LF; otherwise only LF does. */
+  /** Whether a CR also ends a line, alone or before LF; otherwise only LF ends a line. */
   readonly carriageReturns: boolean;
   /** Processes one line, without its line ending. @returns true when the line stays in memory until its message is complete. */
   line(bytes: Uint8Array): boolean;

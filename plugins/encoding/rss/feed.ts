@@ -41,7 +41,7 @@ export interface Feed {
   readonly updated: string;
   readonly author: Person | null;
   readonly categories: readonly string[];
-  /** Image URL; empty without one. */
+  /** URL of the image; empty without one. */
   readonly image: string;
   readonly custom?: DataObject;
   readonly items: readonly Item[];
@@ -96,7 +96,7 @@ function personData(person: Person): DataObject {
   return filled({ ...person });
 }
 
-/** Removes empty texts, lists and objects. Only for objects created here, whose keys are known. */
+/** Removes empty texts, lists and objects. Must only be used for objects created here, whose keys are known. */
 export function filled(object: DataObject): DataObject {
   const kept: DataObject = {};
   for (const key of Object.keys(object)) {

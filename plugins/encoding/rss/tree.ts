@@ -5,7 +5,7 @@ import { Prefixes } from './prefixes.ts';
 export interface Element {
   /** Name without its prefix. */
   readonly name: string;
-  /** Conventional prefix of its namespace (`dc`, `itunes`), regardless of the document's own; empty for the feed's namespace. */
+  /** Conventional prefix of the element's namespace (`dc`, `itunes`), regardless of the document's own prefix; empty for the feed's namespace. */
   readonly space: string;
   /** Name as written in the document. */
   readonly tag: string;
@@ -83,7 +83,7 @@ export function childrenOf(element: Element, name: string, space = ''): Element[
   return element.children.filter((member) => member.name === name && member.space === space);
 }
 
-/** Trimmed text of the first such child; empty without one. Markup in it is preserved. */
+/** Trimmed text of the first child with the name; empty without one. Markup in it is preserved. */
 export function textOf(element: Element, name: string, space = ''): string {
   const match = child(element, name, space);
   return match ? inner(match) : '';

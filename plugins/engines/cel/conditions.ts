@@ -55,7 +55,7 @@ export function conditional(
     };
     const goOn = (request: PipeRequest, path: string, call: Call): Reply | Promise<Reply> => {
       if (!after.any) return next(request, call);
-      // Inner steps may change the request.
+      // The copy is evaluated later, because inner steps may change the request.
       const seen = readsRequest ? request.copy() : null;
       const reply = next(request, call);
       if (!(reply instanceof Promise)) return respond(reply, seen, path, call);

@@ -15,11 +15,11 @@ export type Verdict = boolean | string;
 
 export interface Expression {
   readonly source: string;
-  /** The variables it reads. */
+  /** Variables that the expression reads. */
   readonly reads: ReadonlySet<string>;
-  /** Literal keys that it looks up in variables. */
+  /** Literal keys that the expression looks up in variables. */
   readonly keys: readonly NamedKey[];
-  /** Functions and methods it calls, including operators. */
+  /** Functions and methods that the expression calls, including operators. */
   readonly calls: ReadonlySet<string>;
   /**
    * Evaluates without side effects, within the budget.
@@ -39,7 +39,7 @@ export interface ExpressionOptions {
 /**
  * Compiles a condition of the Common Expression Language, and checks as much as possible before the first request.
  * @param variables variables it may read, with their types.
- * @throws CelMistake CEL_SYNTAX, CEL_SIZE, CEL_NAME, CEL_FUNCTION, CEL_TYPE, CEL_NEVER, CEL_PATTERN, CEL_NO_CONDITION.
+ * @throws CelError CEL_SYNTAX, CEL_SIZE, CEL_NAME, CEL_FUNCTION, CEL_TYPE, CEL_NEVER, CEL_PATTERN, CEL_NO_CONDITION.
  */
 export function compileExpression(
   source: string,
@@ -105,10 +105,10 @@ function growInPlace(step: Expr, accumulator: string): void {
   else if (value.function === '_?_:_') growInPlace(more!, accumulator);
 }
 
-/** Characters that a pattern scans in about the time of one step. */
+/** Number of characters that a pattern scans in about the time of one step. */
 const PATTERN_STEP = 1024;
 
-/** Patterns that charge their input to the budget, by its length. */
+/** Wraps patterns so that they charge the length of their input to the budget. */
 function countedPatterns(patterns: Patterns) {
   return {
     compile(source: string) {

@@ -4,7 +4,7 @@ import type { LocateAddress } from '../../shared/ports/geo.ts';
 /** Request data that macro functions read. */
 export interface MacroSource {
   readonly request: PipeRequest;
-  /** Undefined without a database. */
+  /** Looks up the location of an address; undefined without a database. */
   readonly locate: LocateAddress | undefined;
 }
 

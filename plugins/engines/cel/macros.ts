@@ -50,7 +50,7 @@ export const macroLibrary = extended(language, {
 /** Names of the functions that read the request. */
 export const requestMacros: ReadonlySet<string> = new Set(Object.keys(ofRequest));
 
-/** Bytes of text that count as one visited member. */
+/** Number of bytes of text that count as one visited member. */
 const HASH_STEP = 1024;
 
 const hashes = ['md5', 'sha1', 'sha256'].map((name) =>
@@ -145,7 +145,7 @@ function rangeOf(range: string): (address: string) => boolean {
 
 /**
  * Prepares the calls of these functions in an expression, in place.
- * @throws CelMistake CEL_TYPE for an invalid address range.
+ * @throws CelError CEL_TYPE for an invalid address range.
  */
 export function expandMacros({ root, placeOf }: Syntax): void {
   const visit = (node: Expr): void => {

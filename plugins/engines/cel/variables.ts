@@ -34,12 +34,12 @@ export type ReadableRequest = Pick<PipeRequest, 'method' | 'params' | 'headers' 
 
 /** Data that variables are read from. */
 export interface Readable {
-  /** Null for a token. */
+  /** The request; null for conditions on a token. */
   readonly request: ReadableRequest | null;
   readonly path: string;
   /** Body of the request, if it was buffered. */
   readonly body?: Uint8Array | undefined;
-  /** Null before there is a reply. */
+  /** The reply; null while the request is evaluated. */
   readonly reply: Reply | null;
   /** Whether the reply is passed through undecoded: status and headers are those of the backend. */
   readonly raw: boolean;

@@ -13,7 +13,7 @@ export interface GrpcCatalog {
 /** Port for the catalog that the component `grpc` provides. */
 export const grpcCatalog: Port<GrpcCatalog> = definePort('grpc catalog');
 
-/** The path of a method. */
+/** Returns the path of a method. */
 export function pathOf({ parent, name }: DescMethod): string {
   return `/${parent.typeName}/${name}`;
 }

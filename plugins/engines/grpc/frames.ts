@@ -35,7 +35,7 @@ export class FrameReader {
   readonly #each: (frame: Frame) => void;
   /** Bytes received that do not form a message yet. */
   #pieces = new Pieces();
-  /** Bytes needed before parsing can continue. */
+  /** Number of bytes needed before parsing can continue. */
   #wanted = PREFIX_BYTES;
 
   /** @param limitBytes size limit of one message. @param each receives the messages in order. */

@@ -13,7 +13,7 @@ export function refused(path: string, wanted: string): never {
 }
 
 export interface ScalarOptions {
-  /** Uses a string for bytes literally when it is not valid base64. */
+  /** Whether a string for a field of type bytes is used literally if it is not valid base64. */
   readonly takesPlainBytes: boolean;
 }
 

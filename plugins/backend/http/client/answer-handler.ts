@@ -13,11 +13,11 @@ export interface Attempt {
 
 /** Receives the events of a request, in the order below. A failure can occur at any time; no event follows the end or a failure. */
 export interface AnswerHandler {
-  /** A connection has been assigned. */
+  /** Called when a connection has been assigned. */
   onRequestStart(attempt: Attempt): void;
-  /** The request has been sent completely. */
+  /** Called when the request has been sent completely. */
   onRequestSent(): void;
-  /** The first bytes of a response have arrived. */
+  /** Called when the first bytes of a response have arrived. */
   onResponseStarted(): void;
   onResponseStart(attempt: Attempt, status: number): void;
   onResponseData(attempt: Attempt, chunk: Buffer): void;

@@ -113,7 +113,7 @@ export function connector(
   return secure && preamble ? encrypting(dialed, encrypt, hostname, mark) : dialed;
 }
 
-/** Options in addition to those of the address. */
+/** TLS options in addition to the address. */
 interface EncryptOptions {
   /** Open connection to use; by default a new one. */
   readonly socket?: Socket;

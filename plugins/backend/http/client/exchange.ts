@@ -97,7 +97,7 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     onceBegun(this.#payload, this);
   }
 
-  /** Called once the first bytes of the body have arrived. A connection taken earlier could be closed while waiting. */
+  /** Called once the first bytes of the body have arrived. A connection assigned earlier could be closed while waiting for the body. */
   begin(payload: Payload): void {
     this.#payload = payload;
     if (this.#state === WAITING) this.#attempt(this.#lane!);

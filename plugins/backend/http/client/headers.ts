@@ -125,7 +125,7 @@ function isText(raw: readonly Buffer[] | readonly string[]): raw is readonly str
 /** Removes the headers named by a `Connection` header. */
 function without(list: string[], connection: string): string[] {
   const names = new Set(connection.split(',').map((token) => token.trim().toLowerCase()));
-  // These describe the message, not the connection, so naming them in `Connection` must not remove them.
+  // These headers describe the message, not the connection, so naming them in `Connection` must not remove them.
   names.delete('content-length');
   names.delete('content-type');
   const kept: string[] = [];

@@ -27,7 +27,7 @@ export interface HttpClient {
   readonly headerTimeoutMs: number;
   /** The Unix sockets that may be called: those of the configuration, as requests cannot choose files. */
   readonly sockets: ReadonlySet<string>;
-  /** Whether addresses are determined by requests. */
+  /** Whether the address to call is determined by each request. */
   readonly isPassing: boolean;
 }
 

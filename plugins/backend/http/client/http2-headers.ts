@@ -2,7 +2,7 @@ import { isName, isPath, isValue } from './characters.ts';
 import { invalidRequest } from './errors.ts';
 import type { Sending } from './sending.ts';
 
-/** Index of the `:authority` value. */
+/** Index of the `:authority` value in the list of headers. */
 const AUTHORITY = 7;
 
 /**

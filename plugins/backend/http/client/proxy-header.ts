@@ -12,8 +12,9 @@ const LOCAL = 0x20;
 const PROXY = 0x21;
 
 /**
- * PROXY protocol header for the connections of one client. Its port is 0, because requests of all its connections share
- * these. The target is the address of the backend, or unspecified where that has another family.
+ * PROXY protocol header for the connections of one client. The port of the client is sent as 0, because requests from
+ * all of its ports share the connections. The target is the address of the backend, or unspecified if that has another
+ * address family.
  * @param client IP address of the client; any other text announces the gateway itself.
  */
 export function proxyHeader(version: ProxyVersion, client: string): Preamble {

@@ -79,7 +79,10 @@ export function redirectTo(
   };
 }
 
-/** Whether a host may get the credentials of the first request: another server on this machine is not the one behind a socket. */
+/**
+ * Whether a host may receive the credentials of the first request. The server behind a Unix socket is called
+ * `localhost`, but is not another server on this machine.
+ */
 function mayKnow(host: string, firstOrigin: string): boolean {
   return !isSocketAddress(firstOrigin) && isWithin(host, new URL(firstOrigin).hostname);
 }

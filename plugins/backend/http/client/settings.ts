@@ -141,7 +141,7 @@ function nameUpstreams(site: ClientSite, { calls }: HttpOptions, tls: PreparedTl
     site.connectsTo(
       {
         address: to,
-        // A handshake without the header before it would fail.
+        // A TLS handshake would fail without the PROXY protocol header before it.
         tls: /^https:/i.test(to) && !announced ? () => tls?.client ?? standardTls() : null,
         ...(proxy !== undefined && { role: 'proxy' }),
       },
@@ -164,7 +164,7 @@ function checkHttp2({ config, setting, fault }: ClientSite): void {
   throw fault('HTTP2_UNUSABLE', '/http2', `http2 cannot be used: ${reason}`, { hint: 'remove one of the two' });
 }
 
-/** Unix sockets are called with HTTP/1.1, without a proxy and without TLS. */
+/** Checks the settings of Unix sockets, which are called with HTTP/1.1, without a proxy and without TLS. */
 function checkSockets({ config, backend, fault }: ClientSite): void {
   const host = backend?.host.find(isSocketAddress);
   const other = config.http2 ? 'http2' : config.proxy_address === undefined ? null : 'proxy_address';
@@ -174,7 +174,7 @@ function checkSockets({ config, backend, fault }: ClientSite): void {
   });
 }
 
-/** Connections of one client cannot be shared, and only the backend itself expects the header. */
+/** Checks the settings that contradict `proxy_protocol`: connections of one client cannot be shared, and only the backend itself expects the header. */
 function checkProxyProtocol({ config, fault }: ClientSite): void {
   const other = config.http2
     ? 'http2, whose connections are shared by all clients'

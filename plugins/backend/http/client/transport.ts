@@ -97,7 +97,7 @@ export class Transport {
   #forget(lane: OriginPool): void {
     const { key } = lane;
     const lanes = [this.#lanes, this.#passing].find((known) => known.get(key) === lane);
-    // It was already removed by `close`.
+    // The address was already removed by `close`.
     if (!lanes) return;
     lanes.delete(key);
     void lane.dispatcher.close();

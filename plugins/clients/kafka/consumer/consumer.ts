@@ -16,11 +16,11 @@ type Stream = MessagesStream<Buffer, Buffer, Buffer, Buffer>;
 
 /** Receiver of records. */
 export interface Receiver {
-  /** @returns false if the buffer is full: `resume` then requests them. */
+  /** Receives a record. @returns false if the buffer is full: `resume` then requests more records. */
   receive(delivery: KafkaDelivery): boolean;
   /** Reports records that cannot be read and are discarded. @param where such as `orders:0 from 17 to 20`. */
   unreadable(where: string, why: string, count: number): void;
-  /** Drops received records that were not started: they will be redelivered. @returns the dropped records. */
+  /** Drops received records whose processing has not started: they will be redelivered. @returns the dropped records. */
   forget(): readonly KafkaDelivery[];
 }
 
@@ -93,7 +93,7 @@ export function newProgress(): Progress {
   return { positions: new Positions(), commits: new Commits() };
 }
 
-/** Marks a record, and all later ones of its partition, as not started: they will be redelivered. */
+/** Marks a record, and all later records of its partition, as not processed, so that they are redelivered. */
 export function giveBack({ positions }: Progress, { topic, partition, offset }: KafkaDelivery): void {
   positions.giveBack(`${topic}:${partition}`, offset);
 }
@@ -126,7 +126,7 @@ export class Membership implements Link {
     this.#sockets = new OwnSockets(settings.denied, settings.keepAliveMs);
   }
 
-  /** Joins the group. @param onLost called once if the membership ends by itself. @throws Error with the reason. */
+  /** Joins the group. @param onLost called once if the membership ends on its own. @throws Error with the reason. */
   async open(onLost: (error: Error) => void, signal: AbortSignal): Promise<void> {
     const { connectMs, responseMs, brokers } = this.#settings;
     const { rebalanceMs } = this.#reading.group;

@@ -5,7 +5,7 @@ const REFUSALS = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID
 
 /** A record to write, and its outcome. */
 export interface Outcome {
-  /** Why it was not written. */
+  /** Reason why the record was not written. */
   error?: unknown;
 }
 

@@ -69,7 +69,7 @@ export function describeResponses(
     responses.set(status, describeResponse(list, status, types[0]!, schemas, `${name}Response${status}`));
   }
   if (responses.size === 0) responses.set('default', { description: phraseOf('default') });
-  // JavaScript always orders integer keys first, in ascending order.
+  // JavaScript orders integer keys first, in ascending order, so the statuses need no sorting.
   return Object.fromEntries(responses);
 }
 

@@ -15,13 +15,13 @@ const NAMESPACE = 'documentation/openapi';
 export type DescribedConfig = Pick<ServiceConfig, 'name' | 'tls' | 'endpoints' | 'extra_config'>;
 
 export interface DescribeOptions {
-  /** Describes only endpoints for this audience. Default: all endpoints, regardless of audience. */
+  /** Audience whose endpoints are described. Default: all endpoints, regardless of audience. */
   readonly audience?: string | undefined;
-  /** Default: 3.0. */
+  /** OpenAPI version. Default: 3.0. */
   readonly version?: OpenApiVersion | undefined;
-  /** Derives request bodies from the schemas of `validation/json-schema`. Default: true. */
+  /** Whether request bodies are derived from the schemas of `validation/json-schema`. Default: true. */
   readonly fromValidators?: boolean | undefined;
-  /** Keeps parameters for headers that OpenAPI 3 describes by other means. Default: false. */
+  /** Whether to keep parameters for headers that OpenAPI 3 describes by other means. Default: false. */
   readonly everyHeader?: boolean | undefined;
 }
 

@@ -30,8 +30,8 @@ async function compile04(schema: object): Promise<ValidateFunction> {
 }
 
 /**
- * The published 3.1 schema delegates schemas to a dialect, which ajv cannot resolve, and requires fields of a license
- * that the specification makes optional.
+ * Relaxes the published 3.1 schema, which delegates schemas to a dialect that ajv cannot resolve, and requires fields
+ * of a license that the specification makes optional.
  */
 function relaxed(schema: DataObject): DataObject {
   const visit = (value: Data): Data => {
@@ -50,13 +50,13 @@ function relaxed(schema: DataObject): DataObject {
 export async function documentFault(document: Readonly<DataObject>): Promise<string | null> {
   const version = String(document['openapi'] ?? document['swagger']).slice(0, 3);
   const validate = await compilers[version]!();
-  // Converts exact numbers to plain ones.
+  // Converts exact numbers to JavaScript numbers, which the validator understands.
   if (validate(JSON.parse(JSON.stringify(document)))) return null;
   const error = closest(validate.errors ?? []);
   return error ? `${error.instancePath || '/'}: ${error.message}${namedIn(error)}` : 'unknown fault';
 }
 
-/** Returns an error at the deepest location: among the failed choices, the intended one usually gets furthest. */
+/** Returns the error at the deepest location: among alternatives that all failed, the intended one usually matches furthest. */
 function closest(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const depth = ({ instancePath }: ErrorObject) => instancePath.split('/').length;
   const isChoice = ({ keyword }: ErrorObject) => keyword === 'oneOf' || keyword === 'anyOf' || keyword === '$ref';

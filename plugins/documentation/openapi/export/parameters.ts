@@ -38,7 +38,7 @@ const kinds: readonly ParameterKind[] = [
 
 /** A documented parameter that does not apply. */
 export interface ParameterFault {
-  /** Relative to the settings. */
+  /** JSON pointer of the error, relative to the settings. */
   readonly pointer: string;
   readonly message: string;
 }

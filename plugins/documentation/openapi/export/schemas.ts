@@ -21,7 +21,7 @@ export class Schemas {
   readonly #version: SchemaVersion;
   /** Names of reference targets, by document, assigned before anything is translated. */
   readonly #references = new WeakMap<object, Map<string, string>>();
-  /** Named schemas to be translated later: chains of references could exceed the stack. */
+  /** Translations of named schemas that are postponed: chains of references could exceed the stack. */
   readonly #waiting: (() => void)[] = [];
 
   /** @param version `as written` when a document is imported. @param declared schemas by name. */

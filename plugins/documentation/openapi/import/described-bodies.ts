@@ -5,7 +5,7 @@ import type { Resolver } from './resolver.ts';
 
 const SHARED = '#/components/schemas/';
 
-/** Context for describing bodies. */
+/** Context for converting bodies. */
 interface Describing {
   readonly resolver: Resolver;
   readonly schemas: Schemas;

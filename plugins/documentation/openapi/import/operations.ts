@@ -7,11 +7,11 @@ export interface SpecParameter {
   readonly in: string;
   readonly description: string | undefined;
   readonly required: boolean;
-  /** Resolved, except for references inside it. */
+  /** Schema of the parameter, resolved except for references inside it. */
   readonly schema: DataObject;
   readonly example: Data | undefined;
   readonly style: string | undefined;
-  /** The variable matches the whole remaining path. */
+  /** Whether the variable matches the whole remaining path. */
   readonly isWildcard: boolean;
 }
 
@@ -32,10 +32,10 @@ export interface SpecResponse {
 
 /** An operation, independent of the document's version. */
 export interface SpecOperation {
-  /** In upper case. */
+  /** Method in uppercase. */
   readonly method: string;
   readonly path: string;
-  /** Pointer in the document. */
+  /** JSON pointer of the operation in the document. */
   readonly pointer: string;
   readonly summary: string | undefined;
   readonly description: string | undefined;
@@ -109,7 +109,7 @@ function parametersOf(resolver: Resolver, item: DataObject, operation: DataObjec
 
 function parameterOf(resolver: Resolver, written: DataObject): SpecParameter {
   const [, content] = resolver.members(written['content'])[0] ?? [];
-  // Swagger 2.0 has the type next to the name.
+  // In Swagger 2.0, the type is next to the name instead of in a schema.
   const schema = resolver.object(written['schema'] ?? content?.['schema']) ?? written;
   return {
     name: written['name'] as string,

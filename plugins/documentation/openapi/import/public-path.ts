@@ -2,7 +2,7 @@
 export class PublicPaths {
   readonly #prefix: string;
   readonly #roots = new Map<string, Position>();
-  /** Some variables are only part of a segment, as in `/file.{extension}`. */
+  /** Whether a variable is only part of a segment, as in `/file.{extension}`. */
   hasGluedVariables = false;
 
   /** @param prefix prepended to every path, without a trailing slash. */

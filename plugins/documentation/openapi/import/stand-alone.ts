@@ -18,7 +18,7 @@ const DESCRIBING = [
 export function standAlone(schema: Data, { document }: Resolver): Data {
   const definitions: DataObject = {};
   const names = new Map<string, string>();
-  /** Chains of references could exceed the stack. */
+  /** Translations that are postponed: chains of references could exceed the stack. */
   const waiting: (() => void)[] = [];
 
   const nameOf = (reference: string): string => {

@@ -10,7 +10,7 @@ import { standAlone } from './stand-alone.ts';
 /** Settings for the created endpoints. */
 export interface ImportSettings {
   readonly outputEncoding: string;
-  /** Validate request bodies. */
+  /** Whether request bodies are validated. */
   readonly validate: boolean;
 }
 

@@ -10,10 +10,10 @@ export interface Budget {
 
 const usual: Budget = { steps: 50_000, cpuMs: 100 };
 
-/** Steps between two checks of the clocks. */
+/** Number of steps between two checks of the clocks. */
 const STEPS_A_LOOK = 64;
 
-/** An evaluation exceeded its budget. */
+/** The evaluation has exceeded its budget. */
 class BudgetExceeded extends Error {}
 
 let budget = usual;
@@ -24,8 +24,8 @@ let usedBefore: NodeJS.CpuUsage | null = null;
 let exceeded: string | null = null;
 
 /**
- * Runs a synchronous evaluation within its budget. An operator may swallow the error of an operand; an exceeded budget
- * fails the evaluation nevertheless.
+ * Runs a synchronous evaluation within its budget. An operator may catch the error of an operand, but an exceeded
+ * budget fails the evaluation nevertheless.
  * @param limitMs time limit, in milliseconds.
  * @returns why it was aborted; null when it completed.
  */

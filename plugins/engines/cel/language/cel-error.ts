@@ -1,6 +1,6 @@
 import type { ConfigErrorOptions } from '#contract';
 
-/** An error in an expression; the message is a clause addressed to its author. */
+/** An error in an expression. The message is a clause for the author of the expression. */
 export class CelError extends Error {
   readonly code: string;
   /** Suggested replacement. */

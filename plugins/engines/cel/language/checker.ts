@@ -4,10 +4,10 @@ import { type Library, resultOf } from './signatures.ts';
 import { dottedName, type Expr, type Syntax, textOf } from './syntax.ts';
 import { type CelType, comparable, isList, isMap, joined, listOf, mapOf, typeName } from './types.ts';
 
-/** Static knowledge about a part of an expression. */
+/** Type and properties of a part of an expression that are known before evaluation. */
 interface Known {
   readonly type: CelType;
-  /** Whether it is independent of the request. */
+  /** Whether the value is independent of the request. */
   readonly constant: boolean;
 }
 
@@ -20,10 +20,10 @@ export interface NamedKey {
 /** Result of checking an expression. */
 export interface Checked {
   readonly type: CelType;
-  /** The variables it reads. */
+  /** Variables that the expression reads. */
   readonly reads: ReadonlySet<string>;
   readonly keys: readonly NamedKey[];
-  /** Functions and methods it calls, including operators. */
+  /** Functions and methods that the expression calls, including operators. */
   readonly calls: ReadonlySet<string>;
   /** Strings used as regular expressions. */
   readonly patterns: readonly string[];
@@ -57,7 +57,7 @@ export class Checker {
     this.#library = library;
   }
 
-  /** @throws CelMistake CEL_NAME, CEL_FUNCTION, CEL_TYPE, CEL_NEVER, CEL_PATTERN. */
+  /** @throws CelError CEL_NAME, CEL_FUNCTION, CEL_TYPE, CEL_NEVER, CEL_PATTERN. */
   check(): Checked {
     const { type } = this.#visit(this.#syntax.root, new Map());
     return { type, reads: this.#reads, keys: this.#keys, calls: this.#calls, patterns: this.#patterns };
@@ -250,7 +250,7 @@ function allConstant(members: readonly Known[]): boolean {
   return members.every(({ constant }) => constant);
 }
 
-/** The list that a `map` or `filter` starts from: its element type comes from the elements added. */
+/** Whether the node is the empty list that a `map` or `filter` starts from. The type of its elements follows from the elements that are added. */
 function isEmptyList(node: Expr, locals: ReadonlyMap<string, Known>): boolean {
   const { case: kind, value } = node.exprKind;
   return kind === 'identExpr' && value.name.startsWith('@') && locals.has(value.name);

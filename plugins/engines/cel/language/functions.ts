@@ -8,15 +8,15 @@ const LIST = listType(DYN);
 /** Longest string that an operator may produce, in UTF-16 units. */
 const MAX_TEXT = 1024 * 1024;
 
-/** Internal names inserted into the syntax tree; no expression can contain them. */
+/** Internal names inserted into the syntax tree. Expressions cannot contain them. */
 export const TURN = '@turn';
 export const PUSH = '@push';
 
-/** From the year 1 to the end of the year 9999, in seconds since 1970. */
+/** Range of timestamps in seconds since 1970: from the year 1 to the end of the year 9999. */
 const FIRST_SECOND = -62_135_596_800n;
 const LAST_SECOND = 253_402_300_799n;
 
-/** String characters that count as one visited member. */
+/** Number of string characters that count as one visited member. */
 const TEXT_STEP = 1024;
 
 const integer = /^[+-]?\d{1,100}$/;

@@ -13,7 +13,7 @@ const token = new RegExp(
 
 /** An expression rewritten for a parser that does not support backquoted names. */
 export interface Unquoted {
-  /** Source with plain names instead of quoted ones; all offsets are unchanged. */
+  /** Source with plain names in place of quoted ones; all offsets are unchanged. */
   readonly text: string;
   /** Quoted names by their replacements. */
   readonly names: ReadonlyMap<string, string>;

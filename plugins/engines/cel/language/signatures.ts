@@ -82,7 +82,7 @@ export interface Library {
 /** The library of the language itself. */
 export const language: Library = { functions: read(functions), methods: read(methods) };
 
-/** Extends a library. Signatures are written as in `string int -> bool`; nothing before the arrow means no arguments. */
+/** Extends a library. Signatures are written as in `string int -> bool`; without a type before the arrow, the function has no arguments. */
 export function extended(base: Library, more: { functions: WrittenTable; methods: WrittenTable }): Library {
   return {
     functions: new Map([...base.functions, ...read(more.functions)]),

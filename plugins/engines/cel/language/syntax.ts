@@ -11,11 +11,11 @@ export interface Syntax {
   placeOf(node: Expr): CelError['within'];
 }
 
-/** Longest expression, in UTF-16 units; deepest nesting of its parts. */
+/** Maximum length of an expression, in UTF-16 units, and maximum nesting depth. */
 const MAX_LENGTH = 4096;
 const MAX_DEPTH = 100;
 
-/** Parses an expression. @throws CelMistake CEL_SYNTAX, CEL_SIZE. */
+/** Parses an expression. @throws CelError CEL_SYNTAX, CEL_SIZE. */
 export function readSyntax(source: string): Syntax {
   if (source.length > MAX_LENGTH) {
     throw new CelError('CEL_SIZE', `has ${source.length} characters: at most ${MAX_LENGTH} are supported`);

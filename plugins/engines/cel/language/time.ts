@@ -5,7 +5,7 @@ const timestamp = objectType(TimestampSchema);
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Parts of a time that was shifted so that its UTC parts are those of its zone. */
+/** Accessors of the parts of a time. The time was shifted so that its UTC parts are the parts in its zone. */
 const readers: Readonly<Record<string, (time: Date) => number>> = {
   getFullYear: (time) => time.getUTCFullYear(),
   getMonth: (time) => time.getUTCMonth(),

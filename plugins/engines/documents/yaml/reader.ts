@@ -50,7 +50,7 @@ interface Reading {
 
 /**
  * Parses the first document, of any type.
- * @throws Error as `readYaml`.
+ * @throws the errors of `readYaml`.
  */
 export function parseYaml(source: string): Data {
   if (source.trim() === '') throw new Error('EOF');
@@ -58,8 +58,8 @@ export function parseYaml(source: string): Data {
   const reading: Reading = { lines, anchors: new Map(), size: 0, repeated: 0 };
   const composer = new Composer(options);
   let first: Error | undefined;
-  // By default it continues to the end and creates an error for every misplaced character. An error thrown inside it is
-  // wrapped again by every enclosing node.
+  // By default, the composer continues to the end and creates an error for every misplaced character. An error thrown
+  // inside it is wrapped again by every enclosing node.
   Object.assign(composer, {
     onError(at: ErrorPlace, _code: string, message: string, isWarning?: boolean): void {
       if (isWarning) return;

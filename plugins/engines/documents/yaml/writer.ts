@@ -23,7 +23,7 @@ export function writeYaml(data: DataObject | null): Encoded {
 
 /**
  * Formats data of any type as block-style YAML.
- * @throws Error as `writeYaml`.
+ * @throws the errors of `writeYaml`.
  */
 export function printYaml(data: Data): string {
   try {

@@ -7,9 +7,9 @@ import { type Carrier, RoundTrip } from './round-trip.ts';
 export interface ConnectionOwner {
   /** Host such as `host:port`. */
   readonly host: string;
-  /** The connection has become idle. @param keepAlive value of the response's `Keep-Alive`; null if it is missing. */
+  /** Called when the connection has become idle. @param keepAlive value of the response's `Keep-Alive`; null if it is missing. */
   freed(connection: Connection, keepAlive: string | null): void;
-  /** The connection has been closed. */
+  /** Called when the connection has been closed. */
   lost(connection: Connection): void;
 }
 
@@ -34,7 +34,8 @@ export class Connection implements Carrier {
       this.#error = error;
     });
     socket.once('end', () => {
-      // Must be first: a request that has not been sent yet must not free the connection for another one.
+      // The socket is destroyed first, so that a request that has not been sent yet does not free the connection for
+      // another one.
       socket.destroy();
       this.#trip?.closed(null);
     });

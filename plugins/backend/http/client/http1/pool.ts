@@ -152,7 +152,7 @@ export class Http1Pool {
     this.#hand(connection, waiting, null);
   }
 
-  /** Called when a slot has become free. */
+  /** Called when another connection may be opened. */
   #next(): void {
     const next = this.#waiting.shift();
     if (next) this.#dial(next);

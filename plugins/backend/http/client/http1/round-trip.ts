@@ -29,7 +29,7 @@ export interface Carrier {
   /** Host such as `host:port`. */
   readonly host: string;
   /**
-   * The response is complete or has failed.
+   * Called when the response is complete or has failed.
    * @param isReusable whether another request can follow.
    * @param keepAlive value of the response's `Keep-Alive`; null if it is missing.
    */
@@ -66,7 +66,9 @@ export class RoundTrip implements Attempt {
     this.#sending = sending;
     this.#handler = handler;
     const { method, body, isLast } = sending;
-    // A server may send a body anyway, or not read one. Its bytes must not be taken for the start of another message.
+    // The connection is closed after a HEAD request, because the server may send a body anyway, and after a body that
+    // the method does not require, because the server may not read it: these bytes must not be taken for the start of
+    // another message.
     this.#isLast = isLast || method === 'HEAD' || (body !== null && !expectsBody(method));
   }
 
