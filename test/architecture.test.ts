@@ -24,6 +24,7 @@ const rooms = [
   'control',
   'workers',
   'gateway',
+  'sandbox',
   'testing',
   'cli',
 ];

@@ -82,5 +82,6 @@ export function toolServices(): Services {
     denied: new DeniedAddresses(),
     readiness: { isDraining: false },
     version,
+    sandbox: null,
   };
 }

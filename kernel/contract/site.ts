@@ -13,6 +13,7 @@ import type { PipeRequest, Reply } from './message.ts';
 import type { Pattern, Patterns } from './pattern.ts';
 import type { Port } from './port.ts';
 import type { Readiness } from './readiness.ts';
+import type { Sandbox } from './sandbox.ts';
 import type { Step } from './step.ts';
 import type { Template } from './template.ts';
 import type { TakeToken, TokenPool } from './token-pool.ts';
@@ -45,6 +46,8 @@ export interface Services {
   /** Addresses that no connection of a plugin may lead to. */
   readonly denied: DeniedAddresses;
   readonly readiness: Readiness;
+  /** Replaces the network in a gateway that is only tested; null in one that serves. */
+  readonly sandbox: Sandbox | null;
   /** The running release, for example `1.2.3`. */
   readonly version: string;
 }

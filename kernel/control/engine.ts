@@ -64,6 +64,7 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
     events,
     patterns: createPatterns(),
     version,
+    sandbox: null,
     ...services,
     denied,
     readiness,

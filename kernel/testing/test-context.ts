@@ -35,6 +35,7 @@ export function testContext(plugin: Plugin, around: HarnessOptions, ask: AskOwne
     denied: new DeniedAddresses(),
     readiness: { isDraining: false },
     version: '0.0.0',
+    sandbox: null,
     ...services,
   } as Services);
   return {

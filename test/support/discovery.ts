@@ -68,6 +68,7 @@ export async function openDiscovery(
         events: silentEvents,
         patterns: createPatterns(),
         denied: new DeniedAddresses(),
+        sandbox: null,
         readiness: { isDraining: false },
         version: '0.0.0',
       } satisfies Services,

@@ -36,6 +36,7 @@ import { findPlugins } from './namespaces.ts';
 import { byDependency, type Offers } from './offers.ts';
 import { findProtocol, warnOfIdle } from './protocol.ts';
 import { Reads } from './reads.ts';
+import { sandboxed } from './sandboxed-protocol.ts';
 import { type Build, createSite } from './site.ts';
 import { nameHosts } from './upstreams.ts';
 
@@ -173,6 +174,8 @@ export function attachBackend(
   const other = claim && claim.plugin.name !== registry.catalogue.defaultProtocol ? claim : undefined;
   if (other) warnOfIdle(build, attached, other);
   nameHosts(build, named, other?.plugin, hosts?.fixed === true, pointer);
+  const { sandbox } = build.services;
+  const reached = other && sandbox ? sandboxed(other, sandbox, named, build.upstreams ?? []) : protocol;
   const phase = (name: 'backend' | 'transport') =>
     sortByOrder(
       attached.filter(({ at }) => at[name] !== undefined && !(name === 'transport' && other && at.onlyHttp)),
@@ -214,7 +217,7 @@ export function attachBackend(
         ...place,
         backendWraps: backendPhase.map(({ at }) => at.backend!),
         transportWraps: transportPhase.map(({ at }) => at.transport!),
-        protocol: protocol!,
+        protocol: reached!,
         // Each backend cycles through its hosts independently.
         attempts,
         pickHost: picked ?? (hosts && balance(hosts)),

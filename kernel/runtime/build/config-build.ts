@@ -55,7 +55,7 @@ export class ConfigBuild {
   /** Warnings of the configuration as a whole. */
   readonly noticed: ConfigError[] = [];
   /** Servers that the configuration names; null if they are not collected. */
-  upstreams: NamedUpstream[] | null = null;
+  upstreams: NamedUpstream[] | null;
   /** Resources reused from the previous configuration. */
   readonly #adopted: Holding[] = [];
   /** Holdings that have registered something, or still may; most reused ones have not. */
@@ -73,6 +73,8 @@ export class ConfigBuild {
     this.files = files;
     this.context = context;
     this.revision = revision;
+    // A sandbox must know which protocols connect to a server.
+    this.upstreams = context.registry.services.sandbox ? [] : null;
     this.scope = service ?? new Holding();
     this.faultMeter = service?.builder?.faultMeter ?? { faults: null };
     if (service) this.#goOnWith(service);

@@ -191,7 +191,7 @@ export class ScopedBuild implements Build {
     if (other && question.port !== 0) {
       throw new ConfigError('LISTENER_TAKEN', pointer, `"${other.owner}" already listens on ${address}`);
     }
-    if (this.role === 'worker') return { port: 0 };
+    if (this.role === 'worker' || this.services.sandbox) return { port: 0 };
     const port = this.keep(
       'listen',
       address,

@@ -7,6 +7,7 @@ import { promptErrors } from './prompts.ts';
 import { protocolErrors, queueErrors, telemetryErrors } from './protocols.ts';
 import { routeErrors, serverErrors } from './routes.ts';
 import { changeErrors, requestErrors } from './running.ts';
+import { testingErrors } from './testing.ts';
 import { modifierErrors, pluginErrors } from './transformation.ts';
 
 /** All error codes, by area. */
@@ -26,6 +27,7 @@ export const errorAreas: Readonly<Record<string, Codes>> = {
   'Queues and agents': queueErrors,
   'Models and tools': { ...aiErrors, ...promptErrors },
   Telemetry: telemetryErrors,
+  'Tests of configurations': testingErrors,
 };
 
 /** The page of all error codes. */

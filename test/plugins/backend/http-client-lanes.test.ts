@@ -106,6 +106,7 @@ describe('backend/http/client with dynamic hosts', () => {
       environment: { http: '', https: '', except: '' },
       tls: standardTls,
       denied: new DeniedAddresses(),
+      sandbox: null,
     });
     closers.push(() => transport.close());
     const common = {

@@ -1,13 +1,13 @@
-import type { ConnectionTimes, DeniedAddresses } from '#contract';
+import type { ConnectionTimes, DeniedAddresses, Sandbox } from '#contract';
 import type { TlsClient } from '../../../clients/tls/client-tls.ts';
-import type { AnswerHandler } from './answer-handler.ts';
 import { connector, type DialSettings, type FreshMark } from './connector.ts';
 import { Http1Pool } from './http1/pool.ts';
 import { Http2Pool } from './http2-pool.ts';
 import { ProxiedPool } from './proxied-pool.ts';
 import { environmentProxy, type ProxyEnvironment } from './proxy.ts';
 import { type ProxyVersion, proxyHeader } from './proxy-header.ts';
-import type { Sending } from './sending.ts';
+import { SandboxPool } from './sandbox-pool.ts';
+import type { Dispatching } from './sending.ts';
 
 /** All settings that affect connections. Backends with equal settings share connections. */
 export interface TransportSettings {
@@ -35,14 +35,8 @@ export interface TransportSettings {
   readonly tls: () => TlsClient;
   /** Addresses that must not be connected to. */
   readonly denied: DeniedAddresses;
-}
-
-/** Sends requests over connections. */
-export interface Dispatching {
-  /** @param forceNew whether to use a new connection, if the dispatcher manages connections. */
-  dispatch(sending: Sending, handler: AnswerHandler, forceNew?: boolean): void;
-  /** Closes every connection after its pending response. */
-  close(): Promise<void>;
+  /** Responds in place of all addresses; null to connect to them. */
+  readonly sandbox: Sandbox | null;
 }
 
 /** Connections to one address; with the PROXY protocol, those of one client. */
@@ -64,7 +58,8 @@ export class OriginPool implements FreshMark {
     const proxy =
       client === undefined ? (settings.proxy ?? environmentProxy(settings.environment, address)) : undefined;
     this.proxied = proxy !== undefined;
-    this.dispatcher = proxy === undefined ? this.#direct(settings, client) : this.#proxied(proxy, settings);
+    const dispatcher = proxy === undefined ? this.#direct(settings, client) : this.#proxied(proxy, settings);
+    this.dispatcher = settings.sandbox ? new SandboxPool(settings.sandbox, dispatcher, this) : dispatcher;
   }
 
   /** Whether no call is running and no connection is open. Always false for connections through a proxy, whose state is unknown. */

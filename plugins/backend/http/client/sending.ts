@@ -1,3 +1,4 @@
+import type { AnswerHandler } from './answer-handler.ts';
 import type { Payload } from './payload.ts';
 import type { RedirectSource } from './redirect.ts';
 
@@ -13,6 +14,14 @@ export interface Sending {
   readonly length: number | undefined;
   /** Whether the connection is closed after the response. */
   readonly isLast: boolean;
+}
+
+/** Sends requests over connections. */
+export interface Dispatching {
+  /** @param forceNew whether to use a new connection, if the dispatcher manages connections. */
+  dispatch(sending: Sending, handler: AnswerHandler, forceNew?: boolean): void;
+  /** Closes every connection after its pending response. */
+  close(): Promise<void>;
 }
 
 /** @param list headers to send. @param length length of a streamed payload, if it is known. */

@@ -225,6 +225,7 @@ function transport(site: ClientSite, tls: PreparedTls | null, own: string | unde
   const settings: TransportSettings = {
     ...plain,
     denied: site.use('denied'),
+    sandbox: site.use('sandbox'),
     tls: tls ? () => tls.client : standardTls,
   };
   return site.keep(

@@ -1,0 +1,76 @@
+import type { InjectOptions, Response } from 'light-my-request';
+import type { Catalogue, LogLevel, LogSink, LogSinks, Services } from '#contract';
+import type { GatewayOptions } from '../control/gateway-options.ts';
+import type { Source } from '../control/snapshot.ts';
+import type { Operations } from '../gateway/operations.ts';
+import { startGateway } from '../gateway/start-gateway.ts';
+import { refuseConnections } from './refuse-connections.ts';
+import { SandboxClock } from './sandbox-clock.ts';
+import { currentSession, type Session, within } from './session.ts';
+
+/** Maximum size of a request to a server, in bytes. */
+const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
+
+/** Settings of a sandbox. */
+export interface SandboxOptions extends Pick<GatewayOptions, 'debug' | 'pluginFolder' | 'plugins'> {
+  /** Sends requests that no session answers to their servers, and permits connections. Default: false. */
+  readonly network?: boolean;
+}
+
+/** A gateway whose servers are mocked: the gateway itself, without the network. */
+export interface OpenSandbox {
+  readonly gateway: Operations;
+  readonly clock: SandboxClock;
+  /** Handles a request in a session. */
+  inject(session: Session, request: InjectOptions): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a gateway in which requests to servers are answered by sessions, at the point where they would be sent. Nothing
+ * else leaves the gateway: other connections are refused, and ports of plugins are not opened.
+ * @param own answers requests that the gateway sends on its own, for example for keys.
+ * @throws ConfigErrors with every error of the configuration.
+ */
+export async function openSandbox(
+  catalogue: Catalogue,
+  source: Source,
+  own: Session,
+  options: SandboxOptions = {},
+): Promise<OpenSandbox> {
+  const { network = false, ...rest } = options;
+  const clock = new SandboxClock();
+  const permit = network ? () => {} : refuseConnections();
+  const services: Partial<Services> = {
+    clock,
+    sandbox: {
+      network,
+      bodyLimitBytes: BODY_LIMIT_BYTES,
+      respond: (request) => (currentSession() ?? own).respond(request),
+    },
+  };
+  const started = { ...rest, services, sinks: sinksOf(own), log: true };
+  const gateway = await within(own, () => startGateway(catalogue, source, started)).catch((error: unknown) => {
+    permit();
+    throw error;
+  });
+  return {
+    gateway,
+    clock,
+    inject: (session, request) => within(session, () => gateway.inject(request)),
+    async close() {
+      try {
+        await within(own, () => gateway.close());
+      } finally {
+        permit();
+      }
+    },
+  };
+}
+
+/** Sinks that pass each line to the session that caused it. */
+function sinksOf(own: Session): LogSinks {
+  const write = (line: string, level: LogLevel): void => (currentSession() ?? own).logged(line, level);
+  const sink: LogSink = { terminal: false, lost: 0, write };
+  return { stdout: sink, stderr: sink, lost: 0, open: () => ({ ...sink, close() {} }) };
+}

@@ -1,0 +1,15 @@
+import type { Clock } from '#contract';
+
+/** The gateway's monotonic clock, which tests can move forward: limits, caches with a clock and breakers follow it. */
+export class SandboxClock implements Clock {
+  #aheadMs = 0;
+
+  now(): number {
+    return performance.now() + this.#aheadMs;
+  }
+
+  /** Moves the clock forward. */
+  advance(ms: number): void {
+    this.#aheadMs += ms;
+  }
+}

@@ -1,0 +1,32 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { LogLevel, SandboxRequest, SandboxResponse } from '#contract';
+
+/** A connection that was refused. */
+export interface RefusedConnection {
+  /** Component or kind of connection, for example `redis connection of cache:6379`. */
+  readonly owner: string;
+  /** Destination, for example `10.0.0.1:6379` or `/run/server.sock`. */
+  readonly address: string;
+}
+
+/** Decides what a gateway in a sandbox reaches, for one test or for the work of the gateway itself. */
+export interface Session {
+  /** See `Sandbox.respond`. */
+  respond(request: SandboxRequest): SandboxResponse | null;
+  /** Called for each refused connection. */
+  refused(connection: RefusedConnection): void;
+  /** Called for each line of the gateway's logs. */
+  logged(line: string, level: LogLevel): void;
+}
+
+const sessions = new AsyncLocalStorage<Session>();
+
+/** Runs a function, and everything that it starts, in a session. */
+export function within<T>(session: Session, run: () => T): T {
+  return sessions.run(session, run);
+}
+
+/** The session of the running code; undefined outside of every sandbox. */
+export function currentSession(): Session | undefined {
+  return sessions.getStore();
+}
