@@ -109,9 +109,18 @@ export const connectionBounds: readonly Bound[] = [
   {
     holds: 'Request body that was received over HTTP/2 but not yet read',
     from: 'kernel/server/http2/server.ts',
-    limit: '{STREAM_WINDOW_BYTES} for a request, so {CONCURRENT_STREAMS} times as much for a connection',
+    limit: '{STREAM_WINDOW_BYTES:bytes} for a request',
     beyond: 'The client must wait (flow control).',
     tests: ['an HTTP/2 connection whose requests are not read receives one window of each body, and no more'],
+  },
+  {
+    holds: 'Request bodies that were received on an HTTP/2 connection but not yet read',
+    from: 'kernel/server/http2/unread-bodies.ts',
+    limit: '{UNREAD_BYTES:bytes}, and {CONNECTION_WINDOW_BYTES:bytes} that may be in flight',
+    beyond: 'The client must wait until half of them has been read. Requests without a body are not affected.',
+    tests: [
+      'an HTTP/2 connection whose requests are not read receives 5 MiB at most, and all bodies once they are read',
+    ],
   },
   {
     holds: 'Request body parsed by a component',
