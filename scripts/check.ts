@@ -49,7 +49,7 @@ const measured = measureFiles();
 const [checks, tests] = await Promise.all([runChecks(), runTests(measured.env)]);
 
 const files = measured.end();
-// A file that did not run to its end has no time, and would lose its place.
+// After an incomplete run, files without a time would be removed from the record.
 if (record && tests.ok) recordLong(files);
 if (Number(slowest) > 0) console.log(measured.table(files.slice(0, Number(slowest))));
 const unsuccessful = checks.filter(({ ok }) => !ok);

@@ -17,7 +17,7 @@ let port: number | undefined;
 /** Component that connects to a Redis server, which is started on first use and ends with the benchmark. */
 function redis(folder: string): object {
   if (port === undefined) {
-    // Unique, because the numbers of concurrent processes differ.
+    // Unique, because concurrent processes have different numbers.
     port = 20_000 + (process.pid % 10_000);
     const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
     start(['redis-server', ...options], join(folder, 'redis.log'));

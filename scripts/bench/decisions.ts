@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { start } from './children.ts';
 import type { Attached } from './scenario.ts';
 
-/** Responds to everything, as an authorization server that knows every token. */
+/** Source of a server that accepts every request, like an authorization server that knows every token. */
 const program = `
 require('node:http').createServer((request, response) => {
   request.resume();
@@ -17,7 +17,7 @@ let port: number | undefined;
 /** URL of the server, which is started on first use and ends with the benchmark. */
 function server(folder: string): string {
   if (port === undefined) {
-    // Unique, because the numbers of concurrent processes differ.
+    // Unique, because concurrent processes have different numbers.
     port = 30_000 + (process.pid % 10_000);
     start([process.execPath, '-e', program, String(port)], join(folder, 'decisions.log'));
     waitFor(port);
@@ -35,18 +35,18 @@ function waitFor(at: number): void {
 
 const headers = Array.from({ length: 1000 }, (_, at) => ({ authorization: `Bearer of-the-benchmark-${at}` }));
 
-/** The server decides on each request. */
+/** Forward authorization in which the server decides on each request. */
 export function forwardAuth(folder: string): Attached {
   return { endpoint: { 'auth/external': { url: server(folder), response_headers: ['X-User'] } }, headers };
 }
 
-/** Decisions that are cached. */
+/** Forward authorization with cached decisions. */
 export function forwardAuthCached(folder: string): Attached {
   const cached = { cache_ttl: '1h', cache_headers: ['Authorization'], response_headers: ['X-User'] };
   return { endpoint: { 'auth/external': { url: server(folder), ...cached } }, headers };
 }
 
-/** Tokens that are cached. */
+/** Token introspection with cached responses. */
 export function introspection(folder: string): Attached {
   const client = { client_id: 'bench', client_secret: 'bench' };
   return {
@@ -55,7 +55,7 @@ export function introspection(folder: string): Attached {
   };
 }
 
-/** The authorization server decides on each request. */
+/** Token introspection in which the authorization server decides on each request. */
 export function introspectionUncached(folder: string): Attached {
   const client = { client_id: 'bench', client_secret: 'bench', cache_ttl: '0s' };
   return { endpoint: { 'auth/introspection': { introspection_url: server(folder), ...client } }, headers };

@@ -76,7 +76,7 @@ const SOAP = Buffer.from(
 ).toString('base64');
 const SOAP_REPLY =
   '<soap:Envelope xmlns:soap="http://www.w3.org/2003/05/soap-envelope"><soap:Body><Order><id>7</id><state>1</state><total>1250</total></Order></soap:Body></soap:Envelope>';
-/** `id: "7"`, and the order, in their frames. */
+/** Frames of the request message, `id: "7"`, and of the order that is the response. */
 const REQUEST = Buffer.from([0, 0, 0, 0, 3, 10, 1, 0x37]);
 const REPLY = Buffer.from([0, 0, 0, 0, 14, 10, 1, 0x37, 16, 1, 24, 0xe2, 9, 34, 1, 97, 34, 1, 98]);
 

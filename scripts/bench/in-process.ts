@@ -63,11 +63,11 @@ class Nowhere extends Duplex {
   }
 }
 
-/** Time that a connection waits for a request. */
+/** Connections that wait for a request. */
 const idle: Nowhere[] = [];
 const version = { httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 };
 
-/** Has a request handled the way the server does once its head is read. */
+/** Handles a request as the server does once its head has been read. */
 function ask(
   { generations }: RunningGateway,
   { method, path: url, body, headers = [] }: Asked,
@@ -96,7 +96,6 @@ function ask(
   });
 }
 
-/** A request. */
 interface Asked {
   readonly method: string;
   readonly path: string;

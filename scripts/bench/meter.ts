@@ -46,7 +46,7 @@ function readUsage(pid: number): Usage {
   };
 }
 
-/** The same with a resolution of a microsecond, for programs that have loaded probe.ts: for short periods. */
+/** Like `usageOf`, with a resolution of a microsecond, for short periods. The program must have loaded probe.ts. */
 export function askUsage(child: Child): Promise<Usage> {
   return child.message<Usage>(PATIENCE_MS, 'usage');
 }

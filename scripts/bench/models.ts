@@ -54,7 +54,7 @@ function scenario(name: string, without: Attached, attached: Attached): Scenario
 
 const direct: Attached = { service: providers, backend: model('fast') };
 
-/** Costs of calls of models: over a plain backend, over a direct call, and when declared but not used. */
+/** Cost of calling models, compared with a plain backend and with a direct call, and cost of models that are declared but not used. */
 export const modelScenarios: readonly Scenario[] = [
   scenario('model', {}, direct),
   scenario('model-router', direct, { service: providers, backend: { 'ai/router': router } }),

@@ -27,8 +27,8 @@ export interface Scenario {
   /** The response must be the upstream's own: same bytes and ETag. */
   readonly untouched?: true;
   /**
-   * Compares the gateway without access log to the gateway that writes one, instead of the floor of the same name in
-   * floor.ts to the gateway.
+   * Compares the gateway that writes an access log with the gateway that writes none, instead of the gateway with its
+   * equivalent in floor.ts.
    */
   readonly accessLog?: true;
   /**

@@ -14,7 +14,7 @@ export interface Meanwhile {
 /** Behavior of one component while the other side fails. */
 export interface ComponentRow {
   readonly component: string;
-  /** The other side. */
+  /** Server or broker that the component connects to. */
   readonly side: string;
   readonly meanwhile: Readonly<Record<Outage, Meanwhile>>;
   /** When requests are served again once the other side is back. */
@@ -22,7 +22,7 @@ export interface ComponentRow {
 }
 
 const fails = (within: Meanwhile['within']): Meanwhile => ({ status: 500, within });
-/** A server has not decided on the request. */
+/** Response to a request on which a server must decide. */
 const undecided = (within: Meanwhile['within']): Meanwhile => ({ status: 503, within });
 const serves: Meanwhile = { status: 200, within: 'at once' };
 const all = (each: Meanwhile): ComponentRow['meanwhile'] => ({
@@ -31,14 +31,14 @@ const all = (each: Meanwhile): ComponentRow['meanwhile'] => ({
   resets: each,
   nonsense: each,
 });
-/** A call that a client waits for. */
+/** Behavior of a call that a client waits for. */
 const asked = {
   silent: fails('timeout'),
   gone: fails('at once'),
   resets: fails('at once'),
   nonsense: fails('at once'),
 };
-/** A command of Redis. */
+/** Behavior of a component that sends commands to Redis. */
 const counted = { ...asked, silent: fails('command_timeout') };
 const nextRequest = 'the next request';
 const reconnection = 'max_retry_backoff of the connection (512 ms)';

@@ -1,10 +1,10 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import type { FileTime } from './times.ts';
 
-/** The test files that take longest, with their seconds. */
+/** File with the slowest test files and their seconds. */
 const RECORD = 'scripts/check/long-files.json';
 
-/** Files that take less are not recorded: their order has no effect. */
+/** Faster files are not recorded, because their order has no effect. */
 const LONG_SECONDS = 3;
 
 /**

@@ -39,7 +39,7 @@ export function run(
     const limit = setTimeout(() => {
       collect(`${name} did not end within ${LIMIT_MINUTES} minutes`);
       child.kill('SIGKILL');
-      // Processes that it started may still run and would keep these open.
+      // Processes that the program started may still run and would keep these pipes open.
       child.stdout.destroy();
       child.stderr.destroy();
     }, LIMIT_MINUTES * 60_000);

@@ -80,7 +80,10 @@ export class BlockCoverage {
   }
 }
 
-/** Paints the ranges, of which those around others come first, and looks at the start of each block. */
+/**
+ * Determines which blocks were executed: the innermost range that contains the start of a block decides. Ranges around
+ * others come first and are overwritten by those inside.
+ */
 function executedBlocks(starts: readonly number[], functions: readonly Profiler.FunctionCoverage[]): number[] {
   const ranges = functions.flatMap((each) => each.ranges);
   const end = ranges.reduce((last, { endOffset }) => Math.max(last, endOffset), 0);

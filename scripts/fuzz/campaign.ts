@@ -28,7 +28,7 @@ export interface CampaignOptions {
 
 /** Number of inputs between checks of the time and the heap. */
 const BATCH = 200;
-/** Maximum time for shrinking a find, in milliseconds. */
+/** Maximum time for shrinking an input that violates the law, in milliseconds. */
 const SHRINKING_MS = 60_000;
 /** Heap growth beyond which a campaign fails, in bytes. */
 const GROWTH_BYTES = 128 * 1024 * 1024;
@@ -79,7 +79,7 @@ export async function runCampaign(
 
 interface BatchLimits {
   readonly seed: number;
-  /** Time after which no further input is started; a find is still shrunk. */
+  /** Time after which no further input is started; an input that violates the law is still shrunk. */
   readonly end: number;
   readonly count: number;
 }

@@ -15,11 +15,11 @@ export interface Conversation {
   readonly reads?: boolean;
 }
 
-/** When the client disconnects, and how. */
+/** Time at which the client disconnects, and the way in which it does. */
 interface Ending {
   /** Time after its steps, in milliseconds; null for never. */
   readonly afterMs: number | null;
-  /** Part of a response that it does not wait longer for. */
+  /** Part of a response after whose arrival the client disconnects. */
   readonly at?: 'data' | 'answer';
   readonly isReset?: boolean;
 }
@@ -54,7 +54,7 @@ export function converse(
     const disconnect = (): void => {
       if (isReset) line.reset();
       else socket.end();
-      // Otherwise it would not see the end of the connection.
+      // A socket that is not read would not notice the end of the connection.
       socket.resume();
     };
     const closed = afterPatience(PATIENCE_MS, () => {

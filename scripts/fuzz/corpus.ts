@@ -8,7 +8,7 @@ const folder = fileURLToPath(new URL('../../test/fuzz-corpus/', import.meta.url)
 
 /** A saved input. */
 export interface KeptInput {
-  /** File name without its extension. */
+  /** Saves an input that failed. @returns its file, which is written only if it is new. */
   readonly id: string;
   readonly input: unknown;
 }

@@ -1,6 +1,6 @@
 import type { Dialect } from './hostile.ts';
 
-/** Responds to scripts with 1, to everything else with OK. */
+/** A Redis server that responds to scripts with 1, and to everything else with OK. */
 export const redisDialect: Dialect = (socket, say) => {
   let text = '';
   socket.on('data', (chunk) => {
@@ -24,7 +24,7 @@ export const redisDialect: Dialect = (socket, say) => {
   });
 };
 
-/** Confirms published messages. */
+/** A NATS server that confirms published messages. */
 export const natsDialect: Dialect = (socket, say) => {
   say('INFO {"server_id":"a","version":"2.9.0","proto":1,"headers":true,"max_payload":1048576}\r\n');
   let text = '';
@@ -38,7 +38,7 @@ export const natsDialect: Dialect = (socket, say) => {
   });
 };
 
-/** Responds to every HTTP/1.1 request. */
+/** A server that responds to every HTTP/1.1 request. */
 export const httpDialect = (body: string, headers = 'Content-Type: application/json'): Dialect => {
   const answer = `HTTP/1.1 200 OK\r\n${headers}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   return (socket, say) => {
@@ -68,7 +68,7 @@ const method = (channel: number, id: string, args = ''): Buffer => {
 
 /** Responses of an AMQP 0-9-1 broker, by class and method. */
 const amqpAnswers: Readonly<Record<string, readonly [id: string, args: string]>> = {
-  // start-ok: tune, with 100 channels, frames of 131072 bytes, no heartbeat.
+  // Response to start-ok: tune, with 100 channels, frames of 131072 bytes, no heartbeat.
   '000a000b': ['000a001e', '0064000200000000'],
   '000a0028': ['000a0029', '00'],
   '000a0032': ['000a0033', ''],

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { BlockCoverage, type Taken } from './block-coverage.ts';
 import { changedTape, type Pick, TAPE_WORDS, type Tape, TapePlayer } from './tape.ts';
 
-/** Maximum number of tapes that are kept. */
+/** Maximum number of tapes (the random numbers from which an input is generated) that are kept. */
 const KEPT_TAPES = 1_000;
-/** Maximum numbers on all kept tapes together. */
+/** Maximum number of random numbers on all kept tapes together. */
 const KEPT_WORDS = 1_000_000;
 /** Number of inputs after which a measurement is not worth avoiding, as they take this many times as long. */
 const WORK_PER_MEASUREMENT = 4;
@@ -12,9 +12,10 @@ const WORK_PER_MEASUREMENT = 4;
 const GROUP = 256;
 
 /**
- * Generates inputs that reach new blocks of a room. Tapes of inputs that did are kept, and half of the inputs are generated
- * from changed ones. A measurement takes as long as many inputs, so it covers a group of them, which doubles while
- * nothing new is reached. A group that reaches new blocks is repeated in halves, until the inputs that do are found.
+ * Generates inputs that reach new blocks of the code under test. Tapes of inputs that did are kept, and half of the
+ * inputs are generated from changed ones. A measurement takes as long as many inputs, so it covers a group of them,
+ * which doubles while nothing new is reached. A group that reaches new blocks is repeated in halves, until the inputs
+ * that do are found.
  */
 export class Guide<I> extends fc.Arbitrary<I> {
   readonly coverage: BlockCoverage;

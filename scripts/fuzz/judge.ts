@@ -2,7 +2,7 @@ import { afterPatience } from './patience.ts';
 import { takeStrays } from './strays.ts';
 import type { OpenTarget, Target } from './target.ts';
 
-/** Time after which an input that has not completed counts as a find, in milliseconds. */
+/** Time after which an input that has not completed violates the law of its target, in milliseconds. */
 const HANG_MS = 30_000;
 
 /** Error for an input that violates the law of its target. */

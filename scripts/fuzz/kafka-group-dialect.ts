@@ -103,7 +103,7 @@ function counting(count: number, lastDelta: number): Buffer {
   return batch;
 }
 
-/** More than the limit of a batch. */
+/** Size of a decompressed batch that exceeds the limit, in bytes. */
 const BOMB_BYTES = 100 * 1024 * 1024;
 
 /** Batches in the order in which they are sent: readable ones, and ones that must be discarded. */

@@ -1,4 +1,4 @@
-/** Uncaught errors of this process, each of which is a find. */
+/** Uncaught errors of this process. Each is a failure of the input that caused it. */
 const strays: unknown[] = [];
 const keep = (error: unknown): void => void strays.push(error);
 

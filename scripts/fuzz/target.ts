@@ -1,6 +1,6 @@
 import type fc from 'fast-check';
 
-/** A test target for random inputs. An input is plain JSON, so that a find can be saved as a file. */
+/** Code to test with random inputs, and the law that must hold. An input is plain JSON, so that one that fails can be saved as a file. */
 export interface Target<I = unknown> {
   /** Name, as in `npm run fuzz -- NAME`. */
   readonly name: string;

@@ -7,10 +7,10 @@ import { type Chance, chanceFrom } from '../../test/support/chance.ts';
 import { collect, inLanes, someTime } from './moments.ts';
 import { converse, opening, RESPONSE } from './peer.ts';
 
-/** More than the buffers of a loopback connection hold. */
+/** Body that exceeds the buffers of a loopback connection. */
 const LARGE = Buffer.alloc(8 * 1024 * 1024);
 
-/** Ends of a call and its connection on the side of the gateway. */
+/** Ways in which the gateway ends a call and its connection. */
 const endings: readonly ((connection: Connection, stream: ClientHttp2Stream, socket: Socket) => void)[] = [
   () => {},
   (_, stream) => stream.close(constants.NGHTTP2_CANCEL),

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Chance } from '../../test/support/chance.ts';
 
-/** Waits for nothing, a turn of the event loop, or a few milliseconds. */
+/** Does not wait, or waits for a turn of the event loop or a few milliseconds. */
 export async function someTime(chance: Chance): Promise<void> {
   const kind = chance.below(4);
   if (kind === 1) await nextTurn();
@@ -14,7 +14,7 @@ export function collect(chance: Chance, oneOf: number): void {
   if (chance.below(oneOf) === 0) globalThis.gc!();
 }
 
-/** Connections at the same time. */
+/** Number of concurrent connections. */
 const LANES = 4;
 
 /** Runs a task a number of times. */

@@ -20,7 +20,7 @@ const field: Fields[number] = ['x-a', 'a'.repeat(100)];
 /** More fields than a head may have. */
 const crowd: Fields = Array.from({ length: 2100 }, () => ['x', 'y']);
 
-/** Settings that take everything at once, after the preface of a client. */
+/** Settings that allow the gateway to send everything at once; for a client, after its connection preface. */
 export function opening(isClient: boolean): Buffer {
   const settings = Buffer.alloc(6);
   settings.writeUInt16BE(4, 0);

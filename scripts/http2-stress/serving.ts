@@ -9,7 +9,7 @@ import { chanceFrom } from '../../test/support/chance.ts';
 import { collect, inLanes, someTime } from './moments.ts';
 import { converse, opening, REQUEST } from './peer.ts';
 
-/** More than the buffers of a loopback connection hold. */
+/** Body that exceeds the buffers of a loopback connection. */
 const LARGE = Buffer.alloc(8 * 1024 * 1024);
 
 /** Limits that end streams and connections within a session. */
@@ -20,7 +20,7 @@ const limits = {
   max_requests_per_connection: 2,
 } as ServiceConfig;
 
-/** Ends of a request and its connection on the side of the gateway. */
+/** Ways in which the gateway ends a request and its connection. */
 const endings: readonly ((response: Http2ServerResponse, session: Http2Session | undefined) => void)[] = [
   () => {},
   ({ stream }) => stream.destroy(),

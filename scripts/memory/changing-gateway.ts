@@ -10,7 +10,7 @@ export interface ChangingGateway {
   close(): Promise<void>;
 }
 
-/** Several components for each endpoint, settings that differ from change to change, a warning, streams of none. */
+/** A configuration without streams: several components per endpoint, settings that differ between changes, and a warning. */
 function configuration(endpoints: number, change: number, backend: string): Configuration {
   return {
     version: 3,

@@ -69,7 +69,7 @@ describe('bounds of data that clients fill', function () {
       results.push(comparing.result.catch(() => {}));
       comparing = comparisons.compare('p', 'h');
     }
-    // One comparison per thread, of at most four threads.
+    // At most four threads run one comparison each, in addition to those that wait.
     ok(waiting > 1000 && waiting <= 1004);
     await comparisons.close();
   });

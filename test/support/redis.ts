@@ -10,7 +10,7 @@ import { isInstalled } from './debian.ts';
 /** Addition to the title of a skipped suite. */
 export const withoutRedis = isInstalled('redis-server') ? null : 'apt-get install redis-server';
 
-/** With the same as the gateway's, the library uses its class of clients again, which takes 19 ms to make. */
+/** The same options as the gateway's, so that the library reuses its class of clients, which takes 19 ms to create. */
 const COMMANDS = { RESP: 2 } as const;
 
 /** A Redis for tests, on the loopback address. */

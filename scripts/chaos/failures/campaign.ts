@@ -26,7 +26,7 @@ export interface CampaignOptions {
 /** Outcome of a round. */
 export interface Round {
   readonly plan: string;
-  /** Responses by status while the plan was in force; `closed` for a connection that ended without one. */
+  /** Number of responses by status while the plan was in force; `closed` for a connection that ended without a response. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly slowestMs: number;
   /** Time from the end of the plan until every endpoint answered 200, in milliseconds. */
@@ -35,17 +35,17 @@ export interface Round {
 
 export interface Campaign {
   readonly rounds: readonly Round[];
-  /** Everything that must not be, in words. */
+  /** Descriptions of everything that violates the rules of the campaign. */
   readonly failures: readonly string[];
 }
 
 const preload = fileURLToPath(new URL('preload.ts', import.meta.url));
 
-/** Longest time for a response: the timeout of the endpoints, and room for a busy machine. */
+/** Longest time for a response, in milliseconds: the timeout of the endpoints, with a margin for a busy machine. */
 const LONGEST_MS = 10_000;
-/** Longest time until everything works again. */
+/** Longest time until everything works again, in milliseconds. */
 const RECOVERY_MS = 15_000;
-/** Time for which a plan is in force. */
+/** Time for which a plan is in force, in milliseconds. */
 const ROUND_MS = 1500;
 
 /** Lines of the log that no failure of the system explains. */
@@ -110,7 +110,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
     failures.push((error as Error).message);
   }
   const code = await gateway.stop();
-  // The command reports that its own output broke, as it was made to.
+  // The command reports that its output cannot be written, which is what the plan makes happen.
   const isOutput = gateway.output().includes('cannot write to standard output');
   if (code !== 0 && !isOutput) failures.push(`the gateway ended with ${code}`);
   const lines = gateway
@@ -124,7 +124,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
   return { rounds, failures };
 }
 
-/** Clients, and what they have seen. */
+/** Clients that send requests, and the responses that they receive. */
 class Watch {
   readonly statuses: Record<string, number> = {};
   slowestMs = 0;

@@ -11,7 +11,7 @@ export interface Surroundings {
   readonly directory: string;
 }
 
-/** A configuration with what talks to others: backends, Redis, a token server, files, logs and metrics. */
+/** A configuration of everything that communicates with other systems: backends, Redis, a token server, files, logs and metrics. */
 export function configuration(revision: number, { world, port, redis, directory }: Surroundings): object {
   const { backend, collector, influx } = world;
   const named = backend.replace('127.0.0.1', 'localhost');

@@ -30,7 +30,7 @@ const methods: Readonly<Record<string, readonly Operation[]>> = {
   datasync: ['sync'],
 };
 
-/** Replaces a member and remembers how to bring it back. */
+/** Replaces a member and remembers the original, to restore it later. */
 export type Replace = (target: object, name: string, make: (original: Callable) => Callable) => void;
 
 /** Makes the functions of the file system fail as planned. */
@@ -80,7 +80,7 @@ function withPromise(original: Callable, decide: Decide): Callable {
   };
 }
 
-/** A slow operation that is synchronous holds the event loop. */
+/** Wraps a synchronous function. A slow operation of it blocks the event loop. */
 function synchronous(original: Callable, decide: Decide): Callable {
   return function call(this: unknown, ...given) {
     const failing = decide(given[0]);

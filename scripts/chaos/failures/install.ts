@@ -7,13 +7,13 @@ import { wrapProcess } from './process.ts';
 /** Failures that are injected into this process. */
 export interface Installed {
   readonly failures: Failures;
-  /** Brings everything back. */
+  /** Restores the original functions. */
   remove(): void;
 }
 
 /**
- * Wraps the modules of Node.js. A function that was copied out of its module before stays as it is: for whole processes,
- * `preload.ts` runs before anything else.
+ * Wraps the modules of Node.js. A function that was copied out of its module earlier is not affected: for whole
+ * processes, `preload.ts` runs before anything else.
  */
 export async function installFailures(plan?: Plan): Promise<Installed> {
   const failures = new Failures();
@@ -22,7 +22,7 @@ export async function installFailures(plan?: Plan): Promise<Installed> {
     const known = Object.getOwnPropertyDescriptor(target, name);
     const original = (target as Record<string, (...given: unknown[]) => unknown>)[name]!;
     const made = make(original);
-    // Members such as `util.promisify.custom` stay.
+    // Members of the function, such as `util.promisify.custom`, are kept.
     for (const key of Reflect.ownKeys(original)) {
       const own = Object.getOwnPropertyDescriptor(made, key);
       if (!own) Object.defineProperty(made, key, Object.getOwnPropertyDescriptor(original, key)!);

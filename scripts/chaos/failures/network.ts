@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Replace } from './files.ts';
 import type { Failing, Failures } from './plan.ts';
 
-/** Makes connections and lookups fail as planned. TLS, HTTP/2 and the clients of brokers stand on the same sockets. */
+/** Makes connections and lookups fail as planned. TLS, HTTP/2 and the clients of brokers use the same sockets. */
 export function wrapNetwork(failures: Failures, replace: Replace): void {
   wrapSockets(failures, replace);
   wrapLookup(failures, replace);
@@ -88,7 +88,7 @@ function wrapLookup(failures: Failures, replace: Replace): void {
   });
 }
 
-/** The resolvers of service discovery. */
+/** Wraps the resolvers of service discovery. */
 function wrapResolvers(failures: Failures, replace: Replace): void {
   for (const name of ['resolveSrv', 'resolve4', 'resolve6']) {
     replace(dns.promises.Resolver.prototype, name, (original) => {
@@ -102,7 +102,7 @@ function wrapResolvers(failures: Failures, replace: Replace): void {
 
 async function late(failing: Failing | null): Promise<void> {
   if (!failing) return;
-  // The caller keeps the process alive.
+  // The timer does not keep the process alive; the caller does.
   await new Promise((resolve) => setTimeout(resolve, failing.delayMs).unref());
   if (failing.error) throw failing.error;
 }

@@ -1,18 +1,18 @@
 /** Failure of a system operation, such as `{ operation: 'open', error: 'EMFILE', probability: 0.1 }`. */
 export interface Fault {
   readonly operation: Operation;
-  /** Error code of the system. None for an operation that is only slow, or that is answered wrongly. */
+  /** Error code of the system. Absent for an operation that is only slow, or that returns a wrong result. */
   readonly error?: string;
   /** The call that fails, from 1, and those that follow it up to `times`. Default: every call. */
   readonly nth?: number;
   readonly times?: number;
-  /** Chance that a call fails, from 0 to 1. Default: 1. */
+  /** Probability that a call fails, from 0 to 1. Default: 1. */
   readonly probability?: number;
   /** Regular expression that the subject must match: the path of a file, the `host:port` of a connection, the name of a lookup. */
   readonly match?: string;
   /** Time before the operation begins or fails, in milliseconds. */
   readonly delayMs?: number;
-  /** Address that a lookup is answered with. */
+  /** Address that a lookup returns. */
   readonly address?: string;
 }
 
@@ -29,16 +29,16 @@ export type Operation =
   | 'lookup'
   | 'resolve';
 
-/** Everything that fails in a process at a time. */
+/** The failures of a process at one time. */
 export interface Plan {
-  /** Seed of all chances. */
+  /** Seed of the random numbers. */
   readonly seed: number;
   readonly faults: readonly Fault[];
-  /** Milliseconds by which the clock is wrong: `Date` alone, as the monotonic clock is never set. */
+  /** Milliseconds by which the clock is wrong. Only `Date` is affected, because the monotonic clock is never set. */
   readonly clockMs?: number;
-  /** Time for which the event loop is held, and the pause between, in milliseconds. */
+  /** Time for which the event loop is blocked, and the pause between blocks, in milliseconds. */
   readonly hold?: { readonly ms: number; readonly everyMs: number };
-  /** Size of the garbage that is made at every pause, in MiB. */
+  /** Size of the garbage that is created after every pause, in MiB. */
   readonly garbage?: { readonly mib: number; readonly everyMs: number };
 }
 

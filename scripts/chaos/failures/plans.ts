@@ -2,7 +2,7 @@ import type { Fault, Plan } from './plan.ts';
 
 const chances = [0.05, 0.3, 1];
 
-/** Failures of a system, by what is short or broken. Each is tried with every chance. */
+/** Failures of a system, by the resource that is exhausted or broken. Each is tried with every probability. */
 const problems: Readonly<Record<string, readonly Fault[]>> = {
   'no descriptors': [
     { operation: 'open', error: 'EMFILE' },

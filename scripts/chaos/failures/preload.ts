@@ -18,7 +18,7 @@ if (path !== undefined) {
       failures.plan = JSON.parse(read(path, 'utf8')) as Plan;
       seen = state;
     } catch {
-      // The file is being written.
+      // The file is still being written.
       if (seen === '') failures.plan = noFailures;
     }
   };

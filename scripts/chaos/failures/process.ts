@@ -1,7 +1,7 @@
 import type { Replace } from './files.ts';
 import type { Failures } from './plan.ts';
 
-/** Makes the clock wrong, holds the event loop and fills the memory as planned. @returns ends it. */
+/** Changes the clock, blocks the event loop and fills the memory as planned. @returns a function that ends this. */
 export function wrapProcess(failures: Failures, replace: Replace): () => void {
   const RealDate = globalThis.Date;
   const now = (): number => RealDate.now() + (failures.plan.clockMs ?? 0);
@@ -30,7 +30,7 @@ export function wrapProcess(failures: Failures, replace: Replace): () => void {
   return () => clearInterval(timer);
 }
 
-/** Fills the heap with objects that nothing holds afterwards. */
+/** Fills the heap with objects that become garbage at once. */
 function fill(mib: number): void {
   const pieces: number[][] = [];
   for (let at = 0; at < mib; at++) pieces.push(Array.from({ length: 131_072 }, (_, index) => index + at));

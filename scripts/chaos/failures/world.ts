@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 
-/** Servers that the gateway of a campaign talks to, all of them in good health: what fails is the gateway's own system. */
+/** Servers that the gateway of a campaign connects to. They always work: only the gateway's own system fails. */
 export interface World {
   readonly backend: string;
   /** Ports of collectors that accept everything. */

@@ -1,6 +1,6 @@
 import type { Codes } from './codes.ts';
 
-/** Authentication, keys and tokens. */
+/** Error codes of authentication, keys and tokens. */
 export const authErrors: Codes = {
   API_KEYS_HASH: [
     'The hash of an API key has the wrong number of digits.',
@@ -220,7 +220,7 @@ export const authErrors: Codes = {
   ],
 };
 
-/** Policies, expressions, filters of clients, security headers. */
+/** Error codes of policies, expressions, client filters and security headers. */
 export const securityErrors: Codes = {
   BOT_OFF: ['The bot detector rejects nothing.', 'List user agents in `deny` or `patterns`.'],
   BOT_REJECTED: [

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import type { Codes } from './codes.ts';
 
-/** Reading the configuration file: syntax, versions, templates, environment, edits by commands and the admin API. */
+/** Error codes of reading the configuration file: syntax, versions, templates, environment, edits by commands and the admin API. */
 export const fileErrors: Codes = {
   CONFIG_COMMENTS: [
     'A JSON file contains comments, which are not part of JSON: other tools may reject the file.',
@@ -108,7 +108,7 @@ export const fileErrors: Codes = {
   ],
 };
 
-/** Validation against the schema, and namespaces. */
+/** Error codes of validation against the schema, and of namespaces. */
 export const schemaErrors: Codes = {
   DURATION_INVALID: [
     'A duration is not valid: a number without a unit, an unknown unit, or a value out of range.',

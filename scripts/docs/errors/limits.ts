@@ -1,6 +1,6 @@
 import type { Codes } from './codes.ts';
 
-/** Limits, quotas, caches, breakers and Redis. */
+/** Error codes of limits, quotas, caches, circuit breakers and Redis. */
 export const limitErrors: Codes = {
   CACHE_LIMITS: ['Only one of the two limits of the cache is set.', 'Set both limits, or none.'],
   CACHE_WITHOUT_EFFECT: [

@@ -1,6 +1,6 @@
 import type { Codes } from './codes.ts';
 
-/** Models and tools. */
+/** Error codes of models and tools. */
 export const aiErrors: Codes = {
   CHAT_BACKEND: [
     'The backend of a model has neither `ai/llm` nor `ai/router`.',

@@ -1,6 +1,6 @@
 import type { Codes } from './codes.ts';
 
-/** Classifiers, guards, redaction and caches of prompts. */
+/** Error codes of classifiers, guards, redaction and caches of prompts. */
 export const promptErrors: Codes = {
   AI_SERVER_INSECURE: ['Prompts are sent to a server without TLS.', 'Use `https://`.'],
   AI_SERVER_ADDRESS: ['The URL of a server cannot be called.', 'Write it as `https://host/path`, without credentials.'],

@@ -1,6 +1,6 @@
 import type { Codes } from './codes.ts';
 
-/** gRPC, GraphQL, Lambda, WebSockets. */
+/** Error codes of gRPC, GraphQL, Lambda and WebSockets. */
 export const protocolErrors: Codes = {
   AWS_BODY: ['The body is too large to be signed.', 'Send a smaller body.'],
   AWS_REDIRECT: [
@@ -107,7 +107,7 @@ export const protocolErrors: Codes = {
   WEBSOCKET_UNUSED: ['A setting of `websocket` has no effect.', 'Remove it.'],
 };
 
-/** Queues, publish and subscribe, agents. */
+/** Error codes of queues, publish and subscribe, and agents. */
 export const queueErrors: Codes = {
   AMQP_ADDRESS: ['The address of RabbitMQ is not valid.', 'Write `amqp://user:password@host:5672/vhost`.'],
   AMQP_CONCURRENT: ['`concurrent_calls` consumes several messages for one request.', 'Set `"concurrent_calls": 1`.'],
@@ -170,7 +170,7 @@ export const queueErrors: Codes = {
   ],
 };
 
-/** Logs, metrics and traces. */
+/** Error codes of logs, metrics and traces. */
 export const telemetryErrors: Codes = {
   GELF_ADDRESS: ['The address of the GELF server is not valid.', 'Write host and port.'],
   INFLUX_ADDRESS: [

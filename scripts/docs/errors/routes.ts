@@ -1,6 +1,6 @@
 import type { Codes } from './codes.ts';
 
-/** Endpoints, forwarded headers, shaping and output, as `check` finds them. */
+/** Error codes of endpoints, forwarded headers, shaping and output, as reported by `check`. */
 export const routeErrors: Codes = {
   ADMIN_BACKEND: [
     'A backend is the admin port of this gateway: the endpoint would publish the admin API.',
@@ -155,7 +155,7 @@ export const routeErrors: Codes = {
   ],
 };
 
-/** Ports, proxies and TLS. */
+/** Error codes of ports, proxies and TLS. */
 export const serverErrors: Codes = {
   ADMIN_ALLOWED_IP: ['An entry of `allowed_ips` is not an address or a range.', 'Write the entry as `10.0.0.0/8`.'],
   ADMIN_LISTEN: [

@@ -1,6 +1,6 @@
 import type { Codes } from './codes.ts';
 
-/** Changes of the configuration, workers, commands and the library. */
+/** Error codes of configuration changes, workers, commands and the library. */
 export const changeErrors: Codes = {
   CHANNEL_CLOSED: [
     'A worker exited before it responded to the main process.',
@@ -69,7 +69,7 @@ export const changeErrors: Codes = {
   ],
 };
 
-/** Serving requests: limits, bodies, cancellation, backends. */
+/** Error codes of requests: limits, bodies, cancellation, backends. */
 export const requestErrors: Codes = {
   BODY_CONSUMED: [
     'A component reads a request body that was already sent to a backend.',

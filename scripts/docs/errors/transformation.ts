@@ -1,6 +1,6 @@
 import type { Codes } from './codes.ts';
 
-/** Changing requests and responses: scripts, templates, schemas, the proxy component. */
+/** Error codes of components that change requests and responses: scripts, templates, schemas, `proxy`. */
 export const modifierErrors: Codes = {
   CONDITION_FALLBACK: [
     'The fallback of conditional backends is not valid.',
@@ -137,7 +137,7 @@ export const modifierErrors: Codes = {
   VIRTUAL_HOST: ['A virtual host is not valid or is repeated.', 'Correct the name.'],
 };
 
-/** Plugins, isolation, and modules of KrakenD. */
+/** Error codes of plugins, their isolation, and modules of KrakenD. */
 export const pluginErrors: Codes = {
   GEOIP_DATABASE: ['The geolocation database is not valid.', 'Use use a City database in the format MMDB.'],
   GEOIP_FILE: ['The geolocation database cannot be read.', 'Correct `citydb_path` or the permissions.'],

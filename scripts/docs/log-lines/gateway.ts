@@ -1,6 +1,6 @@
 import { type LogAreas, none } from './log-line.ts';
 
-/** Lines of the gateway itself: start, changes, workers. */
+/** Log lines of the gateway itself: start, changes, workers. */
 export const gatewayLines: LogAreas = {
   'Start and listening': [
     { level: 'INFO', text: 'Listening on port: …', cause: 'The gateway accepts requests.', remedy: none },

@@ -1,6 +1,6 @@
 import { type LogAreas, none } from './log-line.ts';
 
-/** Lines of requests, and of the servers that the gateway calls. */
+/** Log lines of requests, and of the servers that the gateway calls. */
 export const trafficLines: LogAreas = {
   Requests: [
     {

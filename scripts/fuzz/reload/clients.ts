@@ -3,7 +3,7 @@ import { get as getSecurely } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import { afterPatience } from '../patience.ts';
 
-/** An address that serves. */
+/** An address at which the gateway serves. */
 export interface Address {
   readonly port: number;
   readonly isSecured: boolean;
@@ -39,7 +39,7 @@ export function ask(
     });
     response.once('end', () => resolve({ status: response.statusCode!, body, certificate })).once('error', reject);
   };
-  // Caches distinguish hosts, and ports in them.
+  // The host is fixed, because caches distinguish hosts, including their ports.
   const options = { host: '127.0.0.1', port, path, agent: false, headers: { host: 'gateway' } };
   const sent: ClientRequest = isSecured
     ? getSecurely({ ...options, rejectUnauthorized: false }, answered)

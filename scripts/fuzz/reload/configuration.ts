@@ -5,10 +5,10 @@ import { join } from 'node:path';
 export const kinds = ['plain', 'limited', 'cached', 'plugged', 'secured', 'refused', 'malformed'] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Number of requests that `/counted` allows in each run, whatever is reloaded. */
+/** Number of requests that `/counted` allows in each run, regardless of reloads. */
 export const ALLOWED = 3;
 
-/** The real function: `node:fs` may be failing. */
+/** The real function, because the one of `node:fs` may be failing. */
 const write = writeFileSync;
 
 export interface Written {

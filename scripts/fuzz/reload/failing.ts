@@ -16,7 +16,7 @@ export const planNames: readonly string[] = ['nothing fails', ...usable.keys()];
 
 /** The system of this process, whose files and clock can fail. */
 export interface System {
-  /** Lets it fail as planned from now on. */
+  /** Makes the system fail according to the named plan from now on. */
   follow(name: string): void;
   /** False while files may not be readable. */
   readonly isReadable: boolean;

@@ -9,7 +9,7 @@ import { eventually } from '../eventually.ts';
 
 const program = fileURLToPath(new URL('../../../test/support/worker.ts', import.meta.url));
 
-/** The real functions: `node:fs` may be failing. */
+/** The real functions, because those of `node:fs` may be failing. */
 const [write, list, remove] = [writeFileSync, readdirSync, rmSync];
 
 /** Time until every worker serves again after a kill, in milliseconds: the longest pause before a restart, and a start. */
@@ -27,9 +27,9 @@ export interface RunningGateway {
   converged(killed: ReadonlySet<number>): Promise<void>;
   /** @throws Error when a line of the log, or a counter, reports an internal error. */
   mustBeSound(): void;
-  /** Closes it. @throws Error when its files are not as they should be. */
+  /** Closes the gateway. @throws Error when its files are not in the expected state. */
   close(): Promise<void>;
-  /** Removes its files. */
+  /** Removes the gateway's files. */
   remove(): void;
 }
 
@@ -54,7 +54,7 @@ export async function startGateway(workers: number, prepare: (folder: string) =>
   const operations = await start().catch(start);
   const { processes, internalErrors } = operations;
   await operations.listen();
-  // The first revision is recorded while the gateway serves.
+  // The first revision is recorded while the gateway already serves.
   await eventually(
     () => operations.revisions.list().length > 0,
     () => 'the first revision is not recorded',

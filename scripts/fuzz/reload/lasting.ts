@@ -16,7 +16,7 @@ interface Begun {
   readonly pid: number | undefined;
 }
 
-/** Requests and streams that last over changes. */
+/** Requests and streams that last through configuration changes. */
 export class Lasting {
   readonly #gateway: RunningGateway;
   readonly #around: Surroundings;
@@ -27,7 +27,7 @@ export class Lasting {
     this.#around = around;
   }
 
-  /** Begins one, which reaches the backend. @throws Error when it does not, unless a worker has been killed. */
+  /** Begins a request or stream, and waits until it reaches the backend. @throws Error when it does not, unless a worker has been killed. */
   async begin(address: Address, path: string, expected: string): Promise<void> {
     const { backend, kills } = this.#around;
     const killed = kills.killed.size;
@@ -52,7 +52,7 @@ export class Lasting {
     } else if (kills.killed.size === killed) throw new Error(`a request for ${path} ends early: ${String(early)}`);
   }
 
-  /** Lets all of them end. @throws Error when one ends otherwise, unless its worker has been killed. */
+  /** Lets all requests and streams end. @throws Error when one of them fails, unless its worker has been killed. */
   async release(): Promise<void> {
     this.#around.backend.release();
     for (const { answer, expected, pid } of this.#begun) {
@@ -65,7 +65,7 @@ export class Lasting {
     this.#begun.clear();
   }
 
-  /** @throws Error when the gateway counts others. */
+  /** @throws Error when the gateway reports other numbers of requests and streams. */
   async mustBeCounted(): Promise<void> {
     const { processes } = this.#gateway.operations;
     let counted = 0;

@@ -24,11 +24,11 @@ interface Changed {
   /** When it began, by the monotonic clock. */
   readonly since: number;
   readonly wanted: Wanted;
-  /** False if it must be refused. */
+  /** False if the change must be rejected. */
   readonly isGood: boolean;
 }
 
-/** Time after which a change may be refused because the machine does not let it end, in milliseconds. */
+/** Time after which a change may be rejected because a busy machine does not complete it, in milliseconds. */
 const LATE_MS = 2_000;
 
 type Actions = {
@@ -230,7 +230,7 @@ export class Model {
       throw new Error(`presents the certificate ${certificate} instead of ${this.#certificate}`);
   }
 
-  /** The history has what served, and nothing else. */
+  /** Checks that the history contains exactly the configurations that have served. */
   async #mustBeRecorded(): Promise<void> {
     const { revisions } = this.#gateway.operations;
     await revisions.settled;

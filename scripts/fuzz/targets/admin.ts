@@ -79,7 +79,8 @@ const bodies: fc.Arbitrary<Request['body']> = fc.oneof(
   data.map((value) => JSON.stringify(value)),
   messages,
   fc.constantFrom(
-    // Longer than an input takes, at whose end it is reset: a level that expires would count as a change.
+    // The duration is longer than an input takes: the level is reset after each input, and one that expired before
+    // would count as a change.
     '{"level":"DEBUG","ttl":"1h"}',
     '{"level":"DEBUG","ttl":"999999h"}',
     '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',

@@ -90,7 +90,7 @@ async function open(): Promise<OpenTarget<Input>> {
     async accept(input) {
       const subject = subjects.get(input.component);
       if (!subject) throw new Error(`unknown component "${input.component}"`);
-      // As after saving to a file.
+      // The input is used as it would be read from a file.
       const { config, exchanges } = JSON.parse(JSON.stringify(input)) as Input;
       const around = arounds.get(input.component)!;
       const first = await run(subject, around, config, exchanges);
@@ -171,7 +171,7 @@ async function exchange(gate: Harness, request: GeneratedRequest): Promise<unkno
   return shown(reply);
 }
 
-/** An error in the component itself is a find, even if it was caught. */
+/** An error in the component itself is reported, even if it was caught. */
 function mustBeKnown(error: CallError): string {
   if (error instanceof GatewayFault) throw error.cause ?? error;
   return error.message;

@@ -21,7 +21,7 @@ const samples = ['quickstart', 'reshaping', 'traffic', 'filters', 'access'].map(
 const reaching = /^(?:telemetry|async|redis|admin|server|grpc|plugin)\b|amqp|pubsub|\/redis$/;
 
 const loaded = await Promise.all(Object.values(catalogue.plugins).map((load) => load()));
-/** All other components, each in a configuration of its own, at each of its levels. */
+/** Examples of all other components, each in a configuration of its own, at each of its levels. */
 const examples = loaded.flatMap(({ plugin: { name, places = [] } }) =>
   reaching.test(name)
     ? []

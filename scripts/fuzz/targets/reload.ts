@@ -14,7 +14,7 @@ const promises =
 /** Changes of the configuration and its files, concurrent activity, and failures of the system. */
 export const reload = reloads('reload', `After every change ${promises}`, ofOneProcess, 0);
 
-/** The same in two workers, which are killed at any moment. */
+/** Like `reload`, but with two workers, which are killed at any moment. */
 export const reloadWorkers = reloads('reload-workers', `Whichever worker dies, ${promises}`, ofWorkers, 2);
 
 function reloads(name: string, law: string, inputs: fc.Arbitrary<readonly Step[]>, workers: number): Target {
@@ -33,7 +33,7 @@ async function open(workers: number): Promise<OpenTarget<readonly Step[]>> {
   let isWarm = false;
   return {
     async accept(steps) {
-      // A process that serves loads resources that remain open.
+      // A process that serves for the first time opens resources that remain open, so one run precedes the measurement.
       if (!isWarm && workers === 0) await runSteps([{ act: 'save', kind: 'plugged', port: 1 }], around);
       isWarm = true;
       const before = openThings();

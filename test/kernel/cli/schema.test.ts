@@ -111,7 +111,7 @@ describe('the schema of the configuration', function () {
     const all = new Ajv({ strict: false, validateSchema: false }).addSchema(schema, 'whole');
     const checked = new Set<string>();
     for (const [path, inner] of inside(schema)) {
-      // A field can also have this name.
+      // A field can also be named `examples`, so only a list is used.
       const examples = Array.isArray(inner['examples']) ? inner['examples'] : [];
       const given = [...examples, inner['default']];
       const shown = given.filter((value) => value !== undefined);

@@ -9,7 +9,7 @@ import { type Process, startProgram } from '../cli/running.ts';
 const program = fileURLToPath(new URL('../../support/faulty.ts', import.meta.url));
 
 interface Response {
-  /** 0 if the connection was closed. */
+  /** Status of the response; 0 if the connection was closed. */
   readonly status: number;
   readonly pid: string | undefined;
 }

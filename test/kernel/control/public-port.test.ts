@@ -159,7 +159,7 @@ describe('the public port of a process', () => {
       (await prepare(0)).commit(FOREVER);
       const { port: second } = port.address!;
       notEqual(second, first);
-      // Configured as 0 now, the port stays the same.
+      // The port stays the same although the configuration now requests any free port.
       deepEqual((await prepare(0)).commit(FOREVER).rebound, []);
       equal(port.address!.port, second);
     });

@@ -20,7 +20,7 @@ function nativeOf(session: Http2Session | undefined): WeakRef<object> {
   return new WeakRef((session as unknown as Record<symbol, object>)[key!]!);
 }
 
-// Node.js ends the process otherwise, if the stream still holds received header fields.
+// Node.js ends the process if it collects this part while a stream still holds received header fields.
 describe('the native part of an HTTP/2 session', () => {
   let server: Server;
   let http2: Http2;
@@ -45,7 +45,7 @@ describe('the native part of an HTTP/2 session', () => {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     const settings = { socket, origin: 'http://127.0.0.1', timeoutMs: 0, streamWindowBytes: 65_535 };
     const connection = new Connection(settings, () => {});
-    // Before the connection is established.
+    // The request is created before the connection is established.
     const stream = connection.open({ ':method': 'POST', ':path': '/' });
     stream.on('error', () => {});
     await until(() => response !== null);

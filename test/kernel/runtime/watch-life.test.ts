@@ -214,7 +214,7 @@ function watchedInodes(): number {
     try {
       count += readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8').split('inotify wd:').length - 1;
     } catch {
-      // The descriptor the listing itself used is gone.
+      // Ignored: the descriptor that the listing itself used no longer exists.
     }
   }
   return count;

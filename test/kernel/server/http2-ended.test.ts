@@ -32,7 +32,7 @@ const settings = frame(FRAMES.settings, 0, 0, Buffer.alloc(0));
 const request = frame(FRAMES.headers, END_STREAM | END_HEADERS, 1, headerBlock(REQUEST));
 const PING = frame(FRAMES.ping, 0, 0, Buffer.alloc(8));
 
-/** More than the buffers of a loopback connection hold. */
+/** Body that exceeds the buffers of a loopback connection. */
 const LARGE = Buffer.alloc(8 * 1024 * 1024);
 
 describe('an HTTP/2 connection that the gateway has ended, and the client keeps open,', () => {

@@ -268,7 +268,7 @@ describe('HTTP/2', () => {
       const endpoints = [{ endpoint: '/x', method: 'POST', output_encoding: 'no-op', backend }];
       const { port } = await secure.listen({ use_h2c: true, endpoints });
       const head = requestFrames({ method: 'POST', path: '/x', authority: 'localhost', rawHeaders: [] });
-      // More frames follow on this stream.
+      // END_HEADERS without END_STREAM: more frames follow on this stream.
       head[4] = 4;
       const client = secure.dial(port);
       const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);

@@ -54,7 +54,7 @@ describe('a gateway command with workers', () => {
     started.stdout!.on('data', (text) => {
       printed += text;
     });
-    // At this time all workers listen; one would suffice for a response.
+    // This line is printed when all workers listen; a response would only prove that one of them does.
     await until(() => printed.includes('Listening on port'));
     return started;
   }

@@ -187,7 +187,7 @@ describe('flexible configuration', () => {
       equal(await placeIn(file, '/h/1'), 'settings/s.json:4:3');
       equal(await placeIn(file, '/d/er/x'), 'settings/s.json:5:23');
       equal(await placeIn(file, '/d/er/x', 'key'), 'settings/s.json:5:18');
-      // The key is in the template, and so are computed values and values with several sources.
+      // Keys, computed values and values with several sources have their places in the template.
       equal(await placeIn(file, '/p', 'key'), 'a.json:1:2');
       equal(await placeIn(file, '/m'), `a.json:1:${readFileSync(file, 'utf8').indexOf('{{ add') + 1}`);
       equal(await placeIn(file, '/t'), `a.json:1:${readFileSync(file, 'utf8').indexOf('"{{ index') + 1}`);
