@@ -101,7 +101,7 @@ function creates(source: ts.SourceFile): boolean {
   return names.size > 0 && contains(source, isCreation);
 }
 
-describe('the owners of faults', function () {
+describe('the owner of an uncaught error', function () {
   // Every file of the tree is read.
   this.timeout(120_000);
   const all = globSync(['kernel/**/*.ts', 'plugins/**/*.ts', 'admin/**/*.ts'])
@@ -118,14 +118,14 @@ describe('the owners of faults', function () {
     }
   });
 
-  it('are named at every place that creates a socket, session, thread or process', () => {
+  it('is named at every place in the code that creates a socket, session, thread or process', () => {
     const without = creating.filter((file) => !owning.test(readFileSync(file, 'utf8')));
     const unowned = without.filter((file) => !Object.hasOwn(exceptions, file));
     ok(unowned.length === 0, `${unowned.join(', ')}: create it with openOwned or runOwned of #contract`);
     deepEqual(without, Object.keys(exceptions).sort());
   });
 
-  it('are known for every file that registers a handler or a timer', () => {
+  it('is known for every file that registers a handler or a timer', () => {
     const without = handling.filter((file) => placesFor(file).length === 0);
     deepEqual(without, []);
     const unused = beginnings.filter((beginning) => !handling.some((file) => file.startsWith(beginning)));

@@ -237,7 +237,7 @@ function circles(): string[] {
 }
 
 describe('the architecture', () => {
-  it('lets every file import only what its room may import', () => {
+  it('lets every file import only what its folder may import', () => {
     const wrong = files.flatMap(importsOf).flatMap((each) => {
       const why = objection(each);
       return why ? [`${each.from} imports ${each.to}: ${why}`] : [];
@@ -245,12 +245,12 @@ describe('the architecture', () => {
     equal(wrong.join('\n'), '');
   });
 
-  it('lists every room of the kernel', () => {
+  it('lists every folder of the kernel', () => {
     const results = new Set(files.map(roomOf).filter((room) => room !== undefined));
     equal([...results].sort().join(), [...rooms].sort().join());
   });
 
-  it('lists every shared room of the plugins with exactly the families that import it', () => {
+  it('lists every shared folder of the plugins with exactly the families of plugins that import it', () => {
     const shared = files.filter((file) => /^plugins\/(?:engines|clients|shared)\//.test(file));
     deepEqual([...new Set(shared.map(familyOf))].sort(), Object.keys(sharedRooms).sort());
     const importers = new Map(Object.keys(sharedRooms).map((room) => [room, new Set<string>()]));

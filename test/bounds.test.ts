@@ -41,7 +41,7 @@ function containersOf(file: string): string[] {
   return [...names].map((name) => `${file} ${name}`);
 }
 
-describe('the table of bounds', () => {
+describe('the table of memory bounds', () => {
   let schema: CompleteSchema;
   before(async () => {
     const registry = new Registry(catalogue, toolServices());
@@ -51,7 +51,7 @@ describe('the table of bounds', () => {
 
   const bound: Bound = { holds: 'Names', limit: 'max_names', beyond: 'They are dropped.', tests: [] };
 
-  it('is a page with the values of the code and the schemas', () => {
+  it('is a page with the limits from the code and the schemas', () => {
     const page = boundsPage(schema);
     equal(page.split('\n').filter((line) => line.startsWith('| ')).length, Object.values(bounds).flat().length + 8);
     equal(page.includes('| Requests waiting on an HTTP/1.1 connection (pipelining) | 100 requests |'), true);
@@ -60,7 +60,7 @@ describe('the table of bounds', () => {
     equal(page.includes('| 20 seconds, or dialer_timeout | `root: dialer_timeout`, default 20 seconds |'), true);
   });
 
-  it('lists nothing twice', () => {
+  it('lists every bound once', () => {
     for (const rows of Object.values(bounds)) {
       const names = rows.map(({ holds }) => holds);
       deepEqual(names, [...new Set(names)]);

@@ -63,7 +63,7 @@ describe('a response of the admin API', () => {
     equal(body.type, 'urn:gateway:problem:method-not-allowed');
   });
 
-  it('is 405 for a wrong method on a probe, even without a token', async () => {
+  it('is 405 for a wrong method on a health probe, even without a token', async () => {
     equal((await one.ask('/live', { method: 'POST', token: null })).status, 405);
   });
 

@@ -104,7 +104,7 @@ describe('a configuration sent to the admin API', () => {
     const form = (...segments: string[]) =>
       send(`${segments.join('')}--${boundary}--\r\n`, as(`multipart/form-data; boundary=${boundary}`));
 
-    it('is the only file of the form', async () =>
+    it('must be the only file of the form', async () =>
       equal((await form(section('gateway.json', JSON.stringify(config())))).status, 200));
 
     it('is read by the suffix of its file name if its media type is generic', async () => {

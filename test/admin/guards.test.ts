@@ -87,7 +87,7 @@ describe('access to the admin API', () => {
       equal((await from({ origin: 'https://console.test', 'sec-fetch-mode': 'no-cors' })).status, 403);
     });
 
-    it('returns CORS headers to an allowed origin', async () => {
+    it('is granted to an allowed origin by CORS headers', async () => {
       const { status, headers } = await from({ origin: 'https://console.test', 'sec-fetch-site': 'cross-site' });
       equal(status, 200);
       equal(headers['access-control-allow-origin'], 'https://console.test');
@@ -95,7 +95,7 @@ describe('access to the admin API', () => {
       match(String(headers['access-control-expose-headers']), /ETag/);
     });
 
-    it('answers the preflight of an allowed origin with methods and headers', async () => {
+    it('is granted to the preflight of an allowed origin, with methods and headers', async () => {
       const headers = { origin: 'https://console.test', 'access-control-request-method': 'PUT' };
       const preflight = await one.ask('/v1/config', { method: 'OPTIONS', token: null, headers });
       equal(preflight.status, 204);
@@ -103,7 +103,7 @@ describe('access to the admin API', () => {
       match(String(preflight.headers['access-control-allow-headers']), /If-Match/);
     });
 
-    it('returns no CORS headers without an Origin', async () => {
+    it('is not accompanied by CORS headers without an Origin', async () => {
       const { headers } = await one.ask('/v1/config', { method: 'OPTIONS', token: null });
       equal(headers['access-control-allow-origin'], undefined);
       equal(headers['access-control-allow-methods'], undefined);

@@ -20,7 +20,7 @@ const tokens = scopes.map((id) => ({
   scopes: [id],
 }));
 
-describe('the reach of an admin token', () => {
+describe('the admin API, for a token with limited scopes,', () => {
   let directory: string;
   let listener: Server;
   let connections: number;
@@ -134,7 +134,7 @@ describe('the reach of an admin token', () => {
     }
   });
 
-  it('makes a check list the files that it did not read, and report plugins that are not loaded', async () => {
+  it('lists the files that a check did not read, and reports plugins that are not loaded', async () => {
     const file = join(directory, 'file.lua');
     const { body: refused } = await ask('check', 'POST', '/v1/check', grasping({ folder: folder() }, file));
     deepEqual([refused.errors[0].code, refused.errors[0].pointer], ['PLUGIN_NOT_SERVED', '/plugin']);
@@ -144,7 +144,7 @@ describe('the reach of an admin token', () => {
     deepEqual([status, body.unread], [200, [file]]);
   });
 
-  it('lets a token with the scope write check a configuration with its plugins and files', async () => {
+  it('checks a configuration with its plugins and files if one of them is write', async () => {
     const { status, body } = await ask('write', 'POST', '/v1/check', { ...config(), plugin: { folder: folder() } });
     deepEqual([status, body.unread, existsSync(markOf())], [200, [], true]);
     const { plugin: _, ...rest } = grasping({}, join(directory, 'file.lua'));

@@ -33,7 +33,7 @@ describe('tokens of the admin API', () => {
 
     const file = () => adminTokenFile(one.stateDirectory, one.admin.address!);
 
-    it('are one generated token in a file that only its user can read', async () => {
+    it('consist of one generated token, in a file that only the user of the gateway can read', async () => {
       equal(statSync(file()).mode & 0o777, 0o600);
       equal(await status(readFileSync(file(), 'utf8').trim()), 200);
     });

@@ -118,7 +118,7 @@ describe('the gateway while the server behind a component fails', function () {
     const { server } = stages[component]!({ side: 1, backend: 1 }, '');
     const missing = { redis: withoutRedis, nats: withoutNats, http: null, grpc: null, authorization: null }[server];
     (missing ? it.skip : it)(
-      `${component} behaves as its table says, and recovers: ${side}${missing ? ` (${missing})` : ''}`,
+      `${component} behaves as documented, and recovers: ${side}${missing ? ` (${missing})` : ''}`,
       async () => {
         ok(recovery !== '');
         const results: unknown[] = [];

@@ -80,7 +80,7 @@ describe('the benchmark against other gateways', function () {
   }
 
   (isLinux ? it : it.skip)(
-    'runs another gateway, the minimal server and the backend in turns, and checks each',
+    'runs another gateway, the minimal server and the backend alternately, and checks each',
     async () => {
       const subjects = [floor, subjectOf(koaGot, await koaGot.install(stage.folder))];
       const { results, absent } = await run(subjects);

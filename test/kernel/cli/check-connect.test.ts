@@ -329,7 +329,7 @@ describe('check --connect', () => {
     });
 
     (withoutNats ? it.skip : it)(
-      `agrees on TLS with a server of NATS, or says why not${withoutNats ?? ''}`,
+      `completes a TLS handshake with a NATS server, or reports why it cannot${withoutNats ?? ''}`,
       async () => {
         const pair = certificates.issue('nats', authority);
         const config = join(certificates.directory, 'nats.conf');

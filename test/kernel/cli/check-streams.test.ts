@@ -66,7 +66,7 @@ describe('the output streams and exit codes of check', () => {
     equal(code, 2);
     match(err, /unknown format "toString" \(one of text, json, sarif, github\)\n\nusage: sluice check /);
   });
-  it('are the usage and status 2 if no file is given on the command line', async () => {
+  it('consist of the usage and exit code 2 if no file is given', async () => {
     const { code, out } = await sluice('check', '--format', 'json');
     deepEqual([code, out], [2, '']);
   });

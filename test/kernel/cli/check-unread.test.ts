@@ -36,7 +36,7 @@ describe('check without -t', () => {
     ],
     ['an unknown log level', service({ extra_config: { 'telemetry/logging': { level: 'LOUD' } } }), 'LOGGING_LEVEL'],
     [
-      'a rate for each client without a strategy',
+      'a rate limit per client without a strategy',
       onEndpoint({ 'qos/ratelimit/router': { client_max_rate: 1 } }),
       'RATELIMIT_STRATEGY',
     ],
@@ -164,7 +164,7 @@ describe('a check that reads no files', () => {
     deepEqual(await codesOf(protectedBy({ htpasswd_path: 5 })), ['SCHEMA_TYPE']);
     deepEqual(await codesOf(protectedBy({})), ['BASIC_NO_USERS']);
   });
-  it('is noted by a check that reads the files', async () => {
+  it('differs from one that reads the files, which lists none of them as unread', async () => {
     const { errors, unread } = await examine(
       onEndpoint({ 'test/reader': { file: import.meta.filename } }),
       {},

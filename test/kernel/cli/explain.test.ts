@@ -90,7 +90,7 @@ describe('explain', () => {
   for (const [sentence, args] of [
     ['no file', ['GET', '/a']],
     ['no path', ['-c', 'x.json', 'GET']],
-    ['too many words', ['-c', 'x.json', 'GET', '/a', '/b']],
+    ['too many arguments', ['-c', 'x.json', 'GET', '/a', '/b']],
     ['an invalid header', ['-c', 'x.json', 'GET', '/a', '-H', 'no header']],
     ['an unknown format', ['-c', 'x.json', 'GET', '/a', '--format', 'xml']],
     ['a missing configuration file', ['-c', 'x.json', 'GET', '/a']],

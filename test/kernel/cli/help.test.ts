@@ -68,7 +68,7 @@ describe('a wrong call of the command line', () => {
       'unknown flag "--frmat"; did you mean "--format"?',
       () => ['check', '--frmat', 'json', '-c', file],
     ],
-    ['an unknown letter', 'unknown flag "-z"', () => ['check', '-z']],
+    ['an unknown short flag', 'unknown flag "-z"', () => ['check', '-z']],
     ['a flag without its value', "Option '-c, --config <value>' argument missing", () => ['audit', '-c']],
     ['a second file', 'unexpected argument "x.json"', () => ['check', '-c', file, 'x.json']],
     ['an argument of version', "Unexpected argument 'x'", () => ['version', 'x']],
@@ -82,8 +82,12 @@ describe('a wrong call of the command line', () => {
       'unknown namespace "prxy"; did you mean "proxy"?',
       () => ['routes', '-c', file, '--namespace', 'prxy'],
     ],
-    ['an indentation by letters', 'not white space: --indent x', () => ['check', '-d', '-i', 'x', '-c', file]],
-    ['an indentation of nothing', '--indent requires --debug', () => ['check', '-i', ' ', '-c', file]],
+    [
+      'an indentation that is not a number',
+      'not white space: --indent x',
+      () => ['check', '-d', '-i', 'x', '-c', file],
+    ],
+    ['an empty indentation', '--indent requires --debug', () => ['check', '-i', ' ', '-c', file]],
     ['a missing list file', 'cannot read /none: no such file\n', () => ['audit', '-c', file, '-I', '/none']],
     [
       'a token file that is a folder',

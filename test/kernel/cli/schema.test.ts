@@ -208,10 +208,10 @@ describe('the schema of the configuration', function () {
     'old names of components': backend({
       extra_config: { 'github.com/devopsfaith/krakend-circuitbreaker/gobreaker': breaker },
     }),
-    'the other spelling of old names': root({
+    'old names with the prefix github.com/': root({
       extra_config: { 'github_com/devopsfaith/krakend-httpsecure': { frame_deny: true } },
     }),
-    'fields not supported yet that say what their absence means': root({
+    'unsupported fields with the value that is equivalent to omitting them': root({
       async_agent: [],
       expect_continue_timeout: '0s',
     }),
@@ -233,15 +233,15 @@ describe('the schema of the configuration', function () {
     'an unknown key deep in a component': endpoint({ extra_config: { proxy: { flatmap_filter: [{ do: 'del' }] } } }),
     'an unknown component': endpoint({ extra_config: { 'qos/ratelimit/ruoter': {} } }),
     'a component at another level': root({ extra_config: { 'qos/circuit-breaker': breaker } }),
-    'a component that is no object': endpoint({ extra_config: { 'validation/json-schema': true } }),
+    'a component that is not an object': endpoint({ extra_config: { 'validation/json-schema': true } }),
     'a missing field': backend({ extra_config: { 'qos/circuit-breaker': { interval: 1, timeout: 1 } } }),
-    'a number for a duration': root({ timeout: 2 }),
+    'a number in place of a duration': root({ timeout: 2 }),
     'a duration without a unit': root({ timeout: '2' }),
-    'a text for a number': root({ port: '8080' }),
+    'a string in place of a number': root({ port: '8080' }),
     'a port out of range': root({ port: 65536 }),
-    'a list for a text': backend({ group: ['a'] }),
-    'a header twice': endpoint({ input_headers: ['A', 'A'] }),
-    'no backend': endpoint({ backend: [] }),
+    'a list in place of a string': backend({ group: ['a'] }),
+    'a duplicate header': endpoint({ input_headers: ['A', 'A'] }),
+    'an endpoint without backends': endpoint({ backend: [] }),
     'an unknown method': endpoint({ method: 'FETCH' }),
     'an unknown output': endpoint({ output_encoding: 'jsn' }),
     'an output that cannot be written': endpoint({ output_encoding: 'rss' }),
@@ -250,7 +250,7 @@ describe('the schema of the configuration', function () {
     'an unknown choice of a component': endpoint({ extra_config: { proxy: { combiner: 'best' } } }),
     'an unknown version of TLS': root({ client_tls: { min_version: 'TLS14' } }),
     'version 1': { version: 1, endpoints: [] },
-    'no version': { endpoints: [] },
+    'a configuration without a version': { endpoints: [] },
     'names of version 2 in version 3': endpoint({ headers_to_pass: ['A'] }),
     'names of version 2 in a backend of version 3': backend({ whitelist: ['a'] }),
     'names of version 2 in a component of version 3': backend({

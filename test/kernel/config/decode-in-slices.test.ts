@@ -3,10 +3,10 @@ import { decodeInSlices, decodeText } from '../../../kernel/config/syntax/load.t
 
 describe('a text that is decoded from UTF-8 in slices', () => {
   for (const [what, text] of [
-    ['nothing', ''],
+    ['an empty text', ''],
     ['characters of one byte', 'a'.repeat(5_000_000)],
-    ['characters of three bytes, with any end of a slice', `x${'€'.repeat(1_500_000)}`],
-    ['a mark of the byte order', `\ufeff{"a": 1}`],
+    ['characters of three bytes, wherever a slice ends', `x${'€'.repeat(1_500_000)}`],
+    ['a byte order mark', `\ufeff{"a": 1}`],
   ] as const) {
     it(`equals the text decoded at once: ${what}`, async () => {
       const bytes = Buffer.from(text);

@@ -43,7 +43,10 @@ describe('a configuration that is normalized in batches of endpoints', () => {
     ['an error in one endpoint', document(some.with(3, endpoint(3, { timeout: 'soon' })))],
     ['an error at the root', document(some, { timeout: 'soon' })],
     ['a duplicate endpoint', document([...some, endpoint(3)])],
-    ['two that collide', document([...some, endpoint(8, { endpoint: '/{a}/b' }), endpoint(9, { endpoint: '/{b}/b' })])],
+    [
+      'two endpoints that collide',
+      document([...some, endpoint(8, { endpoint: '/{a}/b' }), endpoint(9, { endpoint: '/{b}/b' })]),
+    ],
     ['an old version', { ...document(some), version: 2 }],
     [
       'old names',
@@ -51,11 +54,11 @@ describe('a configuration that is normalized in batches of endpoints', () => {
         some.with(1, endpoint(1, { extra_config: { 'github.com/devopsfaith/krakend-ratelimit/juju/router': {} } })),
       ),
     ],
-    ['one that is no object', document([...some, [] as object])],
-    ['fewer than fit', document([endpoint(1)])],
-    ['none', document([])],
-    ['no list', { version: 3, endpoints: {} }],
-    ['no object', []],
+    ['an endpoint that is not an object', document([...some, [] as object])],
+    ['fewer endpoints than fit into a batch', document([endpoint(1)])],
+    ['no endpoints', document([])],
+    ['endpoints that are not a list', { version: 3, endpoints: {} }],
+    ['a document that is not an object', []],
   ];
   for (const [what, data] of cases) {
     for (const least of [1, 2, 4]) {

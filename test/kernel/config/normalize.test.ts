@@ -286,6 +286,6 @@ describe('an unknown namespace', () => {
       "'telemetry/instana' is not supported yet",
     );
   });
-  it('is not reported by this rule if KrakenD does not have it either', () =>
+  it('is not reported as unsupported if KrakenD does not have it either', () =>
     equal(notSupportedYet('telemetry/nothing', '/x', [], known.compatibility), undefined));
 });

@@ -58,7 +58,7 @@ describe('a large configuration that is parsed while requests are served', () =>
       json(many).replace('"version": 3', '"version": 3.00000000000000000001'),
     ],
     [
-      'keys of prototypes',
+      'keys named like members of prototypes',
       'gateway.json',
       json([...many, JSON.parse('{"__proto__": {"constructor": 1}}')], { constructor: {} }),
     ],
@@ -79,27 +79,27 @@ describe('a large configuration that is parsed while requests are served', () =>
     ['no list of endpoints', 'gateway.json', json(many).replace('"endpoints"', '"others"')],
     ['a list that is an object', 'gateway.json', JSON.stringify({ endpoints: { a: many } })],
     [
-      'no comma between two',
+      'a missing comma between two endpoints',
       'gateway.json',
       json(many).replace('},\n  {\n   "endpoint": "/path-9"', '} {\n   "endpoint": "/path-9"'),
     ],
     [
-      'two commas',
+      'two commas between two endpoints',
       'gateway.json',
       json(many).replace(',\n  {\n   "endpoint": "/path-9"', ',,\n  {\n   "endpoint": "/path-9"'),
     ],
-    ['a comma behind the last', 'gateway.json', json(many).replace(/\}\n {1}\],/, '},],')],
-    ['a comma before the first', 'gateway.json', json(many).replace('"endpoints": [', '"endpoints": [,')],
-    ['a brace in the place of a bracket', 'gateway.json', json(many).replace(/\}\n {1}\],/, '}},')],
+    ['a comma after the last endpoint', 'gateway.json', json(many).replace(/\}\n {1}\],/, '},],')],
+    ['a comma before the first endpoint', 'gateway.json', json(many).replace('"endpoints": [', '"endpoints": [,')],
+    ['a brace in place of a bracket', 'gateway.json', json(many).replace(/\}\n {1}\],/, '}},')],
     [
       'a control character in an empty list',
       'gateway.json',
       json([], { filler: 'x'.repeat(40_000) }).replace('[]', '[\u0001]'),
     ],
-    ['an end in the middle', 'gateway.json', json(many).slice(0, 30_000)],
-    ['text behind the end', 'gateway.json', `${json(many)} x`],
-    ['marks of a merge', 'gateway.json', json(many).replace('"timeout"', '\n<<<<<<< a\n"timeout"')],
-    ['a list in the place of the document', 'gateway.json', JSON.stringify(many)],
+    ['a truncated text', 'gateway.json', json(many).slice(0, 30_000)],
+    ['text after the end', 'gateway.json', `${json(many)} x`],
+    ['merge conflict markers', 'gateway.json', json(many).replace('"timeout"', '\n<<<<<<< a\n"timeout"')],
+    ['a list in place of the document', 'gateway.json', JSON.stringify(many)],
     ['an endpoint nested too deeply', 'gateway.json', json([...many, JSON.parse('['.repeat(300) + ']'.repeat(300))])],
     [
       'a text that exhausts every parser',
@@ -117,7 +117,7 @@ describe('a large configuration that is parsed while requests are served', () =>
     ['TOML with an error', 'gateway.toml', toml('a = = 1')],
     ['a short text', 'gateway.json', json([endpoint(1)])],
     ['a short text with an error', 'gateway.yaml', 'a: ['],
-    ['a long text of nothing', 'gateway.json', ' '.repeat(40_000)],
+    ['a long text of white space', 'gateway.json', ' '.repeat(40_000)],
   ];
   for (const [what, file, text] of cases) {
     it(`has the same data as when it is parsed at once: ${what}`, () => isTheSame(text, file));

@@ -31,7 +31,7 @@ describe('a segment of an endpoint path', () => {
     ['ab{a}bc', 'abc', undefined],
   ];
   for (const [segment, value, values] of cases) {
-    it(`${segment} matches ${JSON.stringify(value)} with ${JSON.stringify(values)}`, () =>
+    it(`${segment} ${values ? `reads ${JSON.stringify(values)} from` : 'does not match'} ${JSON.stringify(value)}`, () =>
       deepEqual(readSegment(parseSegment(segment).texts, value), values));
   }
 });

@@ -29,18 +29,18 @@ describe('a configuration text of which only endpoints have changed', () => {
   const before = parse(text(all));
 
   const cases: readonly (readonly [string, readonly unknown[], readonly number[]])[] = [
-    ['one that has changed', all.with(1, endpoint(1, { timeout: '4s' })), [0, 2, 3]],
-    ['the first', all.with(0, endpoint(9)), [1, 2, 3]],
-    ['the last', all.with(3, endpoint(9, { exact: 1 })), [0, 1, 2]],
-    ['one more at the beginning', [endpoint(9), ...all], [0, 1, 2, 3]],
-    ['one more at the end', [...all, endpoint(9)], [0, 1, 2, 3]],
-    ['one more in the middle', all.toSpliced(2, 0, endpoint(9)), [0, 1, 2, 3]],
-    ['one less', all.toSpliced(1, 1), [0, 2, 3]],
-    ['two that are far from one another', all.with(0, endpoint(8)).with(3, endpoint(9)), [1, 2]],
-    ['another order', all.toReversed(), [0, 1, 2, 3]],
-    ['none of those before it', [endpoint(7), endpoint(8)], []],
-    ['none at all', [], []],
-    ['nothing else', all, [0, 1, 2, 3]],
+    ['one changed endpoint', all.with(1, endpoint(1, { timeout: '4s' })), [0, 2, 3]],
+    ['a changed first endpoint', all.with(0, endpoint(9)), [1, 2, 3]],
+    ['a changed last endpoint', all.with(3, endpoint(9, { exact: 1 })), [0, 1, 2]],
+    ['an endpoint added at the beginning', [endpoint(9), ...all], [0, 1, 2, 3]],
+    ['an endpoint added at the end', [...all, endpoint(9)], [0, 1, 2, 3]],
+    ['an endpoint added in the middle', all.toSpliced(2, 0, endpoint(9)), [0, 1, 2, 3]],
+    ['a removed endpoint', all.toSpliced(1, 1), [0, 2, 3]],
+    ['two changed endpoints that are far apart', all.with(0, endpoint(8)).with(3, endpoint(9)), [1, 2]],
+    ['endpoints in another order', all.toReversed(), [0, 1, 2, 3]],
+    ['only new endpoints', [endpoint(7), endpoint(8)], []],
+    ['an empty list', [], []],
+    ['an unchanged list', all, [0, 1, 2, 3]],
   ];
   for (const [what, endpoints, same] of cases) {
     it(`is parsed only in its changed parts: ${what}`, async () => {
@@ -54,9 +54,13 @@ describe('a configuration text of which only endpoints have changed', () => {
 
   const many = Array.from({ length: 100 }, (_, at) => endpoint(at));
   const scattered: readonly (readonly [string, readonly unknown[], number])[] = [
-    ['every third', many.map((each, at) => (at % 3 === 0 ? endpoint(at, { timeout: '4s' }) : each)), 66],
     [
-      'one that has changed, one less and one more',
+      'every third endpoint changed',
+      many.map((each, at) => (at % 3 === 0 ? endpoint(at, { timeout: '4s' }) : each)),
+      66,
+    ],
+    [
+      'one endpoint changed, one removed and one added',
       many.with(90, endpoint(200)).toSpliced(60, 1).toSpliced(5, 0, endpoint(201)),
       98,
     ],
@@ -66,7 +70,7 @@ describe('a configuration text of which only endpoints have changed', () => {
       100,
     ],
     ['forty endpoints removed', many.toSpliced(30, 40), 60],
-    ['the end at the beginning', [...many.slice(70), ...many.slice(0, 70)], 100],
+    ['the last endpoints moved to the beginning', [...many.slice(70), ...many.slice(0, 70)], 100],
   ];
   for (const [what, endpoints, same] of scattered) {
     it(`is parsed only in its changed parts, with many endpoints: ${what}`, async () => {
@@ -94,10 +98,10 @@ describe('a configuration text of which only endpoints have changed', () => {
   });
 
   for (const [what, source] of [
-    ['differs elsewhere, too', text(all, { name: 'another' })],
+    ['also differs outside the endpoints', text(all, { name: 'another' })],
     ['has a comment', text(all).replace('"/path-2"', '"/path-2" // that one')],
-    ['has a key twice', text(all).replace('"/path-2",', '"/path-2", "endpoint": "/b",')],
-    ['is no JSON there', text(all).replace('"/path-2",', '"/path-2"')],
+    ['has a duplicate key', text(all).replace('"/path-2",', '"/path-2", "endpoint": "/b",')],
+    ['is not valid JSON in an endpoint', text(all).replace('"/path-2",', '"/path-2"')],
     ['ends the list early', text(all).replace('"/path-2",', '"/x"}], "port": 80, "x": [{"a": "/b",')],
     ['is nested too deeply', text(all.with(1, endpoint(1, { a: JSON.parse('['.repeat(199) + ']'.repeat(199)) })))],
   ] as const) {

@@ -161,7 +161,7 @@ describe('check, for components', () => {
         '"telemetry/logging" has no effect at endpoint level: it belongs in the extra_config of the service or a backend',
       );
     });
-    it('reports the router, too', async () => {
+    it('reports the router at the wrong level, too', async () => {
       equal(
         (await result(onEndpoint({ router: {} }), 'NAMESPACE_LEVEL')).hint,
         'move it to the extra_config of the service',

@@ -117,17 +117,17 @@ describe('a secret in the configuration file', () => {
       equal(secret({ 'auth/x': { list: [{ [field]: 'v' }] } }).length, 1, field);
     }
   });
-  it('is not assumed in fields that refer to something else', () => {
+  it('is not reported for fields that refer to something else', () => {
     for (const field of ['token_keys', 'private_key', 'jwk_url', 'secret_url', 'cache_key']) {
       deepEqual(secret({ 'auth/x': { [field]: 'v' } }), [], field);
     }
   });
-  it('is not assumed in references', () => {
+  it('is not reported for references', () => {
     for (const value of ['', '$PASSWORD', '{{ env "X" }}', 'env:PASSWORD']) {
       deepEqual(secret({ 'auth/x': { password: value } }), [], value);
     }
   });
-  it('is not assumed in variables and file paths', () => {
+  it('is not reported for variables and file paths', () => {
     const environment = { PASSWORD_OF_RULES: 'pa55-of-rules' };
     const readFile = () => '-----BEGIN PRIVATE KEY-----\nof rules\n-----END PRIVATE KEY-----\n';
     const filled = (component: object) => secret(interpolate(component as never, { environment, readFile }) as object);
@@ -140,7 +140,7 @@ describe('a secret in the configuration file', () => {
     );
     equal(filled(settings('${OTHER_OF_RULES:-written here}')).length, 1);
   });
-  it('is not assumed in maps whose keys are data', () => {
+  it('is not reported for maps whose keys are data', () => {
     deepEqual(secret({ proxy: { static: { data: { token: 'v' }, strategy: 'always' } } }), []);
     deepEqual(findings(backends([{ mapping: { password: 'pw' } }]), 'SECRET_LITERAL'), []);
   });
@@ -156,7 +156,7 @@ describe('a secret in the configuration file', () => {
       '/tls/keys/0/private_key',
     );
   });
-  it('is not assumed in certificates', () => {
+  it('is not reported for certificates', () => {
     deepEqual(secret({ 'auth/x': { cert: '-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----' } }), []);
   });
 });

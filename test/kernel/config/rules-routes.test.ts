@@ -39,7 +39,7 @@ describe('two colliding routes', () => {
     equal(pointedAt('/u/{a}-x{c}/y', result), '{c}');
     match(result.message, /called '\{c\}' here and '\{b\}' there/);
   });
-  it('are not assumed if the fixed text around variables differs', () =>
+  it('are not reported if the fixed text around variables differs', () =>
     deepEqual(findings(inWords('/{a}', '/{b}.json', '/{c}-{d}', '/x{e}'), 'ROUTE_COLLISION'), []));
   it('are reported as duplicates if their patterns are equal', () =>
     equal(findings(inWords('/{a}-{b}', '/{a}-{b}'), 'ROUTE_DUPLICATE').length, 1));
@@ -140,8 +140,8 @@ describe('a backend that points to the gateway itself', () => {
     equal(loops('http://10.1.2.3:8085', { listen_ip: '10.1.2.3' }).length, 1);
     equal(loops('http://localhost:8085', { listen_ip: '10.1.2.3' }).length, 0);
   });
-  it('is not assumed for another port', () => equal(loops('http://localhost:8086').length, 0));
-  it('is not assumed for the debug and echo endpoints', () => {
+  it('is not reported for another port', () => equal(loops('http://localhost:8086').length, 0));
+  it('is not reported for the debug and echo endpoints', () => {
     equal(loops('http://localhost:8085', {}, '/__debug/x').length, 0);
     equal(loops('http://localhost:8085', {}, '/__echo').length, 0);
   });

@@ -28,38 +28,38 @@ describe('a misspelled key', () => {
 describe('a key that belongs to another object', () => {
   const rows: [what: string, document: object, message: string][] = [
     [
-      'the endpoint on a backend',
+      'a field of the endpoint on a backend',
       backends([{ output_encoding: 'json' }]),
       "'output_encoding' belongs to the endpoint, not to a backend",
     ],
     [
-      'a backend on an endpoint',
+      'a field of a backend on an endpoint',
       service([{ url_pattern: '/' }]),
       "'url_pattern' belongs to a backend, not to an endpoint",
     ],
-    ['the root on an endpoint', service([{ port: 80 }]), "'port' belongs to the root, not to an endpoint"],
+    ['a field of the root on an endpoint', service([{ port: 80 }]), "'port' belongs to the root, not to an endpoint"],
     [
-      'the root on a backend',
+      'a field of the root on a backend',
       backends([{ write_timeout: '1s' }]),
       "'write_timeout' belongs to the root, not to a backend",
     ],
     [
-      'an endpoint on the root',
+      'a field of an endpoint at the root',
       service([], { input_headers: [] }),
       "'input_headers' belongs to an endpoint, not to the root",
     ],
     [
-      'the router on the root',
+      'a field of the router at the root',
       service([], { return_error_msg: true }),
       "'return_error_msg' belongs to extra_config.router, not to the root",
     ],
     [
-      'the root on the router',
+      'a field of the root in the router',
       service([], { extra_config: { router: { port: 1 } } }),
       "'port' belongs to the root, not to extra_config.router",
     ],
     [
-      'extra_config, a component',
+      'a component outside extra_config',
       service([{ 'qos/ratelimit/router': {} }]),
       "'qos/ratelimit/router' is a component: it belongs in 'extra_config'",
     ],
@@ -136,7 +136,7 @@ describe('a value of the wrong type', () => {
     const schema = { anyOf: [{ type: 'boolean' }, { type: 'integer' }] } as const;
     deepEqual(compileSchema(schema)('true', '').errors[0]!.fix, { value: true });
   });
-  it('is not assumed for a number with many digits', () => {
+  it('is not reported for a number with many digits', () => {
     deepEqual(compileSchema({ type: 'number' })(parseExact('1.00000000000000000001'), '').errors, []);
   });
 });

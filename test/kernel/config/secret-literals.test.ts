@@ -25,13 +25,13 @@ describe('a clear-text secret that only a schema marks', () => {
       ['/at/one/pin', "'pin'"],
       ['/at/each/a/pin', "'pin'"],
     ]));
-  it('is not assumed in references', () => deepEqual(marked({ pin: '$PIN' }), []));
-  it('is not assumed in empty strings', () => deepEqual(marked({ pin: '' }), []));
-  it('is not assumed in addresses without a password', () => {
+  it('is not reported for references', () => deepEqual(marked({ pin: '$PIN' }), []));
+  it('is not reported for empty strings', () => deepEqual(marked({ pin: '' }), []));
+  it('is not reported for addresses without a password', () => {
     deepEqual(marked({ pin: 'http://proxy.test:3128' }), []);
     deepEqual(marked({ pin: 'proxy.test:3128' }), []);
   });
-  it('is not assumed in settings that store a hash', () => {
+  it('is not reported for settings that store a hash', () => {
     const key = { type: 'string', description: 'A key.' } as const;
     const form = (hash: string, inner: Schema): Schema => ({
       type: 'object',
@@ -54,7 +54,7 @@ describe('a clear-text secret', () => {
   const results = (component: object) =>
     secretLiterals({ extra_config: component }, known).map(({ pointer }) => pointer);
 
-  it('is not assumed in unrelated fields named key', () =>
+  it('is not reported for unrelated fields named key', () =>
     deepEqual(results({ 'auth/x': { keys: [{ key: 'k' }] } }), []));
   it('is recognized in lists, as in the fields of a token request', () =>
     deepEqual(
@@ -72,13 +72,13 @@ describe('a clear-text secret', () => {
       },
     ]);
   });
-  it('is not assumed in values that are only possibly secrets', () => {
+  it('is not reported for values that are only possibly secrets', () => {
     const values = { type: 'object', values: { type: 'string', secret: 'possible' } } as const;
     deepEqual(markedLiterals({ type: 'object', properties: { values } }, { values: { tenant: 'x' } }, ''), []);
   });
   it('is recognized in a component with an old name', () =>
     deepEqual(results({ 'github.com/devopsfaith/krakend-jose/signer': { token: 'x' } }).length, 1));
-  it('is not assumed in strings with placeholders', () => {
+  it('is not reported for strings with placeholders', () => {
     deepEqual(results({ 'auth/x': { password: 'a{{ env "X" }}' } }), []);
     deepEqual(results({ 'auth/x': { password: '<shop_password>', url: 'amqp://shop:<password>@broker' } }), []);
     deepEqual(results({ 'auth/x': { password: '<a>b' } }), ['/extra_config/auth~1x/password']);

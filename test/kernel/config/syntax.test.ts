@@ -95,7 +95,8 @@ describe('a syntax error of JSON', () => {
       [['the list ends here', 5, 2]],
     );
   });
-  it('is reported once if it swallows a comma', () => equal(reported('{\n "a": "x,\n "b": 1\n}', 'g.json').length, 1));
+  it('is reported once if it hides the following comma', () =>
+    equal(reported('{\n "a": "x,\n "b": 1\n}', 'g.json').length, 1));
   it('is reported once per line', () => equal(reported('{ a: b c: d, e: f }', 'g.json').length, 1));
   it('is reported at most 20 times', () => {
     const text = `{\n${Array.from({ length: 30 }, (_, index) => `"k${index}": 1`).join('\n')}\n}`;

@@ -33,7 +33,7 @@ describe('a credential within a longer text', () => {
     'mutation($password: String!) { login(password: $password) { token } }',
     'sk-some-words-that-are-joined-by-hyphens',
   ]) {
-    it(`is not assumed in: ${text.slice(0, 50)}`, () => deepEqual(found(text), []));
+    it(`is not reported for: ${text.slice(0, 50)}`, () => deepEqual(found(text), []));
   }
 
   it('is searched for in time that grows with the text', () => {

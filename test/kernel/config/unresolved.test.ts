@@ -15,7 +15,7 @@ describe('an unresolved variable in a configuration', () => {
       deepEqual(codes(service([], { name })), ['/name'], name);
     }
   });
-  it('is not assumed in text that only resembles one', () => {
+  it('is not reported in text that only resembles one', () => {
     for (const name of ['$', '$1', '${', 'cost: $5', '$filter', '{{id}}', '{x}', '{{}}']) {
       deepEqual(codes(service([], { name })), [], name);
     }

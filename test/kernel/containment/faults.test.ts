@@ -37,7 +37,7 @@ describe('a fault in a plugin from a file', () => {
   const none: AnyWrap = () => async () => undefined as unknown as Reply;
 
   for (const [what, hooks, hook] of [
-    ['throws before everything', { service: { request: throwing } }, 'request'],
+    ['throws around all endpoints', { service: { request: throwing } }, 'request'],
     ['throws before the endpoint', { endpoint: { endpoint: throwing } }, 'endpoint'],
     ['throws around the pipe', { endpoint: { proxy: throwing } }, 'proxy'],
     ['throws around a backend', { backend: { backend: throwing } }, 'backend'],
@@ -46,15 +46,15 @@ describe('a fault in a plugin from a file', () => {
     ['rejects before the endpoint', { endpoint: { endpoint: rejecting } }, 'endpoint'],
     ['rejects around a backend', { backend: { backend: rejecting } }, 'backend'],
     ['returns an invalid reply', { endpoint: { endpoint: wrong } }, 'endpoint'],
-    ['promises nothing', { endpoint: { proxy: none } }, 'proxy'],
-    ['throws when it looks at the reply', { endpoint: { endpoint: looksLast(boom) } }, 'endpoint'],
-    ['rejects when it looks at the reply', { endpoint: { proxy: looksLast(async () => boom()) } }, 'proxy'],
-    ['throws when it looks at the request', { endpoint: { proxy: looksFirst(boom) } }, 'proxy'],
+    ['resolves to nothing', { endpoint: { proxy: none } }, 'proxy'],
+    ['throws in a hook on the reply', { endpoint: { endpoint: looksLast(boom) } }, 'endpoint'],
+    ['rejects in a hook on the reply', { endpoint: { proxy: looksLast(async () => boom()) } }, 'proxy'],
+    ['throws in a hook on the request', { endpoint: { proxy: looksFirst(boom) } }, 'proxy'],
     ['throws in place of the merge', { endpoint: { combine: boom } }, 'combine'],
     ['throws while data is shaped', { endpoint: { shape: boom } }, 'shape'],
     ['throws while data of a backend is shaped', { backend: { shape: boom } }, 'shape'],
     ['returns no data', { backend: { shape: () => null as never } }, 'shape'],
-    ['throws in how backends are called', { endpoint: { gather: { name: 'first', over: () => boom } } }, 'gather'],
+    ['throws while it calls the backends', { endpoint: { gather: { name: 'first', over: () => boom } } }, 'gather'],
     ['throws as Koa middleware', { service: { middleware: boom } }, 'middleware'],
     ['rejects as Koa middleware', { service: { middleware: async () => boom() } }, 'middleware'],
   ] as const satisfies readonly (readonly [string, Hooks, string])[]) {
@@ -135,17 +135,17 @@ describe('a fault in a plugin from a file', () => {
       },
       500,
     ],
-    ['a refusal', () => () => refuse(418), 418],
+    ['a rejection', () => () => refuse(418), 418],
     ['a failed reply', () => () => Reply.failed(new CallError('NO', 'no')), 500],
   ] as const satisfies readonly (readonly [string, AnyWrap, number])[]) {
-    it(`is not assumed for a hook that returns ${what}`, async () => {
+    it(`is not reported for a hook that returns ${what}`, async () => {
       await start({ endpoint: { endpoint: wrap } });
       equal(await status(), expected);
       deepEqual([faults(), errors()], [[], []]);
     });
   }
 
-  it('is not assumed for Koa middleware that rejects a client', async () => {
+  it('is not reported for Koa middleware that rejects a client', async () => {
     const middleware = (context: unknown) => (context as { throw(status: number): never }).throw(403);
     await start({ service: { middleware } });
     equal(await status(), 403);

@@ -163,7 +163,7 @@ describe('faults of handlers of the KrakenD-compatible form', () => {
     deepEqual(await ask(), [500, 'boom']);
   });
 
-  it('of an unused module: it is listed without places', async () => {
+  it('are absent for an unused module, which is listed without places', async () => {
     await open('middleware', {});
     const { file, places, instances } = await listed('idle');
     deepEqual([file, places, instances], ['/plugins/idle.js', [], 0]);

@@ -61,12 +61,12 @@ describe('policies for faults of plugins from files', () => {
       ['a pipe', { endpoint: { proxy: () => boom } }],
       ['a backend', { backend: { backend: () => boom } }],
       ['a transport', { backend: { transport: () => boom } }],
-      ['a pipe, that looks at the request', { endpoint: { proxy: looksFirst(boom) } }],
-      ['a pipe, that looks at the reply', { endpoint: { proxy: looksLast(boom) } }],
-      ['a pipe, later', { endpoint: { proxy: () => async () => boom() } }],
+      ['a pipe, in a hook on the request', { endpoint: { proxy: looksFirst(boom) } }],
+      ['a pipe, in a hook on the reply', { endpoint: { proxy: looksLast(boom) } }],
+      ['a pipe, asynchronously', { endpoint: { proxy: () => async () => boom() } }],
       ['a pipe, and returns no reply', { endpoint: { proxy: () => () => undefined as unknown as Reply } }],
-      ['a backend, that shapes its data', { backend: { shape: boom } }],
-      ['the middleware of Koa', { service: { middleware: boom } }],
+      ['a backend whose data it shapes', { backend: { shape: boom } }],
+      ['Koa middleware', { service: { middleware: boom } }],
     ] as const satisfies readonly (readonly [string, Hooks])[]) {
       it(`leave the response as if the hook did not exist: ${what}`, async () => {
         await start(hooks as Hooks, { policy });

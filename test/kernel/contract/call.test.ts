@@ -7,7 +7,7 @@ import { until } from '../../support/conditions.ts';
 const user = defineSlot<string>('test user');
 const outcome: Outcome = { status: 200, completed: true, reason: null };
 
-describe('a Call', () => {
+describe('the class Call:', () => {
   describe('values of a call', () => {
     it('are visible to the whole request', () => {
       const call = new Call();

@@ -38,7 +38,7 @@ describe('a HeaderBag', () => {
     ['a line break', 'X-A', 'a\r\nSet-Cookie: b'],
     ['NUL', 'X-A', 'a\0'],
     ['DEL', 'X-A', '\x7f'],
-    ['a name that is not one', 'X A', 'a'],
+    ['an invalid name', 'X A', 'a'],
     ['an empty name', '', 'a'],
   ] as const) {
     it(`rejects ${what} when a header is set or added, and stays unchanged`, () => {

@@ -37,7 +37,7 @@ describe('the body of a request', () => {
     await rejects(async () => body.bytes(), { code: 'BODY_CONSUMED' });
   });
 
-  describe('that is tapped', () => {
+  describe('that a tap observes', () => {
     const tapped = (body: RequestBody): string[] => {
       const seen: string[] = [];
       body.tap((chunk) => seen.push(String(chunk)));

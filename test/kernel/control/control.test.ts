@@ -212,7 +212,7 @@ describe('configuration changes', () => {
       JSON.stringify({ version: 3, tls: { keys: [{ public_key: 'none', private_key: 'none' }] }, endpoints: [] }),
     ],
   ] as const) {
-    it(`that are rejected for ${slug} have that name`, async () => {
+    it(`that are rejected for ${slug} are reported with that type`, async () => {
       const gateway = await start(config());
       await rejects(gateway.apply({ trigger: 'api', source: new ConfigText(text, 'json') }), { slug });
     });
@@ -257,12 +257,12 @@ describe('configuration changes', () => {
     equal(second.status.revision, 3);
   });
 
-  describe('a start with an invalid configuration', () => {
-    it('fails', async () => {
+  describe('at a start with an invalid configuration', () => {
+    it('fail', async () => {
       await rejects(startFile('{'), /CONFIG_SYNTAX|property|unclosed|brace/i);
     });
 
-    it('resumes the last good one on request, and then follows the file', async () => {
+    it('resume the last good one on request, and then follow the file', async () => {
       const revisionDirectory = join(directory, 'revisions');
       const { gateway: first, file } = await startFile(config({ name: 'good' }), { revisionDirectory });
       await first.listen();
@@ -278,7 +278,7 @@ describe('configuration changes', () => {
       equal(second.config.name, 'mended');
     });
 
-    it('still fails if no good one exists', async () => {
+    it('still fail if no good one exists', async () => {
       const revisionDirectory = join(directory, 'revisions');
       await rejects(startFile('{', { revisionDirectory, resumeLastGood: true }));
     });

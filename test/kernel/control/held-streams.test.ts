@@ -46,8 +46,8 @@ describe('streams of replaced configurations', () => {
 
   for (const [what, serving] of [
     ['has changed', [route('/a', lease(0), 2)]],
-    ['has gone', []],
-    ['has another path now', [route('/b', lease(0))]],
+    ['was removed', []],
+    ['has a new path', [route('/b', lease(0))]],
   ] as const) {
     it(`end after drain_timeout if their endpoint ${what}`, () => {
       const hold = lease();

@@ -56,7 +56,7 @@ describe('the stored history of changes', () => {
 
     for (const [of, refuses] of [
       ['warnings', false],
-      ['refusals', true],
+      ['rejections', true],
     ] as const) {
       it(`despite their ${of}`, async () => {
         const change = gateway.reload(config({ 'test/talkative': { refuses } })).catch(() => {});

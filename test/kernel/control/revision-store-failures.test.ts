@@ -198,13 +198,13 @@ describe('a revision history on a full disk', () => {
 describe('foreign files in the directory of revisions', () => {
   const directory = directories();
   const cases: readonly (readonly [what: string, name: string, content: string])[] = [
-    ['cut off', '00000002.json', JSON.stringify(revision(2)).slice(0, 100)],
+    ['truncated', '00000002.json', JSON.stringify(revision(2)).slice(0, 100)],
     ['empty', '00000002.json', ''],
-    ['no object', '00000002.json', '[]'],
+    ['not an object', '00000002.json', '[]'],
     ['under a wrong number', '00000002.json', JSON.stringify(revision(3))],
     ['without content', '00000002.json', JSON.stringify({ ...revision(2), text: undefined })],
     ['from an unknown source', '00000002.json', JSON.stringify({ ...revision(2), source: 'rumour' })],
-    ['of somebody else', 'notes.txt', 'mine'],
+    ['of another program', 'notes.txt', 'mine'],
   ];
   for (const [what, name, content] of cases) {
     it(`are skipped, named in a warning and kept: ${what}`, async () => {

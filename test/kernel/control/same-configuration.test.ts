@@ -45,8 +45,8 @@ describe('a configuration counts as equal to the active one', () => {
     'the service differs': print('t', { a: '1', b: '2' }),
     'an endpoint differs': print('s', { a: '1', b: '3' }),
     'an endpoint is missing': print('s', { a: '1' }),
-    'an endpoint is more': print('s', { a: '1', b: '2', c: '3' }),
-    'an endpoint is in the place of another': print('s', { a: '1', c: '2' }),
+    'an endpoint is added': print('s', { a: '1', b: '2', c: '3' }),
+    'an endpoint replaces another': print('s', { a: '1', c: '2' }),
   })) {
     it(`no longer if ${what}`, () => equal(isSame(serving, other, new ReadFiles()), false));
   }

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { addressFamily, addressMatcher, isAddressRange, parseAdminAddress } from '#contract';
 import { adminTokenFile } from '../../../kernel/contract/internal.ts';
 
-describe('an IP address', () => {
+describe('the family of an IP address, 0 for any other text,', () => {
   for (const [text, family] of [
     ['10.0.0.1', 4],
     ['::1', 6],
@@ -12,7 +12,7 @@ describe('an IP address', () => {
     ['localhost', 0],
     ['', 0],
   ] as const) {
-    it(`belongs to family ${family}: '${text}'`, () => equal(addressFamily(text), family));
+    it(`is ${family}: '${text}'`, () => equal(addressFamily(text), family));
   }
 });
 

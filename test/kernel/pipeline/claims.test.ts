@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import type { ConfigError, Plugin } from '#contract';
 import { onlyClaim } from '../../../kernel/pipeline/attach/attach.ts';
 
-describe('a contribution that only one component can make', () => {
+describe('a setting that only one component may provide', () => {
   const attached = (name: string, at: { reload?: string }) => ({
     plugin: { name } as Plugin,
     at,
@@ -15,7 +15,7 @@ describe('a contribution that only one component can make', () => {
     return { value, errors: errors.map((error) => [error.code, error.pointer, error.message, error.related]) };
   };
 
-  it('is returned if exactly one component makes it', () => {
+  it('is returned if exactly one component provides it', () => {
     deepEqual(claim(attached('a', {}), attached('b', { reload: 'x' })), { value: 'x', errors: [] });
     equal(claim(attached('a', {})).value, undefined);
   });

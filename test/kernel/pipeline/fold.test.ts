@@ -11,7 +11,7 @@ for (const [name, folded] of [
   ['folded', fold],
   ['folded so that each always gets a reply', foldSettled],
 ] as readonly (readonly [string, Folding])[]) {
-  describe(`composed wraps ${name}`, () => {
+  describe(`wraps ${name}`, () => {
     const seen: string[] = [];
     const noting = (word: string, slow = false): Wrap<PipeRequest> =>
       look(slow ? async () => void seen.push(word) : () => void seen.push(word));

@@ -129,7 +129,7 @@ describe('the host of a backend request', () => {
     ['..a', '..a'],
     ['a/b', 'a%2Fb'],
   ] as const) {
-    it(`${made === undefined ? 'cannot hold' : 'holds'} the value "${value}"`, () => {
+    it(`${made === undefined ? 'cannot contain' : 'can contain'} the value "${value}"`, () => {
       const { request, call } = bring({ headers: ['X-A', value] });
       equal(compileText('http://{input_headers.x-a}', encodeHost)(request, call), made && `http://${made}`);
     });

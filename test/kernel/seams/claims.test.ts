@@ -36,7 +36,7 @@ const both = { 'test/first': {}, 'test/second': {} };
 const format = () => '';
 const shape: AtBackend['shape'] = (data) => data;
 
-describe('two components with a contribution that only one can make', () => {
+describe('two components with a setting that only one component may provide', () => {
   for (const [what, section, does] of [
     [
       'a way to call the backends',
@@ -51,7 +51,7 @@ describe('two components with a contribution that only one can make', () => {
     ['a sink', { service: { logging: { accessSink: silentSinks.stdout } } }, 'set the destination of the access log'],
     ['settings of reloads', { service: { reload: reload() } }, 'decide how configurations are replaced'],
   ] satisfies [string, Parameters<typeof rivals>[0], string][]) {
-    it(`are rejected by name for ${what}`, async () => {
+    it(`are rejected, and the error names both: ${what}`, async () => {
       const level = Object.keys(section)[0]!;
       const at = (here: string) => (level === here ? { extra_config: both } : {});
       const backend = [
@@ -79,7 +79,7 @@ function reload() {
   return { drainMs: 1, streamDrainMs: 1, maxDraining: 1, guardMs: 0 };
 }
 
-describe('two components with contributions that add up', () => {
+describe('two components with settings that are combined', () => {
   let gateway: Gateway | undefined;
   let backend: TestBackend;
   const log: string[] = [];
@@ -135,7 +135,7 @@ describe('two components with contributions that add up', () => {
     deepEqual(JSON.parse(body), { 'test/first': { 'test/second': { a: 1 } } });
   });
 
-  it('are rejected by name if both are the protocol of one backend', async () => {
+  it('are rejected, and the error names both, if both are the protocol of one backend', async () => {
     const reaches = ['test/first', 'test/second'].map((name) =>
       definePlugin({
         name,

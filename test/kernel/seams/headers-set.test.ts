@@ -61,7 +61,7 @@ describe('headers that a component sets', () => {
     deepEqual(seen, { 'x-role': 'reader' });
   });
 
-  it('are protected at its endpoint only', async () => {
+  it('are protected from similar client headers at its endpoint only', async () => {
     deepEqual(await seenBy({}), { x_role: 'admin', 'x.role': 'admin', 'x-role': 'admin', x_team: 'red' });
   });
 });

@@ -308,7 +308,7 @@ describe('a wrap around all endpoints', () => {
     });
   });
 
-  describe('a request made by a component', () => {
+  describe('can make requests, each of which', () => {
     const calling = (path: string) =>
       definePlugin({
         name: 'test/call',

@@ -89,7 +89,7 @@ const document = (extra: object) => ({
   endpoints: [{ endpoint: '/a', extra_config: extra, backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }] }],
 });
 
-describe('commands and audit rules of a plugin', () => {
+describe('in a plugin,', () => {
   let folder: Folder;
   before(() => {
     folder = createFolder();

@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { cleanPath } from '../../../kernel/server/routing/target.ts';
 
-describe('a clean path', () => {
+describe('the cleaned form', () => {
   const cases: [path: string, clean: string][] = [
     ['/', '/'],
     ['//', '/'],
@@ -22,7 +22,7 @@ describe('a clean path', () => {
     ['/a%2F..%2fb', '/a%2F..%2fb'],
   ];
   for (const [path, clean] of cases) {
-    it(`of ${path} is ${clean}`, () => equal(cleanPath(path), clean));
+    it(`of the path ${path} is ${clean}`, () => equal(cleanPath(path), clean));
   }
 
   const encoded: [path: string, clean: string][] = [
@@ -32,6 +32,6 @@ describe('a clean path', () => {
     ['/%2e%2e%3bx/b', '/b'],
   ];
   for (const [path, clean] of encoded) {
-    it(`of ${path} as sent to a backend is ${clean}`, () => equal(cleanPath(path, true), clean));
+    it(`of the path ${path}, as sent to a backend, is ${clean}`, () => equal(cleanPath(path, true), clean));
   }
 });

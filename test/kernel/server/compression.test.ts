@@ -135,7 +135,7 @@ describe('response compression', () => {
   }
 
   for (const [name, encoding] of [
-    ['does not ask', 'identity'],
+    ['does not request it', 'identity'],
     ['refuses it', 'gzip;q=0'],
   ] as const) {
     it(`is skipped for a client that ${name}`, async () => {

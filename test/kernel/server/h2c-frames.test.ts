@@ -56,7 +56,7 @@ describe('detecting the first settings of a clear-text HTTP/2 client', () => {
   };
   const end = PREFACE.length + 9;
   const cases: [name: string, bytes: Buffer, end: number | undefined][] = [
-    ['need more than nothing', Buffer.alloc(0), undefined],
+    ['waits if no bytes have arrived', Buffer.alloc(0), undefined],
     ['waits after a part of the preface', PREFACE.subarray(0, 10), undefined],
     ['waits after the preface', PREFACE, undefined],
     ['waits after a part of the frame header', frame(0).subarray(0, end - 1), undefined],

@@ -60,10 +60,10 @@ describe('TLS on the public port', () => {
   });
 
   for (const [name, bytes] of [
-    ['nothing that is known', '\x00\x01\x02\x03\r\n\r\n'],
-    ['text that is no request', 'hello there\r\n\r\n'],
-    ['a word in capitals', `${'A'.repeat(100)} / HTTP/1.1\r\n\r\n`],
-    ['an invalid handshake', '\x16\x03\x01\x00\x05hello'],
+    ['a client with unknown bytes', '\x00\x01\x02\x03\r\n\r\n'],
+    ['a client with text that is not a request', 'hello there\r\n\r\n'],
+    ['a client with an uppercase word', `${'A'.repeat(100)} / HTTP/1.1\r\n\r\n`],
+    ['a client with an invalid handshake', '\x16\x03\x01\x00\x05hello'],
   ] as const) {
     it(`sends nothing in clear text to ${name}`, async () => {
       const { port } = await secure.listen(secure.tls());

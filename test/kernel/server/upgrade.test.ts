@@ -9,13 +9,13 @@ const message = (headers: object, more: object = {}): IncomingMessage =>
 describe('a request to switch to another protocol', () => {
   const asking = { connection: 'keep-alive , Upgrade', upgrade: 'h3 , Shout' };
   const cases: [name: string, request: IncomingMessage, isRecognized: boolean][] = [
-    ['names it among the options of its connection', message(asking), true],
-    ['names no other option', message({ ...asking, connection: 'keep-alive, upgraded' }), false],
-    ['has such options', message({ upgrade: 'shout' }), false],
+    ['lists Upgrade in its Connection header', message(asking), true],
+    ['lists only Upgrade in its Connection header', message({ ...asking, connection: 'keep-alive, upgraded' }), false],
+    ['lists other options in its Connection header, too', message({ upgrade: 'shout' }), false],
     ['without a protocol', message({ connection: 'upgrade' }), false],
     ['has no length', message({ ...asking, 'content-length': '0' }), false],
     ['has no chunks', message({ ...asking, 'transfer-encoding': 'chunked' }), false],
-    ['is no older one', message(asking, { httpVersion: '1.0' }), false],
+    ['uses HTTP/1.1', message(asking, { httpVersion: '1.0' }), false],
   ];
   for (const [name, request, isRecognized] of cases) it(name, () => equal(requestsSwitch(request), isRecognized));
 

@@ -158,26 +158,29 @@ describe('the limits of a template', () => {
   const hostile: readonly (readonly [name: string, template: string])[] = [
     ['loops in loops', '{{range until 9999}}{{range until 9999}}{{end}}{{end}}'],
     ['a loop that never ends', '{{range 9223372036854775807}}{{end}}'],
-    ['a list of numbers', '{{len (until 999999999999)}}'],
-    ['a text that is repeated', '{{repeat 999999999 "abc"}}'],
+    ['a very long list of numbers', '{{len (until 999999999999)}}'],
+    ['a text that is repeated too often', '{{repeat 999999999 "abc"}}'],
     ['a text that grows', '{{$x := "a"}}{{range until 99}}{{$x = cat $x $x}}{{end}}'],
-    ['replacements', '{{$x := repeat 9999 "a"}}{{range until 9}}{{$x = replace "a" $x $x}}{{end}}'],
-    ['an indentation', '{{indent 999999999 "ab"}}'],
-    ['a width', '{{printf "%999999d%999999d%999999d" 1 2 3 | repeat 99}}'],
+    ['too many replacements', '{{$x := repeat 9999 "a"}}{{range until 9}}{{$x = replace "a" $x $x}}{{end}}'],
+    ['a very large indentation', '{{indent 999999999 "ab"}}'],
+    ['a very large width', '{{printf "%999999d%999999d%999999d" 1 2 3 | repeat 99}}'],
     ['templates that call themselves', '{{define "a"}}{{template "a"}}{{end}}{{template "a"}}'],
-    ['a map in itself', '{{$d := dict}}{{$_ := set $d "d" $d}}{{toJson $d}}'],
-    ['a map in itself that is printed', '{{$d := dict}}{{$_ := set $d "d" $d}}{{$d}}'],
+    ['a map that contains itself', '{{$d := dict}}{{$_ := set $d "d" $d}}{{toJson $d}}'],
+    ['printing a map that contains itself', '{{$d := dict}}{{$_ := set $d "d" $d}}{{$d}}'],
     [
-      'a map in itself that is compared',
+      'comparing a map that contains itself',
       '{{$d := dict}}{{$_ := set $d "d" $d}}{{$e := dict}}{{$_ := set $e "d" $e}}{{deepEqual $d $e}}',
     ],
-    ['a map in itself that is merged', '{{$d := dict}}{{$_ := set $d "d" $d}}{{deepCopy $d}}'],
-    ['many ways to the same value', '{{$d := dict}}{{range until 60}}{{$d = dict "a" $d "b" $d}}{{end}}{{toJson $d}}'],
+    ['merging a map that contains itself', '{{$d := dict}}{{$_ := set $d "d" $d}}{{deepCopy $d}}'],
     [
-      'joined texts',
+      'printing a value that is reachable in very many ways',
+      '{{$d := dict}}{{range until 60}}{{$d = dict "a" $d "b" $d}}{{end}}{{toJson $d}}',
+    ],
+    [
+      'joining very long texts',
       '{{$x := repeat 99999 "a"}}{{$l := list}}{{range until 999}}{{$l = append $l $x}}{{end}}{{join $x $l}}',
     ],
-    ['a regular expression', '{{range until 999}}{{regexMatch "(a|b)*a(a|b){18}$" (repeat 20000 "ab")}}{{end}}'],
+    ['a slow regular expression', '{{range until 999}}{{regexMatch "(a|b)*a(a|b){18}$" (repeat 20000 "ab")}}{{end}}'],
   ];
   for (const [name, template] of hostile) {
     it(`stop ${name}`, () => {

@@ -3,13 +3,13 @@ import { findNear, nearest } from '#contract';
 
 describe('the name nearest to a mistyped word', () => {
   for (const [word, name, issue] of [
-    ['timout', 'timeout', 'a letter too few'],
-    ['timeeout', 'timeout', 'a letter too many'],
+    ['timout', 'timeout', 'a missing letter'],
+    ['timeeout', 'timeout', 'an extra letter'],
     ['timeoit', 'timeout', 'a wrong letter'],
     ['tiemout', 'timeout', 'two letters swapped'],
     ['Timeout', 'timeout', 'the letter case'],
     ['input-headers', 'input_headers', 'a dash for an underscore'],
-    ['inputheaders', 'input_headers', 'no underscore'],
+    ['inputheaders', 'input_headers', 'a missing underscore'],
     ['prot', 'port', 'two letters swapped in a short word'],
   ] as const) {
     it(`is found despite ${issue}: ${word}`, () => {

@@ -9,7 +9,7 @@ describe('correcting a text with syntax errors', () => {
   const rows: readonly (readonly [what: string, text: string, mended: string])[] = [
     ['a trailing comma of an object', '{"a": 1,}', '{"a": 1}'],
     ['a trailing comma of a list', '{"a": [1, 2, ]}', '{"a": [1, 2 ]}'],
-    ['several on one line', '{"a": [{"b": 1,},],}', '{"a": [{"b": 1}]}'],
+    ['several errors on one line', '{"a": [{"b": 1,},],}', '{"a": [{"b": 1}]}'],
     ['a second comma', '{"a": 1,, "b": 2}', '{"a": 1, "b": 2}'],
     ['a comma before the first key', '{, "a": 1}', '{ "a": 1}'],
     ['a comma that is missing at the end of a line', '{\n  "a": 1 // one\n  "b": 2\n}', '{\n  "a": 1, // one\n  "b": 2\n}'],
@@ -17,7 +17,7 @@ describe('correcting a text with syntax errors', () => {
     ['a key in single quotes', "{'a': 1}", '{"a": 1}'],
     ['a string in single quotes', `{"a": 'one'}`, '{"a": "one"}'],
     ['a string in typographic quotes', '{"a": “one”}', '{"a": "one"}'],
-    ['words of other languages', '{"a": True, "b": [None], "c": off}', '{"a": true, "b": [null], "c": false}'],
+    ['literals of other languages', '{"a": True, "b": [None], "c": off}', '{"a": true, "b": [null], "c": false}'],
   ];
   for (const [what, text, expected] of rows) {
     it(`corrects ${what}`, () => equal(mended(text), expected));

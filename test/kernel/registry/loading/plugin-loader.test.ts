@@ -49,7 +49,7 @@ describe('plugins from a folder', () => {
     deepEqual(names(loaded), ['acme/a.mts', 'acme/b.ts', 'acme/c.mjs', 'acme/d.js']);
   });
 
-  it('are observed by parts that stay in memory exactly as long as the plugin does', async () => {
+  it('are tracked by objects that stay in memory exactly as long as the plugin does', async () => {
     const timers = globalThis as { heldByTest?: unknown };
     const source = (what: string) =>
       `${headerSource(what)}\nimport { atService } from 'sluice/plugin';\nconst held = () => atService;\n${what === 'held' ? '(globalThis as any).heldByTest = held;' : ''}`;
@@ -220,7 +220,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     const placed: [what: string, source: string, place: string, message: RegExp][] = [
       ['of syntax', 'const a = 1;\nconst b = ;\n', '2:11', /SyntaxError: Unexpected token/],
       [
-        'of syntax that only the engine sees',
+        'of syntax that only the JavaScript engine detects',
         'let a = 1;\nlet a = 2;\n',
         '2:5',
         /SyntaxError: Identifier 'a' has already been declared/,
@@ -229,19 +229,19 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       ['in a call', 'function f() {\n  null.x;\n}\nf();\n', '2:8', /TypeError/],
       ['that throws in line 1', 'const a: number = 1; throw new Error(String(a));\n', '1:28$', /^1$/],
       [
-        'of syntax in line 1 that only the engine sees',
+        'of syntax in line 1 that only the JavaScript engine detects',
         'const a: number = 1; let b = 1, b = 2;\n',
         '1:33$',
         /SyntaxError: Identifier 'b'/,
       ],
       [
-        'in a call of line 1, behind an import and an imported name',
+        'in a call in line 1, after an import and an imported name',
         "import { join as joined } from 'node:path'; import * as os from 'node:os'; os.EOL; joined('a'); null.x;\n",
         '1:102$',
         /TypeError/,
       ],
       [
-        'in a later line behind imported names and types',
+        'in a later line after imported names and types',
         "import { join as joined } from 'node:path';\n\n  const a: string = joined('a', joined('b')); (null as any as { x: 1 }).x;\n",
         '3:73$',
         /TypeError/,
@@ -260,7 +260,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
       ],
       ['in an import', "import './gone.ts';\n", '1:1$', /gone\.ts/],
       [
-        'in a package that is missing',
+        'in the import of a missing package',
         "const a = 1;\nimport x from 'no-such-package-at-all';\nx();\n",
         '2',
         /Cannot find module 'no-such-package-at-all'/,
@@ -303,43 +303,43 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
 
     const invalid: [what: string, source: string, message: RegExp][] = [
       [
-        'no contract',
+        'without a contract version',
         `{ name: 'a', description: 'A.' }`,
         /"a" does not declare its contract version: add `contract: 1`/,
       ],
       [
-        'another contract',
+        'for another contract version',
         `{ name: 'a', contract: 2, description: 'A.' }`,
         /"a" is written for version 2 of the contract, but this gateway has version 1/,
       ],
-      ['no name', `{ contract: 1, description: 'A.' }`, /"name" must be a namespace/],
+      ['without a name', `{ contract: 1, description: 'A.' }`, /"name" must be a namespace/],
       [
-        'the name of a prototype',
+        'with the name of a prototype member',
         `{ name: '__proto__', contract: 1, description: 'A.' }`,
         /"name" must be a namespace/,
       ],
       [
-        'a name with an empty segment',
+        'with an empty segment in the name',
         `{ name: 'a//b', contract: 1, description: 'A.' }`,
         /"name" must be a namespace/,
       ],
-      ['no description', `{ name: 'a', contract: 1 }`, /"a" requires a "description"/],
+      ['without a description', `{ name: 'a', contract: 1 }`, /"a" requires a "description"/],
       [
-        'an unknown member',
+        'with an unknown member',
         `{ name: 'a', contract: 1, description: 'A.', place: [] }`,
         /"a" has an unknown member: "place"/,
       ],
       [
-        'an invalid place',
+        'with an invalid place',
         `{ name: 'a', contract: 1, description: 'A.', places: [{ at: 'sky' }] }`,
         /places\[0\] of plugin "a" must be created by atService/,
       ],
       [
-        'an invalid schema',
+        'with an invalid schema',
         `{ name: 'a', contract: 1, description: 'A.', places: [{ at: 'endpoint', schema: { type: 'objekt' }, attach: () => ({}) }] }`,
         /places\[0\] of plugin "a" has a schema that cannot be used/,
       ],
-      ['a number', '7', /it exports no plugin/],
+      ['a number in place of a plugin', '7', /it exports no plugin/],
     ];
     for (const [what, source, message] of invalid) {
       it(`in their declaration (${what}) are rejected with the name of the file`, async () => {
