@@ -16,13 +16,14 @@ export const order: Order = {
     'telemetry/opencensus',
     'telemetry/metrics',
     'telemetry/moesif',
-    // Header modifiers: those above see the headers as sent.
+    // Header modifiers: components outside of them see the headers as sent.
     'modifier/response-headers',
     // Preflight requests are handled before anything else can reject them, and every rejection has CORS headers.
     'security/cors',
     'plugin/http-server',
     'security/http',
-    // The values that identify bots and credentials may be in the body.
+    // Values of the body are extracted before bots and credentials are identified, because these values may be in the
+    // body.
     'modifier/request-body-extractor',
     'security/bot-detector',
     'modifier/lua-endpoint',
@@ -135,7 +136,7 @@ export const order: Order = {
     'modifier/request-body-generator',
     'modifier/body-generator',
     'workflow',
-    // Requests of clients are compared, not those in the format of a vendor.
+    // The cache compares the requests of clients, not the requests in the format of a vendor.
     'ai/semantic-cache',
     'ai/llm',
     'proxy',

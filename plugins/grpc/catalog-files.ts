@@ -25,7 +25,7 @@ export interface CatalogContent {
   readonly sources: CatalogSource[];
 }
 
-/** Maximum depth of directories, and maximum number of files, in a catalog. */
+/** Maximum depth of directories in a catalog. */
 const MAX_DEPTH = 16;
 const MAX_FILES = 10_000;
 

@@ -13,8 +13,8 @@ const TIMEOUT_MS = 10_000;
 const SHOWN_LINES = 5;
 
 /**
- * Descriptor sets of the sources that the catalog has no set for, if `protoc` is installed; otherwise warns of each of
- * them.
+ * Returns the descriptor sets of the sources for which the catalog has no set. Compiles them with `protoc` if that is
+ * installed; otherwise warns of each source.
  * @throws ConfigError GRPC_CATALOG_SOURCE
  * @throws CatalogError
  */
@@ -63,7 +63,7 @@ function compileSources(
   try {
     return { path: root, bytes: site.keep(['protoc', root, hash.digest('base64')], compile) };
   } catch (error) {
-    // Not cached: `protoc` may be installed by the next time.
+    // A missing compiler is not cached, because `protoc` may be installed later.
     if (error instanceof NoCompiler) return null;
     if (!(error instanceof SourceError)) throw error;
     throw site.fault('GRPC_CATALOG_SOURCE', pointer, error.message);
@@ -82,7 +82,7 @@ function run(workspace: string, sources: readonly CatalogSource[], wanted: reado
     mkdirSync(dirname(copy), { recursive: true });
     writeFileSync(copy, bytes);
   }
-  // The arguments are passed in a file, one per line, because there can be as many as there are sources.
+  // The sources are passed in an argument file, one per line, because there can be very many.
   const broken = wanted.find(({ name }) => /[\r\n]/.test(name));
   if (broken) throw new SourceError(`${JSON.stringify(broken.path)} has a line break in its name`);
   const inputs = wanted.map(({ name }) => `./${name}`);

@@ -21,7 +21,7 @@ export const adapt: AdaptModule = (module, file) => {
   if (elements.length === 0) return undefined;
   const isolated = elements.find(({ isolate }) => isolate);
   if (isolated) {
-    // A module is checked for isolation only if its own file contains the word.
+    // A module is checked for isolation only if its own file contains the word `isolate`.
     const hint = `"isolate: true" in ${file} itself, not in the files it imports`;
     throw wrongModule(file, `plugin "${isolated.name}" was imported before it declared isolation`, hint);
   }

@@ -1,7 +1,7 @@
 import { type Call, type DataObject, discard, type PipeRequest, Reply, type Step, toCallError } from '#contract';
 import type { Combine } from './combiner.ts';
 
-/** Reply of one backend; none is called once the chain is aborted. */
+/** Calls one backend and returns its reply. Once the chain is aborted, the backend is not called. */
 export function attempt(backend: Step<PipeRequest>, request: PipeRequest, chain: Call): Reply | Promise<Reply> {
   if (chain.reason) return asFailed(chain.reason);
   try {
@@ -24,13 +24,13 @@ export function inTime(reply: Reply | Promise<Reply>, chain: Call): Reply | Prom
   });
 }
 
-/** True for a reply without errors and with all its data. A rejection, whose completeness is null, is none. */
+/** Whether a reply has no errors and all its data. A rejection, whose completeness is null, is not whole. */
 export function isWhole(reply: Reply, raw: boolean): boolean {
   if (reply.errors.length > 0 || reply.complete === null) return false;
   return reply.complete || raw || reply.skipped;
 }
 
-/** One reply with the data and errors of several. Status, headers and bytes are those of backends, not of the client. */
+/** Combines the data and errors of several replies into one. Its status, headers and bytes are those of backends, not of the client. */
 export function gathered(replies: readonly Reply[], complete: boolean, combine: Combine): Reply {
   const objects: DataObject[] = [];
   for (const { data } of replies) if (data) objects.push(data);

@@ -1,6 +1,6 @@
 const units: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
 
-/** Largest eight-digit value, in milliseconds. */
+/** Largest number of milliseconds that fits into the eight digits of the format. */
 const LONGEST_MS = 99_999_999;
 
 /** Formats a `grpc-timeout`. @param ms finite; values below 1 millisecond become 1 millisecond. */

@@ -1,13 +1,13 @@
 import type { Message } from './catalog.ts';
 
-/** Seconds and nanoseconds. */
+/** A time or duration in seconds and nanoseconds. */
 export interface Moment {
   readonly seconds: bigint;
   readonly nanos: number;
 }
 
 const BILLION = 1_000_000_000n;
-/** From the first second of year 1 to the last one of year 9999. */
+/** Range of timestamps in seconds since 1970: from the first second of year 1 to the last one of year 9999. */
 const FIRST_SECOND = -62_135_596_800n;
 const LAST_SECOND = 253_402_300_799n;
 /** Longest duration: about ten thousand years. */
@@ -17,14 +17,14 @@ function momentOf(message: Message): Moment {
   return message as unknown as Moment;
 }
 
-/** Formats as RFC 3339, in UTC, with as many fractional digits as needed: none, three, six or nine. */
+/** Formats a timestamp in RFC 3339, in UTC, with as many fractional digits as needed: none, three, six or nine. */
 export function formatTimestamp(message: Message): string {
   const { seconds, nanos } = momentOf(message);
   if (seconds < FIRST_SECOND || seconds > LAST_SECOND || nanos < 0 || nanos > 999_999_999) return '';
   return new Date(Number(seconds) * 1000).toISOString().replace('.000Z', `${fractionOf(nanos)}Z`);
 }
 
-/** Formats as seconds with an `s`, as in `3.5s`. */
+/** Formats a duration as seconds with an `s`, as in `3.5s`. */
 export function formatDuration(message: Message): string {
   const { seconds, nanos } = momentOf(message);
   const sign = seconds < 0n || nanos < 0 ? '-' : '';
@@ -43,7 +43,7 @@ export function parseTimestamp(text: string): Moment | undefined {
     /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/i.exec(text) ?? [];
   if (date === undefined) return undefined;
   const ms = Date.parse(`${date.toUpperCase()}${zone!.toUpperCase()}`);
-  // Nonexistent dates, such as February 30, would roll over.
+  // Nonexistent dates, such as February 30, are rejected, because the parser would roll them over to the next month.
   if (Number.isNaN(ms) || !isDate(date)) return undefined;
   const seconds = BigInt(ms / 1000);
   if (seconds < FIRST_SECOND || seconds > LAST_SECOND) return undefined;
@@ -65,7 +65,7 @@ const units: Readonly<Record<string, bigint>> = {
   ns: 1n,
 };
 
-/** Parses `3.5s` as well as `1h2m3.5s`. @returns undefined unless the text is a duration of at most ten thousand years. */
+/** Parses a duration such as `3.5s` or `1h2m3.5s`. @returns undefined unless the text is a duration of at most ten thousand years. */
 export function parseDuration(text: string): Moment | undefined {
   const [, sign, rest] = /^(-?)((?:\d{1,15}(?:\.\d{1,9})?(?:h|ms|m|s|us|µs|ns))+)$/.exec(text) ?? [];
   if (rest === undefined) return undefined;

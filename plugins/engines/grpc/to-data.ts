@@ -11,7 +11,7 @@ export interface ToDataOptions {
   readonly enumsAsText: boolean;
   readonly timestampsAsText: boolean;
   readonly durationsAsText: boolean;
-  /** Omits fields that are not set; otherwise they appear with their default or zero. */
+  /** Whether unset fields are omitted; otherwise they appear with their default or zero. */
   readonly omitsUnset: boolean;
 }
 
@@ -159,7 +159,7 @@ export class DataWriter {
   }
 }
 
-/** Presence of proto3 fields that count as set by their value. */
+/** Code for fields of proto3 without explicit presence: they count as set if their value is not zero. */
 const IMPLICIT = 2;
 
 function writeAll(fields: readonly WriteField[], message: Message): DataObject {
@@ -176,7 +176,7 @@ function exact(value: bigint): number | string {
 
 function isZero(value: unknown): boolean {
   if (value instanceof Uint8Array) return value.length === 0;
-  // Negative zero is a value.
+  // Negative zero counts as a value, so that it is not omitted.
   return value === '' || value === false || value === 0n || Object.is(value, 0);
 }
 

@@ -6,13 +6,13 @@ const CPU_LIMIT_MS = 100;
 /** Limit of the total bytes of created strings and tables, and of heap growth while the script runs. */
 const MADE_LIMIT_BYTES = 64 * 1024 * 1024;
 const HEAP_LIMIT_BYTES = 64 * 1024 * 1024;
-/** Longest string. */
+/** Maximum length of a string, in bytes. */
 export const MAX_STRING_BYTES = 8 * 1024 * 1024;
 
 /** Time checks between two heap checks, which are slower. */
 const LOOKS_AT_HEAP = 20;
 
-/** Creating strings from this length on triggers a check: processing them takes time. */
+/** Length from which on creating a string triggers a check, in bytes, because processing it takes time. */
 export const LONG_STRING_BYTES = 16 * 1024;
 
 /** A script exceeded its budget; the script cannot catch the error. */
@@ -58,7 +58,7 @@ export class Budget {
     if (bytes >= LONG_STRING_BYTES) this.look();
   }
 
-  /** @throws BudgetExceeded when the script has exceeded its budget. */
+  /** Checks the budget. @throws BudgetExceeded if the script has exceeded it. */
   look(): void {
     this.refuse();
     if (performance.now() > this.#deadline) this.stop('the timeout of the request has expired');
@@ -79,7 +79,7 @@ export class Budget {
     throw this.#ending;
   }
 
-  /** @throws BudgetExceeded, the same on every call, once the script was ended. */
+  /** Stops a script that was ended. @throws BudgetExceeded, the same on every call. */
   refuse(): void {
     if (this.#ending) throw this.#ending;
   }

@@ -65,7 +65,7 @@ export const luaList = defineObject<Data[]>('luaList', {
   },
 });
 
-/** An explicit null. */
+/** An explicit null in data. */
 export const luaNil = defineObject<object>('luaNil', {});
 const NIL = Object.freeze({});
 
@@ -114,7 +114,7 @@ export function pushData(L: LuaState, data: Data): number {
   return 1;
 }
 
-/** Cyclic data could not be encoded. */
+/** Rejects cycles, because cyclic data could not be encoded. */
 function refuseCycle(L: LuaState, value: Data | undefined, holder: Data): void {
   const waiting: Data[] = value === undefined ? [] : [value];
   for (let data = waiting.pop(); data !== undefined; data = waiting.pop()) {

@@ -63,7 +63,7 @@ export class Engine {
     const L = this.main;
     this.#load(code, name);
     lua.lua_settop(L, 0);
-    // Globals are an upvalue of the function, so every run creates its own function.
+    // The globals are passed to the function as an upvalue, so every run creates its own function.
     this.#load(`local _ENV = ...; return function(...) ${code}\nend`, name);
     const start = lua.lua_toproxy(L, -1);
     lua.lua_settop(L, 0);
@@ -213,7 +213,7 @@ function refuseChange(L: LuaState): never {
 
 /** Converts an error thrown by a native function to a script error. */
 function nativeError(L: LuaState): number {
-  // Throwing it again ends the whole thread: otherwise the engine would run all error handlers.
+  // Throws the budget error again, which ends the whole thread: otherwise the engine would run all error handlers.
   currentBudget()?.refuse();
   const error = lua.lua_touserdata(L, 1) as unknown;
   pushText(L, error instanceof Error ? error.message : String(error));

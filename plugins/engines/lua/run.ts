@@ -197,7 +197,8 @@ function look(L: LuaState): void {
   try {
     currentBudget()?.look();
   } catch (error) {
-    // The engine runs no hook within a hook, and ignores how this one ends: error handlers would run unchecked.
+    // The engine runs no hook within a hook, and ignores how a hook ends, so error handlers would run unchecked unless
+    // hooks are enabled again.
     (L as { allowhook?: number }).allowhook = 1;
     throw error;
   }

@@ -7,7 +7,7 @@ export interface TemplateConfig {
   readonly path?: string | undefined;
   readonly template?: string | undefined;
   readonly debug: boolean;
-  /** Values defined by the operator. Default: none. */
+  /** Custom values defined by the operator. Default: none. */
   readonly variables?: unknown;
 }
 

@@ -11,7 +11,7 @@ export class Outage {
   #failures = 0;
   #nextAt = Number.NEGATIVE_INFINITY;
 
-  /** @param most maximum attempts after the first failure; 0 for unlimited, immediate attempts. */
+  /** @param most maximum number of attempts after the first failure; 0 for unlimited attempts without a pause. */
   constructor(most: number, strategy: 'exponential' | 'linear', log: Log) {
     this.#most = most;
     this.#doubles = strategy === 'exponential';
@@ -22,7 +22,7 @@ export class Outage {
   mayTry(now: number): boolean {
     if (this.#most === 0 || this.#failures === 0) return true;
     if (this.#failures > this.#most || now < this.#nextAt) return false;
-    // Only one attempt at a time, until its outcome is known.
+    // Prevents further attempts until the outcome of this one is known.
     this.#nextAt = Number.POSITIVE_INFINITY;
     return true;
   }
@@ -31,7 +31,10 @@ export class Outage {
     if (this.#failures <= this.#most) this.#failures = 0;
   }
 
-  /** Records an attempt that ended without revealing the state of the server, for example because its client disconnected: the next caller tries. */
+  /**
+   * Records an attempt that ended without revealing the state of the server, for example because its client
+   * disconnected. The next caller makes another attempt.
+   */
   abandoned(now: number): void {
     if (this.#nextAt === Number.POSITIVE_INFINITY) this.#nextAt = now;
   }

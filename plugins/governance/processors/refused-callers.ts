@@ -1,5 +1,5 @@
 interface Refused<T> {
-  /** In milliseconds since 1970, as is the end. A clock that has been set back to before it counts another window. */
+  /** Start of the window, in milliseconds since 1970, like its end. If the clock is set back to before the start, uses count in another window. */
   readonly since: number;
   readonly until: number;
   readonly value: T;

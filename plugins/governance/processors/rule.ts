@@ -82,8 +82,8 @@ export function countingRule(name: string, limits: readonly LimitConfig[], aroun
     add: (caller, weight, call) => count('add', weight, caller, call),
   };
   const reserve: Reserve = async (caller, weight, call) => {
-    // Reservations are settled in the windows in which they were made. Their rejections are not remembered, as others
-    // can be settled for less.
+    // Reservations are settled in the windows in which they were made. Rejected reservations are not remembered,
+    // because others may be settled for less than they reserved.
     const moment = { now: Date.now(), remembers: false };
     const verdict = await count('take', weight, caller, call, moment);
     return { verdict, settle: (used, settling) => count('add', used - weight, caller, settling, moment) };
@@ -91,7 +91,7 @@ export function countingRule(name: string, limits: readonly LimitConfig[], aroun
   return { rule, reserve };
 }
 
-/** When a use is counted, and whether a rejection is remembered. */
+/** Time at which a use is counted, and whether a rejection is remembered. */
 interface Moment {
   readonly now: number;
   readonly remembers: boolean;

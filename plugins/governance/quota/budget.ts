@@ -2,16 +2,16 @@ import { getKey, isObject, type Site } from '#contract';
 import type { ModelUsage } from '../../shared/ports/model-usage.ts';
 import type { BudgetConfig, QuotaUseConfig } from './schema.ts';
 
-/** The most that a request can use. */
+/** Maximum number of tokens that a request can use. */
 export interface Plan {
   readonly weight: number;
-  /** Output tokens that models may generate. */
+  /** Maximum number of output tokens that models may generate. */
   readonly output: number;
-  /** Weight of the input alone, as estimated for a call that ended without a report. */
+  /** Weight of the input alone. A call that ended without a usage report counts at least this estimate. */
   readonly input: number;
 }
 
-/** A token budget: how much a request reserves, and how much a usage counts. */
+/** A token budget: calculates the reservation of a request, and the weight of a usage. */
 export interface Budget {
   plan(body: Uint8Array | null): Plan;
   weightOf(usage: ModelUsage): number;
@@ -19,7 +19,7 @@ export interface Budget {
 
 const MILLION = 1_000_000;
 
-/** Typical length of a token, for estimates. */
+/** Typical length of a token in bytes, for estimates. */
 const BYTES_A_TOKEN = 4;
 
 /** Fields of request bodies that limit the output. */
@@ -76,7 +76,7 @@ function requestedOutput(
   return { output, alternatives: n === Number.POSITIVE_INFINITY ? 1 : n };
 }
 
-/** The natural number at a key; infinite without one. */
+/** Returns the natural number at a key; infinity if the value is not one. */
 function naturalIn(data: Parameters<typeof getKey>[0], key: string): number {
   const value = getKey(data, key);
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 ? value : Number.POSITIVE_INFINITY;

@@ -17,7 +17,7 @@ import type { Budget, Plan } from './budget.ts';
 import { isMade, type Use } from './quota-use.ts';
 import type { QuotaUseConfig } from './schema.ts';
 
-/** Replies of the quota at its place. */
+/** Replies of the quota, which depend on its place in the configuration. */
 export interface BudgetReplies {
   refused(error: CallError): Reply;
   /** Rejects a request whose reservation does not fit. */
@@ -43,7 +43,7 @@ export function spending<R extends Requests>(
   const warn = limitedWarning(site.log, site.use('clock'));
   const settle = async (reservation: Reservation, used: number): Promise<Verdict> => {
     try {
-      // Independent of the client's call: usage counts even after the client has disconnected.
+      // The settlement uses a call of its own, so that usage counts even after the client has disconnected.
       return await reservation.settle(used, new Call(site.log));
     } catch (error) {
       site.log.error(`[Quota] a reservation is not settled and counts in full: ${(error as Error).message}`);
@@ -81,7 +81,8 @@ export function spending<R extends Requests>(
     }
     if (reply.body instanceof ByteStream && isMade(reply)) {
       call.onEnd(() => {
-        // The end of the stream reports its usage in the same turn as the end of the call.
+        // The end of the stream reports its usage in the same turn as the end of the call, so settling waits for one
+        // more turn.
         const later = async (): Promise<void> => {
           await new Promise(setImmediate);
           if (used === null) unreported();
@@ -96,7 +97,7 @@ export function spending<R extends Requests>(
       unreported();
       return replies.withAllowances(reply, verdict);
     }
-    // A model that was interrupted has read its prompt.
+    // An interrupted model has processed its prompt, which counts as its usage.
     const settled = settle(reservation, isInterrupted(reply, call) ? plan.input : 0);
     call.background(settled);
     return reply;
@@ -109,7 +110,7 @@ export function spending<R extends Requests>(
 
 const interruptions: ReadonlySet<string> = new Set(['CALL_DEADLINE', 'CALL_CANCELLED']);
 
-/** Whether the client or a deadline ended the call, or part of it, before the model had answered. */
+/** Whether the client or a deadline ended the call, or part of it, before the model had responded. */
 function isInterrupted({ errors }: Reply, call: Call): boolean {
   const isEnd = (error: unknown) => error instanceof CallError && interruptions.has(error.code);
   return call.reason !== null || errors.some((error) => isEnd(error) || isEnd(error.cause));

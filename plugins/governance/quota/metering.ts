@@ -21,7 +21,7 @@ export interface Metering {
   begin(use: Use, call: Call): { readonly call: Call; readonly opened: (reply: Reply) => boolean };
 }
 
-/** Null when the stream has no messages, or their weight is not read. */
+/** Creates the metering of a place; null if the stream has no messages, or their weight is not read. */
 export function meteringOf(site: EndpointSite<QuotaUseConfig>): Metering | null {
   const { weight_key: key, weight_strategy: where } = site.config;
   if (key === undefined || where !== 'body') return null;
@@ -39,7 +39,7 @@ export function meteringOf(site: EndpointSite<QuotaUseConfig>): Metering | null 
     },
     begin({ rule, caller }, call) {
       let isCounted = false;
-      // One request to Redis at a time, no matter how many messages pass meanwhile.
+      // Only one request to Redis runs at a time, regardless of how many messages pass meanwhile.
       let waiting = 0;
       let isAdding = false;
       const add = async (): Promise<void> => {
@@ -48,7 +48,7 @@ export function meteringOf(site: EndpointSite<QuotaUseConfig>): Metering | null 
           const weight = waiting;
           waiting = 0;
           try {
-            // Independent of the client's call: usage counts even after the client has disconnected.
+            // The request uses a call of its own, so that usage counts even after the client has disconnected.
             await rule.add(caller, weight, new Call(site.log));
           } catch (error) {
             site.log.error(`[Quota] messages are not counted: ${(error as Error).message}`);

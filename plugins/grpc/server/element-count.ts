@@ -158,7 +158,7 @@ class WireReader {
       case FIXED32:
         return 4;
       default:
-        // Groups begin and end with their own tags.
+        // A group has no length: it begins and ends with its own tags.
         return wireType === 3 || wireType === 4 ? 0 : -1;
     }
   }

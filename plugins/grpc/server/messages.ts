@@ -27,7 +27,7 @@ export interface Codecs {
   readonly reader: MessageReader;
 }
 
-/** Data has the JSON form of protocol buffers, with the field names of the descriptors; replies may also use JSON names. */
+/** Creates the codecs. Data has the JSON form of protocol buffers, with the field names of the descriptors; responses may also use JSON names. */
 export function codecsOf({ registry }: GrpcCatalog): Codecs {
   const text = { enumsAsText: true, timestampsAsText: true, durationsAsText: true };
   return {

@@ -11,9 +11,9 @@ import { failureReply, genericMessage, messageReply, statusReply, type Wording }
 export interface PublishedMethod {
   readonly method: DescMethod;
   readonly messages: Messages;
-  /** True when its only backend uses gRPC with the same messages, and no other component modifies the response. */
+  /** Whether the only backend uses gRPC with the same messages, and no other component modifies the response. */
   readonly passes: boolean;
-  /** True when the method has more than one backend. */
+  /** Whether the method has more than one backend. */
   readonly several: boolean;
   /** Maximum length of a client's message, in bytes. */
   readonly maxBytes: number;

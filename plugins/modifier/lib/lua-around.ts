@@ -6,9 +6,9 @@ import { Script } from './lua-script.ts';
 
 /** Position of a script around calls. */
 export interface Around {
-  /** The backend has been selected. */
+  /** Whether the backend has been selected. */
   readonly isAddressed: boolean;
-  /** Bodies are not decoded. */
+  /** Whether bodies are passed through undecoded. */
   readonly raw: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface ScriptedRequest {
   readonly isAddressed: boolean;
 }
 
-/** Returns whether a call sets a value: it has an additional argument. */
+/** Returns whether a script sets a value: the call then has an additional argument. */
 export function sets(L: LuaState, arg: number): boolean {
   return lua.lua_gettop(L) >= arg && lua.lua_type(L, arg) !== lua.LUA_TNIL;
 }

@@ -10,7 +10,7 @@ import { pushOne, sets } from './lua-request.ts';
 /** A reply in the form that scripts see. */
 export interface ScriptedReply {
   readonly reply: Reply;
-  /** The reply is not decoded: its status and its body go to the client. */
+  /** Whether the reply is not decoded, so that its status and body are sent to the client. */
   readonly raw: boolean;
 }
 

@@ -65,7 +65,7 @@ export class Script {
     return this.#post !== null;
   }
 
-  /** Code that runs before the call may set any header, such as one derived from a token. */
+  /** Declares that code before the call may set any header, for example one derived from a token. */
   get offers(): readonly Offer[] {
     const isRunBefore = this.#pre !== null || this.#config.sources.length > 0;
     return isRunBefore ? [anyHeader] : [];

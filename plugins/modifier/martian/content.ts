@@ -58,7 +58,7 @@ export const statusModifier = kind(
   }),
 );
 
-/** Ranges apply only if the response carries the body: failures are sent whole. */
+/** Whether ranges apply to a response. Failures are sent completely. */
 function isOfBody({ status }: Reply): boolean {
   return status === 200 || status === 206 || status === 416;
 }

@@ -71,7 +71,7 @@ const requestLength: Field<PipeRequest> = {
   append() {
     throw failure('Content-Length can have only one value');
   },
-  // Without a length the body would be sent in chunks, so the client's value stays.
+  // The header is kept, because the body would be sent in chunks without a length.
   remove() {},
 };
 

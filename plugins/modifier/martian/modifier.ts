@@ -16,7 +16,7 @@ export type ChangeRequest = (request: PipeRequest) => void;
 /** Changes a backend's response to a request. @throws CallError as above. */
 export type ChangeReply = (reply: Reply, request: PipeRequest) => void;
 
-/** Actions of a modifier on each side; null for none. */
+/** Changes a backend's response to a request. @throws CallError if the change is not possible, which fails the call. */
 export interface Modifier {
   readonly request: ChangeRequest | null;
   readonly response: ChangeReply | null;

@@ -81,7 +81,7 @@ function serverOf(site: Site<unknown>, address: string, pointer: string): KeySer
   return keyServer(site, address, config, pointer)!;
 }
 
-/** Same as in `auth/validator`. */
+/** Default cipher suites, the same as in `auth/validator`. */
 const DEFAULT_SUITES = [49199, 49195, 49200, 49196, 52392, 52393] as const;
 
 /** Key set of one origin, kept across reloads. */
@@ -91,7 +91,7 @@ class CachedSet {
 }
 
 class Origin {
-  /** Address without credentials and query. */
+  /** Name of the origin in the log: its URL without credentials and query. */
   readonly name: string;
   readonly #server: KeyServer;
   readonly #cached: CachedSet | null;

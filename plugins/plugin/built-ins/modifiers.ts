@@ -27,7 +27,7 @@ export interface BuiltInModifier {
 /** Position of a modifier. */
 export interface Stance {
   readonly place: 'endpoint' | 'backend';
-  /** Responses are not decoded. */
+  /** Whether responses are passed through undecoded. */
   readonly raw: boolean;
 }
 

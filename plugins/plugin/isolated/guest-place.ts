@@ -49,7 +49,7 @@ export interface SentRun {
   readonly requestId: string;
   readonly client: { readonly method: string; readonly path: string; readonly search: string; readonly ip: string };
   readonly trace: { readonly traceId: string; readonly spanId: string } | null;
-  /** JSON text. */
+  /** Claims of the token as JSON text; null without claims. */
   readonly claims: string | null;
   readonly state: SentState;
 }
@@ -106,7 +106,7 @@ export class GuestPlace {
     throw new Error(`no such operation: ${operation}`);
   };
 
-  /** @throws ConfigError as `make` does. */
+  /** @throws the ConfigErrors of `make`. */
   async #make(place: SentPlace): Promise<void> {
     const { name, kind, config, raw, namePointer } = place;
     const element = this.#elements.find((each) => each.name === name && kind in each.factories)!;
@@ -134,7 +134,7 @@ export class GuestPlace {
 class Run {
   readonly call: Call;
   readonly request: PipeRequest;
-  /** Rejects when the caller has given up: the handler may continue, but its result is ignored. */
+  /** Rejects when the caller no longer waits: the handler may continue, but its result is ignored. */
   readonly givenUp: Promise<never>;
   readonly #sent: SentRun;
   readonly #line: Line;
@@ -145,7 +145,7 @@ class Run {
   #state: SentState;
   #goneOn: PipeRequest | null = null;
 
-  /** @param captures the request that the handler continues with is the result. */
+  /** @param captures whether the result is the request with which the handler continues. */
   constructor(sent: SentRun, line: Line, captures: boolean) {
     const { run, request, ms, requestId, client, trace, claims, state } = sent;
     this.#sent = sent;

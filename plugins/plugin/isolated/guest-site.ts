@@ -28,7 +28,7 @@ import { bytesIn, copyOf, fieldsOf, type SentReply, wholeBody } from './wire.ts'
 export interface SentPlace {
   readonly kind: string;
   readonly name: string;
-  /** JSON text. */
+  /** Configuration of the component, as JSON text. */
   readonly config: string;
   readonly raw: boolean;
   /** Pointer to the component's configuration; the pointer to the handler's name is relative to it. */

@@ -3,7 +3,7 @@ import type { Kind } from '../lib/handlers.ts';
 import { type ModuleElement, readElements } from '../lib/module-form.ts';
 import { GuestPlace } from './guest-place.ts';
 
-/** Description that a module gives of itself. */
+/** Names, kinds and schemas of the handlers in a module, sent by its thread. */
 export type ModuleManifest = readonly {
   readonly name: string;
   readonly kinds: readonly Kind[];

@@ -43,11 +43,11 @@ export interface SentReply {
   readonly ref: number | null;
   readonly status: number;
   readonly headers: readonly string[];
-  /** JSON text; null for none. */
+  /** Data of the reply as JSON text; null for none. */
   readonly data: string | null;
   readonly complete: boolean | null;
   readonly skipped: boolean;
-  /** Error texts. */
+  /** Messages of the errors of the reply. */
   readonly errors: readonly string[];
   readonly upgrade: boolean;
   readonly body: SentBody;

@@ -17,7 +17,7 @@ import { elsewhere, type SyncTime } from './sync-time.ts';
 
 /** Settings of the place in the pipeline where a middleware runs. */
 export interface MiddlewareStance {
-  /** True if bodies are not decoded there. */
+  /** Whether bodies are passed through undecoded at the place. */
   readonly raw: boolean;
   readonly time: SyncTime;
 }
@@ -71,7 +71,7 @@ class MiddlewareCall {
     try {
       return this.#end(failedBy(error, name));
     } catch (fault) {
-      // A response of the inner stages may still become the final one.
+      // Inner responses are discarded only when the call ends, because one of them may still become the final response.
       this.#call.onEnd(() => this.#end(null));
       throw fault;
     }

@@ -53,7 +53,7 @@ export class BodyField {
     return this.#stream;
   }
 
-  /** Bytes were read and the body was not replaced. */
+  /** Whether bytes were read and the body was not replaced. */
   get isConsumed(): boolean {
     return !this.#isReplaced && this.#stream !== null && this.#stream.readableDidRead;
   }

@@ -60,7 +60,7 @@ class ClientCall {
       return this.#end(this.#responses.take(given));
     } catch (error) {
       if (error instanceof CallError) return this.#end(failedBy(error, name));
-      // A response of the inner stages may still become the final one.
+      // Inner responses are discarded only when the call ends, because one of them may still become the final response.
       this.#call.onEnd(() => this.#end(null));
       if (error instanceof NoResponse) throw noAnswer(error.given);
       throw new HandlerError('PLUGIN_ERROR', error instanceof Error ? error.message : String(error), { cause: error });

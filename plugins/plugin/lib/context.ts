@@ -66,7 +66,7 @@ export class ContextView implements ModuleContext {
     return Date.now() + this.#call.remainingMs;
   }
 
-  /** Shared by all modules of one request. */
+  /** State that all modules of one request share. */
   get state(): Map<string, unknown> {
     return stateOf(this.#call);
   }

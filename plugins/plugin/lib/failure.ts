@@ -1,6 +1,6 @@
 import { CallError, HandlerError, Reply } from '#contract';
 
-/** Error with which inner stages responded instead of a response; if uncaught, it is passed on as is. */
+/** Error that inner stages returned in place of a response. If a handler does not catch it, it is passed on unchanged. */
 export class NextFailed extends CallError {
   readonly reply: Reply;
   /** Status sent to the client. */

@@ -28,7 +28,7 @@ export type HostSite<Config = unknown> = Site<Config> & {
  * @param pointer to the handler's name, relative to the site's configuration.
  */
 export function hostFor(site: HostSite, name: string, pointer: string): ModuleHost {
-  // Taken now: a factory may wait before it uses them, and the dependency would then go undetected.
+  // The connections are taken now: a factory may wait before it uses them, and the dependency would then go undetected.
   site.take(redisConnections);
   const allQuotas = site.take(quotas);
   const log = site.log.at(`[PLUGIN: ${name}]`);

@@ -67,7 +67,7 @@ export function make<Handler>(
   const settled = given.then(checked, (error: unknown) => {
     throw failed(error);
   });
-  // Not awaited when the configuration is only checked.
+  // The promise is not awaited if the configuration is only checked; its rejection must not end the process.
   settled.catch(() => {});
   site.warm(async (signal) => {
     made.handle = await soon(settled, signal, () => refusal('its factory did not finish'));

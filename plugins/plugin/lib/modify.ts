@@ -50,7 +50,7 @@ export function modifyingRequest({ made, time }: Timed<RequestModifier>): Wrap<P
   });
 }
 
-/** Converts a response modifier to a pipe stage. @param raw bodies are not decoded. */
+/** Converts a response modifier to a pipe stage. @param raw whether bodies are passed through undecoded. */
 export function modifyingReply(modifier: Timed<ResponseModifier>, raw: boolean): Wrap<PipeRequest> {
   return (next) => (request, call) => {
     const reply = next(request, call);

@@ -7,7 +7,7 @@ type Written = Readonly<Record<string, unknown>>;
 /** A parsed element of a module's export. */
 export interface ModuleElement {
   readonly name: string;
-  /** The module must run in a thread of its own. */
+  /** Whether the module must run in a thread of its own. */
   readonly isolate: boolean;
   readonly factories: Readonly<Partial<Record<Kind, Factory>>>;
   /** The schema as written; undefined for none. */

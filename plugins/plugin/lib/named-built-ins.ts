@@ -62,7 +62,7 @@ export function findBuiltIns<Name extends string>(
   return results;
 }
 
-/** Finds the modules of the other names, by position. @throws ConfigError as `findNamed` does. */
+/** Finds the modules of the other names, by position. @throws the ConfigErrors of `findNamed`. */
 export function findModules(
   site: NamingSite,
   names: readonly string[],

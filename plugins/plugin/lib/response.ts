@@ -80,7 +80,7 @@ type Fields = Partial<Record<'data' | 'isComplete' | 'statusCode' | 'headers' | 
 /**
  * Converts a handler's response to a reply.
  * @param given the handler's response: the one it received, changed or not, or a new one.
- * @param raw bodies are not decoded.
+ * @param raw whether bodies are passed through undecoded.
  * @throws TypeError for an invalid status, data, headers or body.
  */
 export function toReply(given: object, raw: boolean, call: Call): Reply {

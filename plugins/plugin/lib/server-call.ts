@@ -93,7 +93,8 @@ class ServerCall {
       if (reply !== this.#inner && reply.body !== null) reply.complete = this.#inner?.complete ?? null;
       return reply;
     } catch (error) {
-      // A response of the gateway may still become the final one.
+      // Responses of the gateway are discarded only when the call ends, because one of them may still become the final
+      // response.
       this.#call.onEnd(() => this.#drop());
       if (error instanceof CallError) throw error;
       if (error instanceof NoResponse) throw noAnswer(error.given);

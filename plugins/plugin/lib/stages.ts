@@ -13,8 +13,8 @@ export type PipeKind = Exclude<Kind, 'httpServer'>;
 
 /**
  * Creates the pipe stage of a named handler.
- * @param config passed to its factory. @param raw bodies are not decoded.
- * @throws ConfigError as `make` does.
+ * @param config passed to its factory. @param raw whether bodies are passed through undecoded.
+ * @throws the ConfigErrors of `make`.
  */
 export type MakeStage = (site: HostSite, named: Named, config: unknown, raw: boolean) => Wrap<PipeRequest>;
 

@@ -10,9 +10,9 @@ interface ModuleKind {
   readonly about: string;
   /** Source of the factory, with the placeholders `SETTINGS` and `HEADER` for the settings and the header. */
   readonly factory: string;
-  /** Sets the header on the request to the backend instead of the response. */
+  /** Whether the header is set on the request to the backend instead of the response. */
   readonly changesRequest?: boolean;
-  /** The configuration takes a single name instead of a list. */
+  /** Whether the configuration takes a single name instead of a list. */
   readonly single?: boolean;
 }
 
@@ -79,7 +79,7 @@ const httpServer: ModuleKind = {
   },`,
 };
 
-/** Skeletons of modules in the compatible form; `module` creates one with a middleware. */
+/** Skeletons of modules in the form of KrakenD's extension points; `module` creates one with a middleware. */
 export const skeletons: Skeletons = {
   module: skeletonOf(middleware),
   middleware: skeletonOf(middleware),

@@ -3,9 +3,9 @@ import type { Naming } from '#contract';
 /** Position of a module in the configuration of its test. */
 interface TestPlace {
   readonly level: 'service' | 'endpoint' | 'backend';
-  /** The header reaches the backend, which returns it. */
+  /** Whether the header reaches the backend, which returns it. */
   readonly changesRequest: boolean;
-  /** JSON text, without a trailing comma. */
+  /** Component settings as JSON text, without a trailing comma. */
   readonly extraConfig: string;
 }
 

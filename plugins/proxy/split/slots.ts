@@ -4,15 +4,15 @@ export const SLOTS = 10_000;
 const FREE = 255;
 
 /**
- * Distributes slots to variants by weight; an element is the position of a variant. Each variant but the first takes free
- * slots from a starting point of its own, and the first gets the rest. So a changed weight moves slots only between the
- * variants whose shares change, as long as the ranges do not meet, which two variants never do.
+ * Distributes slots to variants by weight; an element is the position of a variant. Each variant but the first takes
+ * free slots from a starting point of its own, and the first gets the rest. So a changed weight moves slots only
+ * between the variants whose shares change, as long as the ranges do not meet; the ranges of two variants never meet.
  */
 export function slotsOf(weights: readonly number[]): Uint8Array {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const slots = new Uint8Array(SLOTS).fill(FREE);
   const rest = weights[0]! > 0 ? 0 : weights.findLastIndex((weight) => weight > 0);
-  // The smallest share is a slot, that of the rest too.
+  // Every variant with a weight has at least one slot, including the first one, which gets the rest.
   let free = weights[0]! > 0 ? SLOTS - 1 : SLOTS;
   for (let variant = 1; variant < weights.length; variant++) {
     const weight = weights[variant]!;

@@ -60,7 +60,7 @@ export type BreakerConfig = Infer<typeof breakerSchema>;
 const open = new BackendError('CIRCUIT_OPEN', 'circuit breaker is open');
 const busy = new BackendError('CIRCUIT_BUSY', 'too many requests');
 
-/** Open duration, in seconds, when configured as 0. */
+/** Open duration in seconds if the configuration sets 0. */
 const DEFAULT_OPEN_SECONDS = 60;
 
 /** The breaker of one process. It also receives its own changes, with a delay. */

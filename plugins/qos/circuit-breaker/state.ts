@@ -10,11 +10,11 @@ export interface Breaker {
   state: BreakerState;
   /** Start of the state, or of a closed breaker's window, in milliseconds of the clock. */
   since: number;
-  /** Consecutive failures; only while closed. */
+  /** Number of consecutive failures, counted only while the breaker is closed. */
   failures: number;
   /** Number of the current state or window: results of calls from an earlier one are ignored. */
   era: number;
-  /** True while the single trial call is in progress; only while half-open. */
+  /** Whether the single trial call of a half-open breaker is in progress. */
   trying: boolean;
 }
 

@@ -36,8 +36,8 @@ export function cached(caching: Caching, next: Step<PipeRequest>): Step<PipeRequ
 }
 
 /**
- * False for a request whose response depends on more than its address and headers, and for one with conditions that
- * only the backend can evaluate.
+ * Whether a request may use the store. False for a request whose response depends on more than its address and headers,
+ * and for one with conditions that only the backend can evaluate.
  */
 function isForStore({ method, headers, body }: PipeRequest): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;

@@ -8,7 +8,7 @@ import { judge } from './use.ts';
 /** Claim of a worker that fetches for all workers. */
 interface Claim {
   readonly by: string;
-  /** In milliseconds since 1970. */
+  /** Time of the claim, in milliseconds since 1970. */
   readonly since: number;
   isAwaited: boolean;
 }
@@ -29,7 +29,7 @@ export class Depot {
   readonly #unkept = new Unkept();
   readonly #claims = new Map<string, Claim>();
 
-  /** @param tell notifies all workers. @param now milliseconds since 1970. */
+  /** @param notify notifies all workers. @param now milliseconds since 1970. */
   answer(question: Question, limits: Limits, notify: Notify, now: number): Response {
     switch (question.does) {
       case 'find':

@@ -7,9 +7,9 @@ import { moment } from './moment.ts';
 /** Caching rules of a response. Times in seconds. */
 export interface Policy {
   readonly lifetime: number;
-  /** Must be validated with the backend before every use. */
+  /** Whether the response must be validated with the backend before every use. */
   readonly noCache: boolean;
-  /** Must not be served stale. */
+  /** Whether the response must not be served stale. */
   readonly mustRevalidate: boolean;
   readonly staleWhileRevalidate: number;
   readonly staleIfError: number;
@@ -17,9 +17,9 @@ export interface Policy {
 
 /** A stored response. Immutable: it is replaced as a whole. */
 export interface Entry {
-  /** Method and address. */
+  /** Identity of the original request, see `Asker`. */
   readonly key: string;
-  /** See `Asker`. */
+  /** Caller of the original request, see `Asker`; null for a response that is for everyone. */
   readonly identity: string;
   /** See `Asker`; null for a response that is for everyone. */
   readonly person: string | null;
@@ -31,7 +31,7 @@ export interface Entry {
   readonly body: Uint8Array | null;
   /** Time of arrival, in milliseconds since 1970. */
   readonly since: number;
-  /** The same by the clock that is never set back: see `moment`. */
+  /** Time of arrival by the clock that is never set back, see `moment`. */
   readonly arrivedAt: number;
   /** Age on arrival, in seconds. */
   readonly initialAge: number;
@@ -50,7 +50,7 @@ export interface Received {
   readonly request: PipeRequest;
   readonly requestedAt: number;
   readonly cameAt: number;
-  /** Headers that determine how long it may be stored. */
+  /** Headers that determine how long the response may be stored. */
   readonly ruling: HeaderBag;
 }
 

@@ -48,7 +48,7 @@ export class GatewayStore {
     return response;
   }
 
-  /** Sends the result of a fetch to the store. @param askedAt see `moment`. */
+  /** Sends the result of a fetch to the store. @param requestedAt see `moment`. */
   put(entry: Entry, { asker, headers }: Asking, requestedAt: number): void {
     const length = entry.body?.length ?? 0;
     if (length > MAX_BODY_BYTES || this.#sentBytes + length > MAX_SENT_BYTES || this.#isSilent) {

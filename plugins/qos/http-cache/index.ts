@@ -65,7 +65,7 @@ const otherProtocols = /^(?:backend\/(?:lambda|grpc|amqp\/.+|pubsub\/.+|static-f
 interface Shelf {
   readonly store: Store;
   readonly flights: Flights;
-  /** Id that identifies its own messages, which it also receives. */
+  /** ID by which the process recognizes its own messages, which it also receives. */
   readonly id: string;
 }
 

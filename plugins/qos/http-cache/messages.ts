@@ -57,7 +57,7 @@ export function unpack<Message extends Question | Response | News>(bytes: Uint8A
   const end = 4 + all.readUInt32BE(0);
   const message = JSON.parse(all.toString('utf8', 4, end)) as Message;
   if (!('entry' in message) || message.entry === null) return message;
-  // A copy, because the received bytes may be part of a larger buffer.
+  // The body is copied, because the received bytes may be part of a larger buffer.
   const body = message.entry.body === null ? null : copyOf(all.subarray(end));
   return { ...message, entry: { ...message.entry, body } };
 }

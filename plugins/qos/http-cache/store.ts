@@ -121,7 +121,7 @@ export class Store {
     }
   }
 
-  /** True when an address has not changed since a response was requested. @param askedAt see `moment`. */
+  /** True when an address has not changed since a response was requested. @param requestedAt see `moment`. */
   isUnchanged(key: string, requestedAt: number): boolean {
     return requestedAt > this.#changedBefore && requestedAt > (this.#changes.get(key) ?? 0);
   }

@@ -81,7 +81,7 @@ export interface LimitConfig {
   readonly capacity: number;
   readonly client_max_rate?: number;
   readonly client_capacity: number;
-  /** In milliseconds. */
+  /** Period of both rates, in milliseconds. */
   readonly every: number;
   readonly strategy?: string;
   readonly key: string;

@@ -57,11 +57,11 @@ export type Admit = (request: ClientRequest, call: Call) => Admitted;
 /** The two limits of a configuration; `admit` checks the client's limit first. */
 export interface RequestLimit {
   readonly admit: Admit;
-  /** Only the limit of all clients; null when it is not set. */
+  /** Counts a request only against the limit of all clients; null if that limit is not set. */
   readonly admitAll: Admit | null;
 }
 
-/** Inactivity after which a client is forgotten, in milliseconds; for longer periods, the period itself. */
+/** Idle time after which a client is forgotten, in milliseconds. Limits with a longer period use their period instead. */
 const IDLE_MS = 600_000;
 
 /**

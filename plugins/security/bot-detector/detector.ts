@@ -9,8 +9,8 @@ export type IsBot = (agent: string) => boolean;
 const MAX_REMEMBERED_LENGTH = 1024;
 
 /**
- * Allowed agents pass, whatever the other rules say; after that, denied agents and those that match a pattern are bots.
- * Results of patterns are kept across reloads that do not change the rules.
+ * Compiles the rules. Allowed agents are accepted regardless of the other rules; after that, denied agents and those
+ * that match a pattern are bots. Results of patterns are kept across reloads that do not change the rules.
  * @param place of the detector, for its cache. Warnings: BOT_OFF, BOT_UNUSED.
  * @throws ConfigError PATTERN_INVALID.
  */

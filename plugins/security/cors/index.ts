@@ -18,7 +18,7 @@ import { originTest } from './origins.ts';
 import { ACTUAL_VARY, compilePolicy, type HeaderList, type Note, type Policy } from './policy.ts';
 import { type CorsConfig, schema, serviceSchema } from './schema.ts';
 
-/** Policies of the endpoints that have their own, for as long as a configuration holds them. */
+/** CORS policies of the endpoints that have one, kept for as long as a configuration uses them. */
 export class EndpointPolicies {
   readonly #policies = new WeakMap<EndpointConfig, Policy>();
   /** False until an endpoint has a policy; the endpoint of a request is not looked up before that. */
@@ -60,8 +60,8 @@ export const plugin = definePlugin({
     }),
     atEndpoint(schema, (site) => {
       site.take(endpointPolicies)?.set(site.endpoint, policyOf(site));
-      // Restricts the component to endpoints that serve clients, even though the root does the work; elsewhere it is
-      // rejected.
+      // Attaches the component to endpoints that serve clients, although the root does the work, so that other places
+      // reject it.
       return { endpoint: (next) => next, offers: [offer(allowedOrigins, originsOf(site))] };
     }),
   ],

@@ -99,7 +99,7 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (mark) => `&#${mark.charCodeAt(0)};`);
 }
 
-/** Any client can send rejected hosts, so they must not determine the number of log lines. */
+/** Logs rejected hosts at most once a second, because any client can send them. */
 function warnOnceASecond(site: Site<SecurityConfig>): (host: string) => void {
   const clock = site.use('clock');
   const { log } = site;

@@ -57,7 +57,7 @@ export const schema = {
     },
     sts_include_subdomains: flag('Adds includeSubDomains to Strict-Transport-Security.'),
     force_sts_header: flag('Sends Strict-Transport-Security over plain HTTP as well.'),
-    frame_deny: flag('Send X-Frame-Options: DENY.'),
+    frame_deny: flag('Sends X-Frame-Options: DENY.'),
     custom_frame_options_value: {
       type: 'string',
       published: { pattern: HEADER_VALUE_PATTERN },
@@ -65,8 +65,8 @@ export const schema = {
       default: '',
       examples: ['SAMEORIGIN'],
     },
-    content_type_nosniff: flag('Send X-Content-Type-Options: nosniff.'),
-    browser_xss_filter: flag('Send X-XSS-Protection: 1; mode=block.'),
+    content_type_nosniff: flag('Sends X-Content-Type-Options: nosniff.'),
+    browser_xss_filter: flag('Sends X-XSS-Protection: 1; mode=block.'),
     content_security_policy: {
       type: 'string',
       published: { pattern: HEADER_VALUE_PATTERN },

@@ -7,7 +7,7 @@ const MAX_LENGTH = 4096;
 const MAX_MEMBERS = 50;
 const MAX_DEPTH = 8;
 
-/** Never logged, even when a policy reads them. */
+/** Headers that are never logged, even if a policy reads them. */
 const masked = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
 
 /** The variables that an expression reads, as JSON for the log. */

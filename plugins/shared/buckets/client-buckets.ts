@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Bucket, fullBucket, giveBack, type Limit, take, takeMore } from './token-bucket.ts';
 
 interface ClientBucket extends Bucket {
-  /** When the client was last seen, in milliseconds of the clock. */
+  /** Time at which the client was last seen, in milliseconds of the clock. */
   usedAt: number;
 }
 

@@ -1,7 +1,7 @@
 /** State of a token bucket: the tokens it holds, and the time up to which refills are counted. Independent of any limit. */
 export interface Bucket {
   tokens: number;
-  /** Milliseconds of the clock; `-Infinity` for an unused bucket, which is full. */
+  /** Time up to which refills are counted, in milliseconds of the clock; `-Infinity` for an unused bucket, which is full. */
   at: number;
 }
 

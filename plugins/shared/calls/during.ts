@@ -1,6 +1,6 @@
 import { type Call, timerMs } from '#contract';
 
-/** Resolves with the promise, or rejects with the reason of the call if that ends first: callers never wait longer than their call. */
+/** Resolves with the promise, or rejects with the call's abort reason if the call ends first, so that callers never wait longer than their call. */
 export function during<T>(call: Call, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancellation = call.onCancel(reject);

@@ -22,7 +22,7 @@ export class SharedWork<T> {
   /**
    * Joins the work in progress, or begins it.
    * @param begin must reject soon after its signal is aborted.
-   * @throws the reason of the call if that ends first, otherwise the error of the work.
+   * @throws the call's abort reason if the call ends first, otherwise the error of the work.
    */
   async join(key: string, call: Call, begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const work = this.#pending.get(key) ?? this.#begin(key, begin);

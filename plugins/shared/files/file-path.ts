@@ -1,8 +1,8 @@
 /** A path below a directory. */
 export interface FilePath {
-  /** Its segments; empty for the directory itself. */
+  /** Segments of the path; empty for the directory itself. */
   readonly names: readonly string[];
-  /** Whether it ends with a slash, and can therefore only be a directory. */
+  /** Whether the path ends with a slash, and can therefore only be a directory. */
   readonly isDirectory: boolean;
 }
 

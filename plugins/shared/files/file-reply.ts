@@ -34,7 +34,7 @@ export async function replyWithFile(file: OpenFile, requested: HeaderBag, isHead
   return Reply.raw(status, headers, null);
 }
 
-/** The ETag is weak: a file may change twice without changing it. */
+/** The ETag is weak, because a file may change twice without changing it. */
 function describe({ size, modifiedMs }: OpenFile): HeaderBag {
   const tag = `W/"${size.toString(16)}-${Math.trunc(modifiedMs * 1000).toString(16)}"`;
   return new HeaderBag(['ETag', tag, 'Last-Modified', new Date(modifiedMs).toUTCString()]);

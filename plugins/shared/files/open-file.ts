@@ -6,7 +6,7 @@ const resolve = promisify(realpath.native);
 const openAt = promisify(open);
 const status = promisify(fstat);
 
-/** Does not follow a symbolic link in the last segment, and does not wait for the writer of a pipe. */
+/** Flags for opening a file: a symbolic link in the last segment is not followed, and a pipe is opened without waiting for its writer. */
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** An open file. The receiver must close it. */
@@ -15,7 +15,7 @@ export interface OpenFile {
   /** File name without directories. */
   readonly name: string;
   readonly size: number;
-  /** Milliseconds since 1970, with a fraction. */
+  /** Modification time in milliseconds since 1970, with a fraction. */
   readonly modifiedMs: number;
 }
 

@@ -10,7 +10,7 @@ const STALL_MS = 60_000;
 
 /**
  * Reads the bytes of an open file, from `start` (inclusive) to `end` (exclusive); always closes it.
- * @param stallMs how long a reader may pause.
+ * @param stallMs maximum pause of a reader, in milliseconds.
  */
 export function readBytes(
   fd: number,
@@ -42,7 +42,7 @@ function readAt(fd: number, into: Uint8Array, position: number): Promise<number>
   });
 }
 
-/** The length has already been sent. */
+/** Error for a file that became shorter: its length has already been sent. */
 function shorter(): BackendError {
   return new BackendError('FILE_CHANGED', 'the file was truncated while it was read');
 }

@@ -2,9 +2,9 @@ import { type Allowance, type Call, definePort, type Port, type Reply } from '#c
 
 /** Result of counting a use. */
 export interface Verdict {
-  /** Null for an allowed use, otherwise the seconds until there is room again, at least 1. */
+  /** Seconds until the caller can use the quota again, at least 1; null for an allowed use. */
   readonly retrySeconds: number | null;
-  /** In the order of the limits of the rule. */
+  /** Allowances, in the order of the limits of the rule. */
   readonly allowances: readonly Allowance[];
 }
 
@@ -15,7 +15,7 @@ export interface Reservation {
   settle(used: number, call: Call): Promise<Verdict>;
 }
 
-/** Quota of the callers of one plan. Every method throws RedisTrouble if the use cannot be counted. */
+/** Quota of the callers of one plan. Every method throws RedisError if the use cannot be counted. */
 export interface QuotaRule {
   /** Counts 1 in every window, or in none if one of them is full. */
   take(caller: string, call: Call): Promise<Verdict>;
@@ -28,7 +28,7 @@ export interface QuotaRule {
 /** A quota, shared by all components that name it. */
 export interface Quota {
   readonly rules: ReadonlyMap<string, QuotaRule>;
-  /** Decides on a request that could not be counted: undefined lets it pass. */
+  /** Decides on a request that could not be counted: undefined accepts it. */
   settle(error: unknown): Reply | undefined;
 }
 

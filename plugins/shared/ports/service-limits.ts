@@ -4,8 +4,8 @@ import { type Call, type ClientRequest, definePort, type Port, type Reply } from
 export type CountRequest = (request: ClientRequest, call: Call) => Reply | undefined | Promise<Reply | undefined>;
 
 /**
- * Limits of the whole service wrap endpoints, and are offered here too. Components that respond to requests without an
- * endpoint, such as file servers, use them to count those requests.
+ * Limits of the whole service, for components that respond to requests without an endpoint, such as file servers.
+ * Requests to endpoints need not be counted here, because the limits wrap all endpoints.
  */
 export const serviceLimits: Port<CountRequest> = definePort('service limits');
 

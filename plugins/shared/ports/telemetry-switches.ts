@@ -6,6 +6,6 @@ export interface TelemetrySwitches {
   readonly traces: boolean;
 }
 
-/** Components that publish their own endpoints select the telemetry of each; undefined for endpoints of others. */
+/** Selects the telemetry of an endpoint that a component publishes; undefined for endpoints of other components. */
 export const telemetrySwitches: Port<(endpoint: EndpointConfig) => TelemetrySwitches | undefined> =
   definePort('telemetry switches');

@@ -30,7 +30,7 @@ const seconds: { readonly [S in BackoffStrategy]: (attempt: number, random: () =
 
 /**
  * Computes the pause before a connection attempt, in milliseconds.
- * @param attempt in a row, from 0. @param random from 0 up to 1, exclusive.
+ * @param attempt number of consecutive attempts so far. @param random from 0 up to 1, exclusive.
  */
 export function backoffMs(strategy: BackoffStrategy, attempt: number, random: () => number = Math.random): number {
   return Math.round(seconds[strategy](attempt, random) * 1000);
@@ -59,7 +59,7 @@ function exponential(attempt: number): number {
   return Math.min(2 ** attempt, LONGEST_SECONDS);
 }
 
-/** Spreads the attempts of several gateways. At least a millisecond. */
+/** Adds jitter, which spreads the attempts of several gateways. Returns at least 1 millisecond. */
 function jittered(value: number, random: () => number): number {
   return Math.max(value * (1 + (random() * 2 - 1) * JITTER), 0.001);
 }

@@ -24,7 +24,7 @@ export function equals(a: Data, b: Data): boolean {
 /** Decimal value: `0.<digits>` times ten to the power of `magnitude`. Zero has no digits. */
 export interface Decimal {
   readonly negative: boolean;
-  /** Without leading and trailing zeros. */
+  /** Digits without leading and trailing zeros. */
   readonly digits: string;
   readonly magnitude: number;
 }

@@ -32,7 +32,7 @@ export class BatchWriter {
     this.#host = host;
   }
 
-  /** Returns an empty text if nothing was counted. */
+  /** Writes a snapshot as lines. Returns an empty text if nothing was counted. */
   async print({ time, counters, gauges, samples }: Snapshot): Promise<string> {
     if (counters.length === 0 && Object.keys(gauges).length === 0) return '';
     const points = new Map<string, { readonly series: Series; readonly fields: Fields }>();

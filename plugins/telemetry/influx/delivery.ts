@@ -25,7 +25,7 @@ export interface Target {
 export class Delivery {
   readonly #writer = new BatchWriter(hostname());
   readonly #closing = new AbortController();
-  /** Oldest first. */
+  /** Waiting batches, oldest first. */
   #waiting: string[] = [];
   #pushing: Promise<void> | null = null;
   /** Time at which the log last reported that the server is down; null while it is up. */

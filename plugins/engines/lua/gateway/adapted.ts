@@ -6,10 +6,10 @@ import { MAX_NUMERAL_BYTES, numberText } from '../numbers.ts';
 // their functions: numbers behave as in Lua 5.1, and allocations are counted.
 const require = createRequire(import.meta.url);
 
-/** Values on the stack of a thread; beyond it "stack overflow". */
+/** Maximum number of values on the stack of a thread. Beyond it, the script fails with "stack overflow". */
 const STACK_LIMIT = 20_000;
 
-// Read once, when the engine is loaded.
+// The engine reads this setting once, when it is loaded.
 process.env.FENGARICONF = JSON.stringify({ LUA_COMPAT_FLOATSTRING: true, LUAI_MAXSTACK: STACK_LIMIT });
 require('fengari/src/defs.js');
 const conf = require('fengari/src/luaconf.js') as { lua_number2str(value: number): string };
@@ -30,7 +30,8 @@ interface Strings {
 }
 const strings = require('fengari/src/lstring.js') as Strings;
 
-// Counts every created string. The engine's own table keys take a pass of JavaScript for each byte.
+// Counts every created string. The hash keys are replaced as well: the engine's own keys take a pass of JavaScript for
+// each byte.
 const { luaS_bless: bless } = strings;
 strings.luaS_bless = (L, bytes) => {
   spendMemory(bytes.length);
@@ -81,7 +82,7 @@ prototype.ttisinteger = () => false;
 prototype.ttisfloat = prototype.ttisnumber;
 prototype.setivalue = prototype.setfltvalue;
 
-/** Longest hexadecimal number that fits into the engine's integers, with `0x` and the end mark. */
+/** Maximum length of a hexadecimal number that fits into the engine's integers, including `0x` and the end mark. */
 const SHORT_HEX = 9;
 const hexadecimal = /^\s*([-+]?)(0x[\da-f]+)\s*$/i;
 
@@ -154,7 +155,7 @@ function moveBetween(table: Table, entry: Entry, before: Entry | undefined, afte
   else table.l = entry;
 }
 
-/** Source tokens between two time checks: for a single token, the compiler may revisit all the code it has generated. */
+/** Number of source tokens between two time checks. The number is small because the compiler may revisit all code generated so far for a single token. */
 const TOKENS_A_LOOK = 32;
 
 interface Lexer {

@@ -9,7 +9,7 @@ import { pushData, readData } from '../data.ts';
 import type { Tables } from '../engine.ts';
 import { bytesOf, type LuaFunction, type LuaState, pushText, raise, textArg } from '../fengari.ts';
 
-/** Bytes of decoded data per byte of its text. */
+/** Estimated number of bytes of decoded data per byte of text. */
 const DATA_FACTOR = 4;
 
 interface Format {

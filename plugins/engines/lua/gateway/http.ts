@@ -27,7 +27,7 @@ const response = defineObject<ScriptResponse>('http_response', {
     lua.lua_pushstring(L, body);
     return 1;
   },
-  // Does nothing: the body has already been read.
+  // Has no effect, because the body has already been read.
   close: () => 0,
 });
 

@@ -41,7 +41,7 @@ export const gatewayTables: Tables = {
       if (Number.isNaN(date.getTime())) raise(L, 'no time');
       return pushTextOf(L, date.toISOString());
     },
-    /** Seconds; nil unless the text is an RFC 3339 time. */
+    /** Returns the seconds since 1970; nil unless the text is an RFC 3339 time. */
     parse(L) {
       const text = textArg(L, 1);
       const at = rfc3339.test(text) ? Date.parse(text) : Number.NaN;

@@ -12,7 +12,7 @@ const MAX_NUMBER_DIGITS = 2;
 interface Layout {
   readonly flags: string;
   readonly width: number;
-  /** Undefined if omitted. */
+  /** Precision; undefined if omitted. */
   readonly precision: number | undefined;
   readonly letter: string;
 }

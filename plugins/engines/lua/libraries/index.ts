@@ -19,9 +19,9 @@ import { date } from './time.ts';
 
 type Functions = Readonly<Record<string, LuaFunction>>;
 
-/** A library: which engine functions are kept, and which are our own. */
+/** A library: the engine functions that are kept, and the functions that replace or supplement them. */
 export interface Library {
-  /** Empty for globals. */
+  /** Name of the library's table; empty for global functions. */
   readonly name: string;
   readonly open: LuaFunction;
   readonly kept: readonly string[];
@@ -144,7 +144,7 @@ function maxn(L: LuaState): number {
 /** Number of values from which on processing a table takes noticeable time. */
 const LONG_TABLE = 200;
 
-/** Checks the time before a function processes a long table: the function itself does not. */
+/** Wraps a function so that the time is checked before it processes a long table. */
 function looking(f: LuaFunction): LuaFunction {
   return (L) => {
     const isSmall = lua.lua_type(L, 1) === lua.LUA_TTABLE && lua.lua_rawlen(L, 1) < LONG_TABLE && lua.lua_gettop(L) < 3;
@@ -193,7 +193,7 @@ function caught(L: LuaState, status: number, extra: number): number {
   // The engine disables hooks when it recovers from an error, so they are enabled again.
   (L as { allowhook?: number }).allowhook = 1;
   const isError = status !== lua.LUA_OK && status !== lua.LUA_YIELD;
-  // Recovery takes the engine as long as many instructions.
+  // Checks the time, because the engine's recovery takes as long as many instructions.
   if (isError) currentBudget()!.look();
   refuseToCatch();
   if (!isError) return lua.lua_gettop(L) - extra;
@@ -210,7 +210,7 @@ function load(L: LuaState): number {
   else text = lauxlib.luaL_checkstring(L, 1);
   if (text.length > MAX_SOURCE_BYTES) raise(L, `source text of more than ${MAX_SOURCE_BYTES} bytes is not loaded`);
   if (lauxlib.luaL_loadbufferx(L, text, text.length, bytesOf(name), nameBytes('t')) === lua.LUA_OK) {
-    // The globals are those of the calling function's run.
+    // The globals of the loaded code are the globals of the run that calls the function.
     currentGlobals(L);
     lua.lua_setupvalue(L, -2, 1);
     return 1;
@@ -245,7 +245,7 @@ export function setGlobals(push: (L: LuaState) => void): void {
   currentGlobals = push;
 }
 
-/** Always returns 0: memory is managed by the host. */
+/** Implements `collectgarbage`. Always returns 0, because the host manages memory. */
 function collectgarbage(L: LuaState): number {
   lua.lua_pushnumber(L, 0);
   return 1;

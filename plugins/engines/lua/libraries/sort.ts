@@ -38,7 +38,7 @@ function paced(): (steps: number) => void {
   };
 }
 
-/** Undefined for a table of other values. */
+/** Creates the comparison of numbers; undefined for a table with other values. */
 function ofNumbers(L: LuaState, count: number): IsBefore | undefined {
   const step = paced();
   const numbers = new Float64Array(count + 1);
@@ -55,7 +55,7 @@ function ofNumbers(L: LuaState, count: number): IsBefore | undefined {
   };
 }
 
-/** Undefined for a table of other values. */
+/** Creates the comparison of strings; undefined for a table with other values. */
 function ofTexts(L: LuaState, count: number): IsBefore | undefined {
   const step = paced();
   const texts: Uint8Array[] = [new Uint8Array()];
@@ -99,7 +99,7 @@ function byFunction(L: LuaState): IsBefore {
   };
 }
 
-/** @returns the indices in the order of their values. */
+/** Sorts by comparisons. @returns the indices in the order of their values. */
 function sorted(count: number, isBefore: IsBefore): Uint32Array {
   let from = Uint32Array.from({ length: count }, (_, at) => at + 1);
   let to = new Uint32Array(count);

@@ -13,11 +13,11 @@ interface Moment {
   readonly hour: number;
   readonly minute: number;
   readonly second: number;
-  /** From 0, Sunday. */
+  /** Day of the week, from 0 for Sunday. */
   readonly weekday: number;
   /** From 0. */
   readonly dayOfYear: number;
-  /** Minutes east of UTC. */
+  /** Offset from UTC in minutes, positive to the east. */
   readonly offset: number;
   readonly zone: string;
 }
@@ -76,7 +76,7 @@ export function date(dateTable: LuaFunction): LuaFunction {
       raise(L, `bad argument #1 to 'date' (invalid conversion specifier '${conversion}')`);
     }
     const moment = momentOf(L, isUtc);
-    // The longest conversion expands to twelve times its own length.
+    // The longest conversion produces twelve times its own length.
     if (format.length * 12 > MAX_STRING_BYTES) {
       currentBudget()!.stop(`a string of more than ${MAX_STRING_BYTES} bytes`);
     }
@@ -106,7 +106,7 @@ function momentOf(L: LuaState, isUtc: boolean): Moment {
   };
 }
 
-/** Such as `CET`. */
+/** Abbreviation of the time zone, such as `CET`. */
 function zoneOf(at: Date): string {
   const segments = new Intl.DateTimeFormat('en-US', { timeZoneName: 'short' }).formatToParts(at);
   return segments.find(({ type }) => type === 'timeZoneName')?.value ?? '';

@@ -15,9 +15,9 @@ const identity: Evaluate = (value) => value;
 
 /** Compiles the tree of an expression to functions. */
 export class Compiler {
-  /** The result may contain the same object twice. */
+  /** Whether the result may contain the same object twice. */
   shares = false;
-  /** The result may contain an object of the expression itself. */
+  /** Whether the result may contain an object of the expression itself. */
   holdsObjects = false;
   readonly #tokens: readonly Token[];
   #depth = 0;
@@ -26,7 +26,7 @@ export class Compiler {
     this.#tokens = tokens;
   }
 
-  /** @throws JmespathMistake for syntax outside of the standard, and for invalid function calls. */
+  /** @throws JmespathError for syntax outside of the standard, and for invalid function calls. */
   compile(node: Node): Evaluate {
     if (++this.#depth > MAX_DEPTH) throw new JmespathError('the expression is nested too deeply');
     const evaluate = this.#compile(node);
@@ -211,7 +211,7 @@ function flattened(inner: Evaluate): Evaluate {
   };
 }
 
-/** @param until the truth value for which the left side is the result. */
+/** @param until the truth value of the left side for which the left side is the result. */
 function either(left: Evaluate, right: Evaluate, until: boolean): Evaluate {
   return (value, run) => {
     const result = left(value, run);

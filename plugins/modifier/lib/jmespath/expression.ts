@@ -16,7 +16,7 @@ export interface Expression {
 /**
  * Compiles an expression of standard JMESPath. Expressions read only own keys of data; numbers keep their digits.
  *
- * @throws JmespathMistake
+ * @throws JmespathError
  */
 export function compileExpression(source: string): Expression {
   const { tree, tokens } = parse(source);

@@ -29,7 +29,7 @@ const MAX_LENGTH = 8 * 1024;
  * Parses an expression. The parser does not report the position of an error: it is the end of the shortest prefix that
  * fails for a reason other than being incomplete.
  *
- * @throws JmespathMistake
+ * @throws JmespathError
  */
 export function parse(source: string): { readonly tree: Node; readonly tokens: readonly Token[] } {
   if (source.length > MAX_LENGTH) throw new JmespathError(`an expression can have at most ${MAX_LENGTH} characters`);
@@ -41,7 +41,7 @@ export function parse(source: string): { readonly tree: Node; readonly tokens: r
       within: { start: source.length, end: source.length },
     });
   }
-  // After the error, every prefix fails as the whole does.
+  // Every prefix that extends beyond the error fails in the same way as the whole expression.
   let [first, last] = [0, tokens.length - 1];
   while (first < last) {
     const middle = (first + last) >> 1;
@@ -66,7 +66,7 @@ function problemOf(source: string): { readonly atEnd: boolean } | null {
     return null;
   } catch (error) {
     if (error instanceof RangeError) throw new JmespathError('the expression is nested too deeply');
-    // At the end of the tokens, the parser reads undefined ones.
+    // The parser reads beyond the end of the tokens, which causes a TypeError.
     return { atEnd: error instanceof TypeError || /\bEOF\b/.test((error as Error).message) };
   }
 }
@@ -89,7 +89,7 @@ function readTokens(source: string): readonly Token[] {
   return tokens;
 }
 
-/** @throws JmespathMistake for a literal that is not JSON. */
+/** @throws JmespathError for a literal that is not JSON. */
 function isExactly(text: string, value: unknown, within: { start: number; end: number }): boolean {
   try {
     return printJson(parseExact(text)) === printJson(value as Data);

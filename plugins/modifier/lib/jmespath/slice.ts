@@ -9,7 +9,7 @@ interface Bounds {
   readonly step: number | null;
 }
 
-/** Returns every `step`th item of an array; null for anything else. @throws JmespathMistake for a step of zero. */
+/** Returns every `step`th item of an array; null for anything else. @throws JmespathError for a step of zero. */
 export function sliced({ start, stop, step }: Bounds): Evaluate {
   const stride = step ?? 1;
   if (stride === 0) throw new JmespathError('the step of a slice cannot be 0');

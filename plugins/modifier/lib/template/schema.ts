@@ -1,6 +1,6 @@
 import type { Infer } from '#contract';
 
-/** `{"id":{{ toJson .req_params.Id }}}` and `{"name":{{ toJson .resp_body.name }}}`, encoded as in a configuration. */
+/** Example templates in base64: `{"id":{{ toJson .req_params.Id }}}` for requests, and `{"name":{{ toJson .resp_body.name }}}` for responses. */
 export const requestExample = 'eyJpZCI6e3sgdG9Kc29uIC5yZXFfcGFyYW1zLklkIH19fQ==';
 export const responseExample = 'eyJuYW1lIjp7eyB0b0pzb24gLnJlc3BfYm9keS5uYW1lIH19fQ==';
 

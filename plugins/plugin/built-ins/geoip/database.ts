@@ -6,7 +6,7 @@ import { describeCity } from './city.ts';
 
 /** Location of an address. */
 export interface Place {
-  /** Frozen, because it is shared. */
+  /** Data of the location. Frozen, because it is shared. */
   readonly data: Readonly<DataObject>;
   /** The data as JSON on one line, in ASCII. */
   readonly json: string;
