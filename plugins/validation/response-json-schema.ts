@@ -205,7 +205,7 @@ function attempt(validate: () => string | null): string | null {
   } catch (error) {
     if (error instanceof SyntaxError) return `- (root): ${error.message}`;
     if (error instanceof PatternLimit) return `- (root): ${error.message}`;
-    // The recursion exceeded the stack.
+    // The response is nested so deeply that the recursion exceeded the stack.
     if (error instanceof RangeError) return '- (root): the response is nested too deeply';
     throw error;
   }

@@ -7,7 +7,7 @@ export const CLOSE_MS = 5000;
 /** Limits on the fragments that a peer may send before a message is complete, and on pongs that it does not read. */
 export const pieces = { maxBufferedChunks: 65_536, maxFragments: 16_384, maxPendingAutoPongs: 60 } as const;
 
-/** Internal steps of the library after its server has written 101, which the gateway does here. */
+/** Members of the library's WebSocket that its server sets after writing the 101, which the gateway does here instead. */
 interface Settable {
   _protocol: string;
   setSocket(connection: Duplex, head: Buffer, options: object): void;

@@ -121,7 +121,7 @@ function openSocket({ host, port, defaultPort }: ConnectOptions, settings: DialS
     connectMs > 0
       ? setTimeout(() => socket.destroy(new Error(`not connected within ${connectMs} ms`)), timerMs(connectMs))
       : undefined;
-  // Runs before anything is sent.
+  // The address is checked before anything is sent.
   socket.prependOnceListener('connect', () => {
     clearTimeout(timer);
     if (!denied.has(socket.remoteAddress ?? '', socket.remotePort ?? 0)) return;

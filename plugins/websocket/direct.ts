@@ -48,10 +48,10 @@ export class DirectConnection implements Upgrade {
   readonly #over = new AbortController();
   readonly #attempts: Attempts;
   #client: Peer | null = null;
-  /** Null while disconnected. */
+  /** Backend connection; null while disconnected. */
   #backend: Peer | null;
   #waiting: Waiting[] = [];
-  /** The backend's close, if it came before the client was connected. */
+  /** Handler of the backend's close, if it closed before the client was connected. */
   #closedEarly: (() => void) | null = null;
 
   /** @param backend an open connection, paused. @param redial makes another one. */
@@ -78,7 +78,7 @@ export class DirectConnection implements Upgrade {
     this.#over.abort();
   }
 
-  /** The call is over: the backend connection is closed unless the client has taken it. */
+  /** Called when the call is over: closes the backend connection unless the client uses it. */
   release(): void {
     if (!this.#client) this.end();
   }
@@ -102,7 +102,7 @@ export class DirectConnection implements Upgrade {
       if (this.#backend) {
         if (!this.#backend.send(data, isBinary)) this.#client!.pause();
       } else if (this.#waiting.length < this.#settings.maxWaiting) {
-        // A copy, because the received data may be a small part of a large chunk.
+        // The data is copied, because it may be a small part of a large received chunk.
         this.#waiting.push({ data: Buffer.copyBytesFrom(data), isBinary });
       } else {
         this.#settings.measures.dropped();
@@ -141,7 +141,7 @@ export class DirectConnection implements Upgrade {
     const { log, measures } = this.#settings;
     const { signal } = this.#over;
     log.warning(`backend lost: ${error?.message ?? 'the connection ended'}`);
-    // The client may have been paused until then.
+    // The client may have been paused while the backend was disconnected.
     this.#client!.resume();
     const socket = await this.#attempts.run(
       'backend',

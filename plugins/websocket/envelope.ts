@@ -7,7 +7,7 @@ export type Session = ReadonlyMap<string, string>;
 /** A message of the backend and its recipients: clients at this address whose sessions contain all these values. */
 export interface Delivery {
   readonly payload: Buffer;
-  /** Null for any address. */
+  /** Address of the recipients; null for any address. */
   readonly url: string | null;
   readonly session: readonly (readonly [key: string, value: string])[];
 }
@@ -16,7 +16,7 @@ export interface Delivery {
 export class Envelopes {
   readonly #start: string;
 
-  /** @param url only the path, as the client requested it. */
+  /** @param url path that the client requested, without its query. */
   constructor(url: string, session: Session) {
     // `fromEntries` defines keys instead of assigning them, so `__proto__` is an ordinary key.
     this.#start = `{"url":${JSON.stringify(url)},"session":${JSON.stringify(Object.fromEntries(session))}`;

@@ -87,7 +87,7 @@ export class Hub {
   /**
    * Creates a member for a client.
    * @param params path parameters, by their names with the first letter in upper case.
-   * @returns null after the backend has been given up.
+   * @returns null if the gateway no longer tries to reach the backend.
    */
   async admit(
     url: string,
@@ -110,7 +110,7 @@ export class Hub {
     joined: (member) => {
       this.#around.measures.opened();
       this.#members.set(member.session.get('uuid')!, member);
-      // The backend may have been given up in the meantime.
+      // The gateway may have stopped trying to reach the backend in the meantime.
       if (this.#uplink.isGivenUp) return member.close(BAD_GATEWAY);
       if (!this.#settings.reportsConnected) return;
       member.isUnannounced = true;
@@ -124,7 +124,7 @@ export class Hub {
       if (isReady && !this.#isCongested && !this.#waiting.has(member)) {
         this.#send(member.envelopes.message(data));
       } else if (member.waiting.length < maxWaiting || isReady) {
-        // A copy, because the received data may be a small part of a large chunk.
+        // The data is copied, because it may be a small part of a large received chunk.
         member.waiting.push(Buffer.copyBytesFrom(data));
         this.#waiting.add(member);
         if (isReady && member.waiting.length >= maxWaiting) member.pause();
@@ -143,8 +143,8 @@ export class Hub {
       this.#members.delete(member.session.get('uuid')!);
       this.#waiting.delete(member);
       const { isReady } = this.#uplink;
-      // Messages read from it are sent first; while the backend is away, messages of a disconnected client are
-      // discarded.
+      // Messages already read from the client are sent first. While the backend is away, messages of a disconnected
+      // client are discarded.
       while (isReady && this.#sendNext(member));
       if (!this.#settings.reportsDisconnected || member.isUnannounced) return;
       const farewell = member.envelopes.event('disconnected');

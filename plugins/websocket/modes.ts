@@ -69,7 +69,7 @@ export function sharedProtocol(site: Attaching): Protocol {
   const { url_pattern: pattern, host, sd, sd_scheme: scheme } = backend;
   const dialing = { ...dialSettings(site), maxBytes: envelopeBytes(config.max_message_size) };
   const headers = new HeaderBag(['User-Agent', productNames(site.setting('router'), site.use('version')).agent]);
-  // Not specific to a client: client parameters are sent in the envelopes.
+  // The path is the same for all clients, whose parameters are sent in the envelopes.
   const path = pattern.replace(/\{[^{}"]+\}/g, '').replace(/[^\x21-\x7e]+/g, encodeURIComponent);
   const { addresses, next } = hostsOf();
   const around: HubSurroundings = {
@@ -77,7 +77,7 @@ export function sharedProtocol(site: Attaching): Protocol {
       const address = next();
       if (address === undefined) throw new BackendError('BACKEND_NO_HOSTS', 'no hosts available');
       let socket: WebSocket | null = null;
-      // Shared by all clients, so it must not belong to the first client's request.
+      // All clients share the connection, so it must not belong to the first client's request.
       const owner = connectionOwner('backend connection', address, () => socket?.terminate());
       const target = addressed({ host: null, headers, subprotocols: [] }, address, path);
       socket = await runOwned(owner, dial, target, dialing, signal);
@@ -99,7 +99,7 @@ export function sharedProtocol(site: Attaching): Protocol {
   };
   const identity = JSON.stringify([endpoint.endpoint, config, host, sd, scheme ?? null, pattern]);
   const hub = site.keep(
-    // Hashed, because addresses may contain a password.
+    // The key is hashed, because addresses may contain a password.
     ['hub', createHash('sha256').update(identity).digest('base64')],
     () => new Hub(settings, around),
     (kept) => kept.close(),

@@ -16,7 +16,7 @@ export interface PeerEvents {
   message(data: Buffer, isBinary: boolean): void;
   /** Called after `send` returned false, once the pending data has been written. */
   drained(): void;
-  /** Called once. @param error the error that ended the connection; null for a regular close. */
+  /** Called once, when the connection has ended. @param error the error that ended it; null for a regular close. */
   closed(code: number, reason: Buffer, error: Error | null): void;
 }
 
@@ -61,7 +61,7 @@ export class Peer {
   #isFull = false;
   #isClosing = false;
   #isOver = false;
-  /** True after too long a silence, until pending input of this turn has been read. */
+  /** Whether the peer was silent for too long, until pending input of this turn has been read. */
   #isSuspect = false;
   #error: Error | null = null;
   #writing: NodeJS.Timeout | null = null;
@@ -146,7 +146,7 @@ export class Peer {
 
   readonly #onSilence = (): void => {
     this.#isSuspect = true;
-    // Data that arrived while the process was busy is read first.
+    // The silence is judged only after data has been read that arrived while the process was busy.
     setImmediate(this.#judgeSilence);
   };
 

@@ -12,14 +12,14 @@ const REVIVAL_MS = 1000;
 
 /** Event handlers of an uplink. */
 export interface UplinkEvents {
-  /** The backend accepts messages. @param isAgain true after a reconnection. */
+  /** Called when the backend accepts messages. @param isAgain true after a reconnection. */
   ready(isAgain: boolean): void;
   message(data: Buffer): void;
   /** Called after `send` returned false, once more data can be sent. */
   drained(): void;
-  /** The backend connection was lost and is being reopened. */
+  /** Called when the backend connection was lost and is being reopened. */
   lost(error: Error | null): void;
-  /** Reconnecting has been given up. */
+  /** Called when the gateway stops trying to reconnect. */
   gaveUp(): void;
 }
 
@@ -39,7 +39,7 @@ export class Uplink {
   #isGivenUp = false;
   #wasReady = false;
   #triedAt = 0;
-  /** Attempt to reconnect after it was given up. */
+  /** Attempt to reconnect to a backend that was given up. */
   #revival: Promise<boolean> | null = null;
 
   constructor(limits: PeerLimits, retries: RetrySettings, events: UplinkEvents, dial: Dial, log: Log) {

@@ -42,7 +42,7 @@ export class Delivery {
     return this.#pushing;
   }
 
-  /** Pushes the counts since the last push, unless the server is down; gives up after one second. */
+  /** Pushes the counts since the last push, unless the server is down. Stops waiting after one second. */
   async close(): Promise<void> {
     const timer = setTimeout(() => this.#closing.abort(), CLOSE_MS);
     await this.#pushing;

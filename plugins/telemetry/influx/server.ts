@@ -30,7 +30,7 @@ export class InfluxServer {
     await this.#send(path, { method: 'POST', body: lines, timeoutMs, signal });
   }
 
-  /** @throws Error as `write` does. */
+  /** Sends a ping. @throws the errors of `write`. */
   async ping(signal: AbortSignal): Promise<void> {
     await this.#send('/ping', { method: 'GET', timeoutMs: PING_MS, signal });
   }

@@ -18,7 +18,7 @@ const defaultPattern = '%{time:2006/01/02 - 15:04:05.000} %{color}▶ %{level}%{
 const logstashPattern =
   '{"@timestamp":"%{time:2006-01-02T15:04:05.000+00:00}","@version":1,"level":"%{level}","message":"%{message}","module":"%{module}"}';
 
-/** One field per fact. */
+/** Pattern of the format `json`, with one field for each piece of information. */
 const jsonPattern =
   '{"time":"%{time:2006-01-02T15:04:05.000Z07:00}","level":"%{level}","prefix":"%{prefix}","component":"%{component}","message":"%{text}"}';
 

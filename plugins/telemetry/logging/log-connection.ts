@@ -4,15 +4,15 @@ import { type LogDestination, openOwned } from '#contract';
 /** One destination of a connection. */
 export interface Target {
   connect(): Socket;
-  /** Describes why the target, which it names, cannot be reached. */
+  /** Describes why the target cannot be reached. The text contains the name of the target. */
   describe(error: NodeJS.ErrnoException): string;
 }
 
 /** Events that a connection reports to its owner. */
 export interface ConnectionEvents {
-  /** All targets are unreachable; called once per outage. */
+  /** Called once per outage, when all targets are unreachable. */
   lost(reason: string): void;
-  /** A target is reachable again. */
+  /** Called when a target is reachable again. */
   restored(): void;
 }
 

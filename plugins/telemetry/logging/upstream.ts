@@ -17,10 +17,10 @@ import { printed, type Read, type Vocabulary } from './pattern.ts';
 
 /** A completed or failed call to a backend. */
 export interface UpstreamRecord {
-  /** Milliseconds since 1970. */
+  /** End of the call, in milliseconds since 1970. */
   readonly endedAt: number;
   readonly latencyMs: number;
-  /** Undefined if the backend returned none. */
+  /** Status of the response; undefined if the backend returned none. */
   readonly status: number | undefined;
   /** Method, address, and path with query, as requested. */
   readonly method: string;

@@ -7,7 +7,7 @@ interface Family {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'summary';
   readonly labels: Readonly<Record<string, string>>;
-  /** Divisor for values: times are stored in nanoseconds. */
+  /** Divisor for the values of a family, because times are stored in nanoseconds. */
   readonly unit?: number;
 }
 
@@ -19,7 +19,7 @@ const forms: readonly (readonly [RegExp, (...segments: string[]) => Family | nul
     /^router\.response\.(.*)\.status\.(\d+)\.count$/s,
     (endpoint, status) => ({ name: 'router_responses_total', type: 'counter', labels: { endpoint, status } }),
   ],
-  // Always 0: kept for readers of the other format.
+  // This counter is always 0 and exists only for readers of the JSON format, so it is omitted.
   [/^router\.response\..*\.status$/s, () => null],
   [
     /^router\.response\.(.*)\.size$/s,

@@ -33,7 +33,7 @@ export interface Snapshot {
 /** Takes a snapshot of the counts of all processes. Available in the process that owns the gateway. */
 export const snapshots: Port<() => Snapshot> = definePort('snapshots of telemetry/metrics');
 
-/** The two counters that cover the current window; finished windows are added up. */
+/** Counters that are reported for the current window. The counts of finished windows are added up. */
 const windowed = ['router.connected', 'router.disconnected'] as const;
 
 /** In-memory counters and histograms, by name. */

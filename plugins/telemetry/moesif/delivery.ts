@@ -40,7 +40,7 @@ export class Delivery {
   #failedAt = Number.NEGATIVE_INFINITY;
   #pushing: Promise<void> | null = null;
   readonly #closing = new AbortController();
-  /** The last push failed: the next one waits for the timer, however many events arrive. */
+  /** Whether the last push failed. The next push then waits for the timer, regardless of how many events arrive. */
   #isDown = false;
 
   constructor(options: DeliveryOptions) {
@@ -71,7 +71,7 @@ export class Delivery {
     return this.#pushing;
   }
 
-  /** Pushes the queued events; gives up after the timeout. */
+  /** Pushes the queued events. Stops waiting after the timeout. */
   async close(): Promise<void> {
     const { closeMs = CLOSE_MS } = this.options;
     const timer = setTimeout(() => this.#closing.abort(), closeMs);

@@ -19,7 +19,7 @@ export interface Side {
   /** ISO 8601 timestamp. */
   readonly time: string;
   readonly headers: HeaderBag;
-  /** Null without a body, or if it is not reported. */
+  /** The body; null if the message has none, or it is not reported. */
   readonly body: Uint8Array | DataObject | null;
 }
 

@@ -146,7 +146,7 @@ function noteHead({ status, headers }: Head, _request: ClientRequest, call: Call
   seen.responseHeaders = headers.copy();
 }
 
-/** Message streams have no end to wait for. */
+/** Whether responses are streams of messages, which may never end and are therefore reported without waiting. */
 function streams(site: Site<unknown>, request: ClientRequest): boolean {
   const endpoint = request.match();
   return endpoint !== null && site.encoding(endpoint.output_encoding)?.streams === true;
@@ -205,7 +205,7 @@ function variablesOf(request: ClientRequest): (call: Call) => Variables {
   return (call) => new Variables({ request: sent, path, reply: null, raw: false, claims: call.get(claimsSlot) });
 }
 
-/** An expression that fails skips nothing. */
+/** A request is not skipped if the expression fails. */
 function isSkipped(expression: Expression, variables: (call: Call) => Variables, call: Call): boolean {
   return expression.evaluate(variables(call), 10) === true;
 }

@@ -2,7 +2,7 @@ import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
 
 const layer = (description: string) => ({ type: 'boolean', description, default: false }) as const;
 
-/** Accepts any content, which is ignored. */
+/** Schema of an unsupported exporter, which accepts any content and ignores it. */
 const unsupported = (of: string) =>
   ({
     type: 'object',

@@ -10,7 +10,7 @@ export type ClientFailure = 'failed' | 'canceled' | 'timedout' | null;
 
 /** Measures the requests to one backend. */
 export class ClientMetrics {
-  /** Connections are measured, too. */
+  /** Whether connections are measured as well. */
   readonly isDetailed: boolean;
   readonly #instruments: ClientInstruments;
   readonly #attributes: MeterAttributes;

@@ -28,13 +28,13 @@ const clientSlot = defineSlot<ClientCall>('reported request');
 
 /** Settings for reporting the requests to a backend. */
 export interface ClientReport {
-  /** Null if nothing is measured. */
+  /** Metrics of requests; null if nothing is measured. */
   readonly metrics: ClientMetrics | null;
-  /** Null if no spans are recorded. */
+  /** Settings for spans; null if no spans are recorded. */
   readonly traces: (ClientSwitches & TraceLayer) | null;
   /** Pattern of the backend. */
   readonly route: string;
-  /** Null if the trace is not propagated to backends. */
+  /** Propagation of the trace; null if the trace is not propagated to backends. */
   readonly propagation: Propagation | null;
   /** Returns the trace of a request; null without one. */
   trace(request: PipeRequest, call: Call): Trace | null;

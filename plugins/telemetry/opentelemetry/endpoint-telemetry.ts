@@ -27,15 +27,15 @@ import { reportStage, StageMetrics, spanSlot } from './stage.ts';
 export interface TraceDestination {
   readonly exporters: readonly SpanExporter[];
   readonly sampler: Sampler;
-  /** False if no request is ever recorded: the trace is only propagated to backends. */
+  /** Whether requests can be recorded. False if the trace is only propagated to backends. */
   readonly records: boolean;
 }
 
 /** Destinations of metrics and spans, and what they record. */
 export interface Destination {
-  /** Null if no exporter takes metrics. */
+  /** Instruments for metrics; null if no exporter takes metrics. */
   readonly instruments: Instruments | null;
-  /** Null if no exporter takes spans. */
+  /** Destination of spans; null if no exporter takes spans. */
   readonly traces: TraceDestination | null;
 }
 
@@ -48,7 +48,7 @@ export interface Layers {
   readonly carried: Propagation | null;
 }
 
-/** Same slot as `traceSlot`, so that loggers of trace ids find the trace, too. */
+/** Slot with the trace of a request, the same as `traceSlot`, so that loggers of trace IDs also find the trace. */
 export const requestTrace: Slot<Trace> = { name: traceSlot.name };
 
 /** Headers of the response to a client, if they are reported. */

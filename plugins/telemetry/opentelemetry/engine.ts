@@ -42,9 +42,9 @@ export class Engine {
   readonly backend: BackendLayer;
   readonly global: Layer;
   readonly destination: Destination;
-  /** Whole requests may be recorded; otherwise their ends are not observed. */
+  /** Whether whole requests may be recorded; otherwise their ends are not observed. */
   readonly observesRequests: boolean;
-  /** Traces may be exported. */
+  /** Whether traces may be exported. */
   readonly exportsTraces: boolean;
   /** Metric store for other components; null if no exporter takes metrics. */
   readonly store: MetricStore | null;
@@ -185,7 +185,7 @@ export class Engine {
       timer.unref();
       signal.addEventListener('abort', () => clearInterval(timer));
     });
-    // Not awaited here: the exporter waits for the push when it closes.
+    // The push is not awaited here: the exporter waits for it when it closes.
     if (this.#site.role !== 'worker') this.#site.defer(() => void push());
   }
 }

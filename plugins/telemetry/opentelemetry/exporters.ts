@@ -115,7 +115,7 @@ export function withLists({ exporters }: OpenTelemetryConfig) {
   return { otlp: exporters.otlp ?? [], prometheus: exporters.prometheus ?? [] };
 }
 
-/** Keys of kept values may be displayed, and headers contain credentials. */
+/** The key is hashed, because keys of kept values may be displayed, and headers contain credentials. */
 function keyOf(settings: OtlpSettings): DataObject {
   const { host, port, secure, useHttp } = settings.target;
   const hash = createHash('sha256').update(JSON.stringify(settings)).digest('base64');

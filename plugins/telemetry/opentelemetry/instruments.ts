@@ -25,7 +25,7 @@ export interface ClientInstruments {
   readonly duration: Histogram;
   readonly responseSize: Histogram;
   readonly requestSize: Histogram | Counter;
-  /** Null if outcomes are not counted. */
+  /** Outcome counters; null if outcomes are not counted. */
   readonly outcomes: OutcomeCounters | null;
   readonly connection: ConnectionHistograms;
   readonly read: ReadInstruments;
@@ -57,7 +57,7 @@ export interface ReadInstruments {
 
 /** Bucket bounds of histograms. */
 export interface Buckets {
-  /** Seconds. */
+  /** Bucket bounds of durations, in seconds. */
   readonly time: readonly number[];
   /** Bytes. */
   readonly size: readonly number[];

@@ -30,13 +30,13 @@ export class StageMetrics {
 
 /** Settings for reporting a pipe. */
 export interface Stage {
-  /** Name, as in `proxy`. */
+  /** Name of the pipe, such as `proxy`. */
   readonly name: string;
   /** Pattern of the endpoint or the backend. */
   readonly route: string;
-  /** Null if nothing is measured. */
+  /** Duration histogram; null if nothing is measured. */
   readonly metrics: StageMetrics | null;
-  /** Null if no spans are recorded. */
+  /** Settings for spans; null if no spans are recorded. */
   readonly traces: TraceLayer | null;
   /** Returns the trace of a request; null without one. */
   trace(request: PipeRequest, call: Call): Trace | null;

@@ -8,7 +8,7 @@ import { spanSlot } from './stage.ts';
 const MOST_SPANS = 128;
 const MOST_ATTRIBUTES = 64;
 const MOST_EVENTS = 32;
-/** Maximum lengths, in characters. */
+/** Maximum lengths of names and values, in characters. */
 const LONGEST_NAME = 128;
 const LONGEST_TEXT = 1024;
 const LONGEST_REASON = 256;
@@ -80,7 +80,7 @@ class ComponentSpan implements ActiveSpan {
   #endedAt = 0;
   #isExported = false;
 
-  /** @param trace undefined while the request has none: the span encloses its endpoint. */
+  /** @param trace undefined while the request has no trace: the span then encloses its endpoint. */
   constructor(call: Call, name: string, trace: Trace | undefined) {
     this.#call = call;
     this.#name = name;
@@ -88,7 +88,7 @@ class ComponentSpan implements ActiveSpan {
   }
 
   get call(): Call {
-    // A span around the endpoint has no children: what follows belongs to the span of the request.
+    // A span around the endpoint has no children: inner spans belong to the span of the request.
     if (!this.#span) return this.#call;
     this.#inner ??= this.#call.with(spanSlot, this.#span);
     return this.#inner;

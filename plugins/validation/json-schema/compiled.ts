@@ -41,7 +41,7 @@ export function translate(root: SchemaNode): JsonSchema {
   return typeof schema === 'boolean' ? schema : { ...schema, definitions };
 }
 
-/** The keyword as a variable: an object literal with that name would look like a promise. */
+/** The keyword `then` is in a variable, because an object literal with a member of that name would look like a promise. */
 const whenMet = 'then';
 
 type Translate = (node: SchemaNode) => JsonSchema;
@@ -170,7 +170,7 @@ export function compileProof(
   }
 }
 
-/** The generator's own rule compares every item with every other. */
+/** Replaces the generator's own rule, which compares every item with every other item. */
 function isDistinct(_on: true, items: readonly Data[]): boolean {
   let distinct = true;
   eachDuplicate(items, createIdentify(), () => {
@@ -179,12 +179,12 @@ function isDistinct(_on: true, items: readonly Data[]): boolean {
   return distinct;
 }
 
-/** The generator's own rule divides binary fractions, in which 0.3 is not a multiple of 0.1. */
+/** Replaces the generator's own rule, which divides binary fractions, in which 0.3 is not a multiple of 0.1. */
 function isTimes(unit: number, value: number): boolean {
   return isMultiple(value, unit);
 }
 
-/** The generator's own rule calls `valueOf` of the document's objects, which may be anything. */
+/** Replaces the generator's own rule, which calls `valueOf` of the document's objects, although that can be any value. */
 function isAmong(lists: readonly (readonly Data[])[], value: Data): boolean {
   return lists.every((choices) => choices.some((choice) => equals(value, choice)));
 }

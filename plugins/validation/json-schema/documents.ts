@@ -29,7 +29,7 @@ export function findReferred(reference: string, base: string, document: SchemaDo
     ) ?? [];
   if (name === undefined) return null;
   const metaschema = metaschemaOf(name);
-  // Drafts are known by both schemes; each metaschema declares its own.
+  // Metaschemas are known by http and https addresses; each metaschema declares only one of them.
   const location = ['http:', 'https:']
     .map((scheme) =>
       resolveReference(href.replace(/^https?:/, scheme), ROOT_ADDRESS, metaschema.names, metaschema.draft),

@@ -11,11 +11,11 @@ import { checkCommon, checkString, kindOf } from './values.ts';
 /** Properties of a schema that decide how it is evaluated. */
 export interface ExamineOptions {
   /**
-   * The schema contains itself: then no part of the document is checked twice against the same target of a reference, or
-   * alternatives that recur would take exponential time.
+   * Whether the schema contains itself. In that case, no part of the document is checked twice against the same target
+   * of a reference, because recurring alternatives would take exponential time.
    */
   readonly recursive: boolean;
-  /** The schema has rules for parts that no other keyword evaluates. */
+  /** Whether the schema has rules for parts that no other keyword evaluates. */
   readonly tracks: boolean;
 }
 
@@ -40,7 +40,7 @@ function evaluate(node: SchemaNode, value: Data, path: Path | null, findings: Fi
     evaluateRules(node, value, path, findings, run);
     return;
   }
-  // Evaluation by the keywords of other schemas does not count, so these findings start empty.
+  // Each schema starts with empty findings, because evaluation by the keywords of other schemas does not count.
   const own = new Findings();
   evaluateRules(node, value, path, own, run);
   checkUnevaluated(node.unevaluated, value, path, own, run);
@@ -73,7 +73,8 @@ function evaluateRules(node: SchemaNode, value: Data, path: Path | null, finding
   if (common !== null) checkCommon(common, value, path, findings);
   if (kind === 'string' && string !== null) checkString(string, value as string, path, findings);
   if (kind === 'object' && object !== null) checkProperties(object, value as DataObject, path, findings, run);
-  // One point per stage passed: combinators, common rules, the value, and the rules of its type if it has any.
+  // The score is one point for each stage passed: combinators, common rules, the value, and the rules of its type if it
+  // has any.
   findings.score += kind === 'null' || kind === 'boolean' ? 3 : 4;
 }
 

@@ -16,11 +16,11 @@ const TEXT_LIMIT = 1024 * 1024;
 
 /** The parts of an object or array that have been evaluated. */
 export class Evaluated {
-  /** Every part has been. */
+  /** Whether every part of the value has been evaluated. */
   all = false;
-  /** Number of leading items. */
+  /** Number of leading items that have been evaluated. */
   items = 0;
-  /** Keys, and indexes beyond the leading items. */
+  /** Evaluated keys, and evaluated indexes beyond the leading items. */
   readonly keys = new Set<string | number>();
 
   add({ all, items, keys }: Evaluated): void {
@@ -64,7 +64,7 @@ export class Findings {
     return known;
   }
 
-  /** Adds what a schema that the value matches has evaluated. */
+  /** Adds the parts that another schema, which the value matches, has evaluated. */
   adopt(inner: Findings): void {
     if (inner.#evaluated === null) return;
     for (const [value, parts] of inner.#evaluated) this.evaluated(value).add(parts);

@@ -48,7 +48,7 @@ function check(validator: Validator, bytes: Uint8Array): Reply | undefined {
   } catch (error) {
     if (error instanceof SyntaxError) return refusal('JSON_SCHEMA_SYNTAX', error.message);
     if (error instanceof PatternLimit) return refusal(error.code, error.message);
-    // The recursion exceeded the stack.
+    // The document is nested so deeply that the recursion exceeded the stack.
     if (error instanceof RangeError) return refusal('JSON_SCHEMA_DEPTH', 'the body is nested too deeply');
     throw error;
   }

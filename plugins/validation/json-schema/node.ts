@@ -11,7 +11,7 @@ export interface SchemaNode {
   pass: boolean | null;
   /** Targets of `$ref` and of a dynamic reference. */
   references: readonly SchemaNode[] | null;
-  /** Only the references apply: the schema has no other rules, or its draft ignores them. */
+  /** Whether only the references apply, because the schema has no other rules, or its draft ignores them. */
   bare: boolean;
   type: TypeRule | null;
   combinators: Combinators | null;
@@ -44,7 +44,7 @@ export interface Run {
   /** Findings of a value for the target of a reference; kept only if schemas are recursive. */
   readonly memo: Map<object, Map<SchemaNode, Findings>> | null;
   identify: Identify | null;
-  /** Records which parts of a value have been evaluated; false if no schema requires it. */
+  /** Whether to record which parts of a value have been evaluated; false if no schema requires it. */
   readonly tracks: boolean;
 }
 
@@ -91,7 +91,7 @@ export interface TypeRule {
 
 /** Rules for values of any type. */
 export interface CommonRules {
-  /** In an array, because a constant may be `null`. */
+  /** Value of `const`, in an array, because the constant may be `null`. */
   readonly constant: readonly [Data] | null;
   readonly enum: readonly Data[] | null;
   readonly format: string | null;
@@ -107,9 +107,9 @@ export interface StringRules {
 export type Identify = (value: Data) => number;
 
 export interface ArrayRules {
-  /** One schema for all items. */
+  /** Schema for all items. */
   readonly every: SchemaNode | null;
-  /** One schema for each position. */
+  /** Schemas for the first items, one for each position. */
   readonly each: readonly SchemaNode[] | null;
   /** Schema for the positions beyond `each`. */
   readonly additional: SchemaNode | null;
@@ -121,7 +121,7 @@ export interface ArrayRules {
   readonly minContains: number;
   /** Maximum number of items that match `contains`. */
   readonly maxContains: number | null;
-  /** Items that match `contains` count as evaluated. */
+  /** Whether items that match `contains` count as evaluated. */
   readonly containsEvaluates: boolean;
 }
 
@@ -135,11 +135,11 @@ export interface ObjectRules {
   readonly minProperties: number | null;
   readonly maxProperties: number | null;
   readonly required: readonly string[];
-  /** In the order of the schema. */
+  /** Declared properties, in the order of the schema. */
   readonly properties: readonly { readonly key: string; readonly node: SchemaNode }[];
   readonly declared: ReadonlySet<string>;
   readonly patterns: readonly { readonly pattern: Pattern; readonly node: SchemaNode }[];
-  /** Null if any other property is allowed. */
+  /** Schema of all other properties; null if they are allowed unconditionally. */
   readonly additional: SchemaNode | null;
   readonly names: SchemaNode | null;
 }

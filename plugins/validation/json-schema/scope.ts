@@ -8,7 +8,7 @@ import { withoutFragment } from './references.ts';
  * targets is read twice and evaluation needs no scope.
  */
 export interface DynamicScope {
-  /** Equal for equal scopes. */
+  /** Key of the scope, equal for equal scopes. */
   readonly key: string;
   readonly targets: ReadonlyMap<string, ResolvedSchema>;
 }

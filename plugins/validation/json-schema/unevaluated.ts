@@ -9,7 +9,7 @@ export function readUnevaluated(reader: SchemaReader): UnevaluatedRules | null {
   return items || properties ? { items, properties } : null;
 }
 
-/** @param findings those of the schema's other keywords for the same value; they say which parts were evaluated. */
+/** @param findings of the schema's other keywords for the same value, which contain the evaluated parts. */
 export function checkUnevaluated(
   { items, properties }: UnevaluatedRules,
   value: Data,

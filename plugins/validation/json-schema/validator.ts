@@ -19,7 +19,7 @@ export interface Validator {
   validate(document: Data): string | null;
   /** Same as `validate`, with a fast path for documents that are certainly valid. */
   validateData(document: Data): string | null;
-  /** Same for a JSON text. @throws SyntaxError for invalid JSON. */
+  /** Validates a JSON text in the same way. @throws SyntaxError for invalid JSON. */
   validateText(text: string): string | null;
 }
 
@@ -72,7 +72,7 @@ function holdsExact(value: Data): boolean {
 
 /** Properties of a schema's references, known before any document arrives. */
 export interface Recursion {
-  /** The schema contains itself. */
+  /** Whether the schema contains itself. */
   readonly recursive: boolean;
   /** A schema that refers back to itself for the same value, so that validation would never end. */
   readonly endless: SchemaNode | null;

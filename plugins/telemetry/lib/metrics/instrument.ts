@@ -51,7 +51,10 @@ export class Instrument<S extends Series = Series> implements InstrumentDescript
     if (this.#overflow) yield this.#overflow;
   }
 
-  /** The series of these attributes, created at first use. */
+  /**
+   * An instrument and its series, at most `maxSeries`. Values of further combinations of attributes are counted in one
+   * additional series, whose only attribute is `otel.metric.overflow`.
+   */
   at(attributes: MeterAttributes = noAttributes): S {
     const known = this.#known.get(attributes);
     if (known) return known;

@@ -4,7 +4,7 @@ import { CancelledError, type Reply } from '#contract';
 export interface PipeOutcome {
   /** Whether the pipe or one of its backends failed for a reason other than cancellation. */
   readonly error: boolean;
-  /** Whether one of its calls was canceled. */
+  /** Whether one of the pipe's calls was canceled. */
   readonly canceled: boolean;
   /** Whether there is a complete response; a reply of bytes always counts as complete. */
   readonly complete: boolean;

@@ -43,7 +43,7 @@ async function write(response: ServerResponse, pieces: Iterable<string>): Promis
   response.end();
 }
 
-/** Also resolves when the client has disconnected. */
+/** Resolves when the response can take more data. Also resolves when the client has disconnected. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -10,9 +10,9 @@ const MAX_SENDERS = 256;
 /** Transfer of a worker's counts to the process that exports them. */
 export interface Relay<T, Change> {
   open(): T;
-  /** Returns what was counted since the last call, and resets the counts. */
+  /** Returns the counts since the last call, and resets them. */
   take(value: T): Change;
-  /** Adds what another process has counted. */
+  /** Adds the counts of another process. */
   merge(value: T, change: Change, from: string): void;
   close?(value: T): void;
 }
@@ -27,9 +27,9 @@ interface Message<Change> {
 /** A shared value with its state for transfer between processes. */
 interface Relayed<T, Change> {
   readonly value: T;
-  /** In the owner: number of the last message of each worker. */
+  /** Number of the last message of each worker. Used in the process that owns the value. */
   readonly last: Map<string, number>;
-  /** In a worker: the message that the owner has not confirmed yet. */
+  /** Message that the owner has not confirmed yet. Used in workers. */
   pending: Message<Change> | null;
   /** Resolves when the message is confirmed, or must be sent again. */
   sending: Promise<void> | null;
@@ -62,7 +62,7 @@ export function relayed<T, Change>(site: RelaySite, key: Data, relay: Relay<T, C
   const ask = site.share(key, make, receive, end);
   const kept = site.keep(key, make, end);
   if (site.role === 'worker') {
-    // Two configurations may share the value for a while.
+    // During a reload, two configurations may share the value for a while.
     const handOver = (): Promise<void> => {
       kept.sending ??= send(kept, relay, ask).finally(() => {
         kept.sending = null;
@@ -96,7 +96,7 @@ async function send<T, Change>(
     await ask(kept.pending as unknown as Data);
     kept.pending = null;
   } catch {
-    // The owner is gone or serves another configuration: the message is sent again next time.
+    // The owner is gone or serves another configuration, so the message is sent again next time.
   }
 }
 

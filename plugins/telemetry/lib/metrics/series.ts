@@ -6,13 +6,13 @@ export type SeriesChange = number | readonly number[];
 /** One combination of attributes of an instrument. */
 export interface Series {
   readonly attributes: MeterAttributes;
-  /** Whether it was created without any value. */
+  /** Whether the series was created without any value. */
   readonly isEmpty: boolean;
   /** Counts a value. Values that are not finite are ignored. */
   add(value: number): void;
-  /** Returns what was counted since the last call, and resets it; null for nothing. */
+  /** Returns the counts since the last call, and resets them; null if nothing was counted. */
   take(): SeriesChange | null;
-  /** Adds what another process has counted. */
+  /** Adds the counts of another process. */
   merge(change: SeriesChange): void;
 }
 

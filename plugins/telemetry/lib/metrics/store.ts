@@ -39,16 +39,16 @@ interface Observation {
 /** Gauge values of another process. */
 interface OtherGauges {
   readonly values: Readonly<Record<string, number>>;
-  /** Milliseconds of `performance.now()`. */
+  /** Time of the last report, in milliseconds of `performance.now()`. */
   readonly reportedAt: number;
 }
 
 /** Time without a report after which a process counts as gone, in milliseconds. */
 const GONE_MS = 10_000;
 
-/** Counts measurements in memory, as sums since it was opened; several exporters may read it. */
+/** Counts measurements in memory, as sums since the store was opened; several exporters may read it. */
 export class MetricStore implements Meter {
-  /** Milliseconds since 1970. */
+  /** Time at which the store was opened, in milliseconds since 1970. */
   readonly startedAt = Date.now();
   readonly #instruments = new Map<string, Instrument>();
   readonly #observations: Observation[] = [];
@@ -103,7 +103,7 @@ export class MetricStore implements Meter {
     return [...this.#instruments.values()].filter((instrument) => !instrument.series()[Symbol.iterator]().next().done);
   }
 
-  /** Returns what was counted since the last call, and resets the counts. */
+  /** Returns the counts since the last call, and resets them. */
   take(): InstrumentChange[] {
     this.#observe();
     const changes: InstrumentChange[] = [];
@@ -125,11 +125,11 @@ export class MetricStore implements Meter {
     return Object.fromEntries(this.#observations.map(({ instrument, read }) => [instrument.name, read()]));
   }
 
-  /** Adds what another process has counted. */
+  /** Adds the counts of another process. */
   merge(changes: readonly InstrumentChange[]): void {
     for (const { series, ...description } of changes) {
       const instrument = this.#open(description);
-      // With other bounds the counts have another meaning.
+      // Counts of a histogram with other bucket bounds cannot be added.
       if (instrument.bounds.length !== description.bounds.length) continue;
       for (const [attributes, change] of series) instrument.at(attributes).merge(change);
     }

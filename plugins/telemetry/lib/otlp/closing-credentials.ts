@@ -12,7 +12,7 @@ export function endingWithChannel(credentials: ChannelCredentials): ChannelCrede
     const { waitForReady, destroy } = connector;
     let isClosed = false;
     return Object.assign(connector, {
-      // Awaited before each attempt to connect.
+      // gRPC awaits this function before each attempt to connect.
       waitForReady: () => (isClosed ? Promise.reject(new Error('closed')) : waitForReady.call(connector)),
       destroy() {
         isClosed = true;

@@ -6,13 +6,13 @@ export interface OtlpTarget {
   readonly host: string;
   readonly port: number;
   readonly secure: boolean;
-  /** Uses HTTP with protobuf bodies; otherwise gRPC. */
+  /** Whether to use HTTP with protobuf bodies instead of gRPC. */
   readonly useHttp: boolean;
   /** Headers sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
   /** CA certificates to trust in addition to the system trust store, in PEM. */
   readonly authorities: readonly string[];
-  /** Trusts only `authorities`. */
+  /** Whether only `authorities` are trusted, not the system trust store. */
   readonly distrustsSystem: boolean;
   readonly userAgent: string;
 }

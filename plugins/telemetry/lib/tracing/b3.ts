@@ -32,7 +32,7 @@ export const b3Multi: Propagator = {
 const decisions: ReadonlyMap<string, boolean> = new Map([
   ['1', true],
   ['true', true],
-  // Debug: recorded regardless of the sampling rate.
+  // The value `d` means debug: the trace is recorded regardless of the sampling rate.
   ['d', true],
   ['0', false],
   ['false', false],

@@ -17,13 +17,13 @@ function randomHex(digits: number): string {
 const noTrace = '0'.repeat(32);
 const noSpan = '0'.repeat(16);
 
-/** 32 hexadecimal digits, never all zero. */
+/** Generates a trace ID: 32 hexadecimal digits, never all zero. */
 export function newTraceId(): string {
   const id = randomHex(32);
   return id === noTrace ? newTraceId() : id;
 }
 
-/** 16 hexadecimal digits, never all zero. */
+/** Generates a span ID: 16 hexadecimal digits, never all zero. */
 export function newSpanId(): string {
   const id = randomHex(16);
   return id === noSpan ? newSpanId() : id;

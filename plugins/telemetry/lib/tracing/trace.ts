@@ -7,13 +7,13 @@ export interface RemoteContext {
   readonly spanId: string;
   /** Sampling decision of the other service; undefined if it left the decision open. */
   readonly sampled: boolean | undefined;
-  /** As received; empty if absent. */
+  /** Value of `tracestate` as received; empty if absent. */
   readonly state: string;
 }
 
 /** Propagated data received with a request. */
 export interface Carried {
-  /** Null if the request starts a trace. */
+  /** Trace context of the caller; null if the request starts a trace. */
   readonly remote: RemoteContext | null;
   /** Baggage to forward; empty if absent. */
   readonly baggage: string;
@@ -29,9 +29,9 @@ const all: Sampler = () => true;
 const none: Sampler = () => false;
 
 /**
- * Records the given share of all traces. Between 0 and 1 a decision of another service takes precedence; otherwise the
- * trace id decides, so that all services that use it decide alike.
- * @param rate from 0, none, to 1, all.
+ * Records the given share of all traces. For a rate between 0 and 1, a decision of another service takes precedence;
+ * otherwise the trace ID decides, so that all services that use it decide alike.
+ * @param rate from 0, which records no trace, to 1, which records all.
  */
 export function ratioSampler(rate: number): Sampler {
   if (rate >= 1) return all;
@@ -45,9 +45,9 @@ export class Trace {
   readonly sampled: boolean;
   /** Trace context of another service; null without one. */
   readonly remote: RemoteContext | null;
-  /** As in `Carried`. */
+  /** Baggage to forward, as in `Carried`. */
   readonly baggage: string;
-  /** Exporters of its spans; empty if it is not recorded. */
+  /** Exporters of the spans; empty if the trace is not recorded. */
   readonly exporters: readonly SpanExporter[];
   /** Offset from `performance.now()` to the time of day, in milliseconds. */
   readonly epoch: number;
@@ -90,14 +90,14 @@ export class Trace {
 
 const nobody: readonly SpanExporter[] = Object.freeze([]);
 
-/** As in OpenTelemetry. */
+/** Kind of a span, as in OpenTelemetry. */
 export type SpanKind = 'internal' | 'server' | 'client';
 
 export type SpanAttribute = string | number | boolean | readonly string[];
 
 export interface SpanEvent {
   readonly name: string;
-  /** Milliseconds of `performance.now()`. */
+  /** Time of the event, in milliseconds of `performance.now()`. */
   readonly at: number;
 }
 
@@ -105,7 +105,7 @@ export interface SpanEvent {
 export class Span {
   readonly trace: Trace;
   readonly spanId: string;
-  /** Undefined for the first span of a trace. */
+  /** ID of the parent span; undefined for the first span of a trace. */
   readonly parentId: string | undefined;
   readonly kind: SpanKind;
   readonly startedAt: number;
@@ -113,7 +113,7 @@ export class Span {
   endedAt = 0;
   readonly attributes: Record<string, SpanAttribute>;
   events: SpanEvent[] | null = null;
-  /** Undefined if unset. */
+  /** Status of the span; undefined if unset. */
   status: 'ok' | 'error' | undefined = undefined;
   statusText = '';
 
@@ -149,9 +149,9 @@ export interface SpanExporter {
 
 /** A format of trace context in headers. */
 export interface Propagator {
-  /** The headers it writes, in lower case. */
+  /** Names of the headers that the format writes, in lowercase. */
   readonly headers: readonly string[];
-  /** Null if the headers contain no trace, or an invalid one. */
+  /** Reads the trace context; null if the headers contain no trace, or an invalid one. */
   extract(headers: HeaderBag): RemoteContext | null;
   /** @param spanId span id of the caller. */
   inject(headers: HeaderBag, trace: Trace, spanId: string): void;
