@@ -90,7 +90,7 @@ const bare = (text: string) =>
     .replaceAll(/[^a-z0-9]/g, '')
     .replace(/s$/, '');
 
-describe('the language of the product', function () {
+describe('the texts of the product', function () {
   // Every file of the tree is read.
   this.timeout(120_000);
   let descriptions: readonly Description[];
@@ -105,48 +105,48 @@ describe('the language of the product', function () {
     ];
   });
 
-  it('has the usual constructions in descriptions of fields', () => deepEqual(violations(descriptions), []));
+  it('avoid banned constructions in descriptions of fields', () => deepEqual(violations(descriptions), []));
 
-  it('has the usual constructions in messages, hints and log lines', () => deepEqual(violations(messages), []));
+  it('avoid banned constructions in messages, hints and log lines', () => deepEqual(violations(messages), []));
 
-  it('has the usual constructions in comments', () => {
+  it('avoid banned constructions in comments', () => {
     const broken = violations(sourceComments, ([, usual]) => !allowedInComments.has(usual));
     deepEqual(broken, []);
   });
 
-  it('has the usual constructions in the README, the changelog and the guides', () =>
+  it('avoid banned constructions in the README, the changelog and the guides', () =>
     deepEqual(violations(paragraphs('README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'samples/**/*.md')), []));
 
-  it('has the usual constructions in titles of tests', () => {
+  it('avoid banned constructions in titles of tests', () => {
     const broken = violations(titles('test/**/*.ts'), ([, usual]) => usual !== 'repeat the noun');
     deepEqual(broken, []);
   });
 
-  it('has comments that name the subject first', () =>
+  it('name the subject first in comments', () =>
     deepEqual(
       linesOf(sourceComments, ({ text }) => /^(what|who|whose|whom|how|where|that|those|which)\b/i.test(text)),
       [],
     ));
 
-  it('has descriptions that name the value first', () =>
+  it('name the value first in descriptions', () =>
     deepEqual(
       linesOf(descriptions, ({ text }) => hiddenSubject.test(text) || notTheThing.test(text)),
       [],
     ));
 
-  it('has descriptions that end with a full stop', () =>
+  it('end descriptions with a full stop', () =>
     deepEqual(
       linesOf(descriptions, ({ text }) => !/[.…:]$|%\{path\}$/.test(text)),
       [],
     ));
 
-  it('has descriptions with a default for every optional number, duration, boolean and enumeration', () =>
+  it('state the default of every optional number, duration, boolean and enumeration in its description', () =>
     deepEqual(
       linesOf(descriptions, (each) => needsDefault(each) && !/Default:/.test(each.text)),
       [],
     ));
 
-  it('has no description that only repeats the name of its field', () =>
+  it('contain no description that only repeats the name of its field', () =>
     deepEqual(
       linesOf(descriptions, ({ field, text }) => field !== '' && bare(text) === bare(field)),
       [],

@@ -29,7 +29,7 @@ const leftOut = new Set([
   ...(catalogue.always ?? []),
 ]);
 
-/** The function is a server of the test; no broker runs. */
+/** The Lambda function is served by a server of the test, and no broker runs. */
 const credentials = {
   AWS_ACCESS_KEY_ID: 'test',
   AWS_SECRET_ACCESS_KEY: 'test',

@@ -29,7 +29,7 @@ describe('the sample "deployment"', () => {
   });
   after(() => gateway.close());
 
-  /** Every flag of a command exists, and its configuration is where the image or the service has it. */
+  /** Asserts that every flag of a command exists, and that its configuration is where the image or the service has it. */
   const demandCommand = async ([name, ...args]: Words): Promise<void> => {
     const { out } = await sluice(name!, '--help');
     for (const flag of args.filter((word) => word.startsWith('-'))) match(out, new RegExp(`(^|[ ,])${flag}\\b`, 'm'));

@@ -64,7 +64,7 @@ export async function followGuide(
   const root = realpathSync(mkdtempSync(join(tmpdir(), `guide-${name}-`)));
   const home = process.cwd();
   const replaced = new Map(Object.entries(ports).map(([port, at]) => [port, String(at)]));
-  /** The latest first. */
+  /** Functions that restore the state of the process, the latest first. */
   const restores = [setEnvironment({ GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: join(root, 'state'), ...given })];
   const started: Running[] = [];
   const upstreams: Server[] = [];

@@ -27,7 +27,7 @@ describe('the sample "login"', function () {
   it('has a guide whose commands print the output that it shows', () => followGuide('login'));
 });
 
-/** Scripts of a page that follow a link, and submit a form. */
+/** Scripts for a page, which follow a link and submit a form. */
 const follow = (url: string) =>
   `document.body.append(Object.assign(document.createElement('a'), { href: '${url}' })); document.links[0].click()`;
 const submit = (url: string) =>
@@ -80,10 +80,10 @@ const missing = isInstalled('chromium') ? '' : ': apt-get install chromium';
   });
 
   const base = () => Object.keys(origins)[0]!;
-  /** A page in a profile of its own, whose documents are listed with the addresses of the guide. */
+  /** Opens a page in a browser profile of its own. Its documents are recorded with the addresses of the guide. */
   const open = async (): Promise<{ page: Page; lines: string[] }> => {
     const context = await browser.newContext();
-    // Pages of the provider name a font of another host.
+    // The provider's pages load a font from another host, which is blocked here.
     await context.route(/^https:/, (route) => route.abort());
     const page = await context.newPage();
     const lines: string[] = [];

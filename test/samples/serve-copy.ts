@@ -41,7 +41,7 @@ export async function serveCopy(
       for (const [from, to] of Object.entries(all)) text = text.replaceAll(from, to);
       writeFileSync(path(file), text);
     } catch {
-      // Only one of them has a file of hosts.
+      // Only one of the samples has a file of hosts.
     }
   }
   const home = process.cwd();

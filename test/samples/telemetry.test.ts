@@ -9,7 +9,7 @@ import { scrape } from '../support/prometheus.ts';
 import { checkFilled } from './filled-check.ts';
 import { serveSample } from './serve.ts';
 
-/** The example of its documentation. */
+/** Variables as in the example of the guide. */
 const environment = {
   INFLUX_PASSWORD: 'of-the-sample',
   NEW_RELIC_LICENSE: '0123456789012345678901234567890123456789',

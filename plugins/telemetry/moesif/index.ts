@@ -146,7 +146,7 @@ function noteHead({ status, headers }: Head, _request: ClientRequest, call: Call
   seen.responseHeaders = headers.copy();
 }
 
-/** Whether responses are streams of messages, which may never end and are therefore reported without waiting. */
+/** Whether the response to a request is a stream of messages, whose events are reported without waiting for its end. */
 function streams(site: Site<unknown>, request: ClientRequest): boolean {
   const endpoint = request.match();
   return endpoint !== null && site.encoding(endpoint.output_encoding)?.streams === true;

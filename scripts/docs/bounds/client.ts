@@ -98,14 +98,14 @@ export const clientBounds: readonly Bound[] = [
     from: 'plugins/auth/oidc/turns.ts',
     limit: '{MAX_TURNS} results, each for 1 minute',
     beyond: 'The oldest is dropped.',
-    tests: ['turns of auth/oidc drop the oldest of more than ten thousand'],
+    tests: ['turns to refresh tokens with auth/oidc are limited to ten thousand, of which the oldest is dropped'],
   },
   {
     holds: 'Logout request (`auth/oidc`)',
     from: 'plugins/auth/oidc/back-channel.ts',
     limit: '{MAX_REQUEST:bytes}',
     beyond: 'The request is rejected with 400.',
-    tests: ['sessions of auth/oidc in Redis keep out logout tokens that are not valid'],
+    tests: ['sessions of auth/oidc in Redis do not end for logout tokens that are not valid'],
   },
   {
     holds: 'Bearer token of a request (`auth/validator`)',
@@ -188,7 +188,9 @@ export const clientBounds: readonly Bound[] = [
     from: 'plugins/ai/mcp/remote/callers.ts',
     limit: '{MAX_CALLERS} callers',
     beyond: 'The session and tool list of the least recently seen are dropped.',
-    tests: ['callers of an upstream MCP server with different headers drop the oldest of more than a thousand'],
+    tests: [
+      'the state of callers of an upstream MCP server is kept for at most a thousand combinations of forwarded headers, of which the oldest is dropped',
+    ],
   },
   {
     holds: 'MCP message of a client (`ai/mcp`)',

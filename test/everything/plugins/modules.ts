@@ -1,4 +1,4 @@
-/** The arguments of handlers are untyped, as in a module of another product. */
+/** The arguments of handlers are untyped, as in a module written for KrakenD. */
 type Next = (request: unknown) => unknown;
 interface Client {
   defaultClient(request: unknown): unknown;

@@ -186,10 +186,10 @@ describe('backends on Unix sockets', () => {
     ],
   ];
   for (const [title, backend, expected] of cases) {
-    it(`are refused with ${title}`, async () => deepEqual(await refused(backend), [expected]));
+    it(`are rejected with ${title}`, async () => deepEqual(await refused(backend), [expected]));
   }
 
-  it('are refused by protocols other than HTTP', async () => {
+  it('are rejected by protocols other than HTTP', async () => {
     const endpoint = {
       endpoint: '/live',
       extra_config: { websocket: {} },

@@ -202,14 +202,14 @@ for (const place of ['Redis', 'memory'] as const) {
       });
     });
 
-    it('count the prompt of a call whose time is over', async () => {
+    it('count the prompt of a call whose timeout has expired', async () => {
       respond = () => {};
       const gateway = await serve(1000, {}, { timeout: '100ms' });
       equal((await spend(gateway, { contents: 'x'.repeat(400) })).statusCode, 500);
       await until(async () => (await left(gateway)) === 1000 - 104);
     });
 
-    it('settle in the window in which was reserved', async () => {
+    it('settle in the window of the reservation', async () => {
       const gateway = await serve(1000, {}, {}, {}, 'minute');
       respond = (seen, response) => {
         mock.timers.setTime(NOON + 61_000);
@@ -230,7 +230,7 @@ for (const place of ['Redis', 'memory'] as const) {
 }
 
 describe('token budgets', () => {
-  it('are rejected together with a weight, and for costs without a price', async () => {
+  it('are rejected in combination with a weight, and for costs without a price', async () => {
     const testbed = await ModelTestbed.open(used100);
     const issues = (budget: object, more: object = {}) =>
       testbed.issues(

@@ -170,7 +170,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     deepEqual(await statuses(1, gateway, 'free', 'u3', '/b'), [429]);
   });
 
-  it('while Redis is down: rejects with 500, or accepts', async () => {
+  it('rejects with 500 while Redis is down, or accepts if configured', async () => {
     const server = { address: `127.0.0.1:${await freePort()}` };
     const sinks = rememberingSinks();
     const requested = backend.requests.length;
@@ -458,7 +458,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
   });
 
   describe('during Redis failures', () => {
-    it('unreachable beyond the maximum attempts: makes no calls until a reload', async () => {
+    it('makes no calls until a reload if Redis is unreachable beyond the maximum number of attempts', async () => {
       const server = await startRedis();
       await server.stop();
       const sinks = rememberingSinks();
@@ -486,7 +486,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       }
     });
 
-    it('restarted: rejects while Redis is down, then starts counting again', async () => {
+    it('rejects while Redis restarts, then counts again', async () => {
       const server = await startRedis();
       try {
         const gateway = await atA({}, {}, { address: server.address, max_retry_backoff: '20ms' });
@@ -501,7 +501,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       }
     });
 
-    it('slow: waits once for command_timeout, then rejects or accepts immediately', async () => {
+    it('waits once for command_timeout if Redis is slow, then rejects or accepts immediately', async () => {
       const refusing = await atA({}, {}, { command_timeout: '3s' });
       const allowing = await atA({}, { on_failure_allow: true }, { command_timeout: '3s', client_name: 'allowing' });
       await ask(refusing, 'metered');
@@ -516,7 +516,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       }
     });
 
-    it('slow: does not count disconnected clients as Redis failures, and counts later requests', async () => {
+    it('does not count disconnected clients as Redis failures if Redis is slow, and counts later requests', async () => {
       const sinks = rememberingSinks();
       const gateway = await atA({}, { on_failure_max_retries: 1 }, {}, { sinks });
       const { port } = await gateway.listen();
@@ -541,7 +541,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       );
     });
 
-    it('out of memory: rejects with 500 or accepts, without counting', async () => {
+    it('rejects with 500 or accepts, without counting, if Redis is out of memory', async () => {
       const server = await startRedis(['--maxmemory', '1', '--maxmemory-policy', 'noeviction']);
       try {
         deepEqual(await statuses(1, await atA({}, {}, { address: server.address })), [500]);
@@ -555,14 +555,14 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       }
     });
 
-    it('scripts flushed: counts everything once, unnoticed by clients', async () => {
+    it('counts everything once if Redis has dropped its scripts, unnoticed by clients', async () => {
       const gateway = await atA();
       await ask(gateway);
       await redis.command('SCRIPT', 'FLUSH');
       deepEqual(await statuses(3, gateway), [200, 200, 429]);
     });
 
-    it('a counter that is not a number: rejects with 500 and leaves the key unchanged', async () => {
+    it('rejects with 500 if a counter is not a number, and leaves the key unchanged', async () => {
       const gateway = await atA();
       await ask(gateway, 'free');
       const [key] = (await redis.command('KEYS', '*')) as string[];

@@ -4,7 +4,7 @@ import type { Operations } from '#kernel';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { refusalsOf } from '../../support/modules.ts';
 
-describe('the compatible plugin "basic-auth"', () => {
+describe('the KrakenD plugin "basic-auth"', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
 

@@ -72,7 +72,7 @@ describe('plugins listed as in version 4 of the format', () => {
     equal(await seenOf({ ...config, endpoints: [{ endpoint: '/a', backend: [nested] }] }), 'a');
   });
 
-  it('have their built-in settings checked where they are written', async () => {
+  it('have the settings of built-in plugins checked where they are written', async () => {
     const errors = await refusalsOf(startModules(configOf(list({ name: 'ip-filter', config: { CIDR: 7 } })), modules));
     const at = '/endpoints/0/extra_config/plugin~1req-resp-modifier/plugins/0';
     deepEqual(

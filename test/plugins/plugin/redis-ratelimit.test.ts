@@ -17,7 +17,7 @@ const settings = {
 };
 const AT = '/extra_config/plugin~1http-server';
 
-describe('the compatible plugin "redis-ratelimit"', () => {
+describe('the KrakenD plugin "redis-ratelimit"', () => {
   const config = (own: unknown, more: object = {}) => ({
     version: 3,
     extra_config: { 'plugin/http-server': { name: ['redis-ratelimit'], 'redis-ratelimit': own }, ...more },

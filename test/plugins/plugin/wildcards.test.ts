@@ -4,7 +4,7 @@ import { ask as askRaw } from '../../kernel/server/ask.ts';
 import { startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { refusalsOf } from '../../support/modules.ts';
 
-describe('the compatible plugin "wildcard"', () => {
+describe('the KrakenD plugin "wildcard"', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
 

@@ -45,7 +45,7 @@ describe('the strategy "fallback" of proxy', () => {
     deepEqual((await send([broken, responses('{"b":2}')])).data, { b: 2 });
   });
 
-  it('calls no other backend once the request is over, and blames none', async () => {
+  it('calls no other backend once the request has ended, and reports none as failed', async () => {
     const log = rememberingLog();
     const seen: PipeRequest[] = [];
     const leaving: Backend = (_request, call) =>

@@ -144,7 +144,7 @@ describe('the application log of telemetry/logging', () => {
     ok(Math.abs(Date.parse(String(parsed['@timestamp'])) - Date.now()) < 60_000);
   });
 
-  it('writes a field for each fact with the format "json", separate from the message', async () => {
+  it('writes a field for each piece of information with the format "json", separate from the message', async () => {
     const { log, stdout } = await gateway({ level: 'DEBUG', stdout: true, format: 'json', prefix: '[GW]' });
     log.at('[BACKEND: GET /a -> GET /b]').at('[Client]').warning('say "hi" \\ \n\x1b');
     log.info('[no component]');

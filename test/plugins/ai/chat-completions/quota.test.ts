@@ -21,7 +21,7 @@ const messages = [{ role: 'user', content: 'hi' } as const];
   });
 
   for (const stream of [false, true]) {
-    it(`counts the tokens of ${stream ? 'streams' : 'whole answers'}`, async () => {
+    it(`counts the tokens of ${stream ? 'streams' : 'complete responses'}`, async () => {
       const [vendor, , fixture] = models[0]!;
       respond = stream
         ? (_seen, response) => beginStream(vendor, response).end(wholeStream(vendor, fixture))

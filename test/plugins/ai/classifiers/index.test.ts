@@ -83,28 +83,28 @@ describe('ai/classifiers', () => {
     };
     const plan = { rule: 'header', header: { name: 'X-Plan', value: 'gold' } };
 
-    it('passes requests with the value of the header', async () => {
+    it('pass requests with the value of the header', async () => {
       equal(await passes(plan, requestOf(['x-plan', 'gold'])), true);
     });
 
-    it('does not pass requests with another value, or without the header', async () => {
+    it('do not pass requests with another value, or without the header', async () => {
       equal(await passes(plan, requestOf(['X-Plan', 'Gold'])), false);
       await harness!.close();
       equal(await passes(plan, requestOf([])), false);
     });
 
-    it('passes requests for which the policy is true, by headers, body and claims', async () => {
+    it('pass requests for which the policy is true, by headers, body and claims', async () => {
       const value = "getHeader('X-Plan') == 'gold' && req_body.contains('law') && JWT.sub == 'me'";
       const call = new Call();
       call.set(claimsSlot, { sub: 'me' });
       equal(await passes({ rule: 'policy', policy: { value } }, requestOf(['X-Plan', 'gold'], 'law'), call), true);
     });
 
-    it('does not pass requests for which the policy fails', async () => {
+    it('do not pass requests for which the policy fails', async () => {
       equal(await passes({ rule: 'policy', policy: { value: "JWT.sub == 'me'" } }, requestOf([])), false);
     });
 
-    it('tells routes which gates need the body', async () => {
+    it('declare whether they need the request body', async () => {
       const { gates } = await open({
         gates: [
           { name: 'body', rule: 'policy', policy: { value: 'size(req_body) > 10' } },
@@ -174,7 +174,7 @@ describe('ai/classifiers', () => {
   });
 
   describe('the engine http', () => {
-    it('sends the content and the providers, and takes the named provider', async () => {
+    it('sends the content and the providers, and uses the provider that the server names', async () => {
       answer.data = { provider: 'wise' };
       const all = await open(own({ credentials: 'secret', req_content: 'req_body.prompt' }));
       equal(await choose(all, { prompt: 'hello' }), 'wise');
@@ -193,19 +193,19 @@ describe('ai/classifiers', () => {
       ['no provider', 200, []],
       ['status 500', 500, { provider: 'wise' }],
     ] as const) {
-      it(`fails with CLASSIFIER_FAILED if the server responds with ${what}`, async () => {
+      it(`fail with CLASSIFIER_FAILED if the server responds with ${what}`, async () => {
         answer = { status, data };
         await rejects(choose(await open(own()), 'a'), { code: 'CLASSIFIER_FAILED' });
       });
     }
 
-    it('fails with CLASSIFIER_FAILED after the timeout', async () => {
+    it('fail with CLASSIFIER_FAILED after the timeout', async () => {
       const next = (_request: PipeRequest, call: Call) =>
         new Promise<Reply>((_resolve, reject) => call.onCancel(reject));
       await rejects(choose(await open(own({ timeout: '5ms' }), { next }), 'a'), { code: 'CLASSIFIER_FAILED' });
     });
 
-    it('fails with the reason of the call if the client disconnects', async () => {
+    it('fail with the abort reason of the call if the client disconnects', async () => {
       const call = new Call();
       const next = (_request: PipeRequest, part: Call) => {
         queueMicrotask(() => call.cancel());
@@ -214,7 +214,7 @@ describe('ai/classifiers', () => {
       await rejects(choose(await open(own(), { next }), 'a', [], call), { name: 'CancelledError' });
     });
 
-    it('are counted', async () => {
+    it('count classifications by result', async () => {
       const { counts, offers } = countingMeter();
       answer.data = { provider: 'wise' };
       await choose(await open(own(), { offers }), 'a');
@@ -222,7 +222,7 @@ describe('ai/classifiers', () => {
     });
   });
 
-  describe('check', () => {
+  describe('the configuration check', () => {
     const header = { name: 'A', value: 'b' };
     for (const [config, finding] of [
       [{ gates: [{ name: 'a', rule: 'header' }] }, 'CLASSIFIER_FIELD /gates/0'],

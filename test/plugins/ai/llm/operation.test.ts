@@ -6,7 +6,7 @@ import { plugin as sse } from '../../../../plugins/encoding/sse.ts';
 import { models, wholeStream } from '../../../support/models.ts';
 import { modelOf } from './fixture.ts';
 
-/** A meter and a tracer that remember. */
+/** A meter and a tracer that record everything. */
 function observed() {
   const recorded: [name: string, value: number, attributes: Record<string, unknown>][] = [];
   const spans: { name: string; attributes: Record<string, unknown>; failed?: string | undefined; ends: number }[] = [];

@@ -6,7 +6,7 @@ import { ModelTestbed, modelBackend } from './fixture.ts';
 const model = { model: 'm' };
 const streaming = { output_encoding: 'streaming' };
 
-describe('the configuration of ai/llm is rejected', () => {
+describe('the configuration of ai/llm', () => {
   let testbed: ModelTestbed;
 
   before(async () => {
@@ -23,7 +23,7 @@ describe('the configuration of ai/llm is rejected', () => {
     );
   const openai = (settings: object) => written({ openai: { v1: { credentials: 'k', variables: model, ...settings } } });
 
-  it('with no vendor, two vendors or an unknown version', async () => {
+  it('is rejected with no vendor, two vendors or an unknown version', async () => {
     const whole = { v1: { credentials: 'k', variables: model } };
     ok((await written({})).length > 0);
     ok((await written({ openai: whole, mistral: whole })).length > 0);
@@ -33,7 +33,7 @@ describe('the configuration of ai/llm is rejected', () => {
     deepEqual(await written({ openai: whole }), []);
   });
 
-  it('without credentials, a model or variables, and with unknown fields', async () => {
+  it('is rejected without credentials, a model or variables, and with unknown fields', async () => {
     deepEqual(await written({ openai: { v1: { variables: model } } }), ['SCHEMA_REQUIRED /openai/v1']);
     deepEqual(await openai({ variables: {} }), ['SCHEMA_REQUIRED /openai/v1/variables']);
     deepEqual(await written({ mistral: { v1: { credentials: 'k' } } }), ['SCHEMA_REQUIRED /mistral/v1']);
@@ -42,14 +42,14 @@ describe('the configuration of ai/llm is rejected', () => {
     deepEqual(await written({ gemini: { v1beta: { credentials: 'k' } } }), []);
   });
 
-  it('with an unknown Bedrock variable, including "model"', async () => {
+  it('is rejected with an unknown Bedrock variable, including "model"', async () => {
     const bedrock = (variables: object) => written({ bedrock: { v1: { credentials: 'k', variables } } });
     deepEqual(await bedrock({ model: 'x' }), ['SCHEMA_UNKNOWN_KEY /bedrock/v1/variables/model']);
     deepEqual(await bedrock({ foo: 1 }), ['SCHEMA_UNKNOWN_KEY /bedrock/v1/variables/foo']);
     deepEqual(await bedrock({}), []);
   });
 
-  it('for custom variables with Bedrock only, not with other vendors', async () => {
+  it('is rejected for custom variables of Bedrock, which other vendors accept', async () => {
     for (const [vendor, version] of models) {
       if (vendor === 'bedrock') continue;
       deepEqual(
@@ -59,7 +59,7 @@ describe('the configuration of ai/llm is rejected', () => {
     }
   });
 
-  it('with variables outside their ranges', async () => {
+  it('is rejected with variables outside their ranges', async () => {
     const at = async (variables: object) =>
       (await openai({ variables: { ...model, ...variables } })).map((each) => each.split('/').pop());
     deepEqual(await at({ temperature: 2.1 }), ['temperature']);
@@ -69,7 +69,7 @@ describe('the configuration of ai/llm is rejected', () => {
     deepEqual(await at({ max_output_tokens: 0, temperature: 2, top_p: 0, truncation: 'disabled' }), []);
   });
 
-  it('with templates that cannot be read or compiled, or that are combined with streaming', async () => {
+  it('is rejected with templates that cannot be read or compiled, or that are combined with streaming', async () => {
     deepEqual(
       (await openai({ input_template: './no/such.tmpl' })).map((each) => each.split(' ')[1]),
       ['/openai/v1/input_template'],
@@ -78,7 +78,7 @@ describe('the configuration of ai/llm is rejected', () => {
     deepEqual(await written({ openai: { v1: settings } }, streaming), ['LLM_TEMPLATE /openai/v1/output_template']);
   });
 
-  it('with an output encoding that does not match the stream, or that has no structured data', async () => {
+  it('is rejected with an output encoding that does not match the stream, or that has no structured data', async () => {
     const output = (vendor: string, name: string, settings: object = {}) =>
       testbed.issues(vendor, settings, { output_encoding: name });
     deepEqual(await output('openai', 'eventstream'), ['LLM_OUTPUT ']);
@@ -89,7 +89,7 @@ describe('the configuration of ai/llm is rejected', () => {
     deepEqual(await testbed.issues('openai', {}, {}, { encoding: 'xml' }), ['LLM_ENCODING ']);
   });
 
-  it('with a streaming url_pattern and a non-streaming output encoding, or the reverse', async () => {
+  it('is rejected with a streaming url_pattern and a non-streaming output encoding, or the reverse', async () => {
     const at = (vendor: string, url_pattern: string, endpoint: object = {}) =>
       testbed.issues(vendor, {}, endpoint, { url_pattern });
     deepEqual(await at('gemini', '/v1beta/models/x:streamGenerateContent?alt=sse'), ['LLM_PATH ']);
@@ -98,7 +98,7 @@ describe('the configuration of ai/llm is rejected', () => {
     deepEqual(await at('bedrock', '/model/x/converse-stream', streaming), []);
   });
 
-  it("in no case, but reported with a warning, for settings without effect and filters on the vendor's raw response", async () => {
+  it("is accepted with a warning for settings without effect and filters on the vendor's raw response", async () => {
     const warnings = async (settings: object, more: object) => {
       const gateway = await testbed.serve([modelBackend(testbed.backend.url, 'openai', settings, more)]);
       return gateway.status.warnings.map(({ code }) => code).filter((code) => code !== 'SECRET_LITERAL');

@@ -359,8 +359,8 @@ describe('an MCP server with upstream servers', () => {
   });
 });
 
-describe('callers of an upstream MCP server with different headers', () => {
-  it('drop the oldest of more than a thousand', () => {
+describe('the state of callers of an upstream MCP server', () => {
+  it('is kept for at most a thousand combinations of forwarded headers, of which the oldest is dropped', () => {
     const opened: string[] = [];
     const callers = new Callers<object>(['X-User'], ([, user]) => {
       opened.push(user!);

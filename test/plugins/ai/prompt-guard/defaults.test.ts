@@ -33,12 +33,12 @@ describe('the default guards', () => {
     );
   });
 
-  it('find 57 of 65 attacks, and none of those without a typical phrase', () => {
+  it('find 57 of 65 attacks; the others have no typical phrase', () => {
     const found = prompts.attacks.filter((text) => inMessage(text) !== null);
     deepEqual([found.length, prompts.attacks.length], [57, 65]);
   });
 
-  it('find the same attacks as plain text', () => {
+  it('find the same attacks in plain text', () => {
     equal(prompts.attacks.filter((text) => find(text) !== null).length, 57);
   });
 

@@ -156,7 +156,7 @@ describe('ai/prompt-guard', () => {
       [['!medium', '!low', '!high'], 403],
       [['!unicode_steganography'], 403],
     ] as const) {
-      it(`responds with ${status} to an override with ${guards.join(' ')}`, async () => {
+      it(`responds with ${status} to a prompt that overrides instructions if ${guards.join(' ')} is selected`, async () => {
         await serve(guards, [regex('mine', 'never')]);
         equal(await statusOf(chat(attack)), status);
       });
@@ -257,7 +257,7 @@ describe('ai/prompt-guard', () => {
     ok(!/mellon|previous/.test(text), text);
   });
 
-  it('rejects texts that take too long to be inspected with 413', async () => {
+  it('rejects texts whose inspection takes too long with 413', async () => {
     await serve(['slow', '!all_defaults'], [regex('slow', `^(?:${'[a-z]{1,50}x'.repeat(10)})$`)]);
     equal(await statusOf('a'.repeat(500_000)), 413);
   });
@@ -270,7 +270,7 @@ describe('ai/prompt-guard', () => {
     deepEqual(await harness.close(), { kept: 0, deferred: 0 });
   });
 
-  describe('check', () => {
+  describe('the configuration check', () => {
     const url = 'https://a.test';
     const guard = (kind: string, config: object, name = 'a') => ({ name, kind, severity: 'low', config });
     for (const [guards, finding] of [
@@ -297,7 +297,7 @@ describe('ai/prompt-guard', () => {
         ]));
     }
 
-    it('warns if no guard is left', async () => {
+    it('warns if all guards are deselected', async () => {
       const harness = await openHarness(plugin, 'endpoint', { guards: ['!all_defaults'] });
       deepEqual(
         harness.warnings.map(({ code }) => code),

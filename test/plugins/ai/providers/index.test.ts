@@ -114,14 +114,14 @@ describe('ai/providers', function () {
     deepEqual(await testbed.issues(referring()), ['LLM_PROVIDER /provider']);
   });
 
-  it('reports addresses that are not those of an API', async () => {
+  it('reports endpoints that are not the URL of an API', async () => {
     for (const endpoint of ['models.internal', 'ftp://models.internal/v1', 'https://me:secret@models.internal']) {
       const found = await issues([provider({ endpoint })]);
       deepEqual(found[0], 'PROVIDER_ENDPOINT /extra_config/ai~1providers/providers/0/endpoint', endpoint);
     }
   });
 
-  it('is rejected with a vendor next to the reference, without credentials, and with an unknown vendor', async () => {
+  it('rejects a vendor next to the reference, missing credentials, and an unknown vendor', async () => {
     const { version, fixture } = modelOf('openai');
     const vendor = { openai: { [version]: { credentials: 'k', variables: fixture.variables } } };
     equal((await issues([provider()], referring({ provider: 'fast', ...vendor }))).length, 1);

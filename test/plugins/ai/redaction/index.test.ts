@@ -70,7 +70,7 @@ describe('ai/redaction', () => {
     equal(sent, body.replace(/"4111111111111111"/, '"[CARD_1]"'));
   });
 
-  it('replaces only the configured kinds, and matches of own patterns first', async () => {
+  it('replaces only the configured kinds, and matches of user-defined patterns first', async () => {
     await open({
       kinds: ['phone'],
       patterns: [
@@ -191,7 +191,7 @@ describe('ai/redaction', () => {
       );
     });
 
-    it('restores alternatives that are sent in turn', async () => {
+    it('restores alternative responses whose events alternate', async () => {
       await open();
       const part = (index: number, content: string) => event({ choices: [{ index, delta: { content } }] });
       reply = () =>
@@ -272,7 +272,7 @@ describe('ai/redaction', () => {
     equal((await harness!.send('GET /' as never)).status, 200);
   });
 
-  describe('check', () => {
+  describe('the configuration check', () => {
     for (const [config, finding] of [
       [{ patterns: [{ name: 'email', pattern: 'a' }] }, 'REDACTION_NAME /patterns/0/name'],
       [{ patterns: [1, 2].map(() => ({ name: 'a', pattern: 'a' })) }, 'REDACTION_NAME /patterns/1/name'],

@@ -71,7 +71,7 @@ describe('an attempt of ai/router', () => {
   });
 });
 
-describe('the strategy', () => {
+describe('the ai/router strategy', () => {
   const names = (candidates: readonly Candidate[]) => candidates.map(({ name }) => name);
   const never = () => Reply.data({});
 

@@ -3,7 +3,7 @@ import { until } from '../../../support/conditions.ts';
 import { ask } from '../llm/fixture.ts';
 import { failing, RouterTestbed } from './setup.ts';
 
-describe('ai/router tries the next provider', function () {
+describe('failover of ai/router', function () {
   this.timeout(30_000);
   let testbed: RouterTestbed;
 
@@ -18,7 +18,7 @@ describe('ai/router tries the next provider', function () {
 
   const chain = { routes: [{ provider: 'a' }], failover: ['b', 'c'] };
 
-  it('not if the first one answers, and names it in the response', async () => {
+  it('does not happen if the first provider answers, which the response names', async () => {
     const gateway = await testbed.serve(chain);
     const { statusCode, headers, body } = await ask(gateway);
     equal(statusCode, 200);
@@ -28,7 +28,7 @@ describe('ai/router tries the next provider', function () {
   });
 
   for (const status of [401, 403, 404, 408, 429, 500, 502, 503, 504, 529]) {
-    it(`after status ${status}`, async () => {
+    it(`happens after status ${status}`, async () => {
       testbed.respond.a = failing(status);
       const gateway = await testbed.serve(chain);
       const { statusCode, headers } = await ask(gateway);
@@ -37,7 +37,7 @@ describe('ai/router tries the next provider', function () {
     });
   }
 
-  it('after a connection that is cut, with the same prompt', async () => {
+  it('happens after a connection that is cut, with the same prompt', async () => {
     testbed.respond.a = (_seen, response) => void response.destroy();
     testbed.respond.b = failing(500);
     const gateway = await testbed.serve(chain);
@@ -47,7 +47,7 @@ describe('ai/router tries the next provider', function () {
     ok(String(testbed.servers.b.requests.at(-1)!.body).includes('the prompt'));
   });
 
-  it('after its share of the time, and ends the first call', async () => {
+  it("happens after the provider's share of the time, and ends the first call", async () => {
     let isClosed = false;
     testbed.respond.a = (_seen, response) => void response.on('close', () => (isClosed = true));
     const gateway = await testbed.serve({ ...chain, attempt_timeout: '50ms' });
@@ -56,13 +56,13 @@ describe('ai/router tries the next provider', function () {
     await until(() => isClosed);
   });
 
-  it('within the time of the endpoint, by default', async () => {
+  it('happens within the timeout of the endpoint by default', async () => {
     testbed.respond.a = () => {};
     const gateway = await testbed.serve(chain, { timeout: '600ms' });
     equal((await ask(gateway)).headers['x-ai-provider'], 'b');
   });
 
-  it('not after a status that is the fault of the request, or not listed', async () => {
+  it('does not happen after a status that the request itself caused, or that is not listed', async () => {
     for (const status of [400, 413, 422]) {
       testbed.respond.a = failing(status);
       const gateway = await testbed.serve(chain);
@@ -76,13 +76,13 @@ describe('ai/router tries the next provider', function () {
     deepEqual(testbed.counts, { a: 1, b: 0, c: 0 });
   });
 
-  it('not for requests without a prompt', async () => {
+  it('does not happen for requests without a prompt', async () => {
     const gateway = await testbed.serve(chain);
     equal((await ask(gateway, {})).statusCode, 400);
     deepEqual(testbed.counts, { a: 0, b: 0, c: 0 });
   });
 
-  it('not after the last one, whose 429 and Retry-After reach the client', async () => {
+  it('does not happen after the last provider, whose 429 and Retry-After reach the client', async () => {
     testbed.respond.a = failing(500);
     testbed.respond.b = failing(429, { 'Retry-After': '7' });
     const gateway = await testbed.serve({ routes: [{ provider: 'a', failover: 'b' }] });
@@ -90,14 +90,14 @@ describe('ai/router tries the next provider', function () {
     deepEqual([statusCode, headers['retry-after'], headers['x-ai-provider']], [429, '7', undefined]);
   });
 
-  it('first, while a provider cools down for as long as Retry-After demands', async () => {
+  it('skips a provider that cools down for as long as Retry-After demands', async () => {
     testbed.respond.a = failing(429, { 'Retry-After': '60' });
     const gateway = await testbed.serve({ ...chain, cooldown: '1ms' });
     for (let round = 0; round < 3; round++) equal((await ask(gateway)).headers['x-ai-provider'], 'b');
     deepEqual(testbed.counts, { a: 1, b: 3, c: 0 });
   });
 
-  it('last only, if all others fail during its cooldown', async () => {
+  it('uses a provider during its cooldown only if all others fail', async () => {
     testbed.respond.a = failing(429, { 'Retry-After': '60' });
     const gateway = await testbed.serve(chain);
     await ask(gateway);
@@ -107,7 +107,7 @@ describe('ai/router tries the next provider', function () {
     equal((await ask(gateway)).headers['x-ai-provider'], 'a');
   });
 
-  it('each time anew, without a cooldown', async () => {
+  it('starts with the first provider again for each request if cooldown is 0s', async () => {
     testbed.respond.a = failing(500);
     const gateway = await testbed.serve({ ...chain, cooldown: '0s' });
     await ask(gateway);
@@ -115,7 +115,7 @@ describe('ai/router tries the next provider', function () {
     deepEqual(testbed.counts, { a: 2, b: 2, c: 0 });
   });
 
-  it('not after the client has disconnected', async () => {
+  it('does not happen after the client has disconnected', async () => {
     testbed.respond.a = () => {};
     const gateway = await testbed.serve(chain);
     const { port } = await gateway.listen();
@@ -132,7 +132,7 @@ describe('ai/router tries the next provider', function () {
     deepEqual(testbed.counts, { a: 1, b: 0, c: 0 });
   });
 
-  it('and reports that in the log, without the prompt', async () => {
+  it('is logged without the prompt', async () => {
     testbed.respond.a = failing(503);
     const gateway = await testbed.serve(chain);
     await ask(gateway, { contents: 'a secret prompt' });
@@ -141,13 +141,13 @@ describe('ai/router tries the next provider', function () {
     ok(!testbed.lines.some((each) => each.includes('a secret prompt')));
   });
 
-  it('and omits the headers that name the provider, if configured', async () => {
+  it('omits the headers that name the provider, if configured', async () => {
     const gateway = await testbed.serve({ ...chain, disable_provider_headers: true });
     const { headers } = await ask(gateway);
     deepEqual([headers['x-ai-provider'], headers['x-ai-model']], [undefined, undefined]);
   });
 
-  it('through the OpenAI-compatible API, whose responses have one format', async () => {
+  it('works through the OpenAI-compatible API, whose responses have one format', async () => {
     testbed.respond.a = failing(503);
     const gateway = await testbed.start(testbed.chatConfigOf(chain));
     const { body, headers } = await ask(gateway, {

@@ -140,7 +140,7 @@ describe('the routes of ai/router', function () {
     equal(testbed.servers.b.requests.at(-1)!.headers['x-team'], 't');
   });
 
-  describe('are rejected', () => {
+  describe('in the configuration', () => {
     const issues = (router: object) => testbed.issues(router, {}, declared());
     for (const [what, route, expected] of [
       ['with an unknown provider', { provider: 'z' }, 'ROUTER_PROVIDER /routes/0/provider'],
@@ -177,19 +177,19 @@ describe('the routes of ai/router', function () {
       it(what, async () => deepEqual(await issues({ routes: [route] }), [expected]));
     }
 
-    it('without ai/providers at the root', async () => {
+    it('are rejected without ai/providers at the root', async () => {
       const config = testbed.configOf({ routes: [{ provider: 'a' }] }) as { extra_config: Record<string, unknown> };
       delete config.extra_config['ai/providers'];
       await rejects(testbed.start(config), /unknown provider "a"/);
     });
 
-    it('with two targets for a provider', async () => {
+    it('are rejected with two targets for a provider', async () => {
       const target = { provider: 'a', backend: [{ extra_config: { 'ai/llm': { provider: 'a' } } }] };
       const found = await issues({ routes: [{ provider: 'a' }], targets: [target, structuredClone(target)] });
       deepEqual(found, ['ROUTER_TARGET /targets/1/provider']);
     });
 
-    it('within targets of another router', async () => {
+    it('are rejected within targets of another router', async () => {
       const inner = { routes: [{ provider: 'b' }] };
       const target = {
         provider: 'a',
@@ -199,7 +199,7 @@ describe('the routes of ai/router', function () {
       deepEqual(found, ['ROUTER_TARGET ']);
     });
 
-    it('only with warnings, if settings have no effect', async () => {
+    it('are reported with a warning if settings have no effect', async () => {
       const target = { provider: 'b', backend: [{ extra_config: { 'ai/llm': { provider: 'b' } } }] };
       const gateway = await serve({
         ...{ routes: [{ provider: 'a' }], targets: [target], format: 'openai', attempt_timeout: '1h' },
@@ -210,7 +210,7 @@ describe('the routes of ai/router', function () {
       );
     });
 
-    it('at an endpoint whose output passes bytes', async () => {
+    it('are rejected at an endpoint whose output passes bytes', async () => {
       deepEqual(await testbed.issues({ routes: [{ provider: 'a' }] }, { output_encoding: 'no-op' }), [
         'ROUTER_OUTPUT ',
       ]);

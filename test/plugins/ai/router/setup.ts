@@ -32,7 +32,7 @@ export class RouterTestbed {
     return new RouterTestbed({ a, b, c }, respond);
   }
 
-  /** All providers answer again, and nothing has been sent to them. */
+  /** Resets the testbed: all providers answer, and the counts of requests are 0. */
   reset(): void {
     Object.assign(this.respond, { a: answers.openai, b: answers.anthropic, c: answers.openai });
     this.#counted = this.#totals;

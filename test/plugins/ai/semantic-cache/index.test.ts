@@ -224,7 +224,7 @@ describe('ai/semantic-cache', () => {
     await owner.close();
   });
 
-  it('keeps responses over a reload, until their time is over', async () => {
+  it('keeps responses over a reload, until their ttl has passed', async () => {
     let now = 0;
     await open({ ttl: '10s' }, { services: { clock: { now: () => now } } });
     await send(chat('capital'));
@@ -295,7 +295,7 @@ describe('ai/semantic-cache', () => {
     }
   });
 
-  describe('check', () => {
+  describe('the configuration check', () => {
     for (const [level, config, finding] of [
       ['service', { embedders: [{ name: 'a' }] }, 'SEMANTIC_CACHE_MODEL /embedders/0'],
       [

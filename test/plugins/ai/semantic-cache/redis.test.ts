@@ -82,7 +82,7 @@ import { startRedis, type TestRedis, withoutRedis } from '../../../support/redis
     await until(async () => new Set([await ask('capital'), await ask('capital')]).size === 1);
   });
 
-  it('forget responses after their time', async () => {
+  it('drop responses after their ttl', async () => {
     const ask = await start({ ttl: '2s' });
     equal(await ask('capital'), 1);
     await stored(2);

@@ -58,7 +58,7 @@ describe('the index of responses', () => {
     equal(find(0, 2), null);
   });
 
-  it('forgets responses after their time', () => {
+  it('drops responses after their ttl', () => {
     keep('a', 0);
     equal(find(0, 1, {}, 999), 'to a');
     equal(find(0, 1, { text: 'a' }, 1000), null);

@@ -10,7 +10,7 @@ import { until } from '../../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
 import { type AuthorizationServer, type Check, startAuthorization } from '../../../support/grpc/authorization.ts';
 
-describe('a gateway with an authorization server of Envoy', () => {
+describe('a gateway with an ext_authz server over gRPC', () => {
   let backend: TestBackend;
   let server: AuthorizationServer;
   let decide: Check;

@@ -65,7 +65,7 @@ describe('nonces of HTTP message signatures', () => {
     }
   });
 
-  it('are accepted once of requests at the same time', async () => {
+  it('are accepted once if several requests with the same nonce arrive at the same time', async () => {
     await serve({ require_nonce: true });
     const headers = signed(';nonce="together"');
     const statuses = await Promise.all(Array.from({ length: 20 }, () => status(headers)));
@@ -85,7 +85,7 @@ describe('nonces of HTTP message signatures', () => {
     deepEqual([await status(signed('')), await status(headers), await status(headers)], [200, 200, 200]);
   });
 
-  it('are not used up by requests with another signature', async () => {
+  it('are not used up by requests with an invalid signature', async () => {
     await serve({ require_nonce: true });
     const headers = signed(';nonce="n"');
     equal(await status({ ...headers, signature: 'sig=:YQ==:' }), 401);
@@ -143,7 +143,7 @@ describe('nonces of HTTP message signatures', () => {
     [{ require_nonce: true, on_failure_allow: true }, 'HTTP_SIGNATURES_NONCE /on_failure_allow'],
     [{ require_nonce: true, connection_name: 'nonces' }, 'REDIS_CONNECTION /connection_name'],
   ] as const) {
-    it(`are configured in vain with ${JSON.stringify(config)}`, async () => {
+    it(`are rejected in the configuration ${JSON.stringify(config)}, which has no effect`, async () => {
       const own = { alg: 'HS256', jwk_local_path: path, ...config };
       deepEqual(await findingsOf(openHarness(plugin, 'endpoint', own)), [finding]);
     });

@@ -297,7 +297,7 @@ describe('auth/introspection', () => {
     equal(asked.length, 1);
   });
 
-  describe('a server that does not decide', () => {
+  describe('without a decision of the server', () => {
     const refused = () =>
       Reply.failed(new BackendError('BACKEND_REFUSED', 'backend https://id.test: connection refused'));
     const malformed = () =>
@@ -327,7 +327,7 @@ describe('auth/introspection', () => {
     ];
 
     for (const [title, response, isOutage] of responses) {
-      it(`rejects requests when it ${title}, and ${isOutage ? 'accepts' : 'rejects'} them with on_failure_allow`, async () => {
+      it(`rejects requests when the server ${title}, and ${isOutage ? 'accepts' : 'rejects'} them with on_failure_allow`, async () => {
         answer = response;
         equal((await (await open()).send(bearer('t'))).status, 503);
         equal((await (await open({ on_failure_status: 403 })).send(bearer('t'))).status, 403);
@@ -335,7 +335,7 @@ describe('auth/introspection', () => {
       });
     }
 
-    it('rejects requests when it is silent for longer than the timeout', async () => {
+    it('rejects requests when the server is silent for longer than the timeout', async () => {
       answer = (_asked, call) =>
         new Promise((resolve) => {
           call.onCancel((reason) => resolve(Reply.failed(reason as CallError)));
@@ -352,7 +352,7 @@ describe('auth/introspection', () => {
       deepEqual(passed[0]!.headers.getAll('x-user'), ['']);
     });
 
-    it('is logged once a second, without token and secret', async () => {
+    it('logs the reason once a second, without token and secret', async () => {
       const log = rememberingLog();
       answer = ({ form, headers }) => says(`${form.get('token')} ${headers.get('authorization')}`, 500);
       const gate = await open({}, { services: { log } });
@@ -365,7 +365,7 @@ describe('auth/introspection', () => {
     });
   });
 
-  it('counts tokens by the result', async () => {
+  it('counts tokens by result', async () => {
     const { counts, offers } = countingMeter();
     const gate = await open({}, { offers });
     await gate.send(bearer('t'));
@@ -373,7 +373,7 @@ describe('auth/introspection', () => {
     deepEqual(Object.fromEntries(counts), { 'introspection.tokens': 2 });
   });
 
-  describe('check', () => {
+  describe('the configuration check', () => {
     const findings = (config: object) =>
       findingsOf(openHarness(plugin, 'endpoint', { ...base, ...config }, { services: { clock } }));
 

@@ -85,7 +85,7 @@ describe('logouts with auth/oidc', () => {
     deepEqual([status, headers.get('location'), browser.own.size], [303, `${base}/`, 0]);
   });
 
-  it('lead to the page after a logout without a session', async () => {
+  it('lead to post_logout_path if the browser has no session', async () => {
     const { headers } = await stage.browser().open('/oidc/main/logout', { headers: own, redirects: 0 });
     equal(headers.get('location'), `${base}/bye`);
   });
@@ -220,7 +220,7 @@ describe('logouts with auth/oidc', () => {
       deepEqual(await statuses(), [401, 401]);
     });
 
-    it('keep out logout tokens that are not valid', async () => {
+    it('do not end for logout tokens that are not valid', async () => {
       const browser = await loggedIn();
       const now = Math.floor(Date.now() / 1000);
       const events = 'http://schemas.openid.net/event/backchannel-logout';

@@ -57,7 +57,7 @@ describe('logins with auth/oidc', () => {
     equal((await stage.browser().open('/a')).status, 503);
   });
 
-  it('share one discovery', async () => {
+  it('share one request for the metadata of the provider', async () => {
     await stage.serve();
     const responses = await Promise.all(Array.from({ length: 10 }, () => stage.browser().open('/a', { redirects: 0 })));
     deepEqual(new Set(responses.map(({ status }) => status)), new Set([302]));

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import Provider, { type Configuration } from 'oidc-provider';
 
-/** Answers a request in place of the provider. @returns whether it has. */
+/** Answers a request in place of the provider. @returns whether the request was answered. */
 type Intercept = (message: IncomingMessage, response: ServerResponse) => boolean;
 
 /** A certified OpenID Connect provider, at which user `ada` logs in without a page. */
@@ -29,7 +29,7 @@ export interface TestProvider {
 
 export const CLIENT = { client_id: 'gateway', client_secret: 'secret-of-the-gateway' } as const;
 
-/** The provider's own storage in memory; it warns unless it is named. */
+/** In-memory storage of the library. The library warns unless it is configured explicitly. */
 const STORAGE = 'oidc-provider/lib/adapters/memory_adapter.js';
 
 /** @param base URL of the gateway. @param more settings of the provider, for example for pages. @param client of the gateway's registration. */

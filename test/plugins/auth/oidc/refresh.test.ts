@@ -8,7 +8,7 @@ describe('refreshes of sessions with auth/oidc', () => {
 
   beforeEach(async () => {
     stage = await OidcStage.open();
-    // Below the time before its expiry from which a token is refreshed.
+    // The lifetime is shorter than the time before expiry at which a token is refreshed.
     stage.provider.accessSeconds = 5;
   });
   afterEach(() => stage.close());
@@ -35,7 +35,7 @@ describe('refreshes of sessions with auth/oidc', () => {
     };
   };
 
-  it('are one request for many requests of a session, which all get the new one', async () => {
+  it('send one request to the provider for many requests of a session, which all get the new session', async () => {
     await stage.serve({ own: { pass_access_token: true } });
     const browser = await expired();
     const old = browser.own.get(cookie)!;

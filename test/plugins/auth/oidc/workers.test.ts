@@ -10,7 +10,7 @@ import { OidcStage } from './stage.ts';
 
 const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
 
-describe('the workers of a gateway', function () {
+describe('the workers of a gateway with auth/oidc', function () {
   this.timeout(60_000);
 
   it('refresh a session once', async () => {
@@ -60,8 +60,8 @@ describe('the workers of a gateway', function () {
   });
 });
 
-describe('turns of auth/oidc', () => {
-  it('drop the oldest of more than ten thousand', () => {
+describe('turns to refresh tokens with auth/oidc', () => {
+  it('are limited to ten thousand, of which the oldest is dropped', () => {
     const turns = new LocalTurns();
     for (let at = 0; at < 10_001; at++) deepEqual(turns.claim(String(at), 60_000), { turn: 'mine' });
     equal(turns.claimed.size, 10_000);

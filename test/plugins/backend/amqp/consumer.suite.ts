@@ -254,7 +254,7 @@ export function consumerSuite(broker: () => Broker): void {
       deepEqual(await leftOver(), []);
     });
 
-    it('manipulates its data like any backend, and ignores the request', async () => {
+    it('applies response manipulation like any backend, and ignores the request', async () => {
       await start([backend({}, { allow: ['id'], group: 'order' })]);
       publish('{"id":7,"secret":1}', 'k', { headers: { ['__proto__']: { polluted: true } } });
       equal((await next()).body, '{"order":{"id":7}}');

@@ -39,7 +39,7 @@ const ok200 = () => Reply.data({ ok: true });
 const failed = (error: CallError) => () => Reply.failed(error);
 const status = (code: number, headers?: HeaderBag) => () => Reply.raw(code, headers ?? new HeaderBag(), null);
 
-/** A meter and a tracer that remember. */
+/** A meter and a tracer that record everything. */
 function observed() {
   const counted: string[] = [];
   const spans: string[] = [];

@@ -14,7 +14,7 @@ describe('backend/retry with a gRPC server', () => {
   const servers: TestGrpcServer[] = [];
   let demands: (string | null)[];
 
-  /** A server whose calls fail with these demands, one after the other, and then succeed. */
+  /** A server whose calls fail with these values of `grpc-retry-pushback-ms`, one after another, and then succeed. */
   const startServer = async (): Promise<TestGrpcServer> => {
     const server = await startGrpc({
       Find(_call, answer) {

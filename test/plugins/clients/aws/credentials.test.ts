@@ -154,7 +154,7 @@ describe('AWS credentials', () => {
     await rejects(defaultRegion(files), failure);
   });
 
-  it('fail with an own error code if absent, and are looked up again a second later', async () => {
+  it('fail with an error code of their own if absent, and are looked up again a second later', async () => {
     const found = chain({});
     await rejects(found.get(), { code: 'AWS_CREDENTIALS' });
     writeFileSync(join(folder, 'credentials'), '[default]\naws_access_key_id=a\naws_secret_access_key=b\n');

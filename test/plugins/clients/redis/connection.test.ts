@@ -280,7 +280,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     return (server.address() as { port: number }).port;
   }
 
-  it('makes the class of its clients once, which takes longer than connecting', async () => {
+  it('creates the class of its clients only once, because that takes longer than connecting', async () => {
     const { connect } = RedisClient.prototype;
     const classes: unknown[] = [];
     RedisClient.prototype.connect = function () {

@@ -67,7 +67,7 @@ describe('proxy/split in a gateway', () => {
     ok(Math.abs(counts['v2']! - 1000) < 150, JSON.stringify(counts));
   });
 
-  it('calls all backends of a variant, and those of no variant always', async () => {
+  it('calls all backends of a variant, and always the backends that belong to no variant', async () => {
     await start(
       {
         variants: [

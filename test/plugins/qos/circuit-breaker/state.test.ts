@@ -224,7 +224,7 @@ describe('the states of a circuit breaker', () => {
   });
 });
 
-describe("a circuit breaker that follows another worker's", () => {
+describe('a circuit breaker that follows the breaker of another worker', () => {
   function following() {
     const clock = { time: 1_000_000, now: () => clock.time };
     const settings: BreakerSettings = { clock, maxErrors: 1, intervalMs: 0, openMs: 1000, changed() {} };

@@ -303,7 +303,7 @@ describe('the configuration of a rate limit in Redis', () => {
     const allow = (limit: object) => ({ ...limit, on_failure_allow: true });
     const tokens = async () => Number(String(await redis.command('GET', 'sluice:ratelimit:all:GET:/a')).split(' ')[0]);
 
-    it('unreachable: rejects with 500 immediately without calling the backend, and logs that', async () => {
+    it('rejects with 500 immediately without calling the backend if Redis is unreachable, and logs that', async () => {
       const sinks = rememberingSinks();
       const away = { address: `127.0.0.1:${await freePort()}`, dial_timeout: '100s', command_timeout: '100s' };
       const gateway = await start({ ...config(two, {}, away), timeout: '300s' }, { sinks });
@@ -317,7 +317,7 @@ describe('the configuration of a rate limit in Redis', () => {
       );
     });
 
-    it('unreachable: accepts without counting if configured, with one warning a second', async () => {
+    it('accepts without counting if Redis is unreachable and that is configured, with one warning a second', async () => {
       const sinks = rememberingSinks();
       const gateway = await start(config(allow(two), {}, { address: `127.0.0.1:${await freePort()}` }), { sinks });
       for (let requested = 0; requested < 50; requested++) equal(await ask(gateway), 200);
@@ -325,7 +325,7 @@ describe('the configuration of a rate limit in Redis', () => {
       ok(warnings.length >= 1 && warnings.length < 50, warnings.join('\n'));
     });
 
-    it('slow: waits once for command_timeout, then rejects immediately; sent commands can be counted later, once', async () => {
+    it('waits once for command_timeout if Redis is slow, then rejects immediately; sent commands can be counted later, once', async () => {
       const gateway = await start(config({ ...two, max_rate: 50, capacity: 50 }, {}, { command_timeout: '3s' }));
       equal(await ask(gateway), 200);
       redis.pause();
@@ -341,7 +341,7 @@ describe('the configuration of a rate limit in Redis', () => {
       equal(await ask(gateway), 200);
     });
 
-    it('slow: does not log disconnected clients as rejected requests', async () => {
+    it('does not log disconnected clients as rejected requests if Redis is slow', async () => {
       const sinks = rememberingSinks();
       const gateway = await start(config(two, {}, { command_timeout: '10s' }), { sinks });
       const { port } = await gateway.listen();
@@ -361,7 +361,7 @@ describe('the configuration of a rate limit in Redis', () => {
       );
     });
 
-    it('slow: accepts if configured, with time left for the backend', async () => {
+    it('accepts if configured while Redis is slow, with time left for the backend', async () => {
       const given = config(allow(two), {}, { command_timeout: '10s' });
       const gateway = await start({ ...given, timeout: '6s' });
       equal(await ask(gateway), 200);
@@ -373,7 +373,7 @@ describe('the configuration of a rate limit in Redis', () => {
       }
     });
 
-    it('restarted: rejects while Redis is down, then starts counting again', async () => {
+    it('rejects while Redis restarts, then counts again', async () => {
       const server = await startRedis();
       try {
         const gateway = await start(config(byId, {}, { address: server.address, max_retry_backoff: '20ms' }));
@@ -396,7 +396,7 @@ describe('the configuration of a rate limit in Redis', () => {
       }
     });
 
-    it('out of memory: rejects with 500 or accepts, without counting', async () => {
+    it('rejects with 500 or accepts, without counting, if Redis is out of memory', async () => {
       const server = await startRedis(['--maxmemory', '1', '--maxmemory-policy', 'noeviction']);
       try {
         const refusing = await start(config(two, {}, { address: server.address }));
@@ -409,7 +409,7 @@ describe('the configuration of a rate limit in Redis', () => {
       }
     });
 
-    it('read-only replica: rejects with 500 or accepts, without counting', async () => {
+    it('rejects with 500 or accepts, without counting, if Redis is a read-only replica', async () => {
       const replica = await startRedis(['--replicaof', '127.0.0.1', String(redis.port)]);
       try {
         const gateway = await start(config(two, {}, { address: replica.address }));
@@ -421,7 +421,7 @@ describe('the configuration of a rate limit in Redis', () => {
       }
     });
 
-    it('scripts flushed: counts everything once, unnoticed by clients', async () => {
+    it('counts everything once if Redis has dropped its scripts, unnoticed by clients', async () => {
       const gateway = await start(config({ ...two, max_rate: 5, capacity: 5 }));
       equal(await ask(gateway), 200);
       await redis.command('SCRIPT', 'FLUSH');
@@ -429,7 +429,7 @@ describe('the configuration of a rate limit in Redis', () => {
       equal(await tokens(), 1);
     });
 
-    it('keys of another type: rejects with 500 and leaves the key unchanged', async () => {
+    it('rejects with 500 if a key has another type, and leaves the key unchanged', async () => {
       const gateway = await start(config(two));
       await redis.command('HSET', 'sluice:ratelimit:all:GET:/a', 'a', '1');
       equal(await ask(gateway), 500);

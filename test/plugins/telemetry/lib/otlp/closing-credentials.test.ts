@@ -7,7 +7,7 @@ describe('credentials of a gRPC channel to a collector', () => {
     ['plain text', () => credentials.createInsecure()],
     ['TLS', () => credentials.createSsl()],
   ] as const) {
-    it(`let no attempt to connect begin after the channel is closed, with ${name}`, async () => {
+    it(`prevent attempts to connect after the channel is closed, with ${name}`, async () => {
       const connector = endingWithChannel(made())._createSecureConnector({ scheme: 'dns', path: 'localhost:1' }, {});
       await connector.waitForReady();
       connector.destroy();
