@@ -19,6 +19,7 @@ export { type Migration, planMigration } from './edit/migration.ts';
 export { mayProtect } from './edit/protection.ts';
 export { type Draft, draftFile, replaceFile } from './edit/replace-file.ts';
 export { rewriteDocument } from './edit/rewrite-document.ts';
+export { toVersionFour, type VersionFour } from './edit/to-version-four.ts';
 export { withoutEffect } from './edit/without-effect.ts';
 export { type Issue, issueLine, type RelatedIssue, toIssues } from './issues/issue.ts';
 export { shownHost } from './normalize/hosts.ts';

@@ -125,6 +125,7 @@ export type { Http2Endpoint, Http2Endpoints, OwnRoute, PipeTraits } from './own-
 export { type Pattern, PatternLimit, type Patterns } from './pattern.ts';
 export { Pieces } from './pieces.ts';
 export { endpointPipeSchema, pipeSchema } from './pipe.ts';
+export * from './place.ts';
 export * from './plugin.ts';
 export { definePort, type Offer, offer, type Port } from './port.ts';
 export { type ProductNames, productNames } from './product-names.ts';

@@ -10,7 +10,7 @@ import { oldHandlers } from './lib/old-handlers.ts';
 import { convertRedisRatelimit } from './lib/old-redis-ratelimit.ts';
 import { convertServers, successors } from './lib/old-servers.ts';
 import { wholeConfig } from './lib/place.ts';
-import { convertLists, pluginList } from './lib/plugin-lists.ts';
+import { convertLists, listedPlugins, pluginList } from './lib/plugin-lists.ts';
 import { aroundService, clientIp } from './lib/server-call.ts';
 import { SyncTime } from './lib/sync-time.ts';
 import { convertWildcards } from './lib/wildcards.ts';
@@ -59,6 +59,7 @@ export const plugin = definePlugin({
   offers: [personalHeaders, geoLocations, keyAggregators],
   takes: hostPorts,
   becomes: [...Object.values(successors), 'auth/basic', 'redis', 'qos/ratelimit/service/redis'],
+  inVersionFour: listedPlugins,
   convert(document, report) {
     convertLists('plugin/http-server', document, report);
     convertServers(document, report);

@@ -3,7 +3,7 @@ import { anyHeader, personalHeaders } from '../shared/http-headers/personal.ts';
 import { stageOf } from './isolated/place.ts';
 import { contained, hostPorts, joined } from './lib/make.ts';
 import { findNamed, type NamingSite } from './lib/place.ts';
-import { convertLists, pluginList } from './lib/plugin-lists.ts';
+import { convertLists, listedPlugins, pluginList } from './lib/plugin-lists.ts';
 
 const schema = {
   type: 'object',
@@ -31,6 +31,7 @@ export const plugin = definePlugin({
   description: 'Runs custom middleware around the backends of an endpoint, or around one backend.',
   offers: [personalHeaders],
   takes: hostPorts,
+  inVersionFour: listedPlugins,
   convert(document, report) {
     convertLists('plugin/middleware', document, report);
   },

@@ -14,7 +14,7 @@ import { contained, hostPorts, joined } from './lib/make.ts';
 import { findBuiltIns, findModules } from './lib/named-built-ins.ts';
 import { convertModifiers, SUCCESSOR } from './lib/old-modifiers.ts';
 import { type Named, type NamingSite, wholeConfig } from './lib/place.ts';
-import { convertLists, pluginList } from './lib/plugin-lists.ts';
+import { convertLists, listedPlugins, pluginList } from './lib/plugin-lists.ts';
 
 const schema = {
   type: 'object',
@@ -54,6 +54,7 @@ export const plugin = definePlugin({
   offers: [personalHeaders],
   takes: hostPorts,
   becomes: [SUCCESSOR],
+  inVersionFour: listedPlugins,
   convert(document, report) {
     convertLists('plugin/req-resp-modifier', document, report);
     convertModifiers(document, report);

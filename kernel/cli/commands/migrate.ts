@@ -9,6 +9,8 @@ import {
   planMigration,
   readDocument,
   replaceFile,
+  toVersionFour,
+  type VersionFour,
   withoutEffect,
 } from '../../config/index.ts';
 import { ConfigErrors } from '../../contract/internal.ts';
@@ -42,8 +44,8 @@ const flags = {
 
 /**
  * Converts a configuration of version 2, or a later one with old names, to version 3 or 4 with current names. Settings
- * that have no effect in KrakenD become comments, unless removing them could weaken protection. Format,
- * comments and layout are kept. Exit code 1, with nothing written, when it cannot be migrated completely; also 1, with
+ * that have no effect in KrakenD become comments, unless removing them could weaken protection. In version 4, names of
+ * plugins become lists of plugins with their settings. Format, comments and layout are kept, except in such a list. Exit code 1, with nothing written, when it cannot be migrated completely; also 1, with
  * the result written, when errors are left in it, which are listed.
  */
 export const migrate: Command = {
@@ -112,17 +114,27 @@ async function migrateDocument(given: Document, to: 3 | 4 | undefined, context: 
   const { stderr } = context;
   const { changes, problems } = await withTools(context, (tools) => planned(given, to, tools));
   if (problems.length > 0) throw new ConfigErrors(problems);
-  const renewed = editDocument(given, changes);
-  const { document, lines, left, old } = await withTools(context, (tools) => silenced(renewed, tools));
+  const edited = editDocument(given, changes);
+  const { document: current, renewed, left: kept } = await withTools(context, (tools) => inItsVersion(edited, tools));
+  const { document, lines, left, old } = await withTools(context, (tools) => silenced(current, tools));
   for (const change of changes) stderr.write(describeChange(given, change));
+  for (const change of renewed) stderr.write(describeChange(edited, change));
+  for (const error of kept) stderr.write(leftUnchanged(edited, error));
   for (const line of lines) stderr.write(line);
   for (const issue of left.slice(0, MAX_LISTED)) stderr.write(issue);
   if (left.length > 0) stderr.write(`${count(left.length)} left: run sluice check to see how to correct them\n`);
   for (const plugin of old.slice(0, MAX_LISTED)) stderr.write(plugin);
-  if (changes.length + lines.length + left.length + old.length === 0) {
+  if (changes.length + renewed.length + kept.length + lines.length + left.length + old.length === 0) {
     stderr.write(`${given.file}: nothing to migrate\n`);
   }
   return { document, isRight: left.length === 0 };
+}
+
+/** Rewrites components that have another form in version 4, if that is the document's version. */
+async function inItsVersion(document: Document, tools: Tools): Promise<VersionFour> {
+  const { data } = document;
+  if ((data as DataObject)['version'] !== 4) return { document, renewed: [], left: [] };
+  return toVersionFour(document, await tools.registryOf(data, false));
 }
 
 interface Silenced extends MendedDocument {
@@ -154,10 +166,14 @@ async function silenced(given: Document, tools: Tools): Promise<Silenced> {
 }
 
 function describeLeft(document: Document, error: ConfigError, registry: Tools['registry']): string {
-  const position = document.locate(error.pointer, 'key') ?? document.locate(error.pointer, 'value');
-  const where = position ? `${position.file ?? document.file}:${position.line}:${position.column}` : document.file;
   const why = mayProtect(error, registry) ? ' (not commented out, because that could weaken protection)' : '';
-  return `${where}: left unchanged: ${error.message}${why}\n`;
+  return leftUnchanged(document, error, why);
+}
+
+function leftUnchanged(document: Document, { pointer, message }: ConfigError, why = ''): string {
+  const position = document.locate(pointer, 'key') ?? document.locate(pointer, 'value');
+  const where = position ? `${position.file ?? document.file}:${position.line}:${position.column}` : document.file;
+  return `${where}: left unchanged: ${message}${why}\n`;
 }
 
 function count(issues: number): string {

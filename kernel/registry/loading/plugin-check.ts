@@ -20,6 +20,7 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   oldFields: true,
   oldHandlers: true,
   convert: true,
+  inVersionFour: true,
   becomes: true,
   schemes: true,
   opens: true,

@@ -80,3 +80,25 @@ function convertList(config: DataObject, entries: readonly Entry[], at: string, 
     report.moved(at, name, 'plugins', String(index), 'config');
   }
 }
+
+/**
+ * Returns settings with the names of their plugins as a list in the form of version 4; the reason, as text, if such a
+ * list cannot express them. Invalid settings are returned unchanged, for check to report.
+ */
+export function listedPlugins(config: DataObject): DataObject | string {
+  const { name: written, ...rest } = config;
+  if (written === undefined || Object.hasOwn(config, 'plugins')) return config;
+  const names = [written].flat();
+  if (!names.every((name) => typeof name === 'string')) return config;
+  if (names.length === 0) return 'a list needs at least one plugin';
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined) return `"${repeated}" is named twice`;
+  const isComment = (key: string) => /^[@$_#]/.test(key);
+  const other = Object.keys(rest).find((key) => !names.includes(key) && !isComment(key));
+  if (other !== undefined) return `"${other}" is not the settings of a plugin that is named`;
+  const plain = names.find((name) => Object.hasOwn(rest, name) && !isObject(rest[name]));
+  if (plain !== undefined) return `the settings of "${plain}" are not an object`;
+  const plugins = names.map((name) => ({ name, ...(Object.hasOwn(rest, name) && { config: rest[name]! }) }));
+  const comments = Object.entries(rest).filter(([key]) => isComment(key) && !names.includes(key));
+  return { ...Object.fromEntries(comments), plugins };
+}

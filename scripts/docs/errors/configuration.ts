@@ -32,6 +32,10 @@ export const fileErrors: Codes = {
     'A field of version 2 has no effect in version 3.',
     'Run `sluice migrate --write FILE`, or follow the hint.',
   ],
+  CONFIG_OLD_FORM: [
+    '`sluice migrate` left plugins in the form of version 3, which works here; KrakenD 3.0 rejects it.',
+    'Write `plugins` as a list of names with their settings as `config`, or ignore the line if only Sluice reads the file.',
+  ],
   CONFIG_OLD_NAME: ['A namespace or a field has a former name.', 'Run `sluice migrate --write FILE`.'],
   CONFIG_OLD_PLUGIN: [
     'A built-in plugin was replaced by a component. It still works.',

@@ -1,0 +1,191 @@
+import type { DataObject } from '../values/data.ts';
+import type { AdminSettings } from './admin.ts';
+import type { Call } from './call.ts';
+import type { ClientRequest } from './client-request.ts';
+import type { BackendCondition } from './condition.ts';
+import type { EndpointConfig } from './config.ts';
+import type { HeaderBag } from './headers.ts';
+import type { KoaMiddleware } from './koa.ts';
+import type { AccessRecord, Logging } from './logging.ts';
+import type { PipeRequest } from './message.ts';
+import type { Http2Endpoints, OwnRoute } from './own-endpoints.ts';
+import type { Offer } from './port.ts';
+import type { Protocol } from './protocol.ts';
+import type { Infer, Schema } from './schema.ts';
+import type { AgentSite, BackendSite, EndpointSite, Site } from './site.ts';
+import type { Step, Wrap } from './step.ts';
+import type { VirtualHosts } from './virtual-hosts.ts';
+
+/** Properties of an attachment that the compiler needs. */
+export interface AttachmentTraits {
+  /**
+   * The attachment reads the data of replies, so replies must be decoded. Rejected where bytes pass through, unless it
+   * has a `message` hook and the output consists of messages. `optional`: the attachment also works without data.
+   */
+  readonly readsData?: true | 'optional';
+  /** The attachment can answer without calling the wrapped step; components it can bypass are reported by name. */
+  readonly terminal?: true;
+  /**
+   * Headers that it sets on backend requests, for example `['X-Role']`. Client headers that differ only in `_` or `.`
+   * for `-` are dropped, because some backends treat them as equal. Removing an equal one is up to the component.
+   */
+  readonly sets?: readonly string[];
+  /** Values for other plugins; every port must be listed in `offers` of the plugin. */
+  readonly offers?: readonly Offer[];
+}
+
+/** Replacement of one configuration by the next. */
+export interface ReloadSettings {
+  /** Maximum time for requests of the replaced configuration before they are aborted, in milliseconds. */
+  readonly drainMs: number;
+  /** Maximum time for streams of changed endpoints before they are ended gracefully, in milliseconds. */
+  readonly streamDrainMs: number;
+  /** Number of replaced configurations with open requests at which file changes are postponed. */
+  readonly maxDraining: number;
+  /** Observation period of an applied file change, in milliseconds; 0 disables the guard. */
+  readonly guardMs: number;
+}
+
+/** Status and headers of a response about to be written. */
+export interface Head {
+  status: number;
+  readonly headers: HeaderBag;
+}
+
+/** Attachments to the whole service, before endpoints are matched. */
+export interface AtService extends AttachmentTraits {
+  /**
+   * Phase `request`: around all responses, including endpoints, the gateway's own paths, 404, 405, redirects,
+   * rejections, failures, timeouts and streams. Can answer itself, or continue with another target, headers or body:
+   * `next(request.with({ path: '/other' }), call)`.
+   */
+  readonly request?: Wrap<ClientRequest>;
+  /** Sees status and headers of every response last and can change them; must be synchronous. Exceptions are logged. */
+  readonly head?: (head: Head, request: ClientRequest, call: Call) => void;
+  /**
+   * Called for every request after its response has ended or its client has disconnected, even if the access log skips
+   * it; must be synchronous. Exceptions are logged.
+   */
+  readonly finished?: (record: AccessRecord) => void;
+  /** Endpoints `/__virtual/<name>/…` serve requests for certain hosts only, at the rest of their paths. */
+  readonly virtualHosts?: VirtualHosts;
+  /** Paths that the plugin serves itself. */
+  readonly routes?: readonly OwnRoute[];
+  /** Endpoints of a protocol over HTTP/2. Only one component can provide those of a content type. */
+  readonly http2?: Http2Endpoints;
+  /** Koa middleware around everything else. Also sees requests that match no endpoint. */
+  readonly middleware?: KoaMiddleware;
+  /**
+   * The middleware reads `ctx.body` or sets headers after `next`: replies are passed to Koa instead of being written
+   * directly, which costs a few microseconds per request.
+   */
+  readonly readsReply?: true;
+  /** Logging of this configuration. */
+  readonly logging?: Logging;
+  /** Settings of the admin port. */
+  readonly admin?: AdminSettings;
+  /** Replacement of the previous configuration. */
+  readonly reload?: ReloadSettings;
+  /** Attaches to every endpoint, inside the endpoint's own components. */
+  readonly eachEndpoint?: (site: EndpointSite<unknown>) => AtEndpoint;
+  /** Attaches to every backend, inside the backend's own components. */
+  readonly eachBackend?: (site: BackendSite<unknown>) => AtBackend;
+  /** For a component that is `independent` except for certain endpoints: everything is attached anew if one of these is added, removed or changed. */
+  readonly learnsFrom?: (endpoint: EndpointConfig) => boolean;
+}
+
+/** Calls the backends of an endpoint and merges their replies. */
+export interface Gather {
+  /** Name of the order in logs. */
+  readonly name: string;
+  /** Calls backends sequentially, so that later ones can use `{resp0_field}` of earlier ones. */
+  readonly sequential?: true;
+  readonly over: (backends: readonly Step<PipeRequest>[]) => Step<PipeRequest>;
+}
+
+/**
+ * Processes one message of a stream, like a wrap processes the data of a reply. The request is the one sent to the
+ * backend. Must be synchronous; an exception drops the message. @returns the data to continue with, or null to drop it.
+ */
+export type MessageHook = (data: DataObject, request: PipeRequest, call: Call) => DataObject | null;
+
+export interface AtEndpoint extends AttachmentTraits {
+  /** Wraps the client's request, before the pipe. */
+  readonly endpoint?: Wrap<ClientRequest>;
+  /** Wraps the filtered request and the merged reply. */
+  readonly proxy?: Wrap<PipeRequest>;
+  /** Replaces the parallel merge. */
+  readonly gather?: Gather;
+  /** Reshapes the merged data; only for endpoints with several backends. */
+  readonly shape?: (data: DataObject) => DataObject;
+  /** Merges the responses of a parallel call, in declaration order. Default: later keys win. */
+  readonly combine?: (replies: readonly DataObject[]) => DataObject;
+  /** For outputs of messages: processes each message after the backend's hooks, innermost first. */
+  readonly message?: MessageHook;
+  /** Protocols that client connections can switch to: `ClientRequest.upgrade` is the requested one, and a wrap accepts it with `Reply.upgraded`. */
+  readonly upgrades?: readonly string[];
+  /** Attaches to every backend of the endpoint, inside the backend's own components. */
+  readonly eachBackend?: (site: BackendSite<unknown>) => AtBackend;
+  /** Limits of the request body, in addition to the service's: the smaller size applies, and either setting enables decompression. */
+  readonly payload?: { readonly maxBytes?: number; readonly inflate?: boolean };
+}
+
+export interface AtBackend extends AttachmentTraits {
+  /** Calls the backend only if this condition is true; otherwise it is neither part of the response nor a failure. Outside of all wraps. */
+  readonly condition?: BackendCondition;
+  /** Wraps the selection of the host and all wraps of the backend. Can call the wrapped step several times: see `triedHosts`. */
+  readonly attempts?: Wrap<PipeRequest>;
+  /** Wraps one backend's request and its decoded, shaped reply. */
+  readonly backend?: Wrap<PipeRequest>;
+  /** Wraps one backend's request and its raw reply: original status, undecoded bytes. */
+  readonly transport?: Wrap<PipeRequest>;
+  /** The transport wrap requires HTTP: with another protocol it is omitted, with a warning. */
+  readonly onlyHttp?: true;
+  /** Replaces HTTP. */
+  readonly protocol?: Protocol;
+  /** Replaces `allow`, `deny` and `mapping`: runs after `target` and before `group`. */
+  readonly shape?: (data: DataObject) => DataObject;
+  /** For outputs of messages: processes each shaped message, innermost first. */
+  readonly message?: MessageHook;
+  /** Sends the backend a copy of the traffic and discards its response. Default timeout: the endpoint's. */
+  readonly shadow?: { readonly timeoutMs?: number };
+}
+
+/** Driver of an agent: receives messages from `site.start` on, and runs the agent's pipe for each with `site.run`. */
+export type AtAgent = AttachmentTraits;
+
+/** A position of a namespace, the schema of its configuration there, and its attachments. */
+export type Place =
+  | { readonly at: 'service'; readonly schema: Schema; readonly attach: (site: Site<never>) => AtService }
+  | { readonly at: 'endpoint'; readonly schema: Schema; readonly attach: (site: EndpointSite<never>) => AtEndpoint }
+  | { readonly at: 'backend'; readonly schema: Schema; readonly attach: (site: BackendSite<never>) => AtBackend }
+  | { readonly at: 'agent'; readonly schema: Schema; readonly attach: (site: AgentSite<never>) => AtAgent };
+
+/** `attach` is called once for every configuration with the namespace at the root. */
+export function atService<const S extends Schema>(schema: S, attach: (site: Site<Infer<S>>) => AtService): Place {
+  return { at: 'service', schema, attach: attach as unknown as (site: Site<never>) => AtService };
+}
+
+/** `attach` is called for every endpoint with the namespace. */
+export function atEndpoint<const S extends Schema>(
+  schema: S,
+  attach: (site: EndpointSite<Infer<S>>) => AtEndpoint,
+): Place {
+  return { at: 'endpoint', schema, attach: attach as unknown as (site: EndpointSite<never>) => AtEndpoint };
+}
+
+/** `attach` is called for every backend with the namespace. */
+export function atBackend<const S extends Schema>(
+  schema: S,
+  attach: (site: BackendSite<Infer<S>>) => AtBackend,
+): Place {
+  return { at: 'backend', schema, attach: attach as unknown as (site: BackendSite<never>) => AtBackend };
+}
+
+/** `attach` is called for every agent whose driver has the namespace. */
+export function atAgent<const S extends Schema>(
+  schema: S,
+  attach: (site: AgentSite<Infer<S>>) => AtAgent | void,
+): Place {
+  return { at: 'agent', schema, attach: attach as unknown as (site: AgentSite<never>) => AtAgent };
+}
