@@ -13,12 +13,17 @@ type Loose = any;
 describe('modifier modules', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
+  /** Lets the backend write the rest of its events. */
+  let released = () => {};
 
   before(async () => {
     backend = await startBackend((seen, response) => {
       if (seen.target.startsWith('/down')) response.writeHead(500).end('gone');
       else if (seen.target.startsWith('/list')) json([1, 2])(seen, response);
-      else if (seen.target.startsWith('/text')) response.writeHead(202, { 'X-Kind': 'text' }).end('text');
+      else if (seen.target.startsWith('/events')) {
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('data: {"n":1}\n\n');
+        released = () => response.end('data: [DONE]\n\n');
+      } else if (seen.target.startsWith('/text')) response.writeHead(202, { 'X-Kind': 'text' }).end('text');
       else json({ name: 'Ada', secret: 's' })(seen, response);
     });
   });
@@ -268,6 +273,26 @@ describe('modifier modules', () => {
     ]);
     const { status, body, headers } = await ask();
     deepEqual([status, body, headers['x-kind']], [203, 'text!', 'other']);
+  });
+
+  it('rewrite the messages of a no-op stream as they arrive', async () => {
+    const raw = { output_encoding: 'no-op', backend: [{ url_pattern: '/events', encoding: 'no-op' }] };
+    await start(to(named('stamp'), raw), [
+      onResponse('stamp', (response) => {
+        const { io } = response;
+        response.io = (async function* () {
+          for await (const chunk of io) yield Buffer.from(String(chunk).replace('{', '{"stamped":true,'));
+        })();
+      }),
+    ]);
+    const { port } = await gateway!.listen();
+    let text = '';
+    for await (const chunk of (await fetch(`http://127.0.0.1:${port}/a`)).body!) {
+      text += Buffer.from(chunk);
+      // The backend continues only after the client has received the first message.
+      if (text === 'data: {"stamped":true,"n":1}\n\n') released();
+    }
+    equal(text, 'data: {"stamped":true,"n":1}\n\ndata: [DONE]\n\n');
   });
 
   it('set headers of a decoded response, but not the status', async () => {
