@@ -97,6 +97,7 @@ const plugins: Manifest = {
   'qos/ratelimit/service': () => import('./qos/ratelimit/service.ts'),
   'qos/ratelimit/service/redis': () => import('./qos/ratelimit/service/redis.ts'),
   'qos/ratelimit/tiered': () => import('./qos/ratelimit/tiered.ts'),
+  'secrets/file': () => import('./secrets/file.ts'),
   'security/bot-detector': () => import('./security/bot-detector/index.ts'),
   'security/cors': () => import('./security/cors/index.ts'),
   'security/http': () => import('./security/http/index.ts'),

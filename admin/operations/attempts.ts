@@ -19,7 +19,7 @@ import {
 
 const attemptSchema = objectOf('Attempt', {
   id: whole,
-  trigger: oneOf(['start', 'watch', 'signal', 'api', 'rollback', 'guard', 'resume']),
+  trigger: oneOf(['start', 'watch', 'signal', 'api', 'rollback', 'guard', 'resume', 'secret']),
   actor: orNull(text),
   at: text,
   result: oneOf(['running', 'applied', 'unchanged', 'dry_run', 'failed']),

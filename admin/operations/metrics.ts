@@ -1,6 +1,7 @@
 import { endpointMetrics } from '../metrics/endpoint-metrics.ts';
 import { EXPOSITION_TYPE, writeExposition } from '../metrics/exposition.ts';
 import { internalErrorMetrics, pluginMetrics, processMetrics, reloadMetrics } from '../metrics/gateway-metrics.ts';
+import { secretMetrics } from '../metrics/secret-metrics.ts';
 import type { Operation } from '../operation.ts';
 import { text } from '../schemas.ts';
 
@@ -17,6 +18,7 @@ export const metrics: Operation = {
       ...internalErrorMetrics(admin),
       ...processMetrics(admin),
       ...pluginMetrics(admin),
+      ...secretMetrics(admin),
       ...endpointMetrics(admin.gateway),
     ];
     ctx.set('Content-Type', EXPOSITION_TYPE);

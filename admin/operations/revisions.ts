@@ -15,7 +15,7 @@ const members = {
   number: whole,
   hash: text,
   at: text,
-  source: oneOf(['start', 'file', 'api', 'rollback', 'guard', 'resume']),
+  source: oneOf(['start', 'file', 'api', 'rollback', 'guard', 'resume', 'secret']),
   actor: orNull(text),
   message: orNull(text),
   result: oneOf(['applied', 'rolled-back']),

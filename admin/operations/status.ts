@@ -48,6 +48,10 @@ export const status: Operation = {
         lastReload: orNull(lastReload),
         guard: orNull(guardSchema),
         watch: objectOf('Watch', { enabled: flag, files: whole, mode: orNull(oneOf(['events', 'poll'])) }),
+        secrets: objectOf('SecretsState', {
+          inUse: whole,
+          failing: listOf(objectOf('FailingSecret', { secret: text, reason: text })),
+        }),
         requiresRestart: listOf(text),
       }),
     ),
@@ -72,6 +76,7 @@ export const status: Operation = {
       lastReload: lastReloadOf(gateway),
       guard: gateway.guard,
       watch: { enabled: watcher !== null, files: 0, mode: null, ...watcher?.status },
+      secrets: { inUse: gateway.secrets.inUse, failing: gateway.secrets.failing },
       requiresRestart: [],
     };
   },

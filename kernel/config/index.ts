@@ -21,7 +21,7 @@ export { type Draft, draftFile, replaceFile } from './edit/replace-file.ts';
 export { rewriteDocument } from './edit/rewrite-document.ts';
 export { toVersionFour, type VersionFour } from './edit/to-version-four.ts';
 export { withoutEffect } from './edit/without-effect.ts';
-export { type Issue, issueLine, type RelatedIssue, toIssues } from './issues/issue.ts';
+export { type Issue, issueLine, type RelatedIssue, toIssues, withoutSecrets } from './issues/issue.ts';
 export { shownHost } from './normalize/hosts.ts';
 export { normalizeInBatches } from './normalize/in-batches.ts';
 export { isRaw, isUnread, type KnownPlugins, meaningsOf, nothingKnown } from './normalize/known-plugins.ts';
@@ -50,6 +50,15 @@ export {
 } from './schema/schema.ts';
 export { unusedOptions } from './schema/unused-options.ts';
 export { compileSchema, type Validate } from './schema/validate.ts';
+export { rememberSecret, rememberText } from './secrets/read-secrets.ts';
+export {
+  fillSecrets,
+  type IsScheme,
+  mayReferToSecrets,
+  type SecretReference,
+  type SecretValues,
+  secretReferences,
+} from './secrets/references.ts';
 export { canBeSecret, type IsSecret, isSecret, maskSecrets, maskTexts, secretPointers } from './secrets/secret.ts';
 export { isMarked, markedLiterals, secretLiterals, secretWarning } from './secrets/secret-literals.ts';
 export { addressesIn, beginsPrivateKey, endsPrivateKey, mayHoldSecret } from './secrets/secret-words.ts';

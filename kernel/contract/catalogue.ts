@@ -20,6 +20,8 @@ export interface Catalogue {
   readonly describe?: () => Promise<{ readonly describeApi: DescribeApi }>;
   /** Plugins that are attached to every service, without a namespace in its configuration. */
   readonly always?: readonly Namespace[];
+  /** Plugins with stores of secrets, by scheme, in addition to `secrets/<scheme>`. */
+  readonly secretStores?: { readonly [scheme: string]: Namespace };
   /** Plugins that provide commands, so that no other is loaded to list them. Default: any plugin can. */
   readonly commands?: readonly Namespace[];
   /** Converts a module written for another gateway's extension points into a plugin. */

@@ -12,6 +12,7 @@ import type { Http2Endpoints, OwnRoute } from './own-endpoints.ts';
 import type { Offer } from './port.ts';
 import type { Protocol } from './protocol.ts';
 import type { Infer, Schema } from './schema.ts';
+import type { SecretStore } from './secret-store.ts';
 import type { AgentSite, BackendSite, EndpointSite, Site } from './site.ts';
 import type { Step, Wrap } from './step.ts';
 import type { VirtualHosts } from './virtual-hosts.ts';
@@ -86,6 +87,8 @@ export interface AtService extends AttachmentTraits {
   readonly admin?: AdminSettings;
   /** Replacement of the previous configuration. */
   readonly reload?: ReloadSettings;
+  /** The store behind the plugin's `secretSchemes`. */
+  readonly secrets?: SecretStore;
   /** Attaches to every endpoint, inside the endpoint's own components. */
   readonly eachEndpoint?: (site: EndpointSite<unknown>) => AtEndpoint;
   /** Attaches to every backend, inside the backend's own components. */

@@ -76,6 +76,12 @@ export interface Plugin {
   readonly becomes?: readonly Namespace[];
   /** URL schemes of the backends it reaches, with the equivalent HTTP scheme, for example `{ grpc: 'http' }`. */
   readonly schemes?: { readonly [scheme: string]: 'http' | 'https' };
+  /**
+   * Schemes of the references to its store of secrets, which it attaches at the service as `secrets`: `['acme']` for
+   * `${acme:name#key}`. It is attached before the rest of the configuration, too, and then without anything else.
+   * A plugin `secrets/<name>` has the scheme with that name.
+   */
+  readonly secretSchemes?: readonly string[];
   /** Root fields that open a port, for example `/listen`: a change opens another one. */
   readonly opens?: readonly string[];
   /** Keys of its configuration are data, and say nothing about their values, such as whether they are secrets. */

@@ -3,7 +3,7 @@ import type { GuardState } from './guard.ts';
 import { type Refusal, type RefusalRecord, recordOf } from './refusal.ts';
 
 /** The trigger of a configuration change. */
-export type Trigger = 'start' | 'watch' | 'signal' | 'api' | 'rollback' | 'guard' | 'resume';
+export type Trigger = 'start' | 'watch' | 'signal' | 'api' | 'rollback' | 'guard' | 'resume' | 'secret';
 
 /** Outcome of an attempt. */
 export type AttemptResult = 'running' | 'applied' | 'unchanged' | 'dry_run' | 'failed';

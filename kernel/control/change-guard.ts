@@ -83,7 +83,7 @@ export class ChangeGuard {
 
   /** The guard that the configuration itself requests, for triggers that cannot carry a request. */
   #ownRequest({ trigger }: Change): GuardRequest | null {
-    if (trigger !== 'watch' && trigger !== 'signal') return null;
+    if (trigger !== 'watch' && trigger !== 'signal' && trigger !== 'secret') return null;
     const { guardMs } = reloadSettings(this.#options.generations.current.runtime);
     return guardMs > 0 ? { durationMs: guardMs } : null;
   }
@@ -132,7 +132,7 @@ export class ChangeGuard {
     this.#watching = { state, stop: guard.stop };
   }
 
-  #takeBack(state: GuardState, reason: string, { snapshot }: Current): void {
+  #takeBack(state: GuardState, reason: string, { snapshot, secrets }: Current): void {
     const { control, revisions, log } = this.#options;
     const { revision } = state;
     this.#watching = null;
@@ -141,6 +141,7 @@ export class ChangeGuard {
       .apply({
         trigger: 'guard',
         source: new ConfigText(snapshot.text, snapshot.format),
+        secrets,
         message: `revision ${revision} was rolled back: ${reason}`,
         provided({ id }) {
           if (id !== revision) throw new GatewayError('GUARD_SUPERSEDED', `it was replaced by revision ${id}`);

@@ -1,5 +1,5 @@
 import type { ConfigError } from '#contract';
-import type { Issue } from '../config/index.ts';
+import type { Issue, SecretValues } from '../config/index.ts';
 import type { Phase } from '../runtime/build/phases.ts';
 import type { EndpointChanges } from '../runtime/prints/endpoint-prints.ts';
 import type { Runtime } from '../runtime/runtime.ts';
@@ -17,6 +17,10 @@ export interface Change {
    * the change is abandoned.
    */
   readonly source?: Source | (() => Source) | undefined;
+  /** Build the serving document again instead of reading the source; only for a gateway that serves. */
+  readonly asServed?: true;
+  /** Values of references to secrets, to be used instead of those in the stores. */
+  readonly secrets?: SecretValues | null;
   /** Paths of the saved files that triggered the change. */
   readonly saved?: readonly string[] | undefined;
   /** Name of the requester, for the history. */
@@ -76,4 +80,6 @@ export interface Current {
   /** The trigger of the change that applied it. */
   readonly trigger: Trigger;
   readonly at: string;
+  /** Values of its references to secrets; null without references. */
+  readonly secrets: SecretValues | null;
 }

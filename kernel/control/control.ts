@@ -1,27 +1,28 @@
 import { resolve } from 'node:path';
 import { type ConfigError, isObject } from '#contract';
-import { type IsSecret, toIssues, underEnvironment } from '../config/index.ts';
+import { type IsSecret, toIssues, underEnvironment, withoutSecrets } from '../config/index.ts';
 import { GatewayError, runOwned, scheduler } from '../contract/internal.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Reach } from '../runtime/build/build.ts';
 import { type Overrides, readConfig } from '../runtime/build/read-config.ts';
 import type { EndpointChanges } from '../runtime/prints/endpoint-prints.ts';
 import { takeFingerprint } from '../runtime/prints/fingerprint.ts';
-import { ReadFiles } from '../runtime/prints/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { FileRead } from '../runtime/watch/index.ts';
-import { untilAborted } from '../values/until-aborted.ts';
 import { type Attempt, Attempts } from './attempts.ts';
 import type { Applied, Change, Current } from './change.ts';
+import { differsFromFile } from './drift.ts';
 import type { EventLog } from './event-log.ts';
 import { FilesToWatch } from './files-to-watch.ts';
 import type { Generations } from './generations.ts';
 import { Mutex } from './mutex.ts';
-import { abortAll, commitAll, type Participant, type Ready } from './participant.ts';
+import { abortAll, commitAll, type Participant, prepareAll, type Ready } from './participant.ts';
+import { readChange } from './read-change.ts';
 import { briefly, toRefusal } from './refusal.ts';
 import { RunningAttempt } from './running-attempt.ts';
-import { hasSameFiles, isSame } from './same-configuration.ts';
-import { ConfigText, readSnapshot, type Snapshot, type Source } from './snapshot.ts';
+import { isSame } from './same-configuration.ts';
+import { SecretKeeper } from './secrets/secret-keeper.ts';
+import { ConfigText, type Snapshot, type Source } from './snapshot.ts';
 
 export interface ControlOptions {
   readonly generations: Generations;
@@ -50,6 +51,8 @@ export class Control {
   readonly onSettled: ((attempt: Attempt, applied: Applied | null, change: Change) => void)[] = [];
   /** The configuration file: its text as last loaded and served, or written; null before that. */
   readonly file: { text: string | null } = { text: null };
+  /** Secrets of the serving configuration. */
+  readonly secrets: SecretKeeper;
   readonly #options: ControlOptions;
   readonly #mutex = new Mutex();
   #running: RunningAttempt | null = null;
@@ -64,6 +67,8 @@ export class Control {
     this.#options = options;
     this.#source = options.source;
     this.#revision = options.lastRevision ?? 0;
+    const { log } = options.generations.registry.services;
+    this.secrets = new SecretKeeper({ log, rebuild: (change) => this.apply(change) });
   }
 
   /** Command line options that override every configuration. */
@@ -116,18 +121,14 @@ export class Control {
    */
   async hasDrifted(): Promise<boolean> {
     if (typeof this.#source !== 'string') return false;
-    try {
-      const { textHash, data } = await readSnapshot(this.#source);
-      const files = new ReadFiles();
-      if (textHash === this.current.snapshot.textHash) return !hasSameFiles(this.#serving, files);
-      const { config, errors } = await readConfig(data, this.overrides, this.registryFor('closed'), files);
-      return (
-        errors.length > 0 ||
-        !isSame(this.#serving, await takeFingerprint(config, await this.#serving.fingerprinted()), files)
-      );
-    } catch {
-      return true;
-    }
+    const { current, overrides, secrets } = this;
+    return differsFromFile(this.#source, {
+      serving: this.#serving,
+      textHash: current.snapshot.textHash,
+      overrides,
+      registry: this.registryFor('closed'),
+      secrets: secrets.values ?? undefined,
+    });
   }
 
   /**
@@ -158,6 +159,7 @@ export class Control {
     this.#running?.cancel('the gateway is closing');
     const leave = await this.#mutex.acquire(Number.POSITIVE_INFINITY);
     leave();
+    await this.secrets.close();
   }
 
   get #serving(): Runtime {
@@ -181,7 +183,7 @@ export class Control {
       attempt.phases = phases.spentMs;
     };
     try {
-      const outcome = await this.#run(running);
+      const outcome = await this.#run(running).finally(() => this.secrets.release(running.secrets));
       end(outcome.result);
       const { durationMs, phases: spent, revision } = attempt;
       const applied = { ...outcome, revision, attempt: attempt.id, durationMs, phases: spent };
@@ -203,14 +205,12 @@ export class Control {
   async #run(running: RunningAttempt): Promise<Omit<Applied, 'revision' | 'attempt' | 'durationMs' | 'phases'>> {
     const { change, phases, files } = running;
     const { generations, overrides } = this.#options;
-    const known = this.#current?.snapshot.document ?? null;
-    const reading = readSnapshot(change.source, (file) => running.noteFile(file), known);
-    const snapshot = await untilAborted(reading, phases.signal);
-    running.snapshot = snapshot;
+    const snapshot = await readChange(running, this.#current, this.secrets, { generations, overrides });
     await scheduler.yield();
     phases.enter('validate');
     const before = this.#current && this.#serving;
-    const normalized = await readConfig(snapshot.data, overrides, generations.registry, files, before);
+    const values = running.secrets?.values;
+    const normalized = await readConfig(snapshot.data, overrides, generations.registry, files, before, values);
     await scheduler.yield();
     // A configuration with errors has no fingerprint: preparing it reports them all.
     const fingerprint =
@@ -218,9 +218,10 @@ export class Control {
       before &&
       (await takeFingerprint(normalized.config, await before.fingerprinted()));
     const issuesOf = (warnings: readonly ConfigError[]) => ({
-      warnings,
+      warnings: warnings.map(withoutSecrets),
       issues: toIssues(snapshot.document, warnings, 'warning', this.#options.isSecret),
     });
+    const unavailable = running.secrets?.warnings ?? [];
     const previous = before?.id ?? 0;
     const own = change.participant ? [change.participant] : [];
     if (before && fingerprint && !change.force && isSame(before, fingerprint, files)) {
@@ -228,12 +229,12 @@ export class Control {
       const reported = { result: 'unchanged', previous, hash: before.hash, changes: nothing, rebound: [] } as const;
       if (change.dryRun) {
         await abortAll(ready);
-        return { ...reported, ...issuesOf([]) };
+        return { ...reported, ...issuesOf(unavailable) };
       }
       // The new document is kept in place of the equivalent one, so the next document is compared with it.
       before.understood = normalized.understood;
-      this.#adopt(change, snapshot, this.current.warnings, false);
-      return { ...reported, ...issuesOf((await commitAll(ready)).failures) };
+      this.#adopt(running, snapshot, this.current.warnings, false);
+      return { ...reported, ...issuesOf([...unavailable, ...(await commitAll(ready)).failures]) };
     }
     await scheduler.yield();
     const prepared = await generations.prepare(normalized, files, this.#revision + 1, phases, change.force);
@@ -250,50 +251,45 @@ export class Control {
     }
     if (change.dryRun) {
       await Promise.all([abortAll(ready), prepared.abort()]);
-      return { ...report, result: 'dry_run', rebound: [], ...issuesOf(prepared.warnings) };
+      return { ...report, result: 'dry_run', rebound: [], ...issuesOf([...unavailable, ...prepared.warnings]) };
     }
     phases.enter('swap');
     const { rebound } = prepared.commit();
     this.#revision = prepared.runtime.id;
-    this.#adopt(change, snapshot, prepared.warnings, true);
+    this.#adopt(running, snapshot, prepared.warnings, true);
     const others = await commitAll(ready);
     phases.end();
-    const warnings = issuesOf([...prepared.warnings, ...others.failures]);
+    const warnings = issuesOf([...unavailable, ...prepared.warnings, ...others.failures]);
     return { ...report, result: 'applied', rebound: [...rebound, ...others.rebound], ...warnings };
   }
 
   /** Makes the configuration the current one: reloads read its source from now on. */
-  #adopt(change: Change, snapshot: Snapshot, warnings: readonly ConfigError[], isNew: boolean): void {
-    const { trigger } = change;
+  #adopt(running: RunningAttempt, snapshot: Snapshot, warnings: readonly ConfigError[], isNew: boolean): void {
+    const { trigger } = running.change;
     const at = new Date().toISOString();
+    this.secrets.adopt(running.secrets);
+    const secrets = this.secrets.values;
+    running.secrets = null;
     if (isNew) this.#replaced = this.#current;
     // A resumed configuration becomes the requested one once the file has the same content.
     const isMended = this.#current?.trigger === 'resume' && typeof snapshot.source === 'string';
     this.#current =
-      isNew || isMended || !this.#current ? { snapshot, warnings, trigger, at } : { ...this.#current!, snapshot };
+      isNew || isMended || !this.#current
+        ? { snapshot, warnings, trigger, at, secrets }
+        : { ...this.#current!, snapshot, secrets };
     if (!(snapshot.source instanceof ConfigText)) this.#source = snapshot.source;
     if (typeof snapshot.source === 'string') this.file.text = snapshot.document!.written;
   }
 
-  /** Prepares all participants or none: when it throws, no participant has anything to release. */
   async #prepareOthers(
-    { change, snapshot, files, phases }: RunningAttempt,
+    { change, snapshot, files, phases, secrets }: RunningAttempt,
     runtime: Runtime,
     participants: readonly Participant[],
   ): Promise<readonly Ready[]> {
     if (participants.length === 0) return [];
     phases.enter('prepare');
-    const next = { runtime, snapshot: snapshot!, files: files.contents, signal: phases.signal };
-    const settled = await Promise.allSettled(participants.map((participant) => participant.prepare(next)));
-    const ready = settled.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
-    try {
-      const refused = settled.find((outcome) => outcome.status === 'rejected');
-      if (refused) throw refused.reason;
-      if (!change.dryRun) for (const one of ready) await one.precommit?.();
-      return ready;
-    } catch (error) {
-      await abortAll(ready);
-      throw error;
-    }
+    const values = [...(secrets?.values ?? [])];
+    const next = { runtime, snapshot: snapshot!, files: files.contents, secrets: values, signal: phases.signal };
+    return prepareAll(participants, next, change.dryRun === true);
   }
 }

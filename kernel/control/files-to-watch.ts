@@ -12,8 +12,9 @@ export class FilesToWatch {
 
   /** Records the end of an attempt that was meant to serve. */
   note({ change, filesRead, sources }: RunningAttempt, isRefused: boolean): void {
-    this.#read = joinReads(filesRead, isRefused ? this.#read : []);
-    if (typeof change.source === 'string') this.#document = joinReads(sources, isRefused ? this.#document : []);
+    this.#read = joinReads(filesRead, isRefused || change.asServed ? this.#read : []);
+    if (!change.asServed && typeof change.source === 'string')
+      this.#document = joinReads(sources, isRefused ? this.#document : []);
   }
 
   /** @param source the source of the configuration. */

@@ -67,6 +67,11 @@ export class Generations {
     return this.#options.registry;
   }
 
+  /** Context of every build of this process. */
+  get context(): BuildContext {
+    return this.#options;
+  }
+
   /** True after the first commit. */
   get isServing(): boolean {
     return this.#cell.current !== null;

@@ -9,6 +9,8 @@ export interface Next {
   readonly snapshot: Snapshot;
   /** Files read for it in addition to the document, by absolute path. */
   readonly files: readonly (readonly [string, FileContent])[];
+  /** Values of its references to secrets, by their ids. */
+  readonly secrets: readonly (readonly [string, string])[];
   /** Aborts when the change is abandoned. */
   readonly signal: AbortSignal;
 }
@@ -64,4 +66,26 @@ function toFailure(cause: unknown): ConfigError {
 /** Makes all participants release their preparations. */
 export async function abortAll(ready: readonly Ready[]): Promise<void> {
   await Promise.all(ready.map((one) => one.abort()));
+}
+
+/**
+ * Prepares all participants or none: when it throws, no participant has anything to release.
+ * @param isDryRun leaves out the steps that cannot be undone.
+ */
+export async function prepareAll(
+  participants: readonly Participant[],
+  next: Next,
+  isDryRun: boolean,
+): Promise<readonly Ready[]> {
+  const settled = await Promise.allSettled(participants.map((participant) => participant.prepare(next)));
+  const ready = settled.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+  try {
+    const refused = settled.find((outcome) => outcome.status === 'rejected');
+    if (refused) throw refused.reason;
+    if (!isDryRun) for (const one of ready) await one.precommit?.();
+    return ready;
+  } catch (error) {
+    await abortAll(ready);
+    throw error;
+  }
 }

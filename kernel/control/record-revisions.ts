@@ -15,6 +15,7 @@ const sources: Readonly<Record<Exclude<Trigger, 'api'>, Revision['source']>> = {
   rollback: 'rollback',
   guard: 'guard',
   resume: 'resume',
+  secret: 'secret',
 };
 
 /** Adds every configuration that begins to serve to the history. */

@@ -1,5 +1,5 @@
 import type { ConfigError } from '#contract';
-import { type Document, type IsSecret, type Issue, toIssues } from '../config/index.ts';
+import { type Document, type IsSecret, type Issue, toIssues, withoutSecrets } from '../config/index.ts';
 import { ConfigErrors, flattenStack, GatewayError } from '../contract/internal.ts';
 import type { Phase } from '../runtime/build/phases.ts';
 
@@ -91,15 +91,23 @@ const slugOfPhase: Readonly<Record<Phase, Slug>> = {
 export function toRefusal(error: unknown, phase: Phase, document: Document | null, isSecret?: IsSecret): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof ConfigErrors) {
-    return new Refusal(slugOf(error.errors, phase), phase, error.errors, document, { isSecret });
+    return new Refusal(slugOf(error.errors, phase), phase, error.errors.map(withoutSecrets), document, { isSecret });
   }
   const known = error instanceof GatewayError && phase !== 'build';
   return new Refusal(known ? slugOfPhase[phase] : 'internal', phase, [], document, { cause: error });
 }
 
+/** Kinds of failure of the step that reads the document, by the codes that begin so. */
+const slugsOfRead: readonly (readonly [beginning: string, slug: Slug])[] = [
+  ['TEMPLATE_', 'template'],
+  ['CONFIG_READ', 'warmup'],
+  ['SECRET_FETCH', 'warmup'],
+  ['SECRET_', 'validation'],
+  ['SCHEMA_', 'validation'],
+];
+
 function slugOfRead({ code }: ConfigError): Slug {
-  if (code.startsWith('TEMPLATE_')) return 'template';
-  return code === 'CONFIG_READ' ? 'warmup' : 'syntax';
+  return slugsOfRead.find(([beginning]) => code.startsWith(beginning))?.[1] ?? 'syntax';
 }
 
 function slugOf(errors: readonly ConfigError[], phase: Phase): Slug {

@@ -1,6 +1,6 @@
 import { isObject } from '#contract';
 
-const sources = ['start', 'file', 'api', 'rollback', 'guard', 'resume'] as const;
+const sources = ['start', 'file', 'api', 'rollback', 'guard', 'resume', 'secret'] as const;
 const results = ['applied', 'rolled-back'] as const;
 const formats = ['json', 'yaml', 'toml'] as const;
 
@@ -12,7 +12,7 @@ export interface RevisionSummary {
   readonly hash: string;
   /** Time at which it began to serve, in ISO 8601. */
   readonly at: string;
-  /** Trigger of the revision: `resume` is the last good one restored at startup, `guard` a rollback by the guard. */
+  /** Trigger of the revision: `resume` is the last good one restored at startup, `guard` a rollback by the guard, `secret` a rotated secret. */
   readonly source: (typeof sources)[number];
   /** The requester, as the id of a token; null if unknown. */
   readonly actor: string | null;

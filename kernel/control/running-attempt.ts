@@ -5,6 +5,7 @@ import { ReadFiles } from '../runtime/prints/read-files.ts';
 import type { FileRead } from '../runtime/watch/index.ts';
 import type { Attempt } from './attempts.ts';
 import type { Change } from './change.ts';
+import type { HeldSecrets } from './secrets/held-secrets.ts';
 import type { Snapshot, Source } from './snapshot.ts';
 
 /** A change whose source is known. */
@@ -19,9 +20,13 @@ export class RunningAttempt {
   readonly attempt: Attempt;
   readonly phases: Phases;
   readonly files = new ReadFiles();
+  /** Files with secrets. They are watched, but do not affect the fingerprint, which is shown. */
+  readonly secretFiles = new ReadFiles();
   /** Owner of the errors in its steps: one that nothing catches cancels the attempt. */
   readonly owner: FaultOwner;
   snapshot: Snapshot | null = null;
+  /** Secrets of the document; null without references, and once the change serves. */
+  secrets: HeldSecrets | null = null;
   /** The configuration file, first, and the files that it is built from; empty for other sources. */
   readonly #sources = new Map<string, FileRead>();
   readonly #canceller = new AbortController();
@@ -60,6 +65,6 @@ export class RunningAttempt {
   }
 
   get filesRead(): readonly FileRead[] {
-    return [...this.#sources.values(), ...this.files.reads];
+    return [...this.#sources.values(), ...this.files.reads, ...this.secretFiles.reads];
   }
 }

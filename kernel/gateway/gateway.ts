@@ -8,7 +8,7 @@ export type { ListenOptions } from '../control/public-port.ts';
 
 /** A gateway. Serves `inject` as soon as it is created, and the network once it listens. */
 export interface Gateway {
-  /** The serving configuration, completed with defaults. */
+  /** The serving configuration, completed with defaults. References to secrets in stores are as written. */
   readonly config: ServiceConfig;
   readonly status: GatewayStatus;
   /**

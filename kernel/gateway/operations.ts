@@ -7,6 +7,7 @@ import type { EventLog } from '../control/event-log.ts';
 import type { GuardState } from '../control/guard.ts';
 import type { Participant } from '../control/participant.ts';
 import type { RevisionStore } from '../control/revision-store.ts';
+import type { SecretsState } from '../control/secrets/secret-keeper.ts';
 import type { Snapshot, Source } from '../control/snapshot.ts';
 import type { Components } from '../inspect/components.ts';
 import type { Served } from '../inspect/served.ts';
@@ -33,6 +34,8 @@ export interface Operations extends Gateway {
   readonly revisions: RevisionStore;
   /** State of the active guard or of the last one; null before the first. */
   readonly guard: GuardState | null;
+  /** State of the secrets from stores. */
+  readonly secrets: SecretsState;
   /** Null while no files are watched. */
   readonly watcher: Watcher | null;
   readonly components: Components;
@@ -72,7 +75,7 @@ export interface Operations extends Gateway {
 }
 
 /** The serving configuration, and how it was requested. */
-export interface ServingConfiguration extends Served, Pick<Current, 'snapshot' | 'trigger'> {
+export interface ServingConfiguration extends Served, Pick<Current, 'snapshot' | 'trigger' | 'secrets'> {
   /** See `Control.file`. */
   readonly file: { text: string | null };
   /** Admin port settings of the configuration; undefined if it has none. */

@@ -22,6 +22,7 @@ import { recordRevisions, recordStart } from '../control/record-revisions.ts';
 import { MAX_ISSUES, toRefusal } from '../control/refusal.ts';
 import { adminSettings, KEPT_REVISIONS } from '../control/reload-settings.ts';
 import { openRevisionStore, type RevisionStore } from '../control/revision-store.ts';
+import type { SecretsState } from '../control/secrets/secret-keeper.ts';
 import { ConfigText, type Snapshot, type Source } from '../control/snapshot.ts';
 import { joinSuspensions } from '../control/suspensions.ts';
 import { type Components, componentsOf } from '../inspect/components.ts';
@@ -160,7 +161,7 @@ export class RunningGateway implements Operations {
   }
 
   get config(): ServiceConfig {
-    return this.generations.current.runtime.config;
+    return this.generations.current.runtime.shown;
   }
 
   get status(): GatewayStatus {
@@ -184,6 +185,10 @@ export class RunningGateway implements Operations {
 
   get guard(): GuardState | null {
     return this.#guard.state;
+  }
+
+  get secrets(): SecretsState {
+    return this.control.secrets.state;
   }
 
   get processes(): WorkerPool | OwnProcess {

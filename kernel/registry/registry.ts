@@ -166,6 +166,21 @@ export class Registry implements KnownPlugins {
     return this.#loaded.get(`discovery/${name}`)?.discoveries?.find((discovery) => discovery.name === name);
   }
 
+  /** The plugin with the store of secrets of a scheme; undefined for an unknown scheme. */
+  secretStore(scheme: string): Namespace | undefined {
+    const { plugins, secretStores = {} } = this.catalogue;
+    if (Object.hasOwn(plugins, `secrets/${scheme}`)) return `secrets/${scheme}`;
+    return Object.hasOwn(secretStores, scheme) ? secretStores[scheme] : undefined;
+  }
+
+  /** Derives a registry that attaches only the components that a configuration names. */
+  named(): Registry {
+    const named = new Registry({ ...this.catalogue, always: [] }, this.services, this.loader);
+    named.#given = this.#given;
+    for (const [name, plugin] of this.#loaded) named.#loaded.set(name, plugin);
+    return named;
+  }
+
   /** Disposes of the process's resources. */
   async close(): Promise<void> {
     await this.#container.dispose();
@@ -176,11 +191,13 @@ export class Registry implements KnownPlugins {
 export function withPlugins(catalogue: Catalogue, plugins: readonly Plugin[]): Catalogue {
   const added = plugins.map((plugin) => [plugin.name, async () => ({ plugin })] as const);
   const always = plugins.filter((plugin) => plugin.always).map(({ name }) => name);
+  const stores = plugins.flatMap(({ name, secretSchemes = [] }) => secretSchemes.map((scheme) => [scheme, name]));
   const withCommands = plugins.filter(({ commands }) => commands).map(({ name }) => name);
   return {
     ...catalogue,
     plugins: { ...catalogue.plugins, ...Object.fromEntries(added) },
     always: [...(catalogue.always ?? []), ...always],
+    secretStores: { ...catalogue.secretStores, ...Object.fromEntries(stores) },
     ...(catalogue.commands && { commands: [...catalogue.commands, ...withCommands] }),
   };
 }

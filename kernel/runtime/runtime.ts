@@ -40,6 +40,8 @@ export class Runtime {
   /** Every file it was built from, except the document. */
   readonly files: readonly FileRead[];
   readonly dispatcher: Dispatcher;
+  /** The configuration without its secrets from stores: references stay as written. */
+  shown: ServiceConfig;
   /** Base of comparison for a later document; null to read that in full. */
   understood: Understood | null = null;
   readonly #takeOver: () => void;
@@ -66,6 +68,7 @@ export class Runtime {
     const { id, config, registry, compiled, tls, files, dispatcher, scope, holds, registering, takeOver } = options;
     this.id = id;
     this.config = config;
+    this.shown = config;
     this.registry = registry;
     this.compiled = compiled;
     this.tls = tls;
@@ -105,9 +108,12 @@ export class Runtime {
     return listed(this.#registering, 'sites');
   }
 
-  /** Fingerprint of the configuration and of every file it names, regardless of layout; computed on first use. */
+  /**
+   * Fingerprint of the configuration and of every file it names, regardless of layout; computed on first use. It is
+   * shown, and therefore does not depend on secrets from stores.
+   */
   get hash(): string {
-    this.#hash ??= hashOf(this.fingerprint, this.files);
+    this.#hash ??= hashOf(this.shown === this.config ? this.fingerprint : takeFingerprintNow(this.shown), this.files);
     return this.#hash;
   }
 

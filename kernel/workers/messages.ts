@@ -15,6 +15,8 @@ export interface PrepareOrder {
   readonly text: string;
   /** Contents of every other file, and of the folders of plugins, by absolute path. */
   readonly files: readonly (readonly [string, FileContent])[];
+  /** Values of the references to secrets, by their ids; sent in memory only. */
+  readonly secrets: readonly (readonly [string, string])[];
 }
 
 /** The difference between the texts of two configurations. */

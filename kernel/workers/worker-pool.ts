@@ -161,9 +161,9 @@ export class WorkerPool implements Participant, SlotOwner {
     return this.#slots.map(describeWorker);
   }
 
-  async prepare({ runtime, snapshot, files, signal }: Next): Promise<Ready> {
+  async prepare({ runtime, snapshot, files, secrets, signal }: Next): Promise<Ready> {
     await freeListenAddress(runtime.config.listen_ip);
-    const order: PrepareOrder = { revision: runtime.id, file: snapshot.file, text: snapshot.text, files };
+    const order: PrepareOrder = { revision: runtime.id, file: snapshot.file, text: snapshot.text, files, secrets };
     const settled = await Promise.allSettled(this.#slots.map((slot) => untilAborted(slot.prepare(order), signal)));
     const abort = async () => {
       await Promise.all(this.#slots.map((slot) => slot.abort()));

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Catalogue, ListenAddress, LogLevel, LogSinks } from '#contract';
-import { type Document, parseAfter } from '../config/index.ts';
+import { type Document, parseAfter, rememberSecret } from '../config/index.ts';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import { type Engine, openEngine } from '../control/engine.ts';
 import type { Prepared } from '../control/generations.ts';
@@ -109,6 +109,8 @@ export class Worker {
 
   async #prepare(order: PrepareOrder | ChangeOrder): Promise<void> {
     const { revision, file, files } = order;
+    const secrets = new Map(order.secrets);
+    for (const value of secrets.values()) rememberSecret(value);
     const text = this.#textOf(order);
     await this.#abort();
     this.#wanted = order;
@@ -120,7 +122,7 @@ export class Worker {
     const read = new ReadFiles(files);
     const { generations } = this.#engine;
     const before = generations.isServing ? generations.current.runtime : null;
-    const normalized = await readConfig(document.data, overrides, this.#engine.registry, read, before);
+    const normalized = await readConfig(document.data, overrides, this.#engine.registry, read, before, secrets);
     if (normalized.errors.length > 0) throw new ConfigErrors(normalized.errors);
     const prepared = await generations.prepare(normalized, read, revision, new Phases());
     if (this.#wanted === order) this.#prepared = { ...prepared, document };

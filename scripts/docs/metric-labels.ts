@@ -15,6 +15,7 @@ export const labels: Readonly<Record<string, readonly string[]>> = {
   gateway_config_info: ['revision', 'hash'],
   'gateway_plugin_.*': ['plugin'],
   sluice_internal_errors_total: ['place'],
+  sluice_secret_refreshes_total: ['store', 'result'],
   gateway_generations: ['state'],
   gateway_generation_requests: ['revision'],
   gateway_workers: ['state'],

@@ -3,7 +3,8 @@ import { ConfigErrors } from '../../contract/internal.ts';
 import { joinPointer } from '../../values/pointer.ts';
 import { rememberSecret } from '../secrets/read-secrets.ts';
 
-const PLACEHOLDER = /\$\$\{|\$\{(?:file:([^{}]+)|([A-Za-z_]\w*)(?::([-?])([^{}]*))?)\}/g;
+/** The escape of a reference to a store of secrets is kept whole: it is read later. */
+const PLACEHOLDER = /\$\$\{(?:(?:file|vault|aws-sm):)?|\$\{(?:file:([^{}#]+)|([A-Za-z_]\w*)(?::([-?])([^{}]*))?)\}/g;
 const TYPED = /^(\$\{[^{}]*\})!(int|bool)$/;
 
 /** Sources of interpolated values. */
@@ -47,6 +48,7 @@ export function interpolate(data: Data, sources: Sources): Data {
 function fillIn(text: string, { environment, readFile }: Sources): string {
   return text.replace(PLACEHOLDER, (written, file?: string, name?: string, kind?: string, rest?: string) => {
     if (written === '$${') return '${';
+    if (written.startsWith('$$')) return written;
     const value = file === undefined ? environment[name!] : readFile(file).replace(/\r?\n$/, '');
     // With a default or an error message, an empty variable counts as unset.
     if (value !== undefined && (value !== '' || kind === undefined)) {

@@ -3,6 +3,7 @@ import { joinPointer } from '../../values/pointer.ts';
 import { variableFor } from '../compatibility/environment.ts';
 import { hinted } from '../issues/report.ts';
 import { hasFreeKeys, type KnownPlugins } from '../normalize/known-plugins.ts';
+import { isReadText } from '../secrets/read-secrets.ts';
 import { fillingHint, includeHint } from '../syntax/template.ts';
 
 const VARIABLE = '\\$\\{[A-Za-z_]\\w*(?::?[-=?+][^{}]*)?\\}|\\$[A-Z][A-Z\\d_]+\\b';
@@ -29,7 +30,7 @@ export function unresolvedIn(document: DataObject, known: KnownPlugins): ConfigE
   const results: ConfigError[] = [];
   const path: Path = [];
   const visitText = (text: string, inComponent: boolean): void => {
-    if (!text.includes('$') && !text.includes('{{')) return;
+    if ((!text.includes('$') && !text.includes('{{')) || isReadText(text)) return;
     const match = (inComponent ? alone : anywhere).exec(text);
     if (match) results.push(unfilled(match[0], joinPointer('', ...path), match.index));
   };

@@ -52,6 +52,8 @@ export interface Normalized {
    * out.
    */
   readonly origin: (pointer: string) => string;
+  /** Pointers in the document of values whose references to secrets have no value: errors there are not reported. */
+  readonly unfilled?: ReadonlySet<string>;
   /** True if every endpoint depends only on its own settings and on the fields of the service. */
   readonly isPlain?: boolean;
 }

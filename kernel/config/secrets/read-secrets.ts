@@ -5,16 +5,31 @@ const SHORTEST = 4;
 const MOST = 1000;
 
 const values = new Set<string>();
+/** Texts that references to secrets have become, of any length. */
+const texts = new Set<string>();
 
 /**
  * Remembers a value that was read from the environment or from a file of secrets, so that it is masked wherever the
  * configuration is shown. Applies to the whole process, like its environment.
  */
 export function rememberSecret(value: string): void {
-  if (value.length < SHORTEST) return;
-  values.delete(value);
-  values.add(value);
-  if (values.size > MOST) values.delete(values.values().next().value!);
+  if (value.length >= SHORTEST) remember(values, value);
+}
+
+/** Remembers a text that a reference has become: it is not a literal of the document. */
+export function rememberText(text: string): void {
+  remember(texts, text);
+}
+
+/** True for such a text. */
+export function isReadText(text: string): boolean {
+  return texts.has(text);
+}
+
+function remember(recent: Set<string>, value: string): void {
+  recent.delete(value);
+  recent.add(value);
+  if (recent.size > MOST) recent.delete(recent.values().next().value!);
 }
 
 /** True if a text is such a value, or contains a sufficiently long one. */
@@ -27,6 +42,7 @@ export function holdsReadSecret(text: string): boolean {
 
 /** Masks all such values in a text. */
 export function maskReadSecrets(text: string, mask: string): string {
+  if (values.size === 0) return text;
   if (values.has(text)) return mask;
   let masked = text;
   for (const value of values) if (value.length >= 2 * SHORTEST) masked = masked.replaceAll(value, mask);

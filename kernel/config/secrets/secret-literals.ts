@@ -6,7 +6,7 @@ import { cloneData } from '../normalize/plain-data.ts';
 import { innerSchemas } from '../schema/schema.ts';
 import { compileSchema } from '../schema/validate.ts';
 import type { TextRange } from '../syntax/position.ts';
-import { holdsReadSecret } from './read-secrets.ts';
+import { holdsReadSecret, isReadText } from './read-secrets.ts';
 import { holdsSecret, isAddress, isReference, passwordIn, privateKeyIn } from './secret-words.ts';
 import { tokensIn } from './tokens-in-text.ts';
 
@@ -71,7 +71,7 @@ export function secretLiterals(configuration: object, known: KnownPlugins): Secr
 
 function literalOf(text: string, path: Path, isField: boolean): Omit<SecretLiteral, 'pointer'> | undefined {
   // The configuration file contains a variable, or the path of a file, in place of this secret.
-  if (holdsReadSecret(text)) return undefined;
+  if (holdsReadSecret(text) || isReadText(text)) return undefined;
   if (isField && !isReference(text)) return { what: `'${fieldName(joinPointer('', ...path))}'` };
   const key = privateKeyIn(text);
   if (key) return { what: 'a private key', within: key };
@@ -93,7 +93,14 @@ export function markedLiterals(schema: Schema, settings: Data, pointer: string):
   const visit = (value: Data, path: readonly string[]): void => {
     if (typeof value === 'string') {
       const isReported = holdsSecret(path.at(-1) ?? '') || isAddress(value) || privateKeyIn(value);
-      if (isReported || isReference(value) || holdsReadSecret(value) || !isMarked(form, path, true)) return;
+      if (
+        isReported ||
+        isReference(value) ||
+        holdsReadSecret(value) ||
+        isReadText(value) ||
+        !isMarked(form, path, true)
+      )
+        return;
       const at = joinPointer(pointer, ...path);
       results.push({ pointer: at, what: `'${fieldName(at)}'` });
     } else if (Array.isArray(value) || isObject(value)) {

@@ -23,6 +23,7 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   inVersionFour: true,
   becomes: true,
   schemes: true,
+  secretSchemes: true,
   opens: true,
   freeKeys: true,
   leaves: true,
@@ -61,11 +62,18 @@ export function wrongWith(exported: unknown): string | null {
   if (unknown !== undefined) return `plugin "${name}" has an unknown member: "${unknown}"`;
   if (typeof plugin.description !== 'string') return `plugin "${name}" requires a "description" of one sentence`;
   if (!Array.isArray(places)) return `"places" of plugin "${name}" must be an array`;
+  if (!isSchemes(plugin.secretSchemes ?? []))
+    return `"secretSchemes" of plugin "${name}" must be a list of names such as "acme"`;
   for (const [index, place] of places.entries()) {
     const wrong = wrongWithPlace(place);
     if (wrong !== null) return `places[${index}] of plugin "${name}" ${wrong}`;
   }
   return null;
+}
+
+/** True for names that references to secrets can begin with. */
+function isSchemes(value: unknown): boolean {
+  return Array.isArray(value) && value.every((scheme) => typeof scheme === 'string' && /^[a-z][a-z\d-]*$/.test(scheme));
 }
 
 function notIsolated(name: string): string {

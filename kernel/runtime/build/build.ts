@@ -53,6 +53,7 @@ export async function build(
   // With errors, everything is built, which reports them all at their locations.
   const whole = built ?? (await buildWhole(new ConfigBuild(read, files, known, id), phases));
   whole.runtime.understood = read.understood;
+  whole.runtime.shown = read.shown ?? read.config;
   return whole;
 }
 

@@ -103,13 +103,14 @@ export class ConfigBuild {
 
   /** Every error found so far, with its location in the document. */
   get errors(): readonly ConfigError[] {
-    const { errors } = this.normalized;
+    const { errors, unfilled } = this.normalized;
     const { isWhole } = this.context.registry;
     const results = [...new Set(this.issues)].filter(
       (error) => !isUnread(error) && (isWhole || !MISSING.has(error.code)),
     );
     // A reported error may have caused a follow-up error of a component at the same location.
-    return [...errors, ...notReported(results.map(this.#place), errors)];
+    const others = results.map(this.#place).filter(({ pointer }) => !unfilled?.has(pointer));
+    return [...errors, ...notReported(others, errors)];
   }
 
   get warnings(): readonly ConfigError[] {

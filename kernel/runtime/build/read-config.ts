@@ -1,10 +1,16 @@
-import { type DataObject, isObject } from '#contract';
+import { type ConfigError, type DataObject, isObject, type ServiceConfig } from '#contract';
 import {
   changedIn,
+  fillSecrets,
+  type IsScheme,
+  mayReferToSecrets,
   type Normalized,
+  type NormalizeOptions,
   normalizeInBatches,
   normalizeInSlices,
+  rememberText,
   renormalize,
+  type SecretValues,
   type Understood,
   underEnvironment,
 } from '../../config/index.ts';
@@ -30,7 +36,11 @@ export interface ReadConfig extends Normalized {
   readonly registry: Registry;
   /** Base of comparison for later documents; null if there are errors. */
   readonly understood: Understood | null;
+  /** The configuration with its references to secrets as written; absent if it has none. */
+  readonly shown?: ServiceConfig;
 }
+
+const noValues: SecretValues = new Map();
 
 /**
  * Creates a registry with the plugins that a document names, loaded: built-in ones and those from its files.
@@ -55,6 +65,7 @@ export async function registryFor(
  * Applies environment and command line to a document, checks and completes it, and loads its plugins.
  * @param files reads the plugins that come from files. Default: reads them anew.
  * @param before the serving configuration, whose unchanged parts are reused. Default: nothing is reused.
+ * @param secrets values of the references to secrets. Errors of values without them are not reported.
  */
 export async function readConfig(
   data: unknown,
@@ -62,6 +73,33 @@ export async function readConfig(
   registry: Registry,
   files = new ReadFiles(),
   before: Runtime | null = null,
+  secrets = noValues,
+): Promise<ReadConfig> {
+  if (!(await mayReferToSecrets(data))) return readFilled(data, overrides, registry, files, before);
+  const { env } = process;
+  const { registry: known } = await registryFor(underEnvironment(data, env), overrides.plugins, registry, files);
+  const isScheme = (scheme: string) => known.secretStore(scheme) !== undefined;
+  const { data: filled, unfilled, texts } = await fillSecrets(data, isScheme, secrets);
+  for (const text of texts) rememberText(text);
+  const read = await readFilled(filled, overrides, registry, files, before);
+  const isSound = ({ pointer }: ConfigError) => !unfilled.has(pointer);
+  const { config: shown } = texts.length === 0 ? read : await readAsShown(data, isScheme, { ...overrides, env, known });
+  return { ...read, errors: read.errors.filter(isSound), warnings: read.warnings.filter(isSound), unfilled, shown };
+}
+
+/** Normalizes a document with its references as written. */
+async function readAsShown(data: unknown, isScheme: IsScheme, options: NormalizeOptions): Promise<Normalized> {
+  const { data: written } = await fillSecrets(data, isScheme, noValues);
+  return normalizeInSlices(written, options);
+}
+
+/** Same as `readConfig`, without references to secrets. */
+async function readFilled(
+  data: unknown,
+  overrides: Overrides,
+  registry: Registry,
+  files: ReadFiles,
+  before: Runtime | null,
 ): Promise<ReadConfig> {
   const { env } = process;
   const read = before?.understood && (await readChanges(data, overrides, registry, files, before, before.understood));

@@ -247,4 +247,25 @@ export const backendBounds: readonly Bound[] = [
     beyond: 'New items are dropped and counted; one log line per minute.',
     tests: ['the delivery of Moesif events queues at most 64 MiB, regardless of the number of events'],
   },
+  {
+    holds: 'References to secrets in a configuration',
+    from: 'kernel/control/secrets/resolve-secrets.ts',
+    limit: '{MAX_REFERENCES} references',
+    beyond: 'SECRET_LIMIT; the configuration is rejected.',
+    tests: ['secrets from stores are limited to 1,000 references'],
+  },
+  {
+    holds: 'Value of a secret from a store',
+    from: 'kernel/control/secrets/secret-value.ts',
+    limit: '{MAX_VALUE_LENGTH} characters',
+    beyond: 'SECRET_VALUE; the configuration is rejected. The value in use stays.',
+    tests: ['secrets from stores reject a value that is too long'],
+  },
+  {
+    holds: 'Secrets that are fetched at the same time',
+    from: 'kernel/control/secrets/fetch-secrets.ts',
+    limit: '{PARALLEL} secrets, each for {FETCH_MS}',
+    beyond: 'Further secrets wait; a secret that takes longer fails.',
+    tests: ['secrets from stores are fetched eight at a time, and each once'],
+  },
 ];

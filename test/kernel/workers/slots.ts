@@ -10,7 +10,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** A configuration as it is sent to a worker. */
 export function order(revision: number): PrepareOrder {
-  return { revision, file: 'gateway.json', text: '{}', files: [] };
+  return { revision, file: 'gateway.json', text: '{}', files: [], secrets: [] };
 }
 
 /** A worker slot with processes, timers and an owner of the test. */

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references in a configuration are written so.
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
@@ -103,6 +104,7 @@ describe('the program of a worker process', () => {
     file: 'gateway.json',
     text: JSON.stringify({ version: 3, listen_ip: '127.0.0.1', endpoints: [endpoint('/a')], ...config }),
     files,
+    secrets: [],
   });
   const commit = (revision: number) => channel.ask('commit', revision) as Promise<Committed>;
   const serve = async (...given: Parameters<typeof order>): Promise<Committed> => {
@@ -127,6 +129,18 @@ describe('the program of a worker process', () => {
     equal((await get(`${url}/b`)).status, 404);
     deepEqual(await commit(5), { revision: 5, rebound: [], port: Number(new URL(url).port) });
     equal((await get(`${url}/b`)).status, 200);
+  });
+
+  it('fills in the secrets that it receives, and fetches none itself', async () => {
+    const headers = {
+      'modifier/martian': { 'header.Modifier': { scope: ['request'], name: 'X-Key', value: '${file:/nowhere}' } },
+    };
+    const backends = [{ host: [backend.url], url_pattern: '/', extra_config: headers }];
+    const given = order(1, { endpoints: [{ endpoint: '/a', backend: backends }] });
+    await channel.ask('prepare', { ...given, secrets: [['file:/nowhere', 'handed-secret']] });
+    await commit(1);
+    await get(`${await listen()}/a`);
+    equal(backend.requests.at(-1)!.headers['x-key'], 'handed-secret');
   });
 
   it('builds the next text from a difference to the active one', async () => {

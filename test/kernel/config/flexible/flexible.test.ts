@@ -586,6 +586,11 @@ describe('flexible configuration', () => {
       });
     });
 
+    it('leaves references to stores of secrets, and their escapes, to the later stage', async () => {
+      const data = { a: '${vault:kv/x#k}', b: '$${vault:kv/x#k}', c: '${file:secret#k}', d: '$${file:secret}' };
+      deepEqual(await dataOf(write('a.json', JSON.stringify(data))), data);
+    });
+
     it('reports every variable that is unset or invalid, with its place', async () => {
       const file = write(
         'a.json',

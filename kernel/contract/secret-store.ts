@@ -1,0 +1,36 @@
+import type { DataObject } from '../values/data.ts';
+
+/** A secret that a store has returned. */
+export interface StoredSecret {
+  /** A text, or fields of which a reference selects one. A text in JSON has fields, too. */
+  readonly content: string | DataObject;
+  /** Lifetime of a secret that was issued for this gateway; absent for one that is only read. */
+  readonly lease?: SecretLease;
+}
+
+/** Lifetime of an issued secret. */
+export interface SecretLease {
+  readonly id: string;
+  /** Milliseconds until the secret expires. */
+  readonly lifeMs: number;
+  /** Whether `SecretStore.renew` can prolong it. */
+  readonly isRenewable: boolean;
+}
+
+/**
+ * A store of secrets, to which configurations refer with `${scheme:name#key}`. It is used in one process of the gateway,
+ * which hands the values to the others. Messages of its errors are logged: they must not contain secrets.
+ */
+export interface SecretStore {
+  /** Interval at which secrets without a lease are fetched again, in milliseconds; 0 if they are not. */
+  readonly refreshMs: number;
+  /** Time for which a starting gateway waits for the store, in milliseconds. Default: 0. */
+  readonly startupMs?: number;
+  /**
+   * Fetches the secret with a name: the text between the scheme and the key.
+   * @throws Error with the cause. A starting gateway does not repeat a `BackendError` with a status from 400 to 499, except 429.
+   */
+  fetch(name: string, signal: AbortSignal): Promise<StoredSecret> | StoredSecret;
+  /** Prolongs a lease. @returns its new lifetime in milliseconds. @throws Error if it cannot be prolonged. */
+  renew?(lease: SecretLease, signal: AbortSignal): Promise<number>;
+}

@@ -1,0 +1,58 @@
+import type { ConfigError, SecretLease, StoredSecret } from '#contract';
+import type { SecretReference, SecretValues } from '../../config/index.ts';
+import type { OpenStores } from './open-stores.ts';
+import { selectValue } from './secret-value.ts';
+
+/** A secret as last fetched. */
+export interface KnownSecret {
+  /** `scheme:name`. */
+  readonly id: string;
+  readonly name: string;
+  readonly scheme: string;
+  /** See `OpenStore`. */
+  readonly identity: string;
+  readonly content: StoredSecret['content'];
+  readonly lease: SecretLease | null;
+  /** End of the lease, on the clock of the timers; infinite without a lease. */
+  readonly endsAt: number;
+  /** Time of the next renewal or fetch, on the same clock; infinite for none. */
+  dueAt: number;
+  /** Failed attempts in a row, and the last reason. */
+  failures: number;
+  failure: string | null;
+}
+
+/** Secrets of one configuration. */
+export interface HeldSecrets {
+  readonly references: readonly SecretReference[];
+  readonly stores: OpenStores;
+  /** As last fetched: may be newer than the values. */
+  readonly known: Map<string, KnownSecret>;
+  /** Values that the configuration is built with. */
+  readonly values: SecretValues;
+  /** Values that a rollback has rejected: they are not applied by themselves. */
+  readonly declined: SecretValues;
+  /** Warnings of secrets that could not be fetched. */
+  readonly warnings: readonly ConfigError[];
+}
+
+/** Id of the secret that a reference belongs to. */
+export function secretOf({ scheme, name }: Pick<SecretReference, 'scheme' | 'name'>): string {
+  return `${scheme}:${name}`;
+}
+
+/** References whose values, as last fetched, differ from those in use, with these values. Unusable ones are left out. */
+export function changedValues({ references, known, values, declined }: HeldSecrets): Map<string, string> {
+  const changed = new Map<string, string>();
+  for (const reference of references) {
+    const secret = known.get(secretOf(reference));
+    if (!secret) continue;
+    try {
+      const value = selectValue(reference, secret);
+      if (value !== values.get(reference.id) && value !== declined.get(reference.id)) changed.set(reference.id, value);
+    } catch {
+      // The field is missing now: the value in use stays.
+    }
+  }
+  return changed;
+}

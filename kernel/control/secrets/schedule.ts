@@ -1,0 +1,62 @@
+import type { StoredSecret } from '#contract';
+import type { KnownSecret } from './held-secrets.ts';
+import type { OpenStore } from './open-stores.ts';
+
+/** Part of a lease's lifetime after which it is renewed. */
+const RENEW_AT = 2 / 3;
+/** A lease that is renewed for less than this part of its first lifetime approaches its end: it is replaced. */
+const WORTH_RENEWING = 1 / 2;
+/** Largest part of an interval by which a time is moved, so that the gateways of a fleet do not act together. */
+const JITTER = 0.1;
+/** First and longest pause after a failure, in milliseconds. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** Records a fetched secret, with the time at which it is due again. */
+export function knownSecret(
+  id: string,
+  name: string,
+  { store, identity }: OpenStore,
+  { content, lease = undefined }: StoredSecret,
+  now: number,
+): KnownSecret {
+  const interval = lease ? lease.lifeMs * RENEW_AT : store.refreshMs;
+  return {
+    id,
+    name,
+    scheme: id.slice(0, id.indexOf(':')),
+    identity,
+    content,
+    lease: lease ?? null,
+    endsAt: lease ? now + lease.lifeMs : Number.POSITIVE_INFINITY,
+    dueAt: interval > 0 ? now + jittered(interval) : Number.POSITIVE_INFINITY,
+    failures: 0,
+    failure: null,
+  };
+}
+
+/** The same secret with its lease prolonged. */
+export function renewed(secret: KnownSecret, lifeMs: number, now: number): KnownSecret {
+  const lease = secret.lease!;
+  const isRenewable = lifeMs > lease.lifeMs * WORTH_RENEWING;
+  return {
+    ...secret,
+    lease: { ...lease, isRenewable },
+    endsAt: now + lifeMs,
+    dueAt: now + jittered(lifeMs * RENEW_AT),
+    failures: 0,
+    failure: null,
+  };
+}
+
+/** Records a failure, and sets the time of the next attempt. */
+export function noteFailure(secret: KnownSecret, reason: string, now: number): void {
+  secret.failure = reason;
+  secret.dueAt = now + jittered(Math.min(FIRST_PAUSE_MS * 2 ** secret.failures, LONGEST_PAUSE_MS));
+  secret.failures++;
+}
+
+/** Earlier by a random part. */
+function jittered(ms: number): number {
+  return ms * (1 - JITTER * Math.random());
+}

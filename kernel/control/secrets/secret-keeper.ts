@@ -1,0 +1,163 @@
+import type { Log } from '#contract';
+import type { SecretValues } from '../../config/index.ts';
+import { runAs } from '../../contract/internal.ts';
+import { systemTimers, type Timers } from '../../runtime/watch/timers.ts';
+import type { Change } from '../change.ts';
+import { fetchSecret, renewLease } from './fetch-secrets.ts';
+import { changedValues, type HeldSecrets, type KnownSecret } from './held-secrets.ts';
+import { type Resolving, resolveSecrets } from './resolve-secrets.ts';
+import { knownSecret, noteFailure, renewed } from './schedule.ts';
+
+/** Shortest time between two refreshes, in milliseconds: secrets that are due at about the same time are fetched together. */
+const TOGETHER_MS = 50;
+
+/** State of the secrets from stores, without their values. */
+export interface SecretsState {
+  /** Number of secrets in use. */
+  readonly inUse: number;
+  /** Secrets whose last renewal or fetch failed, with the reason. */
+  readonly failing: readonly { readonly secret: string; readonly reason: string }[];
+  /** Successful and failed fetches and renewals since the start, by scheme and result. */
+  readonly counts: readonly { readonly scheme: string; readonly result: 'ok' | 'failed'; readonly count: number }[];
+}
+
+export interface SecretKeeperOptions {
+  readonly log: Log;
+  /** Applies the configuration again, with the secrets as last fetched. */
+  readonly rebuild: (change: Change) => Promise<unknown>;
+  /** Default: the timers of the process. */
+  readonly timers?: Timers;
+}
+
+/**
+ * Secrets of the serving configuration: renews their leases, fetches the others at intervals, and rebuilds the
+ * configuration when a value has changed. While a store is away, the values in use stay.
+ */
+export class SecretKeeper {
+  readonly #options: SecretKeeperOptions;
+  readonly #timers: Timers;
+  readonly #counts = new Map<string, { scheme: string; result: 'ok' | 'failed'; count: number }>();
+  #serving: HeldSecrets | null = null;
+  #cancel: () => void = () => {};
+  #stop = new AbortController();
+
+  constructor(options: SecretKeeperOptions) {
+    this.#options = options;
+    this.#timers = options.timers ?? systemTimers;
+  }
+
+  /** Values of the serving configuration; null without references. */
+  get values(): SecretValues | null {
+    return this.#serving?.values ?? null;
+  }
+
+  get state(): SecretsState {
+    const known = [...(this.#serving?.known.values() ?? [])];
+    const failing = known.flatMap(({ id, failure }) => (failure === null ? [] : [{ secret: id, reason: failure }]));
+    return { inUse: known.length, failing, counts: [...this.#counts.values()] };
+  }
+
+  /** See `resolveSecrets`. The result must be adopted or released. */
+  async resolve(
+    document: unknown,
+    resolving: Omit<Resolving, 'timers' | 'log' | 'serving'>,
+  ): Promise<HeldSecrets | null> {
+    const { log } = this.#options;
+    return resolveSecrets(document, { ...resolving, timers: this.#timers, log, serving: this.#serving });
+  }
+
+  /** Uses the secrets of a configuration that begins to serve. */
+  adopt(held: HeldSecrets | null): void {
+    const before = this.#serving;
+    this.#stop.abort();
+    this.#stop = new AbortController();
+    this.#serving = held;
+    this.#schedule();
+    if (before) void before.stores.close();
+  }
+
+  async release(held: HeldSecrets | null): Promise<void> {
+    await held?.stores.close();
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#cancel();
+    const held = this.#serving;
+    this.#serving = null;
+    await held?.stores.close();
+  }
+
+  #schedule(): void {
+    this.#cancel();
+    this.#cancel = () => {};
+    const held = this.#serving;
+    if (!held) return;
+    let dueAt = Number.POSITIVE_INFINITY;
+    for (const secret of held.known.values()) dueAt = Math.min(dueAt, secret.dueAt);
+    if (!Number.isFinite(dueAt)) return;
+    const { signal } = this.#stop;
+    const waitMs = Math.max(dueAt - this.#timers.now(), TOGETHER_MS);
+    const refresh = () => void this.#refresh(held, signal).finally(() => signal.aborted || this.#schedule());
+    this.#cancel = this.#timers.after(waitMs, () => runAs('secrets', 'secrets of the configuration', refresh));
+  }
+
+  /** Renews or fetches the secrets that are due, then applies the values that have changed. */
+  async #refresh(held: HeldSecrets, signal: AbortSignal): Promise<void> {
+    const now = this.#timers.now();
+    const due = [...held.known.values()].filter(({ dueAt }) => dueAt <= now + TOGETHER_MS);
+    for (const secret of due) {
+      const next = await this.#next(held, secret, signal);
+      if (signal.aborted) return;
+      if (next) held.known.set(next.id, next);
+    }
+    const changed = [...changedValues(held).keys()];
+    if (changed.length === 0) return;
+    const names = changed.slice(0, 5).join(', ');
+    const message = `rotated secrets: ${names}${changed.length > 5 ? ` and ${changed.length - 5} more` : ''}`;
+    this.#options.log.info(message);
+    // A rejection is reported as an event and in the log, and the change is repeated at the next refresh.
+    await this.#options.rebuild({ trigger: 'secret', asServed: true, message }).catch(() => {});
+  }
+
+  /** @returns the secret as it is now; null after a failure, which is recorded. */
+  async #next(held: HeldSecrets, secret: KnownSecret, signal: AbortSignal): Promise<KnownSecret | null> {
+    const { id, name, scheme, failures } = secret;
+    const { log } = this.#options;
+    const open = held.stores.of(scheme);
+    try {
+      const lifeMs = await this.#renewal(held, secret, signal);
+      const next =
+        lifeMs === null
+          ? knownSecret(id, name, open, await fetchSecret({ id, name, open }, signal), this.#timers.now())
+          : renewed(secret, lifeMs, this.#timers.now());
+      this.#note(scheme, 'ok');
+      if (failures > 0) log.info(`the secret ${id} is available again`);
+      return next;
+    } catch (error) {
+      if (signal.aborted) return null;
+      this.#note(scheme, 'failed');
+      const { message } = error as Error;
+      noteFailure(secret, message, this.#timers.now());
+      if (failures === 0) log.warning(`the secret ${id} cannot be fetched: ${message}; the value in use stays`);
+      return null;
+    }
+  }
+
+  /** @returns the prolonged lifetime of a lease, in milliseconds; null if the secret must be fetched. */
+  async #renewal(held: HeldSecrets, { scheme, lease }: KnownSecret, signal: AbortSignal): Promise<number | null> {
+    const { store } = held.stores.of(scheme);
+    if (!lease?.isRenewable || !store.renew) return null;
+    return renewLease(store, lease, signal).catch((error: Error) => {
+      this.#options.log.debug(`a lease of the store "${scheme}" is replaced: ${error.message}`);
+      return null;
+    });
+  }
+
+  #note(scheme: string, result: 'ok' | 'failed'): void {
+    const key = `${scheme} ${result}`;
+    const counted = this.#counts.get(key) ?? { scheme, result, count: 0 };
+    counted.count++;
+    this.#counts.set(key, counted);
+  }
+}
