@@ -13,6 +13,7 @@ import {
 import { unresolvedIn, withUnresolved } from '../flexible/unresolved.ts';
 import { createReport } from '../issues/report.ts';
 import { checkService } from '../rules/index.ts';
+import { unusedListening } from '../rules/network.ts';
 import { showValue } from '../schema/problem.ts';
 import { checkStructure, type Structure } from '../schema/structure.ts';
 import { checkSecrets } from '../secrets/secret-literals.ts';
@@ -105,6 +106,7 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   const origin = modernize(document, known, report);
   reportRemoved(document, origin, known, report);
   settleTransport(document, origin, report);
+  unusedListening(document, report);
   yield;
   const isConverted = convertComponents(document, origin, known, report);
   const isPlain = !isConverted && isCurrent(data['version']) && origin.renames().length === 0;

@@ -1,4 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
+import type { DataObject } from '#contract';
 import { isHeaderName } from '../../contract/headers.ts';
 import { isPeerRange, UNIX_SOCKETS } from '../../net/address-range.ts';
 import type { Report } from '../issues/report.ts';
@@ -37,6 +38,22 @@ function checkSocket(address: string, report: Report): void {
   if (/^unix:\/[^\0]{1,106}$/.test(address) && Buffer.byteLength(address) <= LONGEST_SOCKET) return;
   report.error('LISTEN_ADDRESS', '/listen_ip', `invalid Unix socket ${address}`, {
     hint: 'an absolute path of at most 107 bytes, such as "unix:/run/sluice/gateway.sock"',
+  });
+}
+
+/**
+ * Reports a port next to a Unix socket, and permissions of a socket next to an address. Reads the document as written,
+ * without defaults.
+ *
+ * Code: a warning, LISTEN_UNUSED.
+ */
+export function unusedListening(document: DataObject, report: Report): void {
+  const { listen_ip: address } = document;
+  const isSocket = typeof address === 'string' && address.startsWith('unix:');
+  const [field, why] = isSocket ? ['port', 'names a Unix socket'] : ['socket_mode', 'does not name a Unix socket'];
+  if (!Object.hasOwn(document, field)) return;
+  report.warn('LISTEN_UNUSED', `/${field}`, `'${field}' has no effect: listen_ip ${why}`, {
+    hint: `remove "${field}"`,
   });
 }
 

@@ -173,6 +173,10 @@ export const serverErrors: Codes = {
     'The public port cannot be opened: it is in use, or permissions are missing.',
     'Stop the other process (`ss -ltnp`), or choose another `port`. Ports below 1024 need `CAP_NET_BIND_SERVICE`.',
   ],
+  LISTEN_UNUSED: [
+    '`port` is set next to a Unix socket, or `socket_mode` without one.',
+    'Remove the field, or correct `listen_ip`.',
+  ],
   LISTENER_BIND: [
     'A port of the new configuration cannot be opened. The previous configuration keeps serving.',
     'Free the port, or choose another one.',

@@ -172,3 +172,28 @@ describe('concurrent calls', () => {
     ]);
   });
 });
+
+describe('the listening port', () => {
+  const socket = { listen_ip: 'unix:/run/a.sock' };
+  for (const [title, fields, message] of [
+    [
+      'causes a warning next to a Unix socket',
+      { ...socket, port: 8080 },
+      "'port' has no effect: listen_ip names a Unix socket",
+    ],
+    [
+      'causes a warning with socket_mode',
+      { port: 8080, socket_mode: '0600' },
+      "'socket_mode' has no effect: listen_ip does not name a Unix socket",
+    ],
+  ] as const) {
+    it(title, () => {
+      const warning = finding(service([], fields), 'LISTEN_UNUSED');
+      deepEqual([warning.pointer, warning.message], [`/${/\w+/.exec(message)![0]}`, message]);
+    });
+  }
+  it('causes no warning with an address, and none if only a Unix socket and its mode are set', () => {
+    deepEqual(findings(service([], { port: 8080, listen_ip: '127.0.0.1' }), 'LISTEN_UNUSED'), []);
+    deepEqual(findings(service([], { ...socket, socket_mode: '0600' }), 'LISTEN_UNUSED'), []);
+  });
+});
