@@ -46,6 +46,7 @@ const owning = /\b(?:openOwned|runOwned|beginOwned|startThread)\(/;
 const threads: ReadonlySet<string> = new Set([
   'kernel/containment/watchdog-thread.ts',
   'kernel/registry/isolation/program.ts',
+  'plugins/ai/semantic-cache/onnx/model-thread.ts',
   'plugins/auth/basic/comparison-thread.ts',
 ]);
 

@@ -238,7 +238,11 @@ describe('the built code of the package', function () {
       'registry/isolation/program',
       'cli/plugin/test-hook',
     ];
-    for (const path of [...programs.map((name) => `kernel/${name}`), 'plugins/auth/basic/comparison-thread']) {
+    for (const path of [
+      ...programs.map((name) => `kernel/${name}`),
+      'plugins/ai/semantic-cache/onnx/model-thread',
+      'plugins/auth/basic/comparison-thread',
+    ]) {
       const [, target] = /from '(.*)'/.exec(readFileSync(join(dist, `${path}.js`), 'utf8'))!;
       equal(readdirSync(join(dist, 'lib')).includes(target!.split('/').at(-1)!), true, path);
     }

@@ -26,6 +26,7 @@ const threads = [
   'kernel/config/syntax/large/parse-thread',
   'kernel/containment/watchdog-thread',
   'kernel/registry/loading/load-watch-thread',
+  'plugins/ai/semantic-cache/onnx/model-thread',
   'plugins/auth/basic/comparison-thread',
 ];
 

@@ -11,7 +11,8 @@ import {
 } from '#contract';
 import { connectionNamed, redisConnections } from '../../clients/redis/port.ts';
 import { caching } from './caching.ts';
-import { type Embedder, embedders, openEmbedders } from './embedder.ts';
+import { type Embedder, embedders } from './embedder.ts';
+import { openEmbedders } from './open-embedders.ts';
 import { inRedis } from './redis-responses.ts';
 import { inMemory, type Responses } from './responses.ts';
 import { type CacheConfig, cacheSchema, serviceSchema } from './schema.ts';
@@ -20,7 +21,7 @@ import { type CacheConfig, cacheSchema, serviceSchema } from './schema.ts';
  * Answers requests with the stored response of a request with nearly the same meaning.
  *
  * Configuration faults: `SEMANTIC_CACHE_NAME`, `SEMANTIC_CACHE_MODEL`, `SEMANTIC_CACHE_EMBEDDER`, `SEMANTIC_CACHE_HEADER`,
- * `REDIS_CONNECTION`, `REQUEST_PART`, `AI_SERVER_ADDRESS`; warnings `SEMANTIC_CACHE_SHARED`, `AI_SERVER_INSECURE`.
+ * `ONNX_RUNTIME_MISSING`, `REDIS_CONNECTION`, `REQUEST_PART`, `AI_SERVER_ADDRESS`; warnings `SEMANTIC_CACHE_SHARED`, `AI_SERVER_INSECURE`.
  */
 export const plugin = definePlugin({
   name: 'ai/semantic-cache',

@@ -34,7 +34,7 @@ export const serviceSchema = {
             type: 'string',
             minLength: 1,
             description:
-              'URL of a server with OpenAI\'s embeddings API. It receives `{"input", "model"}` in a POST request. An addition to KrakenD.',
+              'URL of a server with OpenAI\'s embeddings API. It receives `{"input", "model"}` in a POST request. An addition to KrakenD. Required without `model_path`.',
             examples: ['https://api.openai.com/v1/embeddings'],
           },
           model: {
@@ -66,13 +66,14 @@ export const serviceSchema = {
           },
           model_path: {
             type: 'string',
+            minLength: 1,
             description:
-              'Path of an ONNX model. Rejected: models are not run inside the gateway. Serve the model with a server that has the embeddings API, and set `url`.',
-            examples: ['/models/all-MiniLM-L6-v2'],
+              'Directory of an embedding model in the layout of sentence-transformers: `model.onnx` or `onnx/model.onnx` without external data, `tokenizer.json`, and the optional files `tokenizer_config.json`, `config.json`, `sentence_bert_config.json`, `modules.json` and `1_Pooling/config.json` (mean or CLS pooling; mean without the file). The model is loaded on first use, once per worker, and runs in a thread of its own, one text at a time with at most 100 queued. Texts with more tokens than the model reads, or with words unknown to it, bypass the cache. Requires `npm install onnxruntime-web @huggingface/tokenizers`. To replace a model, use another directory. Cannot be combined with `url`.',
+            examples: ['/etc/krakend/models/sentence-transformers_all-MiniLM-L6-v2'],
           },
         },
       },
-      description: 'Servers that turn texts into vectors.',
+      description: 'Servers and models that turn texts into vectors.',
       default: [],
     },
   },

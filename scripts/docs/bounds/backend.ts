@@ -158,6 +158,13 @@ export const backendBounds: readonly Bound[] = [
     ],
   },
   {
+    holds: 'Texts that wait for an ONNX model (`ai/semantic-cache`)',
+    from: 'plugins/ai/semantic-cache/onnx/model.ts',
+    limit: '{MAX_QUEUED}',
+    beyond: 'Requests bypass the cache.',
+    tests: ['an ONNX model queues at most 100 texts'],
+  },
+  {
     holds: 'Response that a semantic cache stores (`ai/semantic-cache`)',
     from: 'plugins/ai/semantic-cache/stored.ts',
     limit: '{MAX_RESPONSE_BYTES}',

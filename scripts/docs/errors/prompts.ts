@@ -10,6 +10,10 @@ export const promptErrors: Codes = {
   ],
   CLASSIFIER_FIELD: ['The settings of a gate or classifier do not fit its rule or engine.', 'Follow the message.'],
   CLASSIFIER_NAME: ['Two gates or two classifiers have the same name.', 'Use different names.'],
+  ONNX_RUNTIME_MISSING: [
+    'An embedder runs an ONNX model, and a package for that is not installed.',
+    'Run `npm install onnxruntime-web @huggingface/tokenizers`.',
+  ],
   PROMPT_BLOCKED: [
     'A guard blocked a request. The client gets 403.',
     'Read the guard in the message. If the request was harmless, deselect the group or correct the pattern.',
@@ -48,13 +52,13 @@ export const promptErrors: Codes = {
     'Declare it in `ai/semantic-cache` at the root.',
   ],
   SEMANTIC_CACHE_EMBEDDING: [
-    'A server did not return the vector of a text. The request bypasses the cache.',
+    'A server or model did not return the vector of a text. The request bypasses the cache.',
     'Read the reason in the log.',
   ],
   SEMANTIC_CACHE_HEADER: ['A header of the cache is not forwarded, so it is never set.', 'Add it to `input_headers`.'],
   SEMANTIC_CACHE_MODEL: [
-    'An embedder has no `url`, or names an ONNX model.',
-    'Set the `url` of a server with the embeddings API.',
+    'An embedder has neither `url` nor `model_path`, or its model cannot be used.',
+    'Follow the message: set the `url` of a server with the embeddings API, or the directory of a model.',
   ],
   SEMANTIC_CACHE_NAME: ['Two embedders have the same name.', 'Use different names.'],
   SEMANTIC_CACHE_SHARED: [
