@@ -69,20 +69,20 @@ export const componentRows: readonly ComponentRow[] = [
   },
   { component: 'auth/client-credentials', side: 'the token server', meanwhile: asked, recovery: nextRequest },
   {
-    component: 'auth/validator, keys unknown',
+    component: 'auth/validator, keys not loaded',
     side: 'the key server',
     meanwhile: { ...all({ status: 401, within: 'at once' }), silent: { status: 401, within: 'timeout' } },
     recovery: '5 s after the last failed download',
   },
-  { component: 'auth/validator, keys known', side: 'the key server', meanwhile: all(serves), recovery: nextRequest },
+  { component: 'auth/validator, keys loaded', side: 'the key server', meanwhile: all(serves), recovery: nextRequest },
   {
-    component: 'auth/introspection, token unknown',
+    component: 'auth/introspection, token not cached',
     side: 'the authorization server',
     meanwhile: { ...all(undecided('at once')), silent: undecided('timeout of the component (5 s)') },
     recovery: nextRequest,
   },
   {
-    component: 'auth/introspection, token unknown, on_failure_allow',
+    component: 'auth/introspection, token not cached, on_failure_allow',
     side: 'the authorization server',
     meanwhile: {
       ...all(serves),
@@ -167,8 +167,8 @@ export function printComponents(rows: readonly ComponentRow[] = componentRows): 
 }
 
 const titles: Readonly<Record<Outage, string>> = {
-  silent: 'accepts, stays silent',
+  silent: 'accepts connections, never responds',
   gone: 'refuses connections',
   resets: 'resets connections',
-  nonsense: 'responds with nonsense',
+  nonsense: 'responds with invalid data',
 };

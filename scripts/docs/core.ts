@@ -38,7 +38,7 @@ export function coreTopics(complete: CompleteSchema, registry: Registry): Topic[
     {
       name: 'endpoint',
       description: String(endpoints['description']),
-      notes: [`Stands in ${code('endpoints')} of the [root](root.md).`],
+      notes: [`Belongs in ${code('endpoints')} of the [root](root.md).`],
       objects: [
         {
           heading: 'endpoint',
@@ -51,7 +51,7 @@ export function coreTopics(complete: CompleteSchema, registry: Registry): Topic[
     {
       name: 'backend',
       description: String(backend['description']),
-      notes: [`Stands in ${code('backend')} of an [endpoint](endpoint.md).`],
+      notes: [`Belongs in ${code('backend')} of an [endpoint](endpoint.md).`],
       objects: [
         { heading: 'backend', schema: backend, elsewhere: { extra_config: componentsAt('backend', registry) } },
       ],
@@ -65,7 +65,7 @@ export function coreTopics(complete: CompleteSchema, registry: Registry): Topic[
     {
       name: 'router',
       description: String(router['description']),
-      notes: [`Stands in ${code('extra_config')} of the [root](root.md).`],
+      notes: [`Belongs in ${code('extra_config')} of the [root](root.md).`],
       objects: [{ heading: 'router', schema: router }],
       examples: [{ heading: 'router', document: withComponent('service', 'router', firstExample(router)) }],
     },

@@ -175,13 +175,13 @@ export const stages: Readonly<Record<string, (ports: Ports, token: string) => St
       ],
     },
   }),
-  'auth/validator, keys unknown': (ports, token) => ({
+  'auth/validator, keys not loaded': (ports, token) => ({
     ...{ server: 'http', startsOut: true },
     ...validated(ports, token, { cache: true }),
   }),
-  'auth/validator, keys known': (ports, token) => ({ server: 'http', ...validated(ports, token, { cache: true }) }),
-  'auth/introspection, token unknown': (ports) => introspected(ports),
-  'auth/introspection, token unknown, on_failure_allow': (ports) => introspected(ports, { on_failure_allow: true }),
+  'auth/validator, keys loaded': (ports, token) => ({ server: 'http', ...validated(ports, token, { cache: true }) }),
+  'auth/introspection, token not cached': (ports) => introspected(ports),
+  'auth/introspection, token not cached, on_failure_allow': (ports) => introspected(ports, { on_failure_allow: true }),
   'auth/introspection, token cached': (ports) => introspected(ports, { cache_ttl: '1h' }),
   'auth/oidc, session in cookies': (ports) => {
     const { service, endpoint, headers } = loggedIn(1);

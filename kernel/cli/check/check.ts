@@ -137,11 +137,12 @@ function demandFittingFlags(values: Readonly<Record<string, unknown>>): void {
   const isRemote = values['admin'] !== undefined;
   const others = isRemote ? ['fix', 'lint-schema', 'debug', 'connect'] : ['admin-token-file', 'state-dir', 'ca'];
   const stray = others.find((name) => values[name] !== undefined);
-  if (stray !== undefined) throw new UsageError(`--${stray} ${isRemote ? 'excludes' : 'needs'} --admin`);
+  if (stray !== undefined)
+    throw new UsageError(`--${stray} ${isRemote ? 'cannot be combined with' : 'requires'} --admin`);
   const { indent, debug, connect } = values;
   if (values['connect-timeout'] !== undefined && !connect) throw new UsageError('--connect-timeout requires --connect');
   if (indent !== undefined && debug === undefined) throw new UsageError('--indent requires --debug');
-  if (/\S/.test(String(indent ?? ''))) throw new UsageError(`not white space: --indent ${indent}`);
+  if (/\S/.test(String(indent ?? ''))) throw new UsageError(`--indent must be white space, not  ${indent}`);
 }
 
 /** Default timeout per address, in milliseconds. */

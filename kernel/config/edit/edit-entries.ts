@@ -78,7 +78,8 @@ export function* editEntries(
 
   function* behind(place: TextRange, list: readonly Added[]): Generator<Edit> {
     if (layout === 'headers') {
-      if (isLastGone) throw impossible(pointer, 'cannot lose its last entry and get new ones in the same change');
+      if (isLastGone)
+        throw impossible(pointer, 'cannot be changed by removing its last entry and adding others at the same time');
       const lead = text.endsWith('\n') ? '\n' : '\n\n';
       const tables = list.map(({ value }) => `${lead}${table(value)}\n`).join('');
       yield edit({ start: text.length, end: text.length }, tables);
@@ -113,12 +114,13 @@ export function* editEntries(
   function entry(name: string | null, value: Data, sibling: string): string {
     const range = editor.value([...steps, sibling]);
     const printed = range && editor.printEntry(name, value, range);
-    if (printed === undefined) throw impossible(pointer, 'cannot take this entry');
+    if (printed === undefined) throw impossible(pointer, 'cannot contain this entry in the syntax of the file');
     return printed;
   }
 
   function table(value: Data): string {
-    if (steps.length !== 1 || !editor.printTable) throw impossible(pointer, 'cannot take another entry');
+    if (steps.length !== 1 || !editor.printTable)
+      throw impossible(pointer, 'cannot contain another entry in the syntax of the file');
     return editor.printTable(steps[0]!, value);
   }
 }

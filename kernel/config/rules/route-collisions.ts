@@ -70,7 +70,7 @@ function location(route: Route, root: Position, report: Report): void {
         route,
         known.route,
         `${routeName(route)} collides with ${other}: ` +
-          `the same position is called '{${names[at]}}' here and '{${others[at]}}' there`,
+          `the variable at the same position is named '{${names[at]}}' here and '{${others[at]}}' there`,
         report,
         { start: begin, end: begin + names[at]!.length + 2 },
       );

@@ -51,7 +51,7 @@ export const backendBounds: readonly Bound[] = [
     limit: '{DEFAULT_DIAL_MS}, or dialer_timeout',
     setting: 'root: dialer_timeout',
     default: '20 seconds',
-    beyond: 'The connection is given up and its request fails.',
+    beyond: 'The connection attempt is abandoned and its request fails.',
     tests: [
       'a pending backend connection times out after 20 seconds if dialer_timeout is 0, even if its request was canceled earlier',
     ],

@@ -26,7 +26,7 @@ export const fileErrors: Codes = {
   ],
   CONFIG_NOT_SUPPORTED: [
     'The configuration uses a setting, a built-in plugin or a file format that the gateway does not support.',
-    'Follow the hint, which names the replacement, or remove the setting.',
+    'Use the replacement that the hint names, or remove the setting.',
   ],
   CONFIG_OLD_FIELD: [
     'A field of version 2 has no effect in version 3.',

@@ -22,7 +22,7 @@ export const limitErrors: Codes = {
   CIRCUIT_TWICE: ['A backend has both kinds of breaker.', 'Remove one of the two.'],
   QUOTA_BUDGET: [
     'The token budget is combined with `weight_key`, or counts costs without a price.',
-    'Follow the hint.',
+    'Make the change that the hint proposes.',
   ],
   QUOTA_CALLER: [
     'The caller cannot be identified. The client gets 400.',
@@ -70,7 +70,7 @@ export const limitErrors: Codes = {
   REDIS_NAME: ['Two connections have the same name.', 'Use different names.'],
   REDIS_RATELIMIT_FORM: [
     'The settings of the old plugin are not valid.',
-    'Follow the message, or use `qos/ratelimit/router/redis`.',
+    'Correct the configuration as the message says, or use `qos/ratelimit/router/redis`.',
   ],
   REDIS_UNUSED: ['No connection is declared.', 'Declare a connection, or remove `redis`.'],
   TIER_HIDDEN: [

@@ -38,7 +38,7 @@ export const aiErrors: Codes = {
     '`ai/llm` refers to a provider that is not declared, or not valid.',
     'Declare the provider in `ai/providers` at the root, or correct the name.',
   ],
-  LLM_PROMPT: ['The request is not a valid prompt. The client gets 400.', 'Follow the message.'],
+  LLM_PROMPT: ['The request is not a valid prompt. The client gets 400.', 'Correct the request as the message says.'],
   LLM_SHAPE: [
     'A filter of the backend changes the response before `ai/llm` reads it.',
     'Move the filter to the endpoint.',
@@ -47,27 +47,36 @@ export const aiErrors: Codes = {
   LLM_VARIABLE: ['The provider has no variable of this name.', 'Correct the name.'],
   MCP_AUDIENCE: [
     'The source of the audiences is not complete, or a tool has no audiences.',
-    'Follow the message; `"audiences": ["*"]` allows any audience.',
+    'Correct the configuration as the message says; `"audiences": ["*"]` allows any audience.',
   ],
   MCP_ARGUMENT: [
     'The path of the endpoint requires an argument that the tool does not declare.',
     'Add the argument to `properties` and `required`.',
   ],
   MCP_DUPLICATE: ['Two servers, upstream servers or tools have the same name.', 'Use different names.'],
-  MCP_ENDPOINT: ['A tool refers to an endpoint that does not exist or cannot be a tool.', 'Follow the hint.'],
+  MCP_ENDPOINT: [
+    'A tool refers to an endpoint that does not exist or cannot be a tool.',
+    'Make the change that the hint proposes.',
+  ],
   MCP_HEADER: [
     'A header of a tool or upstream server is not valid, is sent twice, or belongs to the gateway.',
     'Use another header.',
   ],
   MCP_INSECURE: ['Tool calls are sent to an upstream server without TLS.', 'Use a URL with https.'],
   MCP_METHOD: ['The endpoint of an MCP server cannot serve the method.', 'Remove `method`.'],
-  MCP_PARAM_HEADER: ['The settings that mirror parameters of a tool in headers are not valid.', 'Follow the message.'],
+  MCP_PARAM_HEADER: [
+    'The settings that mirror parameters of a tool in headers are not valid.',
+    'Correct the configuration as the message says.',
+  ],
   MCP_PREFIX: [
     'The prefix of an upstream server begins with another prefix or is the beginning of a tool name, or the reverse.',
     'Set another `prefix`.',
   ],
   MCP_RESOURCE: ['The protected resource is not a valid URL, or its path is used twice.', 'Correct `resource`.'],
-  MCP_SCHEMA: ['The schema of a tool is not valid.', 'Follow the message; arguments are of type `object`.'],
+  MCP_SCHEMA: [
+    'The schema of a tool is not valid.',
+    'Correct the configuration as the message says; arguments are of type `object`.',
+  ],
   MCP_SERVER: ['The root declares no MCP server of this name.', 'Declare the server in `ai/mcp` at the root.'],
   MCP_STATELESS: ['`sse_transport` cannot be combined with `stateless`.', 'Set `stateless` to false.'],
   MCP_TOOL_NAME: [
@@ -96,7 +105,10 @@ export const aiErrors: Codes = {
     'A router refers to a provider that is not declared.',
     'Declare the provider in `ai/providers` at the root, or correct the name.',
   ],
-  ROUTER_ROUTE: ['The fields of a route contradict each other, or one is missing.', 'Follow the hint.'],
+  ROUTER_ROUTE: [
+    'The fields of a route contradict each other, or one is missing.',
+    'Make the change that the hint proposes.',
+  ],
   ROUTER_TARGET: [
     'A provider has two targets, or no route names the provider of a target.',
     'Remove the target, or correct its `provider`.',

@@ -8,7 +8,10 @@ export const promptErrors: Codes = {
     'A classifier did not choose a provider.',
     'Read the reason in the message. The failover of the route applies.',
   ],
-  CLASSIFIER_FIELD: ['The settings of a gate or classifier do not fit its rule or engine.', 'Follow the message.'],
+  CLASSIFIER_FIELD: [
+    'The settings of a gate or classifier do not fit its rule or engine.',
+    'Correct the configuration as the message says.',
+  ],
   CLASSIFIER_NAME: ['Two gates or two classifiers have the same name.', 'Use different names.'],
   ONNX_RUNTIME_MISSING: [
     'An embedder runs an ONNX model, and a package for that is not installed.',
@@ -22,7 +25,10 @@ export const promptErrors: Codes = {
     'A classifier did not score a request.',
     'Read the reason in the log. `on_failure_block` decides about such requests.',
   ],
-  PROMPT_GUARD_FIELD: ['The settings of a guard do not fit its kind.', 'Follow the message.'],
+  PROMPT_GUARD_FIELD: [
+    'The settings of a guard do not fit its kind.',
+    'Correct the configuration as the message says.',
+  ],
   PROMPT_GUARD_LIMIT: [
     'A request is too long to be inspected. The client gets 413.',
     'Lower `max_payload`, or simplify the patterns.',

@@ -82,7 +82,7 @@ export const protocolErrors: Codes = {
     'A reference to a schema or a parameter cannot be resolved.',
     'Add the schema or parameter to `components_schemas` or `components_parameters` at the service level.',
   ],
-  OPENAPI_SCHEMA: ['A schema of the documentation is not valid.', 'Follow the message.'],
+  OPENAPI_SCHEMA: ['A schema of the documentation is not valid.', 'Correct the configuration as the message says.'],
   OPENAPI_SCHEME: ['A security scheme is not defined.', 'Define the scheme in `custom_security_schemes`.'],
   OPENAPI_STATUS: [
     'The description of a response is not valid.',
@@ -136,7 +136,7 @@ export const queueErrors: Codes = {
   KAFKA_CLIENT_ID: ['`client_id` contains white space.', 'Remove it.'],
   KAFKA_DURATION: ['A duration must be above 0.', 'Write a duration such as `"1s"`.'],
   KAFKA_FAILED: ['Kafka is unreachable, or rejected an operation.', 'Read the reason; check brokers, topic and ACLs.'],
-  KAFKA_GROUP: ['The settings of the consumer group are not valid.', 'Follow the message.'],
+  KAFKA_GROUP: ['The settings of the consumer group are not valid.', 'Correct the configuration as the message says.'],
   KAFKA_KEY: [
     'Records have no key, because the header with the key is not forwarded.',
     'Add the header to `input_headers`.',
@@ -150,7 +150,7 @@ export const queueErrors: Codes = {
   NATS_FAILED: ['NATS is unreachable, or rejected an operation.', 'Check the server and the credentials.'],
   NATS_REFUSED: ['The account is not permitted to publish to the subject.', 'Change the permissions at the server.'],
   NATS_SLOW: ['Too many messages are waiting for confirmation by the server.', 'Check the server, or lower the rate.'],
-  NATS_SUBJECT: ['The subject is not valid.', 'Follow the message.'],
+  NATS_SUBJECT: ['The subject is not valid.', 'Correct the configuration as the message says.'],
   PUBSUB_ADDRESS: ['The address of a topic or subscription is not valid.', 'Write the address as in the hint.'],
   PUBSUB_CONCURRENT: ['`concurrent_calls` publishes the message several times.', 'Set `"concurrent_calls": 1`.'],
   PUBSUB_ENVIRONMENT: [
@@ -163,7 +163,10 @@ export const queueErrors: Codes = {
     'The client library of the broker is not installed.',
     'Run `npm install` with the package in the message.',
   ],
-  PUBSUB_PARAMETER: ['The address has an unknown parameter, or one with a wrong value.', 'Follow the hint.'],
+  PUBSUB_PARAMETER: [
+    'The address has an unknown parameter, or one with a wrong value.',
+    'Make the change that the hint proposes.',
+  ],
   PUBSUB_SCHEME: [
     'The scheme is unknown, or cannot be used in this direction.',
     'Use one of the schemes that the hint lists.',
@@ -182,7 +185,7 @@ export const telemetryErrors: Codes = {
     'Set `username` without a colon, and `password`.',
   ],
   INFLUX_INSECURE: ['The password is sent without TLS.', 'Use `https://`.'],
-  INFLUX_TLS: ['The TLS settings for InfluxDB are not valid.', 'Follow the message.'],
+  INFLUX_TLS: ['The TLS settings for InfluxDB are not valid.', 'Correct the configuration as the message says.'],
   INFLUX_TTL: ['The interval is too short or too long.', 'Write `"30s"`.'],
   LOGGING_CREDENTIALS: ['The pattern writes credentials to the log.', 'Remove the field from the pattern.'],
   LOGGING_LEVEL: ['The log level is unknown.', 'Use one of the levels that the hint lists.'],
@@ -196,7 +199,7 @@ export const telemetryErrors: Codes = {
   LOGGING_UNUSED: ['A pattern has no effect without `"format": "custom"`.', 'Set the format, or remove the pattern.'],
   METRICS_ADDRESS: ['The address of the metrics is not valid.', 'Write `:8090` or `host:port`.'],
   METRICS_WINDOW: ['The collection interval is less than a millisecond.', 'Write `"60s"`.'],
-  MOESIF_TLS: ['The TLS settings for Moesif are not valid.', 'Follow the message.'],
+  MOESIF_TLS: ['The TLS settings for Moesif are not valid.', 'Correct the configuration as the message says.'],
   NEWRELIC_CREDENTIALS: [
     'A header with credentials is sent to New Relic.',
     'Remove the header from `headers_to_pass`.',
@@ -225,5 +228,5 @@ export const telemetryErrors: Codes = {
     'Use names that the hint lists, separated by commas.',
   ],
   OTEL_SAMPLE_RATE: ['A sample rate of 0 records no spans.', 'Write a rate above 0, or remove the setting.'],
-  OTEL_TLS: ['The TLS settings of an exporter are not valid.', 'Follow the message.'],
+  OTEL_TLS: ['The TLS settings of an exporter are not valid.', 'Correct the configuration as the message says.'],
 };

@@ -93,7 +93,7 @@ export const routeErrors: Codes = {
   ],
   ROUTE_DUPLICATE: ['The same method and path is declared twice.', 'Delete one of the endpoints, or change its path.'],
   ROUTE_NO_BACKEND: ['An endpoint has no backend.', 'Add at least one backend.'],
-  ROUTE_PATH: ['The path of an endpoint is not valid.', 'Follow the message and its hint.'],
+  ROUTE_PATH: ['The path of an endpoint is not valid.', 'Correct the path as the message and its hint say.'],
   ROUTE_PATH_PARAMETERS: [
     'A path with a matrix parameter (`;a=b`) could reach a protected backend through an unprotected endpoint.',
     'Set `"path_parameters": "refuse"` in `router`.',

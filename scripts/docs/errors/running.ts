@@ -19,25 +19,28 @@ export const changeErrors: Codes = {
     'Retry. If it happens often, look for reloads in quick succession.',
   ],
   CONNECT_CERTIFICATE: [
-    '`check -t` reached a backend whose certificate is not accepted.',
+    '`check --connect` reached a server whose certificate is not accepted.',
     'Add its certificate authority to `client_tls.ca_certs`, or renew the certificate.',
   ],
-  CONNECT_FAILED: ['`check -t` could not connect to a backend.', 'Read the reason in the message.'],
+  CONNECT_FAILED: ['`check --connect` could not connect to a server.', 'Read the reason in the message.'],
   CONNECT_GREETING: [
-    '`check -t` connected, but the server does not speak the expected protocol.',
+    '`check --connect` connected, but the server does not speak the expected protocol.',
     'Check the port and the scheme of the address.',
   ],
-  CONNECT_NAME: ['`check -t` could not resolve the name of a backend.', 'Correct the name, or the DNS of the machine.'],
+  CONNECT_NAME: [
+    '`check --connect` could not resolve the host name of a server.',
+    'Correct the name, or the DNS of the machine.',
+  ],
   CONNECT_REFUSED: [
-    '`check -t` found no process at the address of a backend.',
-    'Start the backend, or correct the port.',
+    '`check --connect` found no process at the address of a server.',
+    'Start the server, or correct the port.',
   ],
   CONNECT_TIMEOUT: [
-    '`check -t` got no response from a backend in time.',
-    'Check firewalls and routes between the gateway and the backend.',
+    '`check --connect` got no response from a server in time.',
+    'Check firewalls and routes between the gateway and the server.',
   ],
   CONNECT_TLS: [
-    '`check -t` could not complete the TLS handshake with a backend.',
+    '`check --connect` could not complete the TLS handshake with a server.',
     'Check that the port uses TLS, and the permitted versions.',
   ],
   GATEWAY_CLOSED: ['An operation was called on a gateway that is shutting down.', 'Start a new gateway.'],

@@ -62,7 +62,10 @@ export const modifierErrors: Codes = {
   ],
   LUA_UNUSED: ['`md5` has no effect with `live`.', 'Remove one of the two.'],
   MARTIAN_FAILED: ['A Martian modifier failed to process a request or response.', 'Read the reason in the message.'],
-  MARTIAN_INVALID: ['The settings of a Martian modifier are not valid.', 'Follow the message.'],
+  MARTIAN_INVALID: [
+    'The settings of a Martian modifier are not valid.',
+    'Correct the configuration as the message says.',
+  ],
   MARTIAN_WITHOUT_EFFECT: ['A Martian modifier never applies.', 'Correct the scope of the modifier, or remove it.'],
   PROXY_FLATMAP_ARGS: [
     'A flatmap operation has the wrong number of paths.',
@@ -131,7 +134,7 @@ export const modifierErrors: Codes = {
   ],
   STATIC_PATH: [
     'The directory of static files is not valid.',
-    'Name name a directory, relative to the working directory.',
+    'Set it to the path of a directory, relative to the working directory.',
   ],
   VIRTUAL_ALIAS: ['The alias of a virtual host is not valid.', 'Use lower-case letters, digits and `_`.'],
   VIRTUAL_HOST: ['A virtual host is not valid or is repeated.', 'Correct the name.'],
@@ -139,7 +142,7 @@ export const modifierErrors: Codes = {
 
 /** Error codes of plugins, their isolation, and modules of KrakenD. */
 export const pluginErrors: Codes = {
-  GEOIP_DATABASE: ['The geolocation database is not valid.', 'Use use a City database in the format MMDB.'],
+  GEOIP_DATABASE: ['The geolocation database is not valid.', 'Use a City database in the format MMDB.'],
   GEOIP_FILE: ['The geolocation database cannot be read.', 'Correct `citydb_path` or the permissions.'],
   PLUGINS_CONFLICT: ['Two plugins cannot be combined in this place.', 'Remove one of them.'],
   PLUGIN_ATTACH: [
@@ -165,10 +168,10 @@ export const pluginErrors: Codes = {
   ],
   PLUGIN_INVALID: [
     'A file does not export a valid plugin.',
-    'Follow the message; `sluice plugin check` reports all errors of the file.',
+    'Correct the module as the message says; `sluice plugin check` reports all errors of the file.',
   ],
   PLUGIN_LOAD: ['A plugin file cannot be loaded.', 'Correct the error at the marked position.'],
-  PLUGIN_MODULE: ['A plugin module is not valid.', 'Follow the message.'],
+  PLUGIN_MODULE: ['A plugin module is not valid.', 'Correct the configuration as the message says.'],
   PLUGIN_NAME: ['The gateway already has a plugin of this name.', 'Rename the plugin.'],
   PLUGIN_NEXT: [
     'A plugin received an error from the rest of the pipeline, or called `next` with invalid arguments.',
@@ -186,7 +189,7 @@ export const pluginErrors: Codes = {
   ],
   PLUGIN_SETTINGS: [
     'The settings of a plugin are not valid.',
-    'Follow the message, which comes from the schema of the plugin.',
+    'Correct the configuration as the message says; the message comes from the schema of the plugin.',
   ],
   PLUGIN_SUSPENDED: [
     'A plugin failed so often that it is suspended. The client gets 503.',
@@ -207,5 +210,8 @@ export const pluginErrors: Codes = {
   ],
   WILDCARD_ENDPOINT: ['The endpoint of a wildcard does not exist.', 'Correct the path.'],
   WILDCARD_FORM: ['The settings of the old plugin `wildcard` are not valid.', 'Write the settings as in the hint.'],
-  WILDCARD_PREFIX: ['A prefix of the old plugin `wildcard` is not valid or is repeated.', 'Follow the hint.'],
+  WILDCARD_PREFIX: [
+    'A prefix of the old plugin `wildcard` is not valid or is repeated.',
+    'Make the change that the hint proposes.',
+  ],
 };

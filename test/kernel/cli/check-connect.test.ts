@@ -377,7 +377,7 @@ describe('check --connect', () => {
     const file = folder.write('g.json', service());
     const { code, err } = await sluiceIn({}, 'check', '--connect', '--admin', 'http://127.0.0.1:1', '-c', file);
     equal(code, 2);
-    match(err, /--connect excludes --admin/);
+    match(err, /--connect cannot be combined with --admin/);
   });
 
   it('accepts a time limit only with the flag, and only a valid one', async () => {

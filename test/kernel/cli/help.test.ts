@@ -84,7 +84,7 @@ describe('a wrong call of the command line', () => {
     ],
     [
       'an indentation that is not a number',
-      'not white space: --indent x',
+      '--indent must be white space, not  x',
       () => ['check', '-d', '-i', 'x', '-c', file],
     ],
     ['an empty indentation', '--indent requires --debug', () => ['check', '-i', ' ', '-c', file]],

@@ -37,7 +37,7 @@ describe('two colliding routes', () => {
   it('are reported with a conflicting variable inside a word', () => {
     const result = finding(inWords('/u/{a}-x{b}', '/u/{a}-x{c}/y'), 'ROUTE_COLLISION');
     equal(pointedAt('/u/{a}-x{c}/y', result), '{c}');
-    match(result.message, /called '\{c\}' here and '\{b\}' there/);
+    match(result.message, /named '\{c\}' here and '\{b\}' there/);
   });
   it('are not reported if the fixed text around variables differs', () =>
     deepEqual(findings(inWords('/{a}', '/{b}.json', '/{c}-{d}', '/x{e}'), 'ROUTE_COLLISION'), []));

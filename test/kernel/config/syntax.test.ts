@@ -130,7 +130,7 @@ describe('a syntax error of YAML', () => {
     ['a: 1\n---\nb: 2', ['2:1-2:4 a second document begins here']],
     [
       'a:\n  - b: 1\n   c: 2',
-      ['3:1-3:4 this line is not an item of the list above and not indented like the keys of its last item'],
+      ['3:1-3:4 this line is neither an item of the list above nor indented like the keys of its last item'],
     ],
     ['a:\n  b: 1\n c: 2', ['3:1-3:2 this key is not indented like those above it']],
     ['- - a\n - b', ['2:2-2:3 this item of a list is not indented like those above it']],

@@ -46,8 +46,6 @@ function endOf(sticky: RegExp, text: string, start: number): number {
 /** A word that is a valid JSON value. */
 export const literal = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
 
-const QUOTES = 'write it between double quotes: "..."';
-
 /** Likely meanings of an invalid word, tried in order; a hint that is a JSON value is the replacement. */
 const misspelled: readonly (readonly [pattern: RegExp, message: string, hint: string])[] = [
   [/^['`]/, 'strings must be in double quotes', 'write " instead of the single quote'],
@@ -70,7 +68,7 @@ export function badWord(text: string, range: TextRange): TextFault {
   const [, message, hint] = misspelled.find(([pattern]) => pattern.test(written)) ?? [
     null,
     'not valid JSON',
-    `a string? ${QUOTES}`,
+    'write a string between double quotes: "..."',
   ];
   const [, content] = otherQuotes.exec(written) ?? [];
   const quoted = content === undefined ? undefined : JSON.stringify(content);

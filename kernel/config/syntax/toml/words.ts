@@ -41,7 +41,7 @@ const words: readonly Words[] = [
     ours: 'this name is already used for a value or a table',
     hint: 'remove one of the two',
   },
-  { theirs: 'invalid date', ours: 'not a valid date', hint: 'a string? write it between quotes: "..."' },
+  { theirs: 'invalid date', ours: 'not a valid date', hint: 'write a string between quotes: "..."' },
 ];
 
 /** Likely meanings of an invalid value, tried in order. */
@@ -80,7 +80,7 @@ function badValue(text: string, range: TextRange): TextFault {
   const [, message, hint] = misspelled.find(([pattern]) => pattern.test(written)) ?? [
     null,
     'not valid TOML',
-    'a string? write it between quotes: "..."',
+    'write a string between quotes: "..."',
   ];
   return syntaxFault(message, range, hint, /^(?:true|false)$/.test(hint) ? hint : undefined);
 }

@@ -26,7 +26,7 @@ const words: Readonly<Record<string, readonly (readonly [theirs: RegExp, ...Word
   MISSING_CHAR: [
     [
       /Sequence item/,
-      'this line is not an item of the list above and not indented like the keys of its last item',
+      'this line is neither an item of the list above nor indented like the keys of its last item',
       "begin the line with '- ', or in the column of those keys",
     ],
     [/map values/, "this key has no ':'", "write ':' and a space after it"],
@@ -53,7 +53,9 @@ const words: Readonly<Record<string, readonly (readonly [theirs: RegExp, ...Word
   ],
   BAD_SCALAR_START: [[/^/, 'a value cannot begin with this character', 'put the value in quotes']],
   BAD_DQ_ESCAPE: [[/^/, 'not a valid escape in YAML', 'write \\\\ for a backslash, or the text in single quotes']],
-  BLOCK_IN_FLOW: [[/^/, 'inside brackets, this requires its own brackets', 'is a comma missing before it?']],
+  BLOCK_IN_FLOW: [
+    [/^/, 'inside brackets, this requires its own brackets', 'add brackets, or a comma if it is missing before this'],
+  ],
   MULTIPLE_ANCHORS: [[/^/, 'a value can have only one anchor', 'remove one']],
   MULTIPLE_TAGS: [[/^/, 'a value can have only one tag', 'remove one']],
   BAD_ALIAS: [[/^/, "a name must follow '*' or '&'", 'put the value in quotes if it is a text']],
