@@ -25,6 +25,7 @@ const rooms = [
   'workers',
   'gateway',
   'sandbox',
+  'cases',
   'testing',
   'cli',
 ];

@@ -1,4 +1,5 @@
 import type { Flags } from '#contract';
+import { testsSchema } from '../../cases/index.ts';
 import { readDocument } from '../../config/index.ts';
 import { ConfigErrors } from '../../contract/internal.ts';
 import { completeSchema, componentSchema } from '../../pipeline/complete-schema.ts';
@@ -12,6 +13,7 @@ import { withTools } from '../tools.ts';
 const flags = {
   config: { ...configFlag, about: 'Include the plugins that this configuration file names.' },
   plugins: pluginsFlag,
+  tests: { type: 'boolean', about: 'Print the schema of files with tests, for sluice test, instead.' },
   pretty: { type: 'boolean', default: false, about: 'Pretty-print the schema.' },
 } as const satisfies Flags;
 
@@ -27,6 +29,14 @@ export const schema: Command = {
     if (others.length > 0)
       throw new UsageError(`only one namespace can be printed at a time, without ${others.join(', ')}`);
     const file = values.config;
+    const write = (printed: object): number => {
+      context.stdout.write(`${JSON.stringify(printed, null, values.pretty ? 2 : 0)}\n`);
+      return 0;
+    };
+    if (values.tests) {
+      if (namespace !== undefined || file !== undefined) throw new UsageError('--tests cannot be combined with others');
+      return write(testsSchema());
+    }
     const printed = await withTools({ ...context, plugins: values.plugins }, async ({ registryOf }) => {
       const registry = await registryOf(file === undefined ? {} : (await readDocument(file)).data);
       return namespace === undefined ? completeSchema(registry) : ofComponent(registry, namespace);
@@ -36,8 +46,7 @@ export const schema: Command = {
       return null;
     });
     if (printed === null) return 1;
-    context.stdout.write(`${JSON.stringify(printed, null, values.pretty ? 2 : 0)}\n`);
-    return 0;
+    return write(printed);
   },
 };
 

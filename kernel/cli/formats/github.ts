@@ -8,7 +8,8 @@ export const github: Format = {
     [...errors, ...warnings].map((issue) => annotation(pathFromHere(file) ?? file, issue)).join(''),
 };
 
-function annotation(file: string, issue: Issue): string {
+/** Formats a finding as an annotation. */
+export function annotation(file: string, issue: Issue): string {
   const { line, column: col, endLine, endColumn, severity, code: title, pointer, message, hint } = issue;
   const properties = Object.entries({ file, line, col, endLine, endColumn, title })
     .filter(([, value]) => value !== undefined)

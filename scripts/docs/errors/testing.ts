@@ -14,4 +14,25 @@ export const testingErrors: Codes = {
     'A component tried to connect to a server, which tests never do.',
     'Mock the server if it speaks HTTP; otherwise test the endpoint without the component, or with `--network`.',
   ],
+  TEST_BACKEND: [
+    'A test expects calls of a mock that neither the test nor its file defines.',
+    'Use the name of a mock under `backends`.',
+  ],
+  TEST_EXPRESSION: ['A JMESPath expression of a test is not valid.', 'Correct the expression.'],
+  TEST_FAILED: ['A test of the configuration failed.', 'Correct the configuration, or the expectation.'],
+  TEST_FILES: [
+    'Files with tests cannot be read, are larger than 8 MiB, or are too many.',
+    'Correct the path, or split the files.',
+  ],
+  TEST_NO_MOCK: [
+    'The gateway sent a request in a test that no mock answers, or more than 1,000 requests to one mock.',
+    'Add a mock whose `url`, `method` and `protocol` match, or correct the configuration.',
+  ],
+  TEST_PATTERN: ['A regular expression of a test is not valid.', 'Correct the expression; the syntax is RE2.'],
+  TEST_REQUEST: ['The request of a test has an invalid method or URL.', 'Correct the request.'],
+  TEST_RESPONSE: ['The response of the gateway of `--against` exceeds 64 MiB.', 'Test an endpoint with less data.'],
+  TEST_SCHEMA: [
+    'The JSON Schema of a test is not valid, or refers to another document.',
+    'Correct the schema; it must be self-contained, in draft 07.',
+  ],
 };

@@ -6,6 +6,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   // Accepts connections: each is an owner from its first event on.
   'admin/server/socket-listener.ts': ['admin', 'process'],
   'kernel/containment/': ['process'],
+  'kernel/cases/': ['process'],
   'kernel/containment/watchdog': ['plugin watchdog'],
   'kernel/contract/': ['request', 'client connection', 'backend connection', 'component'],
   'kernel/control/': ['change', 'process'],
