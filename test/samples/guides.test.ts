@@ -7,7 +7,6 @@ import { checkParts, followGuide } from './guide.ts';
 const guides = [
   'access',
   'caching',
-  'canary',
   'conditional',
   'conditions',
   'cors',
