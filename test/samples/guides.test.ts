@@ -30,6 +30,7 @@ const guides = [
   'soap',
   'streaming',
   'telemetry',
+  'testing',
   'tokens',
   'tools',
   'traffic',
