@@ -2,7 +2,6 @@ export * from '../mcp/index.ts';
 export { HOST_AND_PORT } from '../net/address-pattern.ts';
 export { addressFamily, addressMatcher, isAddressRange } from '../net/address-range.ts';
 export type { DeniedAddresses, ListenAddress } from '../net/denied-addresses.ts';
-export { outliveStreams } from '../net/outlive-streams.ts';
 export { pemErrorReason } from '../net/pem-error-reason.ts';
 export * from '../values/data.ts';
 export { readDescriptors } from '../values/descriptors.ts';

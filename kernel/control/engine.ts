@@ -3,6 +3,7 @@ import { Containment } from '../containment/containment.ts';
 import { InternalErrors } from '../containment/internal-errors.ts';
 import { DeniedAddresses } from '../contract/internal.ts';
 import { type ApplicationLog, createLog, createSinks, joinLogging } from '../logging/index.ts';
+import { outliveClientStreams } from '../net/outlive-streams.ts';
 import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';
 import type { Ask } from '../runtime/build/config-build.ts';
@@ -51,6 +52,7 @@ export interface EngineOptions {
 /** Sets up the log, the registry and the generations of a process; no generation serves yet. */
 export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine {
   const { debug, ask, events, reports, services, role = 'alone' } = options;
+  outliveClientStreams();
   const ownSinks = options.sinks ? null : createSinks();
   const sinks = options.sinks ?? ownSinks!;
   const defaultLogging = { level: debug ? 'DEBUG' : 'INFO', silent: options.log === false } as const;

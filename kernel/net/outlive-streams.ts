@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import type { Http2Session, Http2Stream } from 'node:http2';
 
 /** The part of a session that Node.js implements natively; undefined while the session is not connected. */
@@ -26,6 +27,27 @@ export function outliveStreams(session: Http2Session): (stream: Http2Stream) => 
     });
   });
   return (stream) => native && streams.register(stream, native);
+}
+
+/** Functions of the sessions of this thread's HTTP/2 clients. */
+const clients = new WeakMap<Http2Session, (stream: Http2Stream) => void>();
+let outlivesClients = false;
+
+/**
+ * Applies `outliveStreams` to all HTTP/2 clients of this thread from now on, including those of libraries. It costs about
+ * 0.5 us a request.
+ */
+export function outliveClientStreams(): void {
+  if (outlivesClients) return;
+  outlivesClients = true;
+  channel('http2.client.stream.created').subscribe((message) => {
+    const { stream } = message as { readonly stream: Http2Stream };
+    const { session } = stream;
+    if (!session) return;
+    const outlive = clients.get(session) ?? outliveStreams(session);
+    clients.set(session, outlive);
+    outlive(stream);
+  });
 }
 
 /** Reads an undocumented field of Node.js. */

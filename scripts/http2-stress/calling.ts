@@ -1,6 +1,7 @@
 import { type ClientHttp2Stream, constants } from 'node:http2';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
+import { outliveClientStreams } from '../../kernel/net/outlive-streams.ts';
 import { Connection } from '../../plugins/clients/http2/connection.ts';
 import { makeCertificates } from '../../test/support/certificates.ts';
 import { type Chance, chanceFrom } from '../../test/support/chance.ts';
@@ -49,6 +50,7 @@ async function call(socket: Socket, origin: string, chance: Chance): Promise<voi
 
 /** Opens connections of the gateway's HTTP/2 client, which end in every state. @param isTls over TLS. */
 export async function stressClient(seed: number, connections: number, isTls: boolean): Promise<void> {
+  outliveClientStreams();
   const chance = chanceFrom(seed);
   const certificates = makeCertificates();
   const pair = certificates.issue('backend', certificates.authority('authority'));

@@ -1,6 +1,7 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import type { Guest, Receive } from '#contract';
 import { PositionedError } from '../../config/index.ts';
+import { outliveClientStreams } from '../../net/outlive-streams.ts';
 import { ModuleGraph } from '../loading/module-graph.ts';
 import { sourceError, unfinished } from '../loading/source-error.ts';
 import { PortLine } from './port-line.ts';
@@ -15,6 +16,7 @@ const BEAT_MS = 25;
 parentPort!.once('message', (start: ThreadStart) => void run(start));
 
 async function run({ port, files, lock, beat, entry, guest: program, loadMs, serves }: ThreadStart): Promise<void> {
+  outliveClientStreams();
   const post = port.postMessage.bind(port);
   // The listener keeps the thread running until its starter ends it, so that its last messages are received.
   port.on('message', () => {});

@@ -10,7 +10,8 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { hasTooManyParameters, outliveStreams, type ServiceConfig, timerMs } from '#contract';
+import { hasTooManyParameters, type ServiceConfig, timerMs } from '#contract';
+import { outliveStreams } from '../../net/outlive-streams.ts';
 import { abandon, endStalled } from '../exchange/context.ts';
 import { deferContinue } from '../http1/expectation.ts';
 import { isLength } from '../http1/framing.ts';

@@ -14,7 +14,10 @@ export interface DialSettings {
   readonly fallbackDelayMs: number;
   /** TLS settings; null for plain HTTP/2. */
   readonly tls: (() => TlsClient) | null;
-  readonly denied: DeniedAddresses;
+  /** Addresses that must not be reached; null allows all. */
+  readonly denied: DeniedAddresses | null;
+  /** Owner of a connection's faults. Default: `backend connection`. */
+  readonly place?: string;
 }
 
 /** Address of a server. */
@@ -31,16 +34,16 @@ export function connectTo(
   settings: DialSettings,
   closed: (connection: Connection) => void,
 ): Connection {
-  const { tls, timeoutMs, denied } = settings;
+  const { tls, timeoutMs, denied, place = 'backend connection' } = settings;
   const name = address.host.includes(':') ? `[${address.host}]` : address.host;
   return new Connection(
     {
-      socket: openOwned('backend connection', name, () => dial(address, settings)),
+      socket: openOwned(place, name, () => dial(address, settings)),
       origin: `${tls ? 'https' : 'http'}://${name}:${address.port}`,
       timeoutMs,
       streamWindowBytes: STREAM_WINDOW_BYTES,
       refuses: ({ remoteAddress = '', remotePort = 0 }) =>
-        denied.has(remoteAddress, remotePort) ? new Error('the gateway does not call its own admin port') : null,
+        denied?.has(remoteAddress, remotePort) ? new Error('the gateway does not call its own admin port') : null,
     },
     closed,
   );

@@ -4,11 +4,10 @@ import {
   type ClientSessionRequestOptions,
   connect,
   constants,
-  type Http2Stream,
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import type { Socket } from 'node:net';
-import { outliveStreams, timerMs } from '#contract';
+import { timerMs } from '#contract';
 
 /** Socket and limits of a connection. */
 export interface ConnectionSettings {
@@ -61,8 +60,6 @@ export class Connection {
   readonly #socket: Socket;
   readonly #session: ClientHttp2Session;
   readonly #closed: (connection: Connection) => void;
-  /** Keeps the session in memory for as long as its streams. */
-  readonly #outlive: (stream: Http2Stream) => void;
   #failure: Error | null = null;
   #isConnected = false;
   #hasSettings = false;
@@ -91,7 +88,6 @@ export class Connection {
       ...asReceived,
     });
     this.#session.setMaxListeners(0);
-    this.#outlive = outliveStreams(this.#session);
     this.#dialing = setTimeout(() => this.destroy(new Error('connection timed out')), timerMs(timeoutMs || DIAL_MS));
     this.#session.once('connect', () => {
       const refusal = refuses?.(socket) ?? null;
@@ -154,7 +150,6 @@ export class Connection {
   /** Starts a call; `leave` must follow. @throws Error if the connection has failed. */
   open(headers: OutgoingHttpHeaders | readonly string[], options?: ClientSessionRequestOptions): ClientHttp2Stream {
     const stream = this.#session.request(headers, options);
-    this.#outlive(stream);
     this.calls += 1;
     return stream;
   }

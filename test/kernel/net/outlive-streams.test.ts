@@ -7,6 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ServiceConfig } from '#contract';
+import { outliveClientStreams } from '../../../kernel/net/outlive-streams.ts';
 import { createHttp2, type Http2 } from '../../../kernel/server/http2/server.ts';
 import { Connection } from '../../../plugins/clients/http2/connection.ts';
 import { until } from '../../support/conditions.ts';
@@ -27,6 +28,7 @@ describe('the native part of an HTTP/2 session', () => {
   let response: Http2ServerResponse | null = null;
 
   before(async () => {
+    outliveClientStreams();
     http2 = createHttp2(
       {} as ServiceConfig,
       null,

@@ -1,11 +1,5 @@
 import { createOtlpNetworkExportDelegate, ExporterMetrics } from '@opentelemetry/otlp-exporter-base';
 import {
-  createEmptyMetadata,
-  createInsecureCredentials,
-  createOtlpGrpcExportDelegate,
-  createSslCredentials,
-} from '@opentelemetry/otlp-grpc-exporter-base';
-import {
   type IExporterMetricsHelper,
   type ISerializer,
   MetricsExporterMetricsHelper,
@@ -13,10 +7,10 @@ import {
   ProtobufTraceSerializer,
   TraceExporterMetricsHelper,
 } from '@opentelemetry/otlp-transformer';
-import { endingWithChannel } from './closing-credentials.ts';
 import { ExportError } from './export-error.ts';
+import { grpcTransport } from './grpc-transport.ts';
 import { httpTransport } from './http-transport.ts';
-import { authoritiesOf, type OtlpTarget } from './target.ts';
+import type { OtlpTarget } from './target.ts';
 
 /** Longest time for one request, in milliseconds: shorter than a shutdown waits for it. */
 const REQUEST_MS = 4000;
@@ -27,7 +21,6 @@ const shared = { timeoutMillis: REQUEST_MS, concurrencyLimit: 4, compression: 'n
 interface Signal<Request, Response> {
   readonly kind: string;
   readonly path: string;
-  readonly grpcName: string;
   readonly grpcPath: string;
   readonly serializer: ISerializer<Request, Response>;
   readonly helper: IExporterMetricsHelper<Request>;
@@ -36,7 +29,6 @@ interface Signal<Request, Response> {
 const traces = {
   kind: 'otlp_span_exporter',
   path: '/v1/traces',
-  grpcName: 'TraceExportService',
   grpcPath: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
   serializer: ProtobufTraceSerializer,
   helper: TraceExporterMetricsHelper,
@@ -45,7 +37,6 @@ const traces = {
 const metrics = {
   kind: 'otlp_metric_exporter',
   path: '/v1/metrics',
-  grpcName: 'MetricsExportService',
   grpcPath: '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export',
   serializer: ProtobufMetricsSerializer,
   helper: MetricsExporterMetricsHelper,
@@ -71,7 +62,16 @@ export function metricDelegate(target: OtlpTarget): Delegate<MetricRequest> {
 }
 
 function delegate<Request, Response>(target: OtlpTarget, signal: Signal<Request, Response>): Delegate<Request> {
-  const official = target.useHttp ? overHttp(target, signal) : overGrpc(target, signal);
+  const { kind, path, grpcPath, serializer, helper } = signal;
+  const own = new ExporterMetrics<Request>({
+    componentType: kind,
+    metricsHelper: helper,
+    url: undefined,
+    meterProvider: undefined,
+    responseAttributesFromError: () => ({}),
+  });
+  const transport = target.useHttp ? httpTransport(target, path) : grpcTransport(target, grpcPath, REQUEST_MS);
+  const official = createOtlpNetworkExportDelegate(shared, serializer, own, transport);
   return {
     send: (request) =>
       new Promise((resolve, reject) => {
@@ -81,42 +81,6 @@ function delegate<Request, Response>(target: OtlpTarget, signal: Signal<Request,
   };
 }
 
-function overHttp<Request, Response>(target: OtlpTarget, signal: Signal<Request, Response>) {
-  const { kind, path, serializer, helper } = signal;
-  const own = new ExporterMetrics<Request>({
-    componentType: kind,
-    metricsHelper: helper,
-    url: undefined,
-    meterProvider: undefined,
-    responseAttributesFromError: () => ({}),
-  });
-  return createOtlpNetworkExportDelegate(shared, serializer, own, httpTransport(target, path));
-}
-
-function overGrpc<Request, Response>(target: OtlpTarget, signal: Signal<Request, Response>) {
-  const { host, port, secure, headers, userAgent } = target;
-  const options = {
-    ...shared,
-    url: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
-    userAgent,
-    credentials: () =>
-      endingWithChannel(
-        secure ? createSslCredentials(Buffer.from(authoritiesOf(target).join('\n'))) : createInsecureCredentials(),
-      ),
-    metadata: () => {
-      const metadata = createEmptyMetadata();
-      for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
-      return metadata;
-    },
-  };
-  const { kind, serializer, helper, grpcName, grpcPath } = signal;
-  return createOtlpGrpcExportDelegate(options, serializer, kind, helper, undefined, grpcName, grpcPath);
-}
-
-/** gRPC codes after which the protocol allows the same request to be sent again. */
-const transientCodes: ReadonlySet<unknown> = new Set([1, 4, 8, 10, 11, 14, 15]);
-
-function toExportError(error: Error & { readonly code?: unknown }): ExportError {
-  if (error instanceof ExportError) return error;
-  return new ExportError(error.message, transientCodes.has(error.code));
+function toExportError(error: Error): ExportError {
+  return error instanceof ExportError ? error : new ExportError(error.message, false);
 }

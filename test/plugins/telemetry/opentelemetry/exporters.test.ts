@@ -89,15 +89,20 @@ describe('the exporters of telemetry/opentelemetry', () => {
     equal(receiver.last('http.server.duration')?.value, 2);
   });
 
-  for (const [what, outcome, reason] of [
-    ['is unreachable', undefined, /ECONNREFUSED|No connection/],
-    ['responds with 500', 500, /status 500/],
-    ['never responds', 'never', /no response within 4000 ms/],
+  for (const [what, kind, outcome, reason] of [
+    ['is unreachable', 'http', undefined, /ECONNREFUSED/],
+    ['is unreachable', 'grpc', undefined, /ECONNREFUSED/],
+    ['responds with 500', 'http', 500, /status 500/],
+    ['never responds', 'http', 'never', /no response within 4000 ms/],
+    ['never responds', 'grpc', 'never', /no response within 4000 ms/],
   ] as const) {
-    it(`delay no request and log once if the collector ${what}`, async () => {
-      const port = outcome === undefined ? await freePort() : (await stage.httpReceiver({ fail: () => outcome })).port;
+    it(`delay no request and log once if the collector ${what} over ${kind}`, async () => {
+      const options = { fail: () => outcome };
+      const receiver = kind === 'http' ? stage.httpReceiver(options) : stage.grpcReceiver(options);
+      const port = outcome === undefined ? await freePort() : (await receiver).port;
+      const exporters = otlp(port, { use_http: kind === 'http' });
       const sinks = rememberingSinks();
-      await stage.start({ metric_reporting_period: 1, exporters: otlp(port, { use_http: true }) }, {}, { sinks });
+      await stage.start({ metric_reporting_period: 1, exporters }, {}, { sinks });
       const errors = () => sinks.lines.filter((line) => line.includes('[SERVICE: OpenTelemetry]'));
       equal(await stage.ask('/u/1'), 200);
       await until(() => errors().length > 0);
