@@ -20,11 +20,11 @@ import { openKeys } from '../../clients/keys/keys.ts';
 import { connectionNamed } from '../../clients/redis/port.ts';
 import { during } from '../../shared/calls/during.ts';
 import { personalHeaders } from '../../shared/http-headers/personal.ts';
+import { localNonces, nonceName, redisNonces } from '../lib/nonces.ts';
 import { Undecided, undecidedSettler } from '../lib/undecided.ts';
 import { signatureAlgorithms } from './algorithms.ts';
 import { isComponent, type Message, signatureBase } from './base.ts';
 import { hasDigest } from './digest.ts';
-import { localNonces, nonceName, redisNonces } from './nonces.ts';
 import type { VerifyConfig } from './schema.ts';
 import { readBytes, readInputs, type SignatureInput } from './structured.ts';
 

@@ -1,7 +1,6 @@
 import { type Call, type ClientRequest, type DataObject, FirstUse, getKey, isObject, type Reply } from '#contract';
 import { asUndecided } from './exchange.ts';
 import type { Provider } from './provider.ts';
-import type { RedisSessions } from './redis-sessions.ts';
 import { ownReply, plainText } from './replies.ts';
 
 const library = new FirstUse(() => import('jose'));
@@ -43,15 +42,13 @@ interface Ended {
 /** Ends sessions on request of the provider (OpenID Connect Back-Channel Logout). */
 export class BackChannel {
   readonly #provider: Provider;
-  readonly #sessions: RedisSessions;
   #keys: { readonly url: string; readonly keys: Keys } | null = null;
 
-  constructor(provider: Provider, sessions: RedisSessions) {
+  constructor(provider: Provider) {
     this.#provider = provider;
-    this.#sessions = sessions;
   }
 
-  /** @throws RedisError; the call's abort reason. */
+  /** @throws RedisError; Undecided; the call's abort reason. */
   async logOut(request: ClientRequest, call: Call): Promise<{ readonly reply: Reply; readonly reason?: string }> {
     const text = await textOf(request);
     const token = text === null ? null : new URLSearchParams(text).get('logout_token');
@@ -67,13 +64,14 @@ export class BackChannel {
         : refused(reason.message);
     }
     if (typeof ended === 'string') return refused(ended);
+    const { sessions } = this.#provider;
     const periodMs = (MAX_AGE + 2 * TOLERANCE) * 1000;
-    if (!(await this.#sessions.isFirst(ended.id, periodMs, call))) return refused('the logout token was used before');
+    if (!(await sessions.isFirst(ended.id, periodMs, call))) return refused('the logout token was used before');
     try {
-      await this.#sessions.deleteAll(ended.kind, ended.value, call);
+      await sessions.deleteAll(ended.kind, ended.value, call);
     } catch (error) {
       // Some sessions may still exist, so the provider must be able to repeat the request.
-      await this.#sessions.forget(ended.id, call).catch(() => {});
+      await sessions.forget(ended.id, call).catch(() => {});
       throw error;
     }
     return { reply: ownReply(200, [], []) };

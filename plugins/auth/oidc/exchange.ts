@@ -48,7 +48,7 @@ export class Exchange {
   async complete(url: URL, { state, nonce, verifier }: LoginChecks, call: Call): Promise<string> {
     const client = await this.#discovery.client(call);
     const lib = await library.get();
-    const startedAt = Math.floor(Date.now() / 1000);
+    const startedAt = Date.now() / 1000;
     const tokens = await lib.authorizationCodeGrant(client, url, {
       expectedState: state,
       expectedNonce: nonce,

@@ -3,9 +3,11 @@ import { definePort, type Port, type Site } from '#contract';
 import { connectionNamed } from '../../clients/redis/port.ts';
 import { httpUrl } from '../../shared/calls/http-url.ts';
 import { isLocal } from '../../shared/calls/local-url.ts';
+import { localNonces } from '../lib/nonces.ts';
 import { TokenCache } from '../validator/token-cache.ts';
 import { CookieJar } from './cookies.ts';
 import { Discovery } from './discovery.ts';
+import { EndedSessions } from './ended.ts';
 import { Exchange } from './exchange.ts';
 import { providerFetch } from './fetch.ts';
 import { RedisSessions } from './redis-sessions.ts';
@@ -30,8 +32,6 @@ export interface Provider {
   readonly seal: Seal;
   readonly sealSession: (text: string) => string;
   readonly sessions: Sessions;
-  /** The session store if it is in Redis; otherwise null. */
-  readonly inRedis: RedisSessions | null;
   readonly exchange: Exchange;
   readonly refresher: Refresher;
   readonly discovery: Discovery;
@@ -101,12 +101,13 @@ function openProvider(
   const redis =
     connection_name === undefined ? null : connectionNamed(site, connection_name, '/session/connection_name');
   const scope = createHash('sha256').update(`${config.issuer} ${config.client_id}`).digest('base64url').slice(0, 22);
-  const inRedis = redis && new RedisSessions(redis, sealed, scope, maxAgeMs);
-  const sessions = inRedis ?? new CookieSessions(sealed);
+  const sessions = redis
+    ? new RedisSessions(redis, sealed, scope, maxAgeMs)
+    : new CookieSessions(sealed, new EndedSessions(site, scope, maxAgeMs), localNonces(site, `oidc ${scope}`));
   const turns = redis ? redisTurns(redis, scope, limitMs) : localTurns(site, identity, limitMs);
   const refresher = new Refresher({ sessions, seal: sealed, turns, exchange, log, limitMs });
   return {
-    ...{ config, base, issuer, path, seal, sessions, inRedis, exchange, refresher, discovery, fetch },
+    ...{ config, base, issuer, path, seal, sessions, exchange, refresher, discovery, fetch },
     jar: new CookieJar(name, config.name, sameSite),
     sealSession: sealed.close,
     maxAge: Math.floor(maxAgeMs / 1000),

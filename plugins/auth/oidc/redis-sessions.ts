@@ -72,26 +72,22 @@ export class RedisSessions implements Sessions {
 
   /**
    * Ends all sessions that belong to a session at the provider, or all sessions of a user. Each session leaves the
-   * index after it has ended, so that the remaining ones are found again after a failure. @returns the number of ended
-   * sessions.
+   * index after it has ended, so that the remaining ones are found again after a failure.
    */
-  async deleteAll(kind: 'sid' | 'sub', value: string, call: Call): Promise<number> {
+  async deleteAll(kind: 'sid' | 'sub', value: string, call: Call): Promise<void> {
     const at = this.#key(kind, value);
     const keys = await this.#redis.run(indexed, [at], [], call);
-    if (!Array.isArray(keys)) return 0;
+    if (!Array.isArray(keys)) return;
     for (const key of keys) {
       await this.#redis.run(remove, [String(key)], [], call);
       await this.#redis.run(unindex, [at], [String(key)], call);
     }
-    return keys.length;
   }
 
-  /** Whether a value is used for the first time within a period. */
   async isFirst(value: string, periodMs: number, call: Call): Promise<boolean> {
     return (await this.#redis.run(once, [this.#key('once', value)], [String(periodMs)], call)) !== null;
   }
 
-  /** Allows a value to be used again. */
   async forget(value: string, call: Call): Promise<void> {
     await this.#redis.run(remove, [this.#key('once', value)], [], call);
   }

@@ -14,9 +14,9 @@ import { plainText } from './replies.ts';
 /** Parameters of a callback that are masked in the access log. */
 const secretParameters = new Set(['code', 'state']);
 
-/** Routes of a provider: login, callback, logout and, for sessions in Redis, back-channel logout. */
+/** Routes of a provider: login, callback, logout and back-channel logout. */
 export function routesOf(site: Site<unknown>, provider: Provider): OwnRoute[] {
-  const { jar, path, config, inRedis } = provider;
+  const { jar, path, config } = provider;
   const log = site.log.at('[OIDC]');
   const count = measureLogins(site, config.name);
   const warn = limitedWarning(log, site.use('clock'));
@@ -39,7 +39,8 @@ export function routesOf(site: Site<unknown>, provider: Provider): OwnRoute[] {
     count?.('logout', reply.status === 303 ? 'completed' : 'denied');
     return reply;
   };
-  const routes = [
+  const channel = new BackChannel(provider);
+  return [
     route(
       'GET',
       'login',
@@ -62,21 +63,18 @@ export function routesOf(site: Site<unknown>, provider: Provider): OwnRoute[] {
     }),
     route('GET', 'logout', `Logs a user of provider ${config.name} out.`, logout),
     route('POST', 'logout', `Logs a user of provider ${config.name} out.`, logout),
+    route(
+      'POST',
+      'backchannel-logout',
+      `Ends sessions when provider ${config.name} logs users out.`,
+      async (request, call) => {
+        const { reply, reason } = await channel.logOut(request, call);
+        count?.('backchannel', reason === undefined ? 'completed' : 'invalid');
+        if (reason !== undefined) warn(() => `a back-channel logout was rejected: ${reason}`);
+        return reply;
+      },
+    ),
   ];
-  if (!inRedis) return routes;
-  const channel = new BackChannel(provider, inRedis);
-  const backChannel = route(
-    'POST',
-    'backchannel-logout',
-    `Ends sessions when provider ${config.name} logs users out.`,
-    async (request, call) => {
-      const { reply, reason } = await channel.logOut(request, call);
-      count?.('backchannel', reason === undefined ? 'completed' : 'invalid');
-      if (reason !== undefined) warn(() => `a back-channel logout was rejected: ${reason}`);
-      return reply;
-    },
-  );
-  return [...routes, backChannel];
 }
 
 /** Converts failures of the provider and of Redis, and the end of the call, to replies. @throws any other error. */

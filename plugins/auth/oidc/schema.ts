@@ -131,7 +131,7 @@ const session = {
       type: 'string',
       minLength: 1,
       description:
-        'Redis connection that stores sessions; cookies then contain a random ID only. Required for back-channel logout and for several gateways with refresh tokens. Default: sessions are stored in the cookies.',
+        'Redis connection that stores sessions; cookies then contain a random ID only. Required for several gateways with refresh tokens, and for logouts that reach several gateways and outlast restarts. Default: sessions are stored in the cookies, and each gateway keeps logouts in memory.',
       examples: ['sessions'],
     },
   },

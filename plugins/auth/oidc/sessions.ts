@@ -1,6 +1,8 @@
 import type { Call } from '#contract';
+import { nonceName, type TakeNonce } from '../lib/nonces.ts';
 import { nameOf, type TokenCache } from '../validator/token-cache.ts';
 import { MAX_VALUE } from './cookies.ts';
+import type { EndedSessions } from './ended.ts';
 import type { Seal } from './sealing.ts';
 import { readSession, type Session } from './session.ts';
 
@@ -23,6 +25,12 @@ export interface Sessions {
   handleOf(handle: string, sealed: string): string;
   /** Ends a session. */
   delete(handle: string, call: Call): Promise<void>;
+  /** Ends the sessions that belong to a session at the provider, or all sessions of a user. */
+  deleteAll(kind: 'sid' | 'sub', value: string, call: Call): Promise<void>;
+  /** Whether a value is used for the first time within a period. */
+  isFirst(value: string, periodMs: number, call: Call): Promise<boolean>;
+  /** Allows a value to be used again, after a failure of `deleteAll`. */
+  forget(value: string, call: Call): Promise<void>;
 }
 
 /** The session does not fit into cookies. */
@@ -71,16 +79,24 @@ export function sessionSeal(seal: Seal, identity: string, maxAgeMs: number, open
   };
 }
 
-/** Sessions in cookies. The gateway stores nothing, so they survive restarts and are valid in all processes. */
+/**
+ * Sessions in cookies. The gateway stores only the sessions that have ended early, so sessions survive restarts and are
+ * valid in all processes.
+ */
 export class CookieSessions implements Sessions {
   readonly #seal: SessionSeal;
+  readonly #ended: EndedSessions;
+  readonly #take: TakeNonce;
 
-  constructor(seal: SessionSeal) {
+  constructor(seal: SessionSeal, ended: EndedSessions, take: TakeNonce) {
     this.#seal = seal;
+    this.#ended = ended;
+    this.#take = take;
   }
 
   find(handle: string): Session | null {
-    return handle.length > MAX_VALUE ? null : this.#seal.open(handle);
+    const session = handle.length > MAX_VALUE ? null : this.#seal.open(handle);
+    return session && !this.#ended.has(session) ? session : null;
   }
 
   async create(_session: Session, sealed: string): Promise<string> {
@@ -96,5 +112,18 @@ export class CookieSessions implements Sessions {
     return sealed;
   }
 
-  async delete(): Promise<void> {}
+  async delete(handle: string): Promise<void> {
+    const session = this.find(handle);
+    if (session) this.#ended.end(session);
+  }
+
+  async deleteAll(kind: 'sid' | 'sub', value: string): Promise<void> {
+    this.#ended.endAll(kind, value);
+  }
+
+  isFirst(value: string, periodMs: number, call: Call): Promise<boolean> {
+    return this.#take(nonceName('logout', '', value), periodMs, call);
+  }
+
+  async forget(): Promise<void> {}
 }

@@ -62,7 +62,7 @@ export const clientBounds: readonly Bound[] = [
   },
   {
     holds: 'Nonces of signatures (`auth/http-signatures`), for each key set',
-    from: 'plugins/auth/http-signatures/nonces.ts',
+    from: 'plugins/auth/lib/nonces.ts',
     limit: '{MAX_NONCES} nonces',
     beyond: 'Requests are rejected with on_failure_status until signatures become too old.',
     tests: [
@@ -85,6 +85,13 @@ export const clientBounds: readonly Bound[] = [
       'cookie sessions of auth/oidc use several cookies for large tokens, and remove those that they no longer need',
       'cookie sessions of auth/oidc are rejected after any change, and for another provider, another client or a login',
     ],
+  },
+  {
+    holds: 'Logouts of cookie sessions (`auth/oidc`), for each provider',
+    from: 'plugins/auth/oidc/ended.ts',
+    limit: '{MAX_LOGOUTS} logouts, of names of {MAX_NAME} characters, until max_age',
+    beyond: 'The earliest is forgotten: copies of its cookie are valid again until their access token expires.',
+    tests: ['logouts in memory with auth/oidc are limited to ten thousand, of which the earliest is forgotten'],
   },
   {
     holds: 'Logins in progress (`auth/oidc`), in the cookies of a browser',

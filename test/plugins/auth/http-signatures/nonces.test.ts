@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import type { Operations } from '#kernel';
 import { plugin } from '../../../../plugins/auth/http-signatures/index.ts';
-import { Nonces } from '../../../../plugins/auth/http-signatures/nonces.ts';
+import { Nonces } from '../../../../plugins/auth/lib/nonces.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
 import { openHarness } from '../../../support/harness.ts';
 import { startRedis, withoutRedis } from '../../../support/redis.ts';

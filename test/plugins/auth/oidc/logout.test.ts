@@ -89,10 +89,6 @@ describe('logouts with auth/oidc', () => {
     const { headers } = await stage.browser().open('/oidc/main/logout', { headers: own, redirects: 0 });
     equal(headers.get('location'), `${base}/bye`);
   });
-
-  it('have no back-channel for sessions in cookies', async () => {
-    equal((await stage.browser().open('/oidc/main/backchannel-logout', { method: 'POST' })).status, 404);
-  });
 });
 
 (withoutRedis ? describe.skip : describe)(

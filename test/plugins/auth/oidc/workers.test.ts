@@ -4,7 +4,9 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Operations } from '#kernel';
 import { LocalTurns } from '../../../../plugins/auth/oidc/turns.ts';
+import { until } from '../../../support/conditions.ts';
 import { openGateway, rememberingSinks } from '../../../support/gateway.ts';
 import { OidcStage } from './stage.ts';
 
@@ -12,51 +14,74 @@ const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.
 
 describe('the workers of a gateway with auth/oidc', function () {
   this.timeout(60_000);
+  let folder: string;
+  let stage: OidcStage;
+  let workers: Operations | undefined;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'sluice-oidc-'));
+    stage = await OidcStage.open();
+  });
+  afterEach(async () => {
+    await workers?.close();
+    workers = undefined;
+    await stage.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Starts three workers. */
+  const listen = async (): Promise<number> => {
+    const file = join(folder, 'gateway.json');
+    writeFileSync(file, JSON.stringify({ version: 3, timeout: '20s', ...stage.config() }));
+    const gateway = await openGateway(file, {
+      port: 0,
+      sinks: rememberingSinks(),
+      workers: { count: 3, program, args: [] },
+    });
+    workers = gateway;
+    return (await gateway.listen()).port;
+  };
+  /** Cookie header of a browser that is logged in, at a gateway without workers. */
+  const logIn = async (): Promise<string> => {
+    await stage.serve();
+    const browser = stage.browser();
+    await browser.open('/oidc/main/login?return_to=/none');
+    return [...browser.own].map((pair) => pair.join('=')).join('; ');
+  };
+  /** Statuses of requests with a connection of their own: they reach different workers. */
+  const statuses = (port: number, count: number, path: string, headers: Record<string, string>) =>
+    Promise.all(
+      Array.from(
+        { length: count },
+        () =>
+          new Promise<number>((resolve, reject) => {
+            request({ port, path, headers, agent: false }, (response) => {
+              response.resume().on('end', () => resolve(response.statusCode!));
+            })
+              .on('error', reject)
+              .end();
+          }),
+      ),
+    );
 
   it('refresh a session once', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-oidc-'));
-    const stage = await OidcStage.open();
-    try {
-      stage.provider.accessSeconds = 5;
-      await stage.serve();
-      const browser = stage.browser();
-      await browser.open('/oidc/main/login?return_to=/none');
-      const cookie = [...browser.own].map((pair) => pair.join('=')).join('; ');
-      stage.provider.accessSeconds = 3600;
-      stage.provider.requests.length = 0;
-      const file = join(folder, 'gateway.json');
-      writeFileSync(file, JSON.stringify({ version: 3, timeout: '20s', ...stage.config() }));
-      const gateway = await openGateway(file, {
-        port: 0,
-        sinks: rememberingSinks(),
-        workers: { count: 3, program, args: [] },
-      });
-      try {
-        const { port } = await gateway.listen();
-        // Each request has a connection of its own: they reach different workers.
-        const statuses = await Promise.all(
-          Array.from(
-            { length: 24 },
-            () =>
-              new Promise((resolve, reject) => {
-                const headers = { cookie, accept: 'application/json' };
-                request({ port, path: '/a', headers, agent: false }, (response) => {
-                  response.resume().on('end', () => resolve(response.statusCode));
-                })
-                  .on('error', reject)
-                  .end();
-              }),
-          ),
-        );
-        deepEqual(new Set(statuses), new Set([200]));
-        equal(stage.count('POST /token'), 1);
-      } finally {
-        await gateway.close();
-      }
-    } finally {
-      await stage.close();
-      rmSync(folder, { recursive: true });
-    }
+    stage.provider.accessSeconds = 5;
+    const cookie = await logIn();
+    stage.provider.accessSeconds = 3600;
+    stage.provider.requests.length = 0;
+    const port = await listen();
+    const results = await statuses(port, 24, '/a', { cookie, accept: 'application/json' });
+    deepEqual(new Set(results), new Set([200]));
+    equal(stage.count('POST /token'), 1);
+  });
+
+  it('all reject copies of a session that one of them has ended', async () => {
+    const cookie = await logIn();
+    const port = await listen();
+    const ask = () => statuses(port, 12, '/a', { cookie, accept: 'application/json' });
+    deepEqual(new Set(await ask()), new Set([200]));
+    deepEqual(await statuses(port, 1, '/oidc/main/logout', { cookie, 'sec-fetch-site': 'same-origin' }), [303]);
+    await until(async () => (await ask()).every((status) => status === 401));
   });
 });
 

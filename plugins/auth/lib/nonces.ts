@@ -3,7 +3,7 @@ import { type Call, type DataObject, getKey, type Site } from '#contract';
 import type { RedisConnection } from '../../clients/redis/port.ts';
 import { RedisError } from '../../clients/redis/redis-error.ts';
 import { defineScript } from '../../clients/redis/script.ts';
-import { Undecided } from '../lib/undecided.ts';
+import { Undecided } from './undecided.ts';
 
 /** Maximum number of nonces in memory. */
 const MAX_NONCES = 100_000;
