@@ -94,13 +94,18 @@ async function open(): Promise<OpenTarget<Input>> {
       const { config, exchanges } = JSON.parse(JSON.stringify(input)) as Input;
       const around = arounds.get(input.component)!;
       const first = await run(subject, around, config, exchanges);
-      if (varying.test(subject.plugin.name)) return;
+      if (varying.test(subject.plugin.name) || isLate(first)) return;
       const second = await run(subject, around, config, exchanges);
-      if (!isDeepStrictEqual(second, first))
+      if (!isLate(second) && !isDeepStrictEqual(second, first))
         throw new Error(`differs: ${JSON.stringify([first, second]).slice(0, 2000)}`);
     },
     async close() {},
   };
+}
+
+/** True if a timeout ended an exchange: on a busy machine, it can be earlier than another failure of a server. */
+function isLate(exchanges: readonly unknown[] | null): boolean {
+  return JSON.stringify(exchanges).includes('context deadline exceeded');
 }
 
 /** @returns the reply and the forwarded request; null for a rejected configuration. */
