@@ -18,7 +18,7 @@ export interface TestRedis {
   readonly port: number;
   readonly address: string;
   /** The server's reply to a command, over a connection of the test. */
-  command(...command: string[]): Promise<unknown>;
+  command(...command: (string | Buffer)[]): Promise<unknown>;
   /** Suspends the process. */
   pause(): void;
   resume(): void;

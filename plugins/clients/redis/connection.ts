@@ -58,7 +58,7 @@ export class Connection implements RedisConnection {
     });
   }
 
-  run(script: Script, keys: readonly string[], args: readonly string[], call: Call): Promise<unknown> {
+  run(script: Script, keys: readonly string[], args: readonly (string | Buffer)[], call: Call): Promise<unknown> {
     const link = this.#link;
     if (!link) {
       if (this.#opening) return this.#untilOpen(this.#opening, call).then(() => this.#run(script, keys, args, call));
@@ -82,7 +82,7 @@ export class Connection implements RedisConnection {
     this.#drop();
   }
 
-  #run(script: Script, keys: readonly string[], args: readonly string[], call: Call): Promise<unknown> {
+  #run(script: Script, keys: readonly string[], args: readonly (string | Buffer)[], call: Call): Promise<unknown> {
     const link = this.#link;
     if (call.reason) return this.#fail(call.reason.message, false, call.reason);
     if (!link) return this.#fail(this.#problem);
@@ -125,8 +125,8 @@ export class Connection implements RedisConnection {
   }
 
   /** Sends the full source to a server that does not know the script. */
-  #send(link: Link, command: string[], { source }: Script): Promise<unknown> {
-    const key = command[3] ?? '';
+  #send(link: Link, command: readonly (string | Buffer)[], { source }: Script): Promise<unknown> {
+    const key = String(command[3] ?? '');
     return link.send(key, command).catch((error: Error) => {
       if (isReply(error)) {
         this.#quietSince = performance.now();

@@ -6,7 +6,7 @@ import type { RedisAddress, RedisSettings, RedisUser } from './settings.ts';
 /** An open connection; for a cluster, one to each of its servers. */
 export interface Link {
   /** @param key key that selects the server of a cluster. @throws the server's error, or the loss of the connection. */
-  send(key: string, command: readonly string[]): Promise<unknown>;
+  send(key: string, command: readonly (string | Buffer)[]): Promise<unknown>;
   /** Closes the link; pending commands fail. */
   close(): void;
 }
@@ -57,7 +57,10 @@ async function openServer(
   await within(settings.connectMs, connected, close);
   isOpen = true;
   // The client writes the commands of many requests together, for the connection and not for the first of them.
-  return { send: boundToOwner((_key: string, command: readonly string[]) => client.sendCommand(command)), close };
+  return {
+    send: boundToOwner((_key: string, command: readonly (string | Buffer)[]) => client.sendCommand(command)),
+    close,
+  };
 }
 
 /** A server that denies the permission to ping has nevertheless responded. */
@@ -83,7 +86,9 @@ async function openCluster(settings: RedisSettings): Promise<Link> {
   };
   await within(settings.connectMs, cluster.connect(), close);
   return {
-    send: boundToOwner((key: string, command: readonly string[]) => cluster.sendCommand(key, false, [...command])),
+    send: boundToOwner((key: string, command: readonly (string | Buffer)[]) =>
+      cluster.sendCommand(key, false, [...command]),
+    ),
     close,
   };
 }

@@ -14,7 +14,7 @@ export interface RedisConnection {
    * @param keys all of one hash slot, unless `isOneServer`.
    * @returns the result of the script. @throws RedisError; the script may have run nevertheless.
    */
-  run(script: Script, keys: readonly string[], args: readonly string[], call: Call): Promise<unknown>;
+  run(script: Script, keys: readonly string[], args: readonly (string | Buffer)[], call: Call): Promise<unknown>;
 }
 
 /** The connections of a configuration, by name. */

@@ -148,7 +148,7 @@ export const backendBounds: readonly Bound[] = [
     ],
   },
   {
-    holds: 'Vectors of semantic caches in Redis (`ai/semantic-cache`)',
+    holds: 'Vectors of semantic caches in Redis before version 8 (`ai/semantic-cache`)',
     from: 'plugins/ai/semantic-cache/vector-lists.ts',
     limit: '{MAX_BYTES}, {MAX_LISTED} for requests that are compared with each other',
     beyond: 'The least recently used are dropped.',
@@ -156,6 +156,13 @@ export const backendBounds: readonly Bound[] = [
       'copies of vectors from Redis take at most 64 MiB, and drop the least recently used variants',
       'copies of vectors from Redis have at most 2,000 vectors of a variant',
     ],
+  },
+  {
+    holds: 'Vectors that Redis 8 compares (`ai/semantic-cache`)',
+    from: 'plugins/ai/semantic-cache/redis-vector-sets.ts',
+    limit: '{MAX_VECTORS} for requests that are compared with each other',
+    beyond: 'Those that expire first are dropped.',
+    tests: ['vector sets in a simulated Redis 8 contain at most 20,000 texts, and drop those that expire first'],
   },
   {
     holds: 'Texts that wait for an ONNX model (`ai/semantic-cache`)',
