@@ -1,5 +1,6 @@
 import type { Served } from '../inspect/index.ts';
-import { listRoutes, matchRoute } from '../inspect/index.ts';
+import { listRoutes, pointerOnly } from '../inspect/index.ts';
+import { findMatch } from '../inspect/match.ts';
 import type { Test } from './test.ts';
 
 /** Endpoints and components of a configuration that tests have reached. */
@@ -13,7 +14,8 @@ export async function coverageOf(served: Served, tests: readonly Test[]): Promis
   const routes = listRoutes(served);
   const reached = new Set<string>();
   for (const { request } of tests) {
-    const { match } = await matchRoute(served, request.method, request.path);
+    const headers = Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value]);
+    const { match } = await findMatch(served, request.method, request.path, pointerOnly, Object.fromEntries(headers));
     if (match.kind === 'route') reached.add(match.route.id);
   }
   const componentsOf = ({ namespaces, backends }: (typeof routes)[number]) => [

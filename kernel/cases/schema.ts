@@ -249,7 +249,7 @@ export const specSchema = {
       type: 'object',
       description: 'Request of the client.',
       properties: {
-        url: { type: 'string', minLength: 1, description: 'URL. In a sandbox, only its path and query are used.' },
+        url: { type: 'string', minLength: 1, description: 'URL. Its host is sent as `Host`, not called.' },
         method: { type: 'string', default: 'GET', minLength: 1, description: 'Method.' },
         header: { ...headers, default: {} },
         body: { type: 'any', description: 'Body: text, or a value that is sent as JSON. Default: no body.' },

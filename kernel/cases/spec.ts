@@ -9,16 +9,25 @@ import type { Check, Test } from './test.ts';
 export function compileSpec({ in: input, out, backends }: SpecData, name: string): Test {
   const path = pathOf(input.url);
   const { method, header, body } = input;
+  const headers = Object.keys(header).some((each) => each.toLowerCase() === 'host')
+    ? header
+    : withHost(header, input.url);
   return {
     name,
     pointer: '',
     expect: { pointer: '/out', isWritten: true },
-    request: toRequest({ method, path, headers: header, ...(body !== undefined && { body }) }, '/in'),
+    request: toRequest({ method, path, headers, ...(body !== undefined && { body }) }, '/in'),
     mocks: compileMocks(backends),
     checks: compileChecks(out),
     advanceMs: 0,
     timeoutMs: 10_000,
   };
+}
+
+/** Adds the host of a URL, as a client of that URL sends it. */
+function withHost(header: SpecData['in']['header'], url: string): SpecData['in']['header'] {
+  const [, host] = /^https?:\/\/(?:[^@/?#]*@)?([^/?#]+)/i.exec(url) ?? [];
+  return host === undefined ? header : { ...header, Host: host };
 }
 
 function pathOf(url: string): string {

@@ -1,6 +1,7 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import type { Guest, Receive } from '#contract';
 import { PositionedError } from '../../config/index.ts';
+import { type ConnectionGuard, guardConnections } from '../../net/guard-connections.ts';
 import { outliveClientStreams } from '../../net/outlive-streams.ts';
 import { ModuleGraph } from '../loading/module-graph.ts';
 import { sourceError, unfinished } from '../loading/source-error.ts';
@@ -9,13 +10,21 @@ import { sendError } from './sent-error.ts';
 import { filesOver } from './served-files.ts';
 import { CLOSE, LEAVE, OPEN, STRAY, type ThreadLoaded, type ThreadStart } from './thread-start.ts';
 
+/** Refuses all connections of the thread. */
+const offline: ConnectionGuard = {
+  isActive: () => true,
+  refuse: (address) => new Error(`connections are refused while a configuration is tested: ${address}`),
+};
+
 /** Interval between two beats, in milliseconds. */
 const BEAT_MS = 25;
 
 // The port is received in a message, so that the plugin's module cannot access it.
 parentPort!.once('message', (start: ThreadStart) => void run(start));
 
-async function run({ port, files, lock, beat, entry, guest: program, loadMs, serves }: ThreadStart): Promise<void> {
+async function run(start: ThreadStart): Promise<void> {
+  const { port, files, lock, beat, entry, guest: program, loadMs, serves, isOffline } = start;
+  if (isOffline) guardConnections(offline);
   outliveClientStreams();
   const post = port.postMessage.bind(port);
   // The listener keeps the thread running until its starter ends it, so that its last messages are received.

@@ -4,6 +4,7 @@ import { MessageChannel, Worker } from 'node:worker_threads';
 import { type Position, PositionedError } from '../../config/index.ts';
 import { notePlaced, placeInSource, type SourcePlace, textOf } from '../../containment/source-columns.ts';
 import { boundToOwner, connectionOwner, runOwned } from '../../contract/internal.ts';
+import { refusesConnections } from '../../net/guard-connections.ts';
 import { isObject } from '../../values/data.ts';
 import type { FileReader } from '../loading/file-reader.ts';
 import { UNFINISHED } from '../loading/source-error.ts';
@@ -130,6 +131,7 @@ export class ThreadSession {
       guest: guest.href,
       loadMs,
       serves: listener !== null,
+      isOffline: refusesConnections(),
     };
     this.#worker.postMessage({ ...start, port: otherPort, files: otherFiles }, [otherPort, otherFiles]);
   }

@@ -13,6 +13,8 @@ export interface ThreadStart {
   readonly loadMs: number;
   /** False if only the manifest is needed. */
   readonly serves: boolean;
+  /** Whether the thread cannot open connections, because its gateway is only tested. */
+  readonly isOffline: boolean;
 }
 
 /** The thread's first message, one of the two. */

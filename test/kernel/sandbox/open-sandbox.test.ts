@@ -1,4 +1,4 @@
-import { deepEqual, equal, notEqual, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, notEqual, rejects } from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,6 +7,7 @@ import type { Configuration, SandboxRequest, SandboxResponse } from '#contract';
 import { type OpenSandbox, openSandbox, type SandboxOptions } from '../../../kernel/sandbox/open-sandbox.ts';
 import type { RefusedConnection, Session } from '../../../kernel/sandbox/session.ts';
 import { catalogue } from '../../../plugins/index.ts';
+import { PluginFolder } from '../../support/plugin-folder.ts';
 
 class Recording implements Session {
   readonly requests: SandboxRequest[] = [];
@@ -153,6 +154,26 @@ describe('a sandbox', () => {
     equal((await sandbox.inject(session, get)).statusCode, 200);
     server.close();
   });
+
+  for (const [kind, isolate] of [
+    ['in its process', false],
+    ['in a thread', true],
+  ] as const) {
+    it(`refuses connections of plugins ${kind}`, async () => {
+      const folder = new PluginFolder();
+      folder.write(
+        'team.js',
+        `import { connect } from 'node:net';
+        const call = () => new Promise((resolve) => connect(9, '192.0.2.1').on('error', ({ message }) => resolve(message)));
+        export const plugin = [{ name: 'dial', apiVersion: 1, isolate: ${isolate}, middleware: () => async () => ({ data: { error: await call() } }) }];`,
+      );
+      const named = { 'plugin/middleware': { name: ['dial'] } };
+      const sandbox = await oneBackend({}, { extra_config: named }, { plugin: { folder: folder.path } });
+      const { error } = (await sandbox.inject(new Recording(() => ({})), get)).json();
+      match(error, /refuse.*192\.0\.2\.1:9/);
+      folder.remove();
+    });
+  }
 
   it('leaves connections of other code alone', async () => {
     await oneBackend();

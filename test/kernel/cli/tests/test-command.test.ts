@@ -3,7 +3,9 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
+import { Ajv } from 'ajv';
 import { createFolder, type Folder, sluice } from '../command.ts';
+import { startCommand } from '../running.ts';
 
 const config = {
   version: 3,
@@ -289,6 +291,26 @@ describe('sluice test', () => {
     match(out, /^1 of 2 components has no test:\n {2}qos\/ratelimit\/router$/m);
   });
 
+  it('runs again after a change with --watch, until it is interrupted', async () => {
+    const path = write('tests.json', { backends: { users }, tests: [passing] });
+    const running = startCommand({ GATEWAY_ADMIN_LISTEN: 'off' }, 'test', '-c', file, path, '--watch');
+    await running.printed(/^1 passed/m);
+    write('tests.json', { backends: { users }, tests: [{ ...passing, expect: { status: 201 } }] });
+    await running.printed(/^0 passed, 1 failed/m);
+    running.kill('SIGINT');
+    equal(await running.ended, 0);
+  });
+
+  it('has a schema that accepts both forms of files, and rejects others', async () => {
+    const { out } = await sluice('schema', '--tests');
+    const validate = new Ajv({ strict: false }).compile(JSON.parse(out));
+    const spec = { in: { url: '/' }, out: { status_code: 200 } };
+    equal(validate({ backends: { users }, tests: [passing] }), true, JSON.stringify(validate.errors));
+    equal(validate(spec), true, JSON.stringify(validate.errors));
+    equal(validate({ tests: [{ ...passing, expects: {} }] }), false);
+    equal(validate({ ...spec, outs: {} }), false);
+  });
+
   it('demands tests', async () => {
     mkdirSync(folder.path('empty'));
     const { code, err } = await run(folder.path('empty'));
@@ -328,6 +350,18 @@ describe('sluice e2e', () => {
     match(text, /header x-a is missing/);
     match(text, /body differs/);
     match(text, /body does not match the schema/);
+  });
+
+  it('sends the host of the URL, for virtual hosts', async () => {
+    const hosts = { 'server/virtualhost': { aliased_hosts: { shop: 'shop.example.test:8080' } } };
+    const endpoints = [{ endpoint: '/__virtual/shop/users/{id}', backend: [{ url_pattern: '/v1/{id}' }] }];
+    folder.write('gateway.json', { ...config, extra_config: hosts, endpoints });
+    const shop = 'http://shop.example.test:8080/users/1';
+    const spec = { in: { url: shop }, out: { status_code: 200 }, backends: { users } };
+    const { code, out: text } = await run(spec);
+    equal(code, 0, text);
+    match(text, /^all 1 endpoint have a test$/m);
+    folder.write('gateway.json', config);
   });
 
   it('sends requests without a mock to their servers', async () => {
