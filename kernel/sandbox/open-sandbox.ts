@@ -1,5 +1,6 @@
 import type { InjectOptions, Response } from 'light-my-request';
 import type { Catalogue, LogLevel, LogSink, LogSinks, Services } from '#contract';
+import { silentSinks } from '../contract/internal.ts';
 import type { GatewayOptions } from '../control/gateway-options.ts';
 import type { Source } from '../control/snapshot.ts';
 import type { Operations } from '../gateway/operations.ts';
@@ -72,5 +73,6 @@ export async function openSandbox(
 function sinksOf(own: Session): LogSinks {
   const write = (line: string, level: LogLevel): void => (currentSession() ?? own).logged(line, level);
   const sink: LogSink = { terminal: false, lost: 0, write };
-  return { stdout: sink, stderr: sink, lost: 0, open: () => ({ ...sink, close() {} }) };
+  // Lines for other destinations repeat those of the outputs.
+  return { stdout: sink, stderr: sink, lost: 0, open: silentSinks.open };
 }
