@@ -68,7 +68,7 @@ export {
   toCallError,
 } from './errors.ts';
 export type { Level, Namespace } from './extra-config.ts';
-export { boundToOwner, connectionOwner, openOwned, ownEvents, runOwned } from './fault-owner.ts';
+export { boundToOwner, connectionOwner, openOwned, ownEvents, runAs, runOwned } from './fault-owner.ts';
 export { FirstUse } from './first-use.ts';
 export { gunzipBody } from './gunzip.ts';
 export { canonicalHeaderName, HEADER_NAME_PATTERN, HeaderBag, isHeaderName, isHopByHop } from './headers.ts';

@@ -1,4 +1,4 @@
-import type { Clock, TokenPool } from '#contract';
+import { boundToOwner, type Clock, type TokenPool } from '#contract';
 
 /** Time for which a worker holds tokens, or remembers that none are available, in milliseconds. */
 const HOLD_MS = 100;
@@ -34,6 +34,8 @@ export class Leases {
   readonly #clock: Clock;
   readonly #leases = new Map<string, Lease>();
   #sweeper: NodeJS.Timeout | null = null;
+  /** Starts the timer for the component, not for the request that takes the first token. */
+  readonly #startSweeper = boundToOwner(() => setInterval(() => this.#sweep(this.#clock.now()), HOLD_MS).unref());
   #isClosed = false;
 
   constructor(ask: RequestTokens, batch: number, clock: Clock) {
@@ -73,7 +75,7 @@ export class Leases {
     const lease: Lease = { tokens: 0, until: 0, nextAt: 0, waiting: null };
     this.#leases.set(of, lease);
     if (!this.#isClosed) {
-      this.#sweeper ??= setInterval(() => this.#sweep(this.#clock.now()), HOLD_MS).unref();
+      this.#sweeper ??= this.#startSweeper();
     }
     return lease;
   }

@@ -1,5 +1,6 @@
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
+import { boundToOwner } from '#contract';
 import { isDisconnected, untaken } from '../port/internals.ts';
 import { Progress } from '../port/progress.ts';
 import { connections } from './messages.ts';
@@ -22,10 +23,11 @@ export function closeLost(sessions: ReadonlySet<ServerHttp2Session>, sendTimeout
   let isWatching = false;
   /** Time counted in checks: a blocked process must not cut connections that it has not looked at. */
   let now = 0;
-  const watch = (): void => {
+  // For the server, not for the connection that is open first.
+  const watch = boundToOwner((): void => {
     isWatching = sessions.size > 0;
     if (isWatching) setTimeout(check, CHECK_MS).unref();
-  };
+  });
   const isStalled = (session: ServerHttp2Session, connection: Socket): boolean => {
     const progress = ending.get(session) ?? new Progress();
     ending.set(session, progress);
@@ -35,13 +37,14 @@ export function closeLost(sessions: ReadonlySet<ServerHttp2Session>, sendTimeout
   };
   const check = (): void => {
     now += CHECK_MS;
+    // First, so that an error does not end the checks.
+    watch();
     for (const session of sessions) {
       const connection = connections.get(session) as Socket | undefined;
       if (!connection) continue;
       const isReset = session.encrypted && isDisconnected(connection);
       if (isReset || (session.destroyed && isStalled(session, connection))) connection.destroy();
     }
-    watch();
   };
   return () => {
     if (!isWatching) watch();

@@ -1,4 +1,4 @@
-import { timerMs } from '#contract';
+import { runAs, timerMs } from '#contract';
 import type { Connection } from '../http2/connection.ts';
 import { type Address, connectTo, type DialSettings } from './dial.ts';
 
@@ -55,8 +55,8 @@ export class Channel {
   leave(idleMs: number): void {
     this.#calls -= 1;
     if (this.#calls > 0 || idleMs === 0 || this.#connections.size === 0) return;
-    this.#idle = setTimeout(() => this.close(), timerMs(idleMs));
-    this.#idle.unref();
+    const { host } = this.address;
+    this.#idle = runAs('backend connection', host, () => setTimeout(() => this.close(), timerMs(idleMs))).unref();
   }
 
   /** Closes every connection after its last call. */

@@ -36,17 +36,19 @@ export function connectTo(
 ): Connection {
   const { tls, timeoutMs, denied, place = 'backend connection' } = settings;
   const name = address.host.includes(':') ? `[${address.host}]` : address.host;
-  return new Connection(
-    {
-      socket: openOwned(place, name, () => dial(address, settings)),
-      origin: `${tls ? 'https' : 'http'}://${name}:${address.port}`,
-      timeoutMs,
-      streamWindowBytes: STREAM_WINDOW_BYTES,
-      refuses: ({ remoteAddress = '', remotePort = 0 }) =>
-        denied?.has(remoteAddress, remotePort) ? new Error('the gateway does not call its own admin port') : null,
-    },
-    closed,
-  );
+  const open = () =>
+    new Connection(
+      {
+        socket: dial(address, settings),
+        origin: `${tls ? 'https' : 'http'}://${name}:${address.port}`,
+        timeoutMs,
+        streamWindowBytes: STREAM_WINDOW_BYTES,
+        refuses: ({ remoteAddress = '', remotePort = 0 }) =>
+          denied?.has(remoteAddress, remotePort) ? new Error('the gateway does not call its own admin port') : null,
+      },
+      closed,
+    );
+  return openOwned(place, name, open);
 }
 
 function dial({ host, port }: Address, { keepAliveMs, fallbackDelayMs, tls }: DialSettings): Socket {

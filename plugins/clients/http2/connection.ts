@@ -7,7 +7,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import type { Socket } from 'node:net';
-import { timerMs } from '#contract';
+import { boundToOwner, timerMs } from '#contract';
 
 /** Socket and limits of a connection. */
 export interface ConnectionSettings {
@@ -72,6 +72,10 @@ export class Connection {
   readonly #dialing: NodeJS.Timeout;
   /** Ends a connection whose server responds neither to a PING nor to its end. */
   #pinging: NodeJS.Timeout | undefined;
+  /** Starts that timer for the connection, not for the call that triggers it. */
+  readonly #endIn = boundToOwner((end: () => void) => {
+    this.#pinging = setTimeout(end, PING_MS);
+  });
 
   /** @param closed called once, when the connection accepts no further calls. */
   constructor(
@@ -168,7 +172,7 @@ export class Connection {
     if (this.#isOver || this.#isSuspect || !this.#isConnected || now - this.#requested < PING_PAUSE_MS) return;
     this.#requested = now;
     this.#isSuspect = true;
-    this.#pinging = setTimeout(() => this.destroy(new Error('the server does not respond')), PING_MS);
+    this.#endIn(() => this.destroy(new Error('the server does not respond')));
     this.#session.ping((error) => {
       if (error) return;
       clearTimeout(this.#pinging);
@@ -200,7 +204,7 @@ export class Connection {
     if (!this.#hasSettings) return this.destroy(new ConnectionClosed());
     this.#session.close();
     clearTimeout(this.#pinging);
-    this.#pinging = setTimeout(() => this.#over(new ConnectionClosed()), PING_MS);
+    this.#endIn(() => this.#over(new ConnectionClosed()));
   }
 
   #over(reason: Error): void {

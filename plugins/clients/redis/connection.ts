@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Call, connectionOwner, type Log, runOwned, timerMs } from '#contract';
+import { type Call, connectionOwner, type Log, runAs, runOwned, timerMs } from '#contract';
 import { during, within } from '../../shared/calls/during.ts';
 import { type Link, openLink } from './link.ts';
 import type { RedisConnection } from './port.ts';
@@ -153,7 +153,8 @@ export class Connection implements RedisConnection {
     if (this.#silence || this.#link !== link) return;
     const { connectMs } = this.#settings;
     this.#log.error(`[Redis] ${this.name} does not respond`);
-    this.#silence = setTimeout(() => this.#lost(link, new Error('does not respond')), timerMs(connectMs)).unref();
+    const giveUp = () => this.#lost(link, new Error('does not respond'));
+    this.#silence = runAs('redis connection', this.name, () => setTimeout(giveUp, timerMs(connectMs))).unref();
   }
 
   #unsilence(link: Link): void {

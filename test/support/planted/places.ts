@@ -13,7 +13,8 @@ const places: Readonly<Record<string, readonly string[]>> = {
   // The outputs of the process have no owner, those of a component belong to it.
   'kernel/inspect/': ['admin', 'process'],
   'kernel/logging/': ['component', 'process'],
-  'kernel/net/': ['client connection', 'backend connection', 'request'],
+  // Sees the HTTP/2 clients of all code in the process, also without an owner.
+  'kernel/net/': ['client connection', 'backend connection', 'request', 'process'],
   'kernel/pipeline/': ['request', 'client connection', 'message'],
   'kernel/registry/': ['change'],
   'kernel/registry/isolation/': ['plugin thread'],
@@ -24,6 +25,8 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'kernel/server/': ['client connection', 'request'],
   // Accepts connections: each is an owner from its first event on.
   'kernel/server/port/protocols.ts': ['client connection', 'process'],
+  // Looks at all connections of the port.
+  'kernel/server/http2/lost-connections.ts': ['process'],
   'kernel/values/': ['process'],
   'kernel/workers/': ['worker', 'process'],
   'plugins/': ['component', 'request', 'message'],

@@ -1,7 +1,7 @@
 import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { timerMs } from '#contract';
+import { openOwned, runAs, timerMs } from '#contract';
 import { Connection } from '../../../clients/http2/connection.ts';
 import type { AnswerHandler } from './answer-handler.ts';
 import type { Connect, FreshMark } from './connector.ts';
@@ -113,27 +113,32 @@ export class Http2Pool {
   /** Requests start once the server's concurrency limit is known. */
   #adopt(socket: Socket): void {
     const { fresh } = this.#mark;
-    const connection: Connection = new Connection(
-      {
-        socket,
-        origin: this.#url.origin,
-        timeoutMs: 0,
-        streamWindowBytes: STREAM_WINDOW_BYTES,
-        settled: () => {
-          this.#isOpening = false;
-          this.#opening = null;
-          this.#connections.add(connection);
-          this.#mark.fresh = fresh;
-          this.#drain();
-          this.#mark.fresh = null;
-        },
-      },
-      (closed) => {
-        if (this.#connections.delete(closed)) return;
-        this.#isOpening = false;
-        this.#opening = null;
-        this.#refuse(closed.failure ?? new StreamError(constants.NGHTTP2_NO_ERROR));
-      },
+    const connection: Connection = openOwned(
+      'backend connection',
+      this.#url.host,
+      () =>
+        new Connection(
+          {
+            socket,
+            origin: this.#url.origin,
+            timeoutMs: 0,
+            streamWindowBytes: STREAM_WINDOW_BYTES,
+            settled: () => {
+              this.#isOpening = false;
+              this.#opening = null;
+              this.#connections.add(connection);
+              this.#mark.fresh = fresh;
+              this.#drain();
+              this.#mark.fresh = null;
+            },
+          },
+          (closed) => {
+            if (this.#connections.delete(closed)) return;
+            this.#isOpening = false;
+            this.#opening = null;
+            this.#refuse(closed.failure ?? new StreamError(constants.NGHTTP2_NO_ERROR));
+          },
+        ),
     );
     this.#opening = connection;
   }
@@ -183,8 +188,8 @@ export class Http2Pool {
     if (this.#calls > 0) return;
     this.#emptied?.();
     if (this.#idleMs === 0 || this.#isClosed) return;
-    this.#idle = setTimeout(() => this.#closeConnections(), timerMs(this.#idleMs));
-    this.#idle.unref();
+    const closeLater = () => setTimeout(() => this.#closeConnections(), timerMs(this.#idleMs));
+    this.#idle = runAs('backend connection', this.#url.host, closeLater).unref();
   }
 
   #closeConnections(): void {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { timerMs } from '#contract';
+import { runAs, timerMs } from '#contract';
 import type { AnswerHandler } from '../answer-handler.ts';
 import type { Connect, Reading } from '../connector.ts';
 import { clientClosed, malformedAnswer } from '../errors.ts';
@@ -171,8 +171,8 @@ export class Http1Pool {
   }
 
   #sweepIn(ms: number): void {
-    this.#sweep = setTimeout(() => this.#closeIdle(), timerMs(ms));
-    this.#sweep.unref();
+    const sweepLater = () => setTimeout(() => this.#closeIdle(), timerMs(ms));
+    this.#sweep = runAs('backend connection', this.host, sweepLater).unref();
   }
 
   /** Closes connections whose idle timeout has passed. */
