@@ -50,6 +50,7 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
     'clients/tokens',
     'engines/cel',
     'engines/lua',
+    'secrets',
     'telemetry',
   ],
   'shared/http-headers': [
@@ -112,7 +113,7 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
   ],
   'clients/broker': ['async', 'backend', 'clients/amqp', 'clients/kafka', 'clients/nats'],
   'clients/amqp': ['async', 'backend'],
-  'clients/aws': ['auth', 'backend'],
+  'clients/aws': ['auth', 'backend', 'secrets'],
   'clients/http2': ['backend', 'clients/grpc'],
   'clients/grpc': ['auth', 'backend', 'telemetry'],
   'clients/kafka': ['async', 'backend'],

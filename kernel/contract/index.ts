@@ -133,7 +133,7 @@ export { hasTooManyParameters, Query } from './query.ts';
 export type { RouterOptions } from './router-config.ts';
 export type { Sandbox, SandboxFailure, SandboxRequest, SandboxResponse } from './sandbox.ts';
 export type { Infer, PipeRules, Schema, Written } from './schema.ts';
-export type { SecretLease, SecretStore, StoredSecret } from './secret-store.ts';
+export type { KeptAlive, SecretLease, SecretStore, StoredSecret } from './secret-store.ts';
 export type {
   AgentMessage,
   AgentSite,

@@ -33,4 +33,17 @@ export interface SecretStore {
   fetch(name: string, signal: AbortSignal): Promise<StoredSecret> | StoredSecret;
   /** Prolongs a lease. @returns its new lifetime in milliseconds. @throws Error if it cannot be prolonged. */
   renew?(lease: SecretLease, signal: AbortSignal): Promise<number>;
+  /**
+   * Keeps the access of the gateway to the store alive, such as a token. Called while the store is in use.
+   * @throws Error if that failed: it is called again after a pause.
+   */
+  keepAlive?(signal: AbortSignal): Promise<KeptAlive>;
+}
+
+/** Outcome of `SecretStore.keepAlive`. */
+export interface KeptAlive {
+  /** Milliseconds until the next call; infinite for none. */
+  readonly nextMs: number;
+  /** The access was replaced: secrets with a lease are fetched anew, as their leases end with the previous access. */
+  readonly endsLeases: boolean;
 }

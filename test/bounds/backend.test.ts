@@ -1,12 +1,15 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
-import { HeaderBag, Reply } from '#contract';
+import { HeaderBag, type PipeRequest, Reply, type Step } from '#contract';
 import { DeniedAddresses } from '../../kernel/net/denied-addresses.ts';
 import { Clocks } from '../../plugins/auth/aws-sigv4/clocks.ts';
 import { Channels, MAX_ADDRESSES } from '../../plugins/clients/grpc/channels.ts';
+import { readVaultSecret } from '../../plugins/secrets/vault/read-secret.ts';
+import { Session } from '../../plugins/secrets/vault/session.ts';
 import { dress } from '../../plugins/security/cors/dress.ts';
 import { entriesAdded } from '../support/added-entries.ts';
 import { until } from '../support/conditions.ts';
+import { rememberingLog } from '../support/log.ts';
 
 describe('bounds of data that backends fill', function () {
   this.timeout(60_000);
@@ -45,6 +48,20 @@ describe('bounds of data that backends fill', function () {
       for (const socket of open.values()) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     }
+  });
+
+  it('remember the engines of a Vault server up to their limit', async () => {
+    const send: Step<PipeRequest> = ({ target }) => {
+      const path = `${/mounts\/(\w+)\//.exec(target)?.[1]}/`;
+      const found = path === 'undefined/' ? { a: 1 } : { path, type: 'kv', options: { version: '1' } };
+      return Reply.raw(200, new HeaderBag(), Buffer.from(JSON.stringify({ data: found })));
+    };
+    const address = new URL('http://127.0.0.1');
+    const server = { send, address, namespace: undefined, log: rememberingLog(), timeoutMs: 1000 };
+    const session = new Session({ path: null, fields: { token: 'a-token' }, files: {} });
+    const { signal } = new AbortController();
+    for (let at = 0; at < 110; at++) await readVaultSecret(session, server, `kv${at}/name`, undefined, signal);
+    deepEqual([session.mounts.size, session.mounts.get('kv0/')], [100, 1]);
   });
 
   it('drop the oldest of more than a thousand host clocks', () => {

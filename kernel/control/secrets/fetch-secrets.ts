@@ -1,5 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { BackendError, isObject, type Log, type SecretLease, type SecretStore, type StoredSecret } from '#contract';
+import {
+  BackendError,
+  isObject,
+  type KeptAlive,
+  type Log,
+  type SecretLease,
+  type SecretStore,
+  type StoredSecret,
+} from '#contract';
 import { fileErrorReason } from '../../contract/internal.ts';
 import { untilAborted } from '../../values/until-aborted.ts';
 import type { OpenStore } from './open-stores.ts';
@@ -33,6 +41,11 @@ export async function fetchSecret({ name, open }: Wanted, signal: AbortSignal): 
 /** Prolongs a lease, in bounded time. @returns its lifetime in milliseconds. @throws Error as `fetchSecret`. */
 export function renewLease(store: SecretStore, lease: SecretLease, signal: AbortSignal): Promise<number> {
   return bounded(signal, async (ended) => store.renew!(lease, ended));
+}
+
+/** Keeps the access to a store alive, in bounded time. @throws Error as `fetchSecret`. */
+export function keepStoreAlive(store: SecretStore, signal: AbortSignal): Promise<KeptAlive> {
+  return bounded(signal, async (ended) => store.keepAlive!(ended));
 }
 
 async function bounded<T>(signal: AbortSignal, run: (ended: AbortSignal) => Promise<T>): Promise<T> {

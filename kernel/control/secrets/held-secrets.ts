@@ -3,10 +3,22 @@ import type { SecretReference, SecretValues } from '../../config/index.ts';
 import type { OpenStores } from './open-stores.ts';
 import { selectValue } from './secret-value.ts';
 
-/** A secret as last fetched. */
-export interface KnownSecret {
-  /** `scheme:name`. */
+/** A task that is repeated while a configuration serves. */
+export interface Due {
+  /** Name in messages. */
   readonly id: string;
+  /** Time of the next attempt, on the clock of the timers; infinite for none. */
+  dueAt: number;
+  /** Number of failed attempts in a row, and the last reason. */
+  failures: number;
+  failure: string | null;
+}
+
+/** The task of keeping the access to a store alive. Its id is the scheme. */
+export type Upkeep = Due;
+
+/** A secret as last fetched. Its id is `scheme:name`. */
+export interface KnownSecret extends Due {
   readonly name: string;
   readonly scheme: string;
   /** See `OpenStore`. */
@@ -15,11 +27,6 @@ export interface KnownSecret {
   readonly lease: SecretLease | null;
   /** End of the lease, on the clock of the timers; infinite without a lease. */
   readonly endsAt: number;
-  /** Time of the next renewal or fetch, on the same clock; infinite for none. */
-  dueAt: number;
-  /** Failed attempts in a row, and the last reason. */
-  failures: number;
-  failure: string | null;
 }
 
 /** Secrets of one configuration. */
@@ -28,6 +35,7 @@ export interface HeldSecrets {
   readonly stores: OpenStores;
   /** As last fetched: may be newer than the values. */
   readonly known: Map<string, KnownSecret>;
+  readonly upkeep: readonly Upkeep[];
   /** Values that the configuration is built with. */
   readonly values: SecretValues;
   /** Values that a rollback has rejected: they are not applied by themselves. */

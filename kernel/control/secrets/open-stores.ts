@@ -17,6 +17,8 @@ export interface OpenStore {
 
 /** The stores that a document refers to, open. */
 export interface OpenStores {
+  /** All stores, by scheme. */
+  readonly all: ReadonlyMap<string, OpenStore>;
   of(scheme: string): OpenStore;
   /** Releases their resources. */
   close(): Promise<void>;
@@ -50,6 +52,7 @@ export async function openStores(
   );
   const stores = storesOf(runtime, names, extra);
   return {
+    all: stores,
     of: (scheme) => stores.get(scheme)!,
     close: async () => {
       await runtime.retire((error) =>

@@ -15,7 +15,7 @@ import type { Timers } from '../../runtime/watch/timers.ts';
 import { type Fetched, fetchAll, type Wanted } from './fetch-secrets.ts';
 import { type HeldSecrets, type KnownSecret, secretOf } from './held-secrets.ts';
 import { type OpenStores, openStores } from './open-stores.ts';
-import { knownSecret } from './schedule.ts';
+import { knownSecret, upkeepOf } from './schedule.ts';
 import { selectValue } from './secret-value.ts';
 
 /** Maximum number of references in one document. */
@@ -116,7 +116,10 @@ async function hold(
   const declined = given
     ? new Map([...latestValues(references, known)].filter(([id, value]) => value !== given.get(id)))
     : new Map();
-  return { references, stores, known, values, declined, warnings };
+  const upkeep = [...stores.all]
+    .filter(([, { store }]) => store.keepAlive)
+    .map(([scheme]) => upkeepOf(scheme, timers.now()));
+  return { references, stores, known, upkeep, values, declined, warnings };
 }
 
 /** A lease is reused until it is renewed or ends: another one would be another user of the system behind it. */

@@ -1,5 +1,5 @@
 import type { StoredSecret } from '#contract';
-import type { KnownSecret } from './held-secrets.ts';
+import type { Due, KnownSecret, Upkeep } from './held-secrets.ts';
 import type { OpenStore } from './open-stores.ts';
 
 /** Part of a lease's lifetime after which it is renewed. */
@@ -50,10 +50,15 @@ export function renewed(secret: KnownSecret, lifeMs: number, now: number): Known
 }
 
 /** Records a failure, and sets the time of the next attempt. */
-export function noteFailure(secret: KnownSecret, reason: string, now: number): void {
-  secret.failure = reason;
-  secret.dueAt = now + jittered(Math.min(FIRST_PAUSE_MS * 2 ** secret.failures, LONGEST_PAUSE_MS));
-  secret.failures++;
+export function noteFailure(task: Due, reason: string, now: number): void {
+  task.failure = reason;
+  task.dueAt = now + jittered(Math.min(FIRST_PAUSE_MS * 2 ** task.failures, LONGEST_PAUSE_MS));
+  task.failures++;
+}
+
+/** The task of keeping the access to a store alive, due at once. */
+export function upkeepOf(scheme: string, now: number): Upkeep {
+  return { id: scheme, dueAt: now, failures: 0, failure: null };
 }
 
 /** Earlier by a random part. */

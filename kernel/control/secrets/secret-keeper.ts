@@ -3,8 +3,8 @@ import type { SecretValues } from '../../config/index.ts';
 import { runAs } from '../../contract/internal.ts';
 import { systemTimers, type Timers } from '../../runtime/watch/timers.ts';
 import type { Change } from '../change.ts';
-import { fetchSecret, renewLease } from './fetch-secrets.ts';
-import { changedValues, type HeldSecrets, type KnownSecret } from './held-secrets.ts';
+import { fetchSecret, keepStoreAlive, renewLease } from './fetch-secrets.ts';
+import { changedValues, type Due, type HeldSecrets, type KnownSecret, type Upkeep } from './held-secrets.ts';
 import { type Resolving, resolveSecrets } from './resolve-secrets.ts';
 import { knownSecret, noteFailure, renewed } from './schedule.ts';
 
@@ -15,7 +15,7 @@ const TOGETHER_MS = 50;
 export interface SecretsState {
   /** Number of secrets in use. */
   readonly inUse: number;
-  /** Secrets whose last renewal or fetch failed, with the reason. */
+  /** Secrets whose last renewal or fetch failed, and stores whose access could not be kept, with the reason. */
   readonly failing: readonly { readonly secret: string; readonly reason: string }[];
   /** Successful and failed fetches and renewals since the start, by scheme and result. */
   readonly counts: readonly { readonly scheme: string; readonly result: 'ok' | 'failed'; readonly count: number }[];
@@ -52,9 +52,10 @@ export class SecretKeeper {
   }
 
   get state(): SecretsState {
-    const known = [...(this.#serving?.known.values() ?? [])];
-    const failing = known.flatMap(({ id, failure }) => (failure === null ? [] : [{ secret: id, reason: failure }]));
-    return { inUse: known.length, failing, counts: [...this.#counts.values()] };
+    const failing = tasksOf(this.#serving).flatMap(({ id, failure }) =>
+      failure === null ? [] : [{ secret: id, reason: failure }],
+    );
+    return { inUse: this.#serving?.known.size ?? 0, failing, counts: [...this.#counts.values()] };
   }
 
   /** See `resolveSecrets`. The result must be adopted or released. */
@@ -94,7 +95,7 @@ export class SecretKeeper {
     const held = this.#serving;
     if (!held) return;
     let dueAt = Number.POSITIVE_INFINITY;
-    for (const secret of held.known.values()) dueAt = Math.min(dueAt, secret.dueAt);
+    for (const task of tasksOf(held)) dueAt = Math.min(dueAt, task.dueAt);
     if (!Number.isFinite(dueAt)) return;
     const { signal } = this.#stop;
     const waitMs = Math.max(dueAt - this.#timers.now(), TOGETHER_MS);
@@ -104,8 +105,9 @@ export class SecretKeeper {
 
   /** Renews or fetches the secrets that are due, then applies the values that have changed. */
   async #refresh(held: HeldSecrets, signal: AbortSignal): Promise<void> {
-    const now = this.#timers.now();
-    const due = [...held.known.values()].filter(({ dueAt }) => dueAt <= now + TOGETHER_MS);
+    const isDue = ({ dueAt }: Due) => dueAt <= this.#timers.now() + TOGETHER_MS;
+    for (const task of held.upkeep.filter(isDue)) await this.#keepAlive(held, task, signal);
+    const due = [...held.known.values()].filter(isDue);
     for (const secret of due) {
       const next = await this.#next(held, secret, signal);
       if (signal.aborted) return;
@@ -122,24 +124,42 @@ export class SecretKeeper {
 
   /** @returns the secret as it is now; null after a failure, which is recorded. */
   async #next(held: HeldSecrets, secret: KnownSecret, signal: AbortSignal): Promise<KnownSecret | null> {
-    const { id, name, scheme, failures } = secret;
-    const { log } = this.#options;
+    const { id, name, scheme } = secret;
     const open = held.stores.of(scheme);
-    try {
+    return this.#attempt(secret, scheme, signal, async () => {
       const lifeMs = await this.#renewal(held, secret, signal);
-      const next =
-        lifeMs === null
-          ? knownSecret(id, name, open, await fetchSecret({ id, name, open }, signal), this.#timers.now())
-          : renewed(secret, lifeMs, this.#timers.now());
+      if (lifeMs !== null) return renewed(secret, lifeMs, this.#timers.now());
+      return knownSecret(id, name, open, await fetchSecret({ id, name, open }, signal), this.#timers.now());
+    });
+  }
+
+  async #keepAlive(held: HeldSecrets, task: Upkeep, signal: AbortSignal): Promise<void> {
+    const { store } = held.stores.of(task.id);
+    const kept = await this.#attempt(task, task.id, signal, () => keepStoreAlive(store, signal));
+    if (!kept) return;
+    const now = this.#timers.now();
+    Object.assign(task, { dueAt: now + kept.nextMs, failures: 0, failure: null });
+    if (!kept.endsLeases) return;
+    for (const [id, secret] of held.known) {
+      if (secret.scheme === task.id && secret.lease) held.known.set(id, { ...secret, lease: null, dueAt: now });
+    }
+  }
+
+  /** Runs a task. @returns null after a failure, which is recorded. */
+  async #attempt<T>(task: Due, scheme: string, signal: AbortSignal, run: () => Promise<T>): Promise<T | null> {
+    const { log } = this.#options;
+    const { id, failures } = task;
+    try {
+      const result = await run();
       this.#note(scheme, 'ok');
-      if (failures > 0) log.info(`the secret ${id} is available again`);
-      return next;
+      if (failures > 0) log.info(`secrets: ${id} is available again`);
+      return result;
     } catch (error) {
       if (signal.aborted) return null;
       this.#note(scheme, 'failed');
       const { message } = error as Error;
-      noteFailure(secret, message, this.#timers.now());
-      if (failures === 0) log.warning(`the secret ${id} cannot be fetched: ${message}; the value in use stays`);
+      noteFailure(task, message, this.#timers.now());
+      if (failures === 0) log.warning(`secrets: ${id} is not available: ${message}; the values in use stay`);
       return null;
     }
   }
@@ -160,4 +180,9 @@ export class SecretKeeper {
     counted.count++;
     this.#counts.set(key, counted);
   }
+}
+
+/** Everything that is repeated while a configuration serves. */
+function tasksOf(held: HeldSecrets | null): readonly Due[] {
+  return held ? [...held.upkeep, ...held.known.values()] : [];
 }

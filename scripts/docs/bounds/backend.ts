@@ -282,4 +282,18 @@ export const backendBounds: readonly Bound[] = [
     beyond: 'Further secrets wait; a secret that takes longer fails.',
     tests: ['secrets from stores are fetched eight at a time, and each once'],
   },
+  {
+    holds: 'Response of a store of secrets',
+    from: 'plugins/secrets/lib/fetch-json.ts',
+    limit: '{MAX_BYTES}',
+    beyond: 'The secret cannot be fetched; the value in use stays.',
+    tests: ['secrets/vault rejects a response that is too large'],
+  },
+  {
+    holds: 'Engines of a Vault server whose version is remembered',
+    from: 'plugins/secrets/vault/read-secret.ts',
+    limit: '{MAX_MOUNTS} engines',
+    beyond: 'The engine is looked up for each secret.',
+    tests: ['bounds of data that backends fill remember the engines of a Vault server up to their limit'],
+  },
 ];

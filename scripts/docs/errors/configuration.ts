@@ -83,26 +83,9 @@ export const fileErrors: Codes = {
     'A regular expression has a syntax error, or a construct that RE2 does not have, such as a lookahead.',
     'Rewrite the expression in RE2 syntax.',
   ],
-  SECRET_CYCLE: [
-    'The settings of a store of secrets contain a reference to a secret.',
-    'Write the value into a file, or use an environment variable with `GATEWAY_ENV_INTERPOLATION=1`.',
-  ],
-  SECRET_FETCH: [
-    'A secret cannot be fetched from its store. At startup and in a new configuration this is an error; otherwise it is a warning, and the value in use stays.',
-    'Read the reason in the message: the store is unreachable, rejects the credentials, or does not have the secret.',
-  ],
-  SECRET_LIMIT: ['A configuration has more than 1,000 references to secrets.', 'Remove references.'],
   SECRET_LITERAL: [
     'A secret is stored in the file in plain text.',
     'Replace it by a reference to a store of secrets, such as `${file:/run/secrets/name}`, or by an environment variable, `${NAME}`.',
-  ],
-  SECRET_STORE: [
-    'A reference to a secret names a store that is not configured, or a plugin that provides none.',
-    'Add the component that the message names to `extra_config` at the root.',
-  ],
-  SECRET_VALUE: [
-    'A secret was fetched, but the reference cannot use it: the field is missing, or the value is too long.',
-    'Correct the name after `#`, or the secret in the store.',
   ],
   TEMPLATE_INVALID: ['The text of a template cannot be compiled.', 'Correct the template at the marked position.'],
   TEMPLATE_LIMIT: [

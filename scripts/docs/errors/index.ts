@@ -7,6 +7,7 @@ import { promptErrors } from './prompts.ts';
 import { protocolErrors, queueErrors, telemetryErrors } from './protocols.ts';
 import { routeErrors, serverErrors } from './routes.ts';
 import { changeErrors, requestErrors } from './running.ts';
+import { secretErrors } from './secrets.ts';
 import { testingErrors } from './testing.ts';
 import { modifierErrors, pluginErrors } from './transformation.ts';
 
@@ -27,6 +28,7 @@ export const errorAreas: Readonly<Record<string, Codes>> = {
   'Queues and agents': queueErrors,
   'Models and tools': { ...aiErrors, ...promptErrors },
   Telemetry: telemetryErrors,
+  'Stores of secrets': secretErrors,
   'Tests of configurations': testingErrors,
 };
 

@@ -14,6 +14,7 @@ class MemoryStore implements SecretStore {
   readonly renewals: string[] = [];
   renewedMs = 60;
   failure: Error | null = null;
+  keepAlive?: NonNullable<SecretStore['keepAlive']>;
 
   async fetch(name: string): Promise<StoredSecret> {
     this.fetched.push(name);
@@ -143,7 +144,7 @@ describe('secrets from stores', () => {
     deepEqual([result, issues.map(({ code }) => code), await got()], ['applied', ['SECRET_FETCH'], 'xone-secret']);
     store.failure = null;
     await until(() => gateway!.secrets.failing.length === 0);
-    equal(sinks.lines.filter((line) => line.includes('cannot be fetched: the store is sealed')).length, 1);
+    equal(sinks.lines.filter((line) => line.includes('acme:kv/x is not available: the store is sealed')).length, 1);
   });
 
   it('prevent a start that fails, with the place of the reference', async () => {
@@ -192,6 +193,29 @@ describe('secrets from stores', () => {
     store.renewedMs = 5;
     await until(() => gateway!.status.revision === 2);
     equal(await got(), 'leased-2');
+  });
+
+  it('of a lease are issued anew when the access to their store is replaced', async () => {
+    const lease = { id: 'l1', lifeMs: 3_600_000, isRenewable: true };
+    store.secrets.set('db/app', { content: { password: 'leased-1' }, lease });
+    const kept = [false, true];
+    store.keepAlive = async () => {
+      store.secrets.set('db/app', { content: { password: `leased-${store.fetched.length + 1}` }, lease });
+      return { nextMs: kept.length > 1 ? 20 : Number.POSITIVE_INFINITY, endsLeases: kept.shift()! };
+    };
+    await start(config('${acme:db/app#password}'));
+    await until(() => gateway!.status.revision === 2);
+    equal(await got(), 'leased-2');
+  });
+
+  it('are reported if the access to their store cannot be kept', async () => {
+    store.set('s', 'a-value');
+    store.keepAlive = async () => {
+      throw new Error('the token has expired');
+    };
+    await start(config('${acme:s}'));
+    await until(() => gateway!.secrets.failing.length === 1);
+    deepEqual(gateway!.secrets.failing, [{ secret: 'acme', reason: 'the token has expired' }]);
   });
 
   it('of a lease are not issued anew by a reload', async () => {

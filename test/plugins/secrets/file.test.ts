@@ -25,7 +25,7 @@ describe('secrets/file', () => {
     endpoints: [
       {
         endpoint: '/a',
-        backend: [{ host: ['http://unused.invalid'], url_pattern: '/' }],
+        backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }],
         extra_config: { proxy: { static: { strategy: 'always', data: { value } } } },
       },
     ],
