@@ -1,6 +1,7 @@
 import type { Services } from '#contract';
-import { type Document, type IsSecret, readDocument } from '../config/index.ts';
+import { type Document, type IsSecret, notReported, readDocument, type SecretValues } from '../config/index.ts';
 import { ConfigErrors, DeniedAddresses, silentEvents, silentLog, silentSinks } from '../contract/internal.ts';
+import { fetchForCheck } from '../control/secrets/fetch-for-check.ts';
 import { createPatterns } from '../patterns/patterns.ts';
 import { Registry } from '../registry/registry.ts';
 import { secretsKnownTo } from '../registry/secrets.ts';
@@ -27,9 +28,10 @@ export interface Tools {
   examine(data: unknown, reading: boolean): Promise<Examined>;
   /**
    * Reads a file and finds all errors of its configuration.
+   * @param fetching whether to also fetch the secrets that the configuration refers to.
    * @throws ConfigErrors when it cannot be read or parsed.
    */
-  examineFile(file: string, reading: boolean): Promise<Examined & { readonly document: Document }>;
+  examineFile(file: string, reading: boolean, fetching?: boolean): Promise<Examined & { readonly document: Document }>;
 }
 
 /** Runs a function with the components of a catalogue, which are released at the end. */
@@ -43,8 +45,8 @@ export async function withTools<T>(
     registry = examined.registry;
     return examined;
   };
-  const examineData = async (data: unknown, reading: boolean) =>
-    met(await examine(data, { ...(plugins !== undefined && { plugins }) }, base, reading));
+  const examineData = async (data: unknown, reading: boolean, secrets?: SecretValues) =>
+    met(await examine(data, { ...(plugins !== undefined && { plugins }) }, base, reading, secrets));
   const registryOf = async (data: unknown, demanding = true) => {
     const known = await registryFor(data, plugins, base, new ReadFiles());
     if (demanding && known.errors.length > 0) throw new ConfigErrors(known.errors);
@@ -59,9 +61,12 @@ export async function withTools<T>(
       registryOf,
       isSecret: (pointer, value) => secretsKnownTo(registry)(pointer, value),
       examine: examineData,
-      async examineFile(file, reading) {
+      async examineFile(file, reading, fetching = false) {
         const document = await readDocument(file);
-        return { document, ...(await examineData(document.data, reading)) };
+        const fetched = fetching ? await fetchForCheck(document.data, plugins, base) : null;
+        const examined = await examineData(document.data, reading, fetched?.values);
+        const errors = [...examined.errors, ...notReported(fetched?.errors ?? [], examined.errors)];
+        return { document, ...examined, errors };
       },
     });
   } finally {

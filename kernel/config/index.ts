@@ -50,7 +50,7 @@ export {
 } from './schema/schema.ts';
 export { unusedOptions } from './schema/unused-options.ts';
 export { compileSchema, type Validate } from './schema/validate.ts';
-export { rememberSecret, rememberText } from './secrets/read-secrets.ts';
+export { maskStored, rememberStored, rememberText } from './secrets/read-secrets.ts';
 export {
   fillSecrets,
   type IsScheme,

@@ -1,4 +1,5 @@
 import type { Catalogue, Events, LogSinks, Role, Services } from '#contract';
+import { maskStored } from '../config/index.ts';
 import { Containment } from '../containment/containment.ts';
 import { InternalErrors } from '../containment/internal-errors.ts';
 import { DeniedAddresses } from '../contract/internal.ts';
@@ -56,7 +57,7 @@ export function openEngine(catalogue: Catalogue, options: EngineOptions): Engine
   const ownSinks = options.sinks ? null : createSinks();
   const sinks = options.sinks ?? ownSinks!;
   const defaultLogging = { level: debug ? 'DEBUG' : 'INFO', silent: options.log === false } as const;
-  const log = createLog(joinLogging([], sinks, defaultLogging).application);
+  const log = createLog(joinLogging([], sinks, defaultLogging).application, maskStored);
   const denied = new DeniedAddresses();
   const readiness = { isDraining: false };
   const registry = new Registry(catalogue, {

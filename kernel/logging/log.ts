@@ -30,8 +30,9 @@ interface Core {
 /**
  * Creates the application log: one winston logger whose transports are the outputs. A line below the level costs one
  * comparison: its message is not built and winston is not called.
+ * @param mask hides secrets in a line. Default: lines are written as they are.
  */
-export function createLog(settings: LogSettings): ApplicationLog {
+export function createLog(settings: LogSettings, mask = (text: string) => text): ApplicationLog {
   const logger = winston.createLogger({ levels, format: unchanged, transports: [] });
   let { level } = settings;
   let count = 0;
@@ -39,7 +40,7 @@ export function createLog(settings: LogSettings): ApplicationLog {
     verbosity: -1,
     write(lineLevel, component, message) {
       count += 1;
-      const text = typeof message === 'string' ? message : made(message);
+      const text = mask(typeof message === 'string' ? message : made(message));
       const whole = component === '' ? text : `${component} ${text}`;
       logger.log({ id: count, time: Date.now(), level: lineLevel, component, text, message: whole });
     },

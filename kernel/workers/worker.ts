@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Catalogue, ListenAddress, LogLevel, LogSinks } from '#contract';
-import { type Document, parseAfter, rememberSecret } from '../config/index.ts';
+import { type Document, parseAfter, rememberStored } from '../config/index.ts';
 import { ConfigErrors, GatewayError } from '../contract/internal.ts';
 import { type Engine, openEngine } from '../control/engine.ts';
 import type { Prepared } from '../control/generations.ts';
@@ -110,7 +110,7 @@ export class Worker {
   async #prepare(order: PrepareOrder | ChangeOrder): Promise<void> {
     const { revision, file, files } = order;
     const secrets = new Map(order.secrets);
-    for (const value of secrets.values()) rememberSecret(value);
+    for (const value of secrets.values()) rememberStored(value);
     const text = this.#textOf(order);
     await this.#abort();
     this.#wanted = order;

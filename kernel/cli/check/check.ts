@@ -39,6 +39,7 @@ const flags = {
     otherwise: '3s',
     about: 'Timeout of each connection attempt.',
   },
+  secrets: { type: 'boolean', about: 'Also fetch the secrets that the configuration refers to from their stores.' },
   lint: {
     type: 'boolean',
     short: 'l',
@@ -86,7 +87,7 @@ const flags = {
 /**
  * Validates a configuration without keeping anything. Plain `check`, `-l` and `-n` check everything that needs no other
  * files and no network; `-t` also reads the files that the document refers to; `--connect` also tests connections to
- * its servers; `-s` also validates it against a given schema. `--fix` first fixes errors with a single possible
+ * its servers; `--secrets` also fetches secrets; `-s` also validates it against a given schema. `--fix` first fixes errors with a single possible
  * correction. With `--admin`, a running gateway checks the file. Exit code 0 when it is valid, 1 when not, 3 when that
  * gateway does not respond. Results go to standard output; in the text format, findings go to standard error.
  */
@@ -109,7 +110,8 @@ export const check: Command = {
     const isReading = Boolean(values['test-routes'] || values['test-gin-routes']) || connectMs !== null;
     const within = { ...context, plugins: values.plugins };
     if (values.fix) await fixByExamining(file, within, isReading);
-    const inspection = { file, context: within, isReading, connectMs, schema: values['lint-schema'] };
+    const isFetching = values.secrets === true;
+    const inspection = { file, context: within, isReading, isFetching, connectMs, schema: values['lint-schema'] };
     const report = async (client: AdminClient | null): Promise<number> => {
       if (format.isForPeople) stdout.write(`Parsing configuration file: ${file}\n`);
       const { findings, config, unread = [], unreported = 0, addresses } = await inspect(inspection, client);
@@ -135,7 +137,9 @@ export const check: Command = {
 /** Checks flag combinations. @throws UsageError for flags for a running gateway without `--admin`, or the reverse. */
 function demandFittingFlags(values: Readonly<Record<string, unknown>>): void {
   const isRemote = values['admin'] !== undefined;
-  const others = isRemote ? ['fix', 'lint-schema', 'debug', 'connect'] : ['admin-token-file', 'state-dir', 'ca'];
+  const others = isRemote
+    ? ['fix', 'lint-schema', 'debug', 'connect', 'secrets']
+    : ['admin-token-file', 'state-dir', 'ca'];
   const stray = others.find((name) => values[name] !== undefined);
   if (stray !== undefined)
     throw new UsageError(`--${stray} ${isRemote ? 'cannot be combined with' : 'requires'} --admin`);
@@ -184,6 +188,8 @@ interface Inspection {
   readonly context: CommandContext;
   /** Whether to also read the files that the document refers to. */
   readonly isReading: boolean;
+  /** Whether to also fetch the secrets that the document refers to. */
+  readonly isFetching: boolean;
   /** Timeout for connecting to each server, in milliseconds; null to not connect. */
   readonly connectMs: number | null;
   /** Path or URL of an additional schema. */
@@ -204,13 +210,14 @@ interface Inspected extends Pick<Checked, 'findings'>, Partial<Pick<Checked, 'un
  * @param client of the gateway that checks the file; null to check locally. A file that cannot be read is not sent.
  */
 async function inspect(
-  { file, context, isReading, connectMs, schema }: Inspection,
+  { file, context, isReading, isFetching, connectMs, schema }: Inspection,
   client: AdminClient | null,
 ): Promise<Inspected> {
   try {
     return await withTools(context, async ({ examineFile, isSecret }) => {
       // When a gateway checks the file, this only finds the secrets to mask in excerpts.
-      const { document, config, errors, warnings, unread, upstreams } = await examineFile(file, isReading && !client);
+      const examined = await examineFile(file, isReading && !client, isFetching);
+      const { document, config, errors, warnings, unread, upstreams } = examined;
       if (client) return checkWithRunning(client, document, isReading, isSecret);
       const violations = schema === undefined ? [] : await lintAgainst(schema, document.data);
       const issues = [...errors, ...violations];

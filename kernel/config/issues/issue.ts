@@ -1,6 +1,6 @@
 import { ConfigError, type Data, type DataObject, isObject, setKey } from '#contract';
 import { escapePointer, parentPointer, parsePointer } from '../../values/pointer.ts';
-import { maskReadSecrets } from '../secrets/read-secrets.ts';
+import { maskStored } from '../secrets/read-secrets.ts';
 import { type IsSecret, isSecret } from '../secrets/secret.ts';
 import type { Document } from '../syntax/load.ts';
 import { type KeyOrValue, type Position, PositionedError } from '../syntax/position.ts';
@@ -62,9 +62,9 @@ export function toIssues(
       severity,
       code: error.code,
       namespace: namespaceOf(error.pointer),
-      message: masked(advised(document, error instanceof PositionedError ? error.reason : error.message)),
+      message: maskStored(advised(document, error instanceof PositionedError ? error.reason : error.message)),
       ...(value !== undefined && { value }),
-      ...(error.hint !== undefined && { hint: masked(advised(document, error.hint)) }),
+      ...(error.hint !== undefined && { hint: maskStored(advised(document, error.hint)) }),
       ...(related.length > 0 && { related }),
     };
   });
@@ -109,18 +109,20 @@ function namespaceOf(pointer: string): string {
   return steps[steps.lastIndexOf('extra_config', steps.length - 2) + 1 || steps.length] ?? 'core';
 }
 
-/** Masks secrets from the environment, files and stores. */
-function masked(text: string): string {
-  return maskReadSecrets(text, '***');
-}
-
-/** A copy of an error without secrets from the environment, files and stores; the error itself if it has none. */
+/** A copy of an error without secrets from stores; the error itself if it has none. */
 export function withoutSecrets(error: ConfigError): ConfigError {
   const { code, pointer, hint, fix, ofKey, within, related, cause } = error;
-  const message = masked(error.message);
-  const isMasked = message !== error.message || (hint !== undefined && masked(hint) !== hint);
+  const message = maskStored(error.message);
+  const isMasked = message !== error.message || (hint !== undefined && maskStored(hint) !== hint);
   if (!isMasked || error instanceof PositionedError) return error;
-  return new ConfigError(code, pointer, message, { hint: hint && masked(hint), fix, ofKey, within, related, cause });
+  return new ConfigError(code, pointer, message, {
+    hint: hint && maskStored(hint),
+    fix,
+    ofKey,
+    within,
+    related,
+    cause,
+  });
 }
 
 const MAX_VALUE = 200;

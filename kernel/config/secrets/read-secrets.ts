@@ -5,6 +5,8 @@ const SHORTEST = 4;
 const MOST = 1000;
 
 const values = new Set<string>();
+/** Those that came from stores of secrets. Others, such as host names in variables, are often needed in messages. */
+const stored = new Set<string>();
 /** Texts that references to secrets have become, of any length. */
 const texts = new Set<string>();
 
@@ -14,6 +16,17 @@ const texts = new Set<string>();
  */
 export function rememberSecret(value: string): void {
   if (value.length >= SHORTEST) remember(values, value);
+}
+
+/** Remembers the value of a secret in a store, so that messages and logs do not show it either. */
+export function rememberStored(value: string): void {
+  rememberSecret(value);
+  if (value.length >= SHORTEST) remember(stored, value);
+}
+
+/** Masks the values of secrets in stores. */
+export function maskStored(text: string): string {
+  return stored.size === 0 ? text : masked(text, stored, '***');
 }
 
 /** Remembers a text that a reference has become: it is not a literal of the document. */
@@ -42,9 +55,12 @@ export function holdsReadSecret(text: string): boolean {
 
 /** Masks all such values in a text. */
 export function maskReadSecrets(text: string, mask: string): string {
-  if (values.size === 0) return text;
-  if (values.has(text)) return mask;
-  let masked = text;
-  for (const value of values) if (value.length >= 2 * SHORTEST) masked = masked.replaceAll(value, mask);
-  return masked;
+  return values.size === 0 ? text : masked(text, values, mask);
+}
+
+function masked(text: string, secrets: ReadonlySet<string>, mask: string): string {
+  if (secrets.has(text)) return mask;
+  let result = text;
+  for (const value of secrets) if (value.length >= 2 * SHORTEST) result = result.replaceAll(value, mask);
+  return result;
 }

@@ -1,7 +1,7 @@
 import { ConfigError, isObject, type Log } from '#contract';
 import {
   mayReferToSecrets,
-  rememberSecret,
+  rememberStored,
   type SecretReference,
   type SecretValues,
   secretReferences,
@@ -112,7 +112,7 @@ async function hold(
     (isKnown || isTolerant ? warnings : errors).push(error);
   }
   if (errors.length > 0) throw new ConfigErrors(errors);
-  for (const value of values.values()) rememberSecret(value);
+  for (const value of values.values()) rememberStored(value);
   const declined = given
     ? new Map([...latestValues(references, known)].filter(([id, value]) => value !== given.get(id)))
     : new Map();

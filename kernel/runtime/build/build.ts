@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ConfigError, type Data, parsePointer, type ServiceConfig } from '#contract';
-import { parentPointer, valueAt } from '../../config/index.ts';
+import { parentPointer, type SecretValues, valueAt } from '../../config/index.ts';
 import { ConfigErrors } from '../../contract/internal.ts';
 import type { NamedUpstream } from '../../pipeline/attach/upstreams.ts';
 import { type Compiled, compile } from '../../pipeline/compile/compile.ts';
@@ -137,15 +137,17 @@ export type Reach = 'closed' | 'plugins' | 'files';
  * Finds all errors of a configuration and keeps nothing. Every component is built; the network is not used.
  * @param reading reads the files that the configuration names as well, such as certificates and keys; otherwise they are
  *   listed as unread. Plugins are always read if they exist.
+ * @param secrets values of references to secrets. Errors of values without them are not reported.
  */
 export async function examine(
   data: unknown,
   overrides: Overrides,
   registry: Registry,
   reading: boolean,
+  secrets?: SecretValues,
 ): Promise<Examined> {
   const readable = new ReadFiles();
-  const read = await readConfig(data, overrides, registry, readable);
+  const read = await readConfig(data, overrides, registry, readable, null, secrets);
   const { config, origin } = read;
   const named = new NamedFiles();
   const files = reading ? readable : named;
@@ -160,7 +162,7 @@ export async function examine(
     const { warnings } = configBuild;
     const errors = configBuild.errors.filter((error) => !isAbsent(error, absent));
     return {
-      config,
+      config: read.shown ?? config,
       compiled,
       registry: known,
       errors,
@@ -192,7 +194,7 @@ export async function hashOfExamined({ config, files }: Examined): Promise<strin
 }
 
 /** Build context for a configuration that is only inspected. */
-function standalone(registry: Registry): BuildContext {
+export function standalone(registry: Registry): BuildContext {
   return { registry, cache: new RefCountedCache(), mirrors: new Mirrors(), role: 'alone', containment: null };
 }
 

@@ -317,6 +317,14 @@ describe('secrets from stores', () => {
     });
   });
 
+  it('are masked in lines of components in the application log', async () => {
+    store.set('s', 'http://user:the-password@127.0.0.1:9');
+    store.set('t', 'logged-secret');
+    await start(config('${acme:s} ${acme:t}'));
+    gateway!.log.at('[TEST]').error('cannot use logged-secret');
+    ok(sinks.lines.at(-1)!.includes('[TEST] cannot use ***'), sinks.lines.at(-1));
+  });
+
   it('are placeholders in an examination, whose errors are not reported there', async () => {
     await start(config('x'));
     const source = config('${acme:s}', { timeout: '${acme:s}' });
