@@ -65,6 +65,6 @@ describe('check of references to secrets', () => {
   it('does not combine --secrets with --admin', async () => {
     const { code, err } = await check(config(), '--secrets', '--admin', '127.0.0.1:1');
     equal(code, 2);
-    match(err, /--secrets excludes --admin/);
+    match(err, /--secrets cannot be combined with --admin/);
   });
 });
