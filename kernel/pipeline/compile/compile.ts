@@ -9,7 +9,7 @@ import {
   type Wrap,
 } from '#contract';
 import { joinPointer } from '../../config/index.ts';
-import { ANY, scheduler, virtualName } from '../../contract/internal.ts';
+import { scheduler, virtualName } from '../../contract/internal.ts';
 import { sortByOrder } from '../../registry/order.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Attached } from '../attach/attach.ts';
@@ -24,6 +24,7 @@ import type { NestedPipe } from './nested.ts';
 import { PlainEndpoints } from './plain-endpoints.ts';
 import type { Route } from './route.ts';
 import { attachService, compileRest, type Earlier, type ServiceFrame } from './service-frame.ts';
+import { refuseTaken } from './taken-paths.ts';
 
 /** A compiled configuration. */
 export interface Compiled {
@@ -134,24 +135,6 @@ function warnOfUnreachable({ config, noticed }: Build, service: readonly Attache
     const hint = names.length > 0 ? `one of ${names.join(', ')}` : 'declare the host in a component at the root';
     noticed.push(new ConfigError('ROUTE_UNREACHABLE', joinPointer('/endpoints', index, 'endpoint'), message, { hint }));
   }
-}
-
-/** Rejects endpoints with a path that a plugin handles itself. Code: ROUTE_COLLISION. */
-function refuseTaken(build: Build, own: Compiled['own'], routes: readonly Route[]): void {
-  if (own.length === 0) return;
-  const exact = new Map(own.map(({ plugin, route }) => [route.path, { plugin, route }]));
-  for (const { endpoint } of routes) {
-    const taken = exact.get(endpoint.endpoint);
-    if (!taken || !overlap(taken.route.method, endpoint.method)) continue;
-    const pointer = joinPointer('/endpoints', build.config.endpoints.indexOf(endpoint), 'endpoint');
-    const message = `"${taken.plugin.name}" answers ${endpoint.method} ${endpoint.endpoint}`;
-    build.errors.push(new ConfigError('ROUTE_COLLISION', pointer, message, { hint: 'another path' }));
-  }
-}
-
-/** Whether the methods of two routes overlap. @param own method of a plugin's own route; undefined for every method. */
-function overlap(own: string | undefined, declared: string): boolean {
-  return own === undefined || declared === ANY || own === declared;
 }
 
 /**

@@ -106,6 +106,10 @@ export const routeErrors: Codes = {
     'The path belongs to the gateway itself, such as the health check.',
     'Choose another path, or move `health_path` or `ready_path`.',
   ],
+  ROUTE_SHADOWED: [
+    'A component serves a path that an endpoint with variables also matches: such requests never reach the endpoint.',
+    'Change the path of the endpoint, or of the component, or ignore the warning if that is intended.',
+  ],
   ROUTE_UNREACHABLE: ['No request can reach the endpoint: its virtual host does not exist.', 'Correct the host name.'],
   SPLIT_BACKEND: [
     'A variant of a split names a backend that does not exist or is a shadow.',

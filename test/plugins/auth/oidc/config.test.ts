@@ -106,4 +106,34 @@ describe('the configuration of auth/oidc', () => {
     deepEqual(await faults({ endpoints: [endpoint('/a', {})] }), [`OIDC_PROVIDER ${at(0, 'extra_config/auth~1oidc')}`]);
     equal((await faults({ extra_config: { 'auth/oidc': root() }, endpoints: [endpoint('/a', {})] })).length, 0);
   });
+
+  it('causes a warning with an endpoint whose variables match a path of a provider', async () => {
+    const gateway = await startGateway({
+      disable_rest: true,
+      extra_config: { 'auth/oidc': root() },
+      endpoints: [
+        endpoint('/oidc/{name}/login', {}),
+        endpoint('/{area}/main/back{what}', {}, { method: 'POST' }),
+        endpoint('/oidc/{name}/callback', {}, { method: 'POST' }),
+        endpoint('/oidc/{name}/profile', {}),
+        endpoint('/{a}/{b}/{c}', {}),
+        endpoint('/oidc/{name}', {}),
+      ],
+    });
+    const found = gateway.status.warnings.filter(({ code }) => code === 'ROUTE_SHADOWED');
+    await gateway.close();
+    deepEqual(
+      found.map(({ pointer, message }) => [pointer, message]),
+      [
+        [
+          at(0, 'endpoint'),
+          '"auth/oidc" answers GET /oidc/main/login: such requests never reach GET /oidc/{name}/login',
+        ],
+        [
+          at(1, 'endpoint'),
+          '"auth/oidc" answers POST /oidc/main/backchannel-logout: such requests never reach POST /{area}/main/back{what}',
+        ],
+      ],
+    );
+  });
 });
