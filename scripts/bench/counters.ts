@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { start } from './children.ts';
-import type { Attached } from './scenario.ts';
+import type { Attached, ServiceComponents } from './scenario.ts';
 
 /** Components that count in Redis, by scenario name; empty when Redis is not on PATH. */
 export const redisComponents: readonly (readonly [name: string, attach: (folder: string) => Attached])[] =
@@ -15,7 +15,7 @@ export const redisComponents: readonly (readonly [name: string, attach: (folder:
 let port: number | undefined;
 
 /** Component that connects to a Redis server, which is started on first use and ends with the benchmark. */
-function redis(folder: string): object {
+function redis(folder: string): ServiceComponents {
   if (port === undefined) {
     // Unique, because concurrent processes have different numbers.
     port = 20_000 + (process.pid % 10_000);

@@ -13,15 +13,24 @@ import { withPlugins } from '../../kernel/registry/registry.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { freePort } from '../free-port.ts';
 import { componentScenarios as ofComponents } from './components.ts';
+import { compressionScenarios } from './compression.ts';
 import { modelScenarios } from './models.ts';
 import { pick, positive } from './options.ts';
 import { small } from './payloads.ts';
+import { promptScenarios } from './prompts.ts';
 import { type Attached, configWith, endpointOf, type Scenario } from './scenario.ts';
 import { type Quartiles, quartiles, spread } from './spread.ts';
 import { table } from './table.ts';
-import { toolScenario } from './tool-calls.ts';
+import { remoteToolScenario, toolScenario } from './tool-calls.ts';
 
-const componentScenarios = [...ofComponents, toolScenario, ...modelScenarios];
+const componentScenarios = [
+  ...ofComponents,
+  ...compressionScenarios,
+  toolScenario,
+  remoteToolScenario,
+  ...modelScenarios,
+  ...promptScenarios,
+];
 
 /**
  * CPU time that a component adds to a request, in microseconds: two gateways in this process, one without and one with
@@ -42,15 +51,16 @@ const WARM_UP_PAIRS = 20;
 const CALM_SHARE = 1 / 3;
 
 const body = Buffer.from(JSON.stringify(small));
-const head = ['Content-Type', 'application/json', 'Content-Length', String(body.length), 'ETag', '"fixed"'];
 const constant = definePlugin({
   name: 'backend/constant',
   contract: 1,
   description: 'Answers at once, always the same.',
   places: [
-    atBackend({ type: 'object' }, () => ({
-      protocol: { hostless: true, call: () => Reply.raw(200, new HeaderBag([...head]), body) },
-    })),
+    atBackend({ type: 'object', properties: { body: { type: 'string', description: 'JSON.' } } }, ({ config }) => {
+      const bytes = config.body === undefined ? body : Buffer.from(config.body);
+      const head = ['Content-Type', 'application/json', 'Content-Length', String(bytes.length), 'ETag', '"fixed"'];
+      return { protocol: { hostless: true, call: () => Reply.raw(200, new HeaderBag([...head]), bytes) } };
+    }),
   ],
 });
 
@@ -77,8 +87,10 @@ function ask(
   const nowhere = connection as unknown as Socket;
   const message = new IncomingMessage(nowhere);
   Object.assign(message, { complete: true, method, url, rawHeaders: [...rawHeaders, ...headers], ...version });
+  // The parser would have derived these from the raw headers.
+  const coding = rawHeaders.indexOf('accept-encoding');
+  if (coding >= 0) message.headers['accept-encoding'] = rawHeaders[coding + 1]!;
   if (body !== undefined) {
-    // The parser would have derived these from the raw headers.
     message.headers['content-length'] = String(body.length);
     message.push(body);
   }
@@ -121,22 +133,23 @@ interface Backend {
 }
 
 /** Replaces a backend with a constant response; in a workflow or a router, its own backends are replaced. */
-function answered(backend: Backend): Backend {
+function answered(backend: Backend, answer: object): Backend {
   const { extra_config: extra = {} } = backend;
-  return { ...backend, extra_config: { ...extra, ...replacedIn(extra) } };
+  return { ...backend, extra_config: { ...extra, ...replacedIn(extra, answer) } };
 }
 
-function replacedIn({ workflow, 'ai/router': router }: NonNullable<Backend['extra_config']>): object {
-  const inside = (pipe: Pipe): Pipe => ({ ...pipe, backend: pipe.backend.map(answered) });
+function replacedIn({ workflow, 'ai/router': router }: NonNullable<Backend['extra_config']>, answer: object): object {
+  const inside = (pipe: Pipe): Pipe => ({ ...pipe, backend: pipe.backend.map((backend) => answered(backend, answer)) });
   if (workflow) return { workflow: inside(workflow) };
-  return router ? { 'ai/router': { ...router, targets: router.targets.map(inside) } } : { [constant.name]: {} };
+  return router ? { 'ai/router': { ...router, targets: router.targets.map(inside) } } : { [constant.name]: answer };
 }
 
 async function open(scenario: Scenario, components: Attached): Promise<Lane> {
   const { backend, ...endpoint } = endpointOf(scenario, components) as { backend: Backend[] };
   const port = await freePort();
+  const answer = scenario.answers === undefined ? {} : { body: JSON.stringify(scenario.answers) };
   const config = configWith(
-    [{ ...endpoint, backend: backend.map(answered) }, ...(components.endpoints ?? [])],
+    [{ ...endpoint, backend: backend.map((one) => answered(one, answer)) }, ...(components.endpoints ?? [])],
     'http://x',
     port,
     false,

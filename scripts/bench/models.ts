@@ -26,6 +26,20 @@ const targets = ['fast', 'careful'].map((provider) => ({ provider, backend: [{ e
 
 const router = { routes: [{ provider: 'fast' }], failover: 'careful', targets };
 
+const gates = {
+  'ai/classifiers': {
+    gates: [
+      { name: 'premium', rule: 'header', header: { name: 'X-Plan', value: 'premium' } },
+      { name: 'json', rule: 'header', header: { name: 'Content-Type', value: 'application/json' } },
+    ],
+  },
+};
+
+const gated = [
+  { gates: ['premium'], provider: 'careful' },
+  { gates: ['json'], provider: 'fast' },
+];
+
 const quota = {
   'governance/processors': {
     quotas: [{ name: 'tokens', rules: [{ name: 'free', limits: [{ amount: 1e12, unit: 'day' }] }] }],
@@ -58,10 +72,16 @@ const direct: Attached = { service: providers, backend: model('fast') };
 export const modelScenarios: readonly Scenario[] = [
   scenario('model', {}, direct),
   scenario('model-router', direct, { service: providers, backend: { 'ai/router': router } }),
+  // A gate that the request passes, and one that it does not.
+  scenario(
+    'model-gates',
+    { service: providers, backend: { 'ai/router': router } },
+    { service: { ...providers, ...gates }, backend: { 'ai/router': { ...router, routes: gated } } },
+  ),
   scenario('model-budget', direct, {
     ...direct,
     service: { ...providers, ...quota },
     endpoint: { 'governance/quota': budget },
   }),
-  scenario('model-unused', {}, { service: { ...providers, ...quota } }),
+  scenario('model-unused', {}, { service: { ...providers, ...gates, ...quota } }),
 ];

@@ -38,6 +38,8 @@ export interface Scenario {
   readonly attach?: (folder: string) => Attached;
   /** Components of the gateway to compare with, in measurements without sockets. Default: none. */
   readonly without?: Attached;
+  /** Response of the backend in measurements without sockets, as JSON. Default: 1 KiB. */
+  readonly answers?: object;
   /**
    * Requests per turn of the event loop in measurements without sockets, since requests to another server are sent
    * together. Default: 1.
@@ -47,9 +49,15 @@ export interface Scenario {
   readonly requests?: number;
 }
 
+/** Components of the service, by namespace. */
+export interface ServiceComponents {
+  readonly router?: object;
+  readonly [namespace: string]: unknown;
+}
+
 /** Components at their places, and what to send for them. */
 export interface Attached {
-  readonly service?: object;
+  readonly service?: ServiceComponents;
   readonly endpoint?: object;
   readonly backend?: object;
   /** Folder with the modules that they name. */
@@ -78,7 +86,7 @@ export function configWith(
   upstream: string,
   port: number,
   accessLog = false,
-  service: object = {},
+  service: ServiceComponents = {},
   settings: object = {},
 ): object {
   return {
@@ -88,7 +96,7 @@ export function configWith(
     port,
     listen_ip: '127.0.0.1',
     host: [upstream],
-    extra_config: { router: { disable_access_log: !accessLog }, ...service },
+    extra_config: { ...service, router: { disable_access_log: !accessLog, ...service.router } },
     endpoints,
   };
 }
