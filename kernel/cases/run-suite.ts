@@ -14,6 +14,9 @@ export interface SuiteOptions extends SandboxOptions {
   readonly against: URL | null;
 }
 
+/** Number of gateways that are open or opening at a time: one runs tests while the next ones read their files. */
+const AHEAD = 4;
+
 /** Result of all tests. */
 export interface SuiteResult {
   readonly results: readonly TestResult[];
@@ -36,20 +39,25 @@ export async function runSuite(files: readonly TestFile[], options: SuiteOptions
   let coverage: Coverage | null = null;
   const specs = files.filter(({ isSpec }) => isSpec);
   const groups = [...files.filter(({ isSpec }) => !isSpec).map((file) => [file]), ...(specs.length > 0 ? [specs] : [])];
-  for (const [at, group] of groups.entries()) {
-    const target = await open(group, options);
-    try {
+  const opening: Promise<Opened>[] = [];
+  try {
+    for (const [at, group] of groups.entries()) {
+      for (const next of groups.slice(at + opening.length, at + AHEAD)) opening.push(openAhead(next, options));
+      const target = await opening[0]!;
       for (const file of group) for (const test of file.tests) results.push(await target.run(file, test));
       const served = at === groups.length - 1 && 'sandbox' in target ? target.sandbox.gateway.serving : null;
-      if (served)
+      if (served) {
         coverage = await coverageOf(
           served,
           files.flatMap(({ tests }) => tests),
         );
+      }
       for (const refusal of target.refusals) refusals.add(refusal);
-    } finally {
+      opening.shift();
       await target.close();
     }
+  } finally {
+    for (const each of await Promise.allSettled(opening)) if (each.status === 'fulfilled') await each.value.close();
   }
   const order = new Map(files.map((file, at) => [file, at]));
   results.sort((one, other) => order.get(one.file)! - order.get(other.file)!);
@@ -57,6 +65,13 @@ export async function runSuite(files: readonly TestFile[], options: SuiteOptions
 }
 
 type Opened = Target | Awaited<ReturnType<typeof openTarget>>;
+
+/** Opens a target that is awaited later. */
+function openAhead(files: readonly TestFile[], options: SuiteOptions): Promise<Opened> {
+  const opened = open(files, options);
+  opened.catch(() => {});
+  return opened;
+}
 
 async function open(
   files: readonly TestFile[],
