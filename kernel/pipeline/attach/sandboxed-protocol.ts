@@ -33,7 +33,8 @@ export function sandboxed(
 ): Protocol {
   const protocol = at.protocol!;
   if (reads.ports.includes(httpSigners.name)) return protocol;
-  const within = upstreams.find(({ pointer: named }) => named.startsWith(`${pointer}/`));
+  // A pipe within the component has protocols of its own.
+  const within = upstreams.find((each) => each.plugin === plugin && each.pointer.startsWith(`${pointer}/`));
   const server = (within ?? hosts.find((host) => host.plugin === plugin))?.upstream;
   if (!server && !plugin.source) return protocol;
   const address = server ? withoutUser(server.address) : '';

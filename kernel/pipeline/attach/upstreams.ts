@@ -6,6 +6,8 @@ import type { Location, NamedHost } from './location.ts';
 export interface NamedUpstream {
   readonly pointer: string;
   readonly upstream: Upstream;
+  /** The plugin that connects to it. */
+  readonly plugin: Plugin;
 }
 
 /** List of recorded upstreams; null when they are not recorded. */
@@ -22,7 +24,7 @@ export function nameUpstream(
   at: string | number,
 ): void {
   if (typeof at === 'number') hosts?.push({ plugin, index: at, upstream });
-  else upstreams?.push({ pointer: pointer + at, upstream });
+  else upstreams?.push({ pointer: pointer + at, upstream, plugin });
 }
 
 /**
@@ -39,7 +41,7 @@ export function nameHosts(
 ): void {
   const own = named.filter(({ plugin }) => plugin === protocol);
   // An HTTP client next to another protocol does not call these hosts.
-  for (const { index, upstream } of own.length > 0 ? own : areCalled ? named : []) {
-    upstreams?.push({ pointer: joinPointer(pointer, 'host', index), upstream });
+  for (const { index, upstream, plugin } of own.length > 0 ? own : areCalled ? named : []) {
+    upstreams?.push({ pointer: joinPointer(pointer, 'host', index), upstream, plugin });
   }
 }
