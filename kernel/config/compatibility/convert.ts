@@ -15,6 +15,7 @@ export function convertComponents(document: DataObject, origin: Origin, known: K
       error: (code, pointer, message, options) => report.error(code, origin.pointer(pointer), message, options),
       warn: (code, pointer, message, options) => report.warn(code, origin.pointer(pointer), message, options),
       moved: (parent, key, ...from) => origin.renamed(parent, key, ...from),
+      derived: (pointer) => origin.derive(pointer),
       holders: holdersIn,
     });
   }

@@ -37,6 +37,10 @@ export interface Origin {
   renamed(parent: string, newKey: string, ...oldKeys: string[]): void;
   /** @param pointer of a value that is an old name of `value`, with current names. */
   replaced(pointer: string, value: string): void;
+  /** Records that everything at a pointer, with current names, was copied from elsewhere in the document. */
+  derive(pointer: string): void;
+  /** True for a pointer, with current names, at or below a copy. */
+  isDerived(pointer: string): boolean;
   /** Translates a pointer to the names of the document. */
   pointer(pointer: string): string;
   /** All renamed keys, by pointer in the document. */
@@ -48,6 +52,7 @@ export interface Origin {
 export function createOrigin(): Origin {
   const oldKeys = new Map<string, string>();
   const values = new Map<string, string>();
+  const copies = new Set<string>();
   const original = (pointer: string): string => {
     if (oldKeys.size === 0 || pointer === '') return pointer;
     let renewed = '';
@@ -65,6 +70,8 @@ export function createOrigin(): Origin {
     replaced(pointer, value) {
       values.set(pointer, value);
     },
+    derive: (pointer) => void copies.add(pointer),
+    isDerived: (pointer) => copies.size > 0 && [...copies].some((copy) => `${pointer}/`.startsWith(`${copy}/`)),
     pointer: original,
     renames: () =>
       [...oldKeys.keys()].map((renewed) => ({ pointer: original(renewed), key: parsePointer(renewed).at(-1)! })),

@@ -53,6 +53,8 @@ export interface Normalized {
    * out.
    */
   readonly origin: (pointer: string) => string;
+  /** True for a pointer in `config` to a copy of another part of the document. */
+  readonly isDerived?: (pointer: string) => boolean;
   /** Pointers in the document of values whose references to secrets have no value: errors there are not reported. */
   readonly unfilled?: ReadonlySet<string>;
   /** True if every endpoint depends only on its own settings and on the fields of the service. */
@@ -131,6 +133,7 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   const errors = [...report.errors, ...notReported(rules.errors, report.errors)];
   return {
     ...soundEndpoints(service, structure, origin.pointer),
+    isDerived: origin.isDerived,
     isPlain,
     errors: withUnresolved(errors, unresolved),
     warnings: [...report.warnings, ...rules.warnings, ...notReported(unresolved, errors)],

@@ -114,7 +114,9 @@ export class ConfigBuild {
   }
 
   get warnings(): readonly ConfigError[] {
-    const all = [...listed(this.#registering, 'warnings'), ...this.noticed];
+    const { isDerived } = this.normalized;
+    const isOfOriginal = ({ code, pointer }: ConfigError) => code !== 'SECRET_LITERAL' || !isDerived?.(pointer);
+    const all = [...listed(this.#registering, 'warnings'), ...this.noticed].filter(isOfOriginal);
     return [...this.normalized.warnings, ...all.map(this.#place)];
   }
 

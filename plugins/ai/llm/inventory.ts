@@ -119,6 +119,7 @@ export class Inventory {
     }
     Object.assign(backend, structuredClone(provider.address));
     components['ai/llm'] = { ...rest, ...structuredClone(provider.settings) };
+    this.report.derived(joinPointer(pointer, 'extra_config', 'ai/llm'));
   }
 }
 

@@ -156,7 +156,7 @@ function converted({ name, convert }: Plugin, level: Level, config: unknown): un
   const endpoint = { backend, extra_config: level === 'endpoint' ? components : {} };
   const errors: ConfigError[] = [];
   const error = (...given: ConstructorParameters<typeof ConfigError>) => void errors.push(new ConfigError(...given));
-  convert?.({ endpoints: [endpoint] }, { error, warn() {}, moved() {}, holders: holdersIn });
+  convert?.({ endpoints: [endpoint] }, { error, warn() {}, moved() {}, derived() {}, holders: holdersIn });
   if (errors.length > 0) throw new ConfigErrors(errors);
   return components[name];
 }

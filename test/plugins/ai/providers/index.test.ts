@@ -106,6 +106,18 @@ describe('ai/providers', function () {
     ok(!shown.includes('key-of-the-gateway'));
   });
 
+  it('reports a literal credential once, where it is declared, however many backends and routers refer to it', async () => {
+    const routed = [{ extra_config: { 'ai/router': { routes: [{ provider: 'fast' }] } } }];
+    for (const backends of [referring(), routed]) {
+      const gateway = await serve([provider()], backends);
+      const literals = gateway.status.warnings.filter(({ code }) => code === 'SECRET_LITERAL');
+      deepEqual(
+        literals.map(({ pointer }) => pointer),
+        ['/extra_config/ai~1providers/providers/0/credentials'],
+      );
+    }
+  });
+
   it('reports unknown, misspelled and duplicate names', async () => {
     deepEqual(await issues([provider()], referring({ provider: 'fats' })), ['LLM_PROVIDER /provider']);
     deepEqual(await issues([], referring()), ['LLM_PROVIDER /provider']);
