@@ -5,7 +5,7 @@ const SHORTEST = 4;
 const MOST = 1000;
 
 const values = new Set<string>();
-/** Those that came from stores of secrets. Others, such as host names in variables, are often needed in messages. */
+/** Values from stores of secrets. Other remembered values, such as host names in variables, are often needed in messages. */
 const stored = new Set<string>();
 /** Texts that references to secrets have become, of any length. */
 const texts = new Set<string>();

@@ -109,7 +109,7 @@ describe('ai/providers', function () {
   it('reports a literal credential once, where it is declared, however many backends and routers refer to it', async () => {
     const routed = [{ extra_config: { 'ai/router': { routes: [{ provider: 'fast' }] } } }];
     for (const backends of [referring(), routed]) {
-      const gateway = await serve([provider()], backends);
+      const gateway = await serve([provider()], backends as never);
       const literals = gateway.status.warnings.filter(({ code }) => code === 'SECRET_LITERAL');
       deepEqual(
         literals.map(({ pointer }) => pointer),
