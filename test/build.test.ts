@@ -42,6 +42,16 @@ describe('the built code of the package', function () {
     match((await command('check', '-c', 'gateway.json')).stdout, /Syntax OK/);
   });
 
+  it('runs tests of a configuration, with JSON Schema and JMESPath', async () => {
+    const endpoints = [{ endpoint: '/a', backend: [{ host: ['http://a'], url_pattern: '/' }] }];
+    writeFileSync(join(home, 'gateway.json'), JSON.stringify({ version: 3, endpoints }));
+    const backends = { a: { url: '/', response: { body: { id: 1 } } } };
+    const expect = { jmespath: { id: 1 }, body_schema: { required: ['id'] }, backends: { a: { calls: 1 } } };
+    const tests = [{ name: 'a', request: { path: '/a' }, expect }];
+    writeFileSync(join(home, 'tests.json'), JSON.stringify({ backends, tests }));
+    match((await command('test', '-c', 'gateway.json', 'tests.json')).stdout, /^1 passed/m);
+  });
+
   it('shares its classes between gateway, plugins and plugin tests', async () => {
     const same = await outcomeOf(`
       import { ConfigError } from 'sluice';

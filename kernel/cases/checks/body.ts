@@ -87,8 +87,10 @@ function matchCheck(source: string, pointer: string): BodyCheck {
 
 function schemaCheck(schema: Readonly<DataObject>, pointer: string): BodyCheck {
   const { Ajv } = require('ajv') as typeof import('ajv');
+  const { default: addFormats } = require('ajv-formats') as typeof import('ajv-formats');
   const regExp = Object.assign((source: string) => compilePattern(source, pointer), { code: 'pattern' });
   const ajv = new Ajv({ strict: false, allErrors: false, logger: false, code: { regExp: regExp as never } });
+  addFormats.default(ajv);
   let validate: ValidateFunction;
   try {
     validate = ajv.compile(schema);

@@ -72,6 +72,9 @@ describe('the expectation of a body', () => {
     const schema = { type: 'object', required: ['id'], properties: { id: { type: 'string', pattern: '^a+$' } } };
     deepEqual(messages({ body_schema: schema }, '{"id":"aa"}'), []);
     deepEqual(messages({ body_schema: schema }, '{"id":"ab"}'), ['body does not match the schema']);
+    const dated = { properties: { at: { format: 'date-time' } } };
+    deepEqual(messages({ body_schema: dated }, '{"at":"2026-11-26T18:00:00Z"}'), []);
+    deepEqual(messages({ body_schema: dated }, '{"at":"today"}'), ['body does not match the schema']);
     throws(() => bodyChecks({ body_schema: { type: 'thing' } }, ''), { code: 'TEST_SCHEMA' });
     throws(() => bodyChecks({ body_schema: { $ref: 'https://example.com/other.json' } }, ''), { code: 'TEST_SCHEMA' });
     throws(() => bodyChecks({ body_schema: { pattern: '(' } }, ''), { code: 'TEST_PATTERN' });
