@@ -1,10 +1,11 @@
 import { open, opendir, stat } from 'node:fs/promises';
-import { basename, extname, join } from 'node:path';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { ConfigError, copyData, type Data, isObject } from '#contract';
 import { compileSchema, type Document, decodeText, parseDocument, UnreadableError } from '../config/index.ts';
 import { ConfigErrors, fileErrorReason } from '../contract/internal.ts';
 import { compileMocks, compileTest } from './compile-test.ts';
 import type { Mock } from './mock.ts';
+import { readRecording } from './recording.ts';
 import { type FileData, fileSchema, type SpecData, specSchema } from './schema.ts';
 import { compileSpec } from './spec.ts';
 import type { Test } from './test.ts';
@@ -89,8 +90,8 @@ export async function readTests(path: string): Promise<TestFile | RejectedFile> 
   try {
     return { path, document, ...compile(document, path) };
   } catch (error) {
-    if (!(error instanceof ConfigErrors)) throw error;
-    return { path, source: document, errors: error.errors };
+    if (!(error instanceof ConfigErrors || error instanceof ConfigError)) throw error;
+    return { path, source: document, errors: error instanceof ConfigError ? [error] : error.errors };
   }
 }
 
@@ -114,8 +115,9 @@ function compile({ data }: Document, path: string): Pick<TestFile, 'isSpec' | 'm
     const name = basename(path, extname(path));
     return { isSpec, mocks: [], tests: collect([value as SpecData], (spec) => compileSpec(spec, name)) };
   }
-  const { backends, tests } = value as FileData;
-  const mocks = compileMocks(backends);
+  const { backends, recordings, tests } = value as FileData;
+  const recorded = recordings.flatMap((name, at) => readRecording(resolve(dirname(path), name), `/recordings/${at}`));
+  const mocks = [...compileMocks(backends), ...recorded];
   const written = (data as { tests: readonly object[] }).tests;
   const compiled = collect(tests, (test, at) =>
     compileTest(test, `/tests/${at}`, mocks, Object.hasOwn(written[at]!, 'expect')),

@@ -234,6 +234,15 @@ export const fileSchema = {
     'Tests that `sluice test` runs against a configuration, with mocked servers. They run in order on one gateway.',
   properties: {
     backends: mocks,
+    recordings: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      maxItems: 100,
+      default: [],
+      description:
+        'HAR files, relative to this one, whose responses answer requests with equal method and URL that no other mock matches.',
+      examples: [['traffic.har']],
+    },
     tests: { type: 'array', items: testSchema, minItems: 1, maxItems: 10_000, description: 'The tests of the file.' },
   },
   required: ['tests'],

@@ -29,6 +29,10 @@ export const testingErrors: Codes = {
     'Add a mock whose `url`, `method` and `protocol` match, or correct the configuration.',
   ],
   TEST_PATTERN: ['A regular expression of a test is not valid.', 'Correct the expression; the syntax is RE2.'],
+  TEST_RECORDING: [
+    'A HAR file of tests cannot be read, exceeds 64 MiB, or is not in the HAR format.',
+    'Correct the path, or record the traffic again.',
+  ],
   TEST_REQUEST: ['The request of a test has an invalid method or URL.', 'Correct the request.'],
   TEST_RESPONSE: ['The response of the gateway of `--against` exceeds 64 MiB.', 'Test an endpoint with less data.'],
   TEST_SCHEMA: [

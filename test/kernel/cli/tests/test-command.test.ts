@@ -82,6 +82,51 @@ describe('sluice test', () => {
     equal((await run(one, other)).code, 0);
   });
 
+  it('answers with the responses of recordings, in order', async () => {
+    const url = 'http://users:8000/v1/1';
+    const headers = [
+      { name: 'Content-Type', value: 'application/json' },
+      { name: 'Content-Encoding', value: 'gzip' },
+      { name: 'Content-Length', value: '1' },
+      { name: 'Connection', value: 'close' },
+    ];
+    const entry = (text: string, more = {}) => {
+      const content = { mimeType: 'application/json', size: 1, text, ...more };
+      return {
+        startedDateTime: '',
+        time: 1,
+        request: { method: 'GET', url },
+        response: { status: 200, headers, content },
+      };
+    };
+    const encoded = Buffer.from('{"id":2}').toString('base64');
+    const lost = { request: { method: 'GET', url }, response: { status: 0 } };
+    const entries = [entry('{"id":1}'), lost, entry(encoded, { encoding: 'base64' })];
+    write('a/traffic.har', { log: { version: '1.2', creator: { name: 'x' }, entries } });
+    const retry = { 'backend/retry': { attempts: 2, backoff: { base: '1ms' } } };
+    const endpoints = [
+      {
+        endpoint: '/both',
+        extra_config: { proxy: { sequential: true } },
+        backend: [{ url_pattern: '/v1/1' }, { url_pattern: '/v1/1', group: 'again', extra_config: retry }],
+      },
+    ];
+    file = folder.write('gateway.json', { ...config, endpoints });
+    const expect = { status: 200, body: { id: 1, again: { id: 2 } } };
+    const tests = [{ name: 'both', request: { path: '/both' }, expect }];
+    const { code, out } = await run(write('a/tests.json', { recordings: ['traffic.har'], tests }));
+    equal(code, 0, out);
+  });
+
+  it('rejects recordings that are absent or not in the HAR format', async () => {
+    write('bad.har', { log: { entries: [{ request: { method: 'GET', url: '/' } }] } });
+    for (const name of ['absent.har', 'bad.har', '.']) {
+      const { code, err } = await run(write('tests.json', { recordings: [name], tests: [passing] }));
+      equal(code, 1);
+      match(err, /tests\.json:\d+:\d+: error: cannot read the recording .* \[TEST_RECORDING\]/s);
+    }
+  });
+
   it('fails a test whose request has no mock, and names the request', async () => {
     const path = write('tests.json', { tests: [{ ...passing, expect: {} }] });
     const { code, out } = await run(path);
