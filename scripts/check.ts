@@ -18,8 +18,9 @@ const { slowest, record } = parseArgs({
 /** Processes for test files: two more than processors, because many tests wait most of their time. */
 const jobs = availableParallelism() + 2;
 
-/** Runs every test file in one of several processes. */
-function runTests(env: Readonly<Record<string, string>>): Promise<Result> {
+/** Runs every test file in one of several processes, which share the programs that are bundled first. */
+async function runTests(env: Readonly<Record<string, string>>): Promise<Result> {
+  await import('../test/support/programs.ts');
   const mocha = ['node_modules/mocha/bin/mocha.js', '--parallel', '--jobs', String(jobs), ...longestFirst()];
   return run('tests', process.execPath, mocha, true, env);
 }

@@ -87,6 +87,8 @@ describe('the type declarations of the package', function () {
     mkdirSync(join(installed, 'dist'), { recursive: true });
     await run(process.execPath, [
       compiler,
+      '--checkers',
+      '1',
       '--project',
       'tsconfig.build.json',
       '--emitDeclarationOnly',
@@ -107,7 +109,9 @@ describe('the type declarations of the package', function () {
   /** Compiler output for files under strict settings that also check the declarations of libraries. */
   const compile = async (texts: Readonly<Record<string, string>>): Promise<string> => {
     for (const [name, text] of Object.entries(texts)) writeFileSync(join(home, name), text);
-    const { stdout } = await run(process.execPath, [compiler, '--project', home]).catch((error) => error);
+    const { stdout } = await run(process.execPath, [compiler, '--checkers', '1', '--project', home]).catch(
+      (error) => error,
+    );
     for (const name of Object.keys(texts)) rmSync(join(home, name));
     return stdout;
   };
@@ -133,7 +137,13 @@ describe('the type declarations of the package', function () {
 
   it('let the package of the guide to packages compile with its own settings', async () => {
     cpSync('samples/packages/sluice-team', join(home, 'sluice-team'), { recursive: true });
-    const { stdout } = await run('tsc', ['--project', join(home, 'sluice-team')]);
+    const { stdout } = await run(process.execPath, [
+      compiler,
+      '--checkers',
+      '1',
+      '--project',
+      join(home, 'sluice-team'),
+    ]);
     equal(stdout, '');
     ok(existsSync(join(home, 'sluice-team/dist/index.d.ts')));
     rmSync(join(home, 'sluice-team'), { recursive: true });

@@ -51,17 +51,18 @@ const groups = [
  * instance. Only packages that every start loads are bundled (`packages.ts`).
  *
  * A file at the path of each entry re-exports it. Configuration checks are generated (`checks.ts`).
+ * @param more entries in addition to those of the package.
  */
-export async function bundle(folder: string): Promise<void> {
+export async function bundle(folder: string, more: readonly string[] = []): Promise<void> {
   const plugin = withChecks(await makeChecks(), folder);
   const modules = await Promise.all([
-    write(entries, plugin, folder, {
+    write([...entries, ...more], plugin, folder, {
       groups: groups.map((group, index) => ({ ...group, priority: groups.length - index })),
     }),
     ...threads.map((path) => write([path], plugin, folder, false)),
   ]);
   writeFileSync(join(folder, CODE, 'THIRD-PARTY.txt'), licencesOf(modules.flat()));
-  for (const path of [...entries, ...threads]) {
+  for (const path of [...entries, ...more, ...threads]) {
     const file = join(folder, `${path}.js`);
     const target = relative(dirname(file), join(folder, CODE, `${nameOf(path)}.js`));
     mkdirSync(dirname(file), { recursive: true });

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { command as program } from '../../test/support/programs.ts';
 
-const program = fileURLToPath(new URL('../../kernel/bin.ts', import.meta.url));
 const TOKEN = 'chaos';
 
 /** Resource usage of a gateway's processes. */

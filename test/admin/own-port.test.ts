@@ -1,10 +1,10 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import { freePort, until } from '../support/conditions.ts';
 import { startBackend, type TestBackend } from '../support/gateway.ts';
+import { bundledProgram } from '../support/programs.ts';
 import { openAdmin, type TestAdmin } from './support.ts';
 
-const program = fileURLToPath(new URL('../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 describe("a request from a backend to the gateway's own admin port", function () {
   this.timeout(60_000);

@@ -1,12 +1,12 @@
 import { equal } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import type { GatewayOptions } from '../../kernel/sluice.ts';
 import { until } from '../support/conditions.ts';
 import { json, startBackend, type TestBackend } from '../support/gateway.ts';
+import { bundledProgram } from '../support/programs.ts';
 import { openStream, type StreamedResponse } from '../support/stream-client.ts';
 import { openAdmin, type TestAdmin } from './support.ts';
 
-const program = fileURLToPath(new URL('../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 const setups: Readonly<Record<string, GatewayOptions>> = {
   'of one process': {},

@@ -1,5 +1,4 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
 import type { LogDestination } from '#contract';
 import type { Operations } from '#kernel';
@@ -13,10 +12,11 @@ import { startGateway } from '../support/gateway.ts';
 import { everything } from './config.ts';
 import { startSurroundings } from './servers.ts';
 
-const program = fileURLToPath(new URL('../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 import { callUnary } from '../support/grpc/caller.ts';
 import { shopClient } from '../support/grpc/server.ts';
+import { bundledProgram } from '../support/programs.ts';
 
 /** Components that are not in the configuration: those with another name or form here, with a separate process, or whose server address cannot be configured. */
 const leftOut = new Set([

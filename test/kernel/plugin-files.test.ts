@@ -6,6 +6,7 @@ import { silentSinks } from '../../kernel/testing/index.ts';
 import { until } from '../support/conditions.ts';
 import { json, openGateway, startBackend, type TestBackend } from '../support/gateway.ts';
 import { headerSource, PluginFolder } from '../support/plugin-folder.ts';
+import { bundledProgram } from '../support/programs.ts';
 
 describe('plugins from files in a running gateway', function () {
   this.timeout(60_000);
@@ -171,7 +172,7 @@ export const plugin = definePlugin({
   it('are sent to workers in the version with which the configuration was built', async () => {
     folder.write('plugins/header.ts', headerSource('a'));
     save();
-    const program = join(import.meta.dirname, '../support/worker.ts');
+    const program = bundledProgram();
     await start({ workers: { count: 2, program, args: [] } });
     const { port } = await gateway.listen();
     equal(await teamOver(port), 'a');

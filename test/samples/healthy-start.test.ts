@@ -1,10 +1,10 @@
 import { deepEqual } from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { isLong } from '../support/budget.ts';
 import { setEnvironment } from '../support/environment.ts';
 import { openGateway, rememberingSinks } from '../support/gateway.ts';
+import { bundledProgram } from '../support/programs.ts';
 
 /** Samples that need another system at startup, or use a replaced component, and say so in the log. */
 const others: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ const variables = {
 };
 
 const home = process.cwd();
-const program = fileURLToPath(new URL('../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 const configurations = globSync([
   'samples/*/{gateway,introspection,login,invoices,newrelic,moesif,backends}.json',

@@ -1,17 +1,13 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { bundle } from '../../scripts/build/bundle.ts';
-import { imports } from '../../scripts/build/imports.ts';
+import { built } from '../../scripts/build/built.ts';
 
 /** Creates a folder like `npm install` of the package, without the types. The caller removes it. */
 export async function installBuilt(): Promise<string> {
   const home = mkdtempSync(join(tmpdir(), 'sluice-built-'));
   const installed = join(home, 'node_modules/sluice');
-  const dist = join(installed, 'dist');
-  mkdirSync(dist, { recursive: true });
-  await bundle(dist);
-  writeFileSync(join(dist, 'package.json'), JSON.stringify({ type: 'module', imports }));
+  cpSync(await built(), join(installed, 'dist'), { recursive: true });
   copyFileSync('package.json', join(installed, 'package.json'));
   writeFileSync(join(home, 'package.json'), JSON.stringify({ type: 'module' }));
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -1,13 +1,13 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
 import { createGateway, type GatewayOptions } from '../../../kernel/sluice.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
+import { bundledProgram } from '../../../test/support/programs.ts';
 import { eventually } from '../eventually.ts';
 
-const program = fileURLToPath(new URL('../../../test/support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 /** The real functions, because those of `node:fs` may be failing. */
 const [write, list, remove] = [writeFileSync, readdirSync, rmSync];

@@ -4,6 +4,7 @@ import { type Participant, Refusal } from '#kernel';
 import { GatewayError } from '../../../kernel/contract/internal.ts';
 import { containedConfig, filePlugin } from '../../kernel/containment/support.ts';
 import { until } from '../../support/conditions.ts';
+import { bundledProgram } from '../../support/programs.ts';
 import { config, openAdmin, type TestAdmin, type TestAdminOptions } from '../support.ts';
 
 /** A gateway in a certain state. */
@@ -20,7 +21,7 @@ export const setups = {
   /** Serves a configuration file with one component of each kind. */
   sample: () => open(fileURLToPath(new URL('sample.json', import.meta.url))),
   workers() {
-    const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
+    const program = bundledProgram();
     return open(config(), { gateway: { workers: { count: 1, program, args: [] } } });
   },
   /** A gateway that caches responses of its backend. */

@@ -1,11 +1,11 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import type Koa from 'koa';
 import type { Operations } from '#kernel';
 import { watchLoopLag } from '../../../admin/operating/loop-lag.ts';
 import type { Admin } from '../../../admin/operation.ts';
 import { live } from '../../../admin/operations/health.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { bundledProgram } from '../../support/programs.ts';
 import { openReading, type ReadingPort } from './support.ts';
 
 describe('GET /live and GET /ready', () => {
@@ -80,7 +80,7 @@ describe('GET /ready of a gateway with workers', () => {
   it('reports ready once a worker serves, and no configuration before that', async () => {
     const gateway = await startGateway(
       { endpoints: [] },
-      { workers: { count: 1, program: fileURLToPath(new URL('../../support/worker.ts', import.meta.url)), args: [] } },
+      { workers: { count: 1, program: bundledProgram(), args: [] } },
     );
     const admin = await openReading(gateway);
     try {

@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
 import type { GatewayEvent } from '../../../kernel/index.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { bundledProgram } from '../../support/programs.ts';
 import { eventually } from '../../support/stream-client.ts';
 import { openReading, type ReadingPort } from './support.ts';
 
@@ -18,7 +18,7 @@ describe('the admin operations of a gateway with workers', () => {
     const upstream = { host: [backend.url], url_pattern: '/', extra_config: breaker };
     gateway = await startGateway(
       { endpoints: [{ endpoint: '/a', backend: [upstream] }] },
-      { workers: { count: 2, program: fileURLToPath(new URL('../../support/worker.ts', import.meta.url)), args: [] } },
+      { workers: { count: 2, program: bundledProgram(), args: [] } },
     );
     ({ port } = await gateway.listen());
     admin = await openReading(gateway);

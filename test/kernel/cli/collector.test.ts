@@ -1,7 +1,7 @@
 import { match } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { command as program } from '../../support/programs.ts';
 
-const program = new URL('../../../kernel/bin.ts', import.meta.url).pathname;
 const config = new URL('../../../samples/cors/gateway.json', import.meta.url).pathname;
 
 describe('the garbage collector settings of the process', () => {

@@ -38,7 +38,7 @@ describe('sluice plugin', () => {
       deepEqual([checked.code, checked.err.replace(/^WARNING types of .*\n/, '')], [0, '']);
       equal(checked.out.match(/^OK /gm)!.length, KINDS.length);
       symlinkSync(resolve('node_modules'), join(folder.path, 'node_modules'));
-      equal(execFileSync(process.execPath, [compiler, '--project', at], { encoding: 'utf8' }), '');
+      equal(execFileSync(process.execPath, [compiler, '--checkers', '1', '--project', at], { encoding: 'utf8' }), '');
     }).timeout(120_000);
 
     it('writes a module of each kind, isolated ones too, which pass their tests and can be loaded', async () => {
@@ -55,7 +55,7 @@ describe('sluice plugin', () => {
       deepEqual([checked.code, checked.err.replace(/^WARNING types of .*\n/, '')], [0, '']);
       equal(checked.out.match(/^OK acme\/(?:my|isolated)-/gm)!.length, 7);
       symlinkSync(resolve('node_modules'), join(folder.path, 'node_modules'));
-      equal(execFileSync(process.execPath, [compiler, '--project', at], { encoding: 'utf8' }), '');
+      equal(execFileSync(process.execPath, [compiler, '--checkers', '1', '--project', at], { encoding: 'utf8' }), '');
     }).timeout(240_000);
 
     it('rejects --isolate for HTTP servers and plugins of another form', async () => {
@@ -114,7 +114,7 @@ describe('sluice plugin', () => {
       symlinkSync(resolve('node_modules'), join(folder.path, 'node_modules'));
       const failed = ((): string => {
         try {
-          return execFileSync(process.execPath, [compiler, '--project', at], { encoding: 'utf8' });
+          return execFileSync(process.execPath, [compiler, '--checkers', '1', '--project', at], { encoding: 'utf8' });
         } catch (error) {
           return (error as { stdout: string }).stdout;
         }

@@ -6,8 +6,7 @@ import type { CommandContext } from '../../../kernel/cli/command.ts';
 import { main } from '../../../kernel/cli/main.ts';
 import type { StartAdmin } from '../../../kernel/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
-
-const program = new URL('../../../kernel/bin.ts', import.meta.url).pathname;
+import { command as program } from '../../support/programs.ts';
 
 /** A command that runs until it is stopped. */
 export interface Running {

@@ -12,6 +12,7 @@ import { DescriptorWatch } from '../../../kernel/control/descriptor-watch.ts';
 import { type Descriptors, readDescriptors } from '../../../kernel/values/descriptors.ts';
 import { freePort } from '../../support/conditions.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';
+import { command } from '../../support/programs.ts';
 
 const SECOND_MS = 1_000;
 
@@ -104,9 +105,12 @@ describe('the number of open file descriptors', () => {
     const file = join(directory, 'gateway.json');
     const endpoints = [{ endpoint: '/x', backend: [{ host: [backend.url], url_pattern: '/' }] }];
     await writeFile(file, JSON.stringify({ version: 3, port, listen_ip: '127.0.0.1', endpoints }));
-    const command = 'ulimit -n 60 && exec "$0" kernel/bin.ts run --admin off --no-watch -c "$1"';
+    const limited = 'ulimit -n 60 && exec "$0" "$1" run --admin off --no-watch -c "$2"';
     const env = { ...process.env, GATEWAY_STATE_DIR: directory };
-    const child = spawn('sh', ['-c', command, process.execPath, file], { stdio: ['ignore', 'pipe', 'pipe'], env });
+    const child = spawn('sh', ['-c', limited, process.execPath, command, file], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env,
+    });
     stop = () => void child.kill('SIGKILL');
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));

@@ -1,12 +1,12 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import { until } from '../../support/conditions.ts';
 import { rememberingSinks } from '../../support/gateway.ts';
+import { bundledProgram } from '../../support/programs.ts';
 import { openRaw, type RawClient } from './raw.ts';
 import { ask, once, Secure } from './secure.ts';
 
 const get = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n';
-const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 describe('client connections', () => {
   let secure: Secure;

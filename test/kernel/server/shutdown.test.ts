@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../support/conditions.ts';
 import { startBackend, type TestBackend } from '../../support/gateway.ts';
+import { command } from '../../support/programs.ts';
 import { openRaw, statusesOf } from './raw.ts';
 
 const get = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -70,7 +71,7 @@ describe('a gateway process', () => {
     };
     await writeFile(file, JSON.stringify(config));
     const env = { ...process.env, GATEWAY_ADMIN_LISTEN: 'off', GATEWAY_STATE_DIR: directory };
-    child = spawn(process.execPath, ['kernel/bin.ts', 'run', '-c', file], { stdio: ['ignore', 'pipe', 'pipe'], env });
+    child = spawn(process.execPath, [command, 'run', '-c', file], { stdio: ['ignore', 'pipe', 'pipe'], env });
     for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk) => (output += chunk));
     spawned();
     const [code] = await once(child, 'exit');

@@ -8,14 +8,14 @@ import { connect as connectSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
-import { fileURLToPath } from 'node:url';
 import type { Gateway, GatewayOptions } from '../../../kernel/sluice.ts';
 import { freePort } from '../../support/conditions.ts';
 import { json, rememberingSinks, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { startNginx, withoutNginx } from '../../support/nginx.ts';
+import { bundledProgram } from '../../support/programs.ts';
 import { ask, Secure } from './secure.ts';
 
-const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 describe('a gateway that listens on a Unix socket', () => {
   let secure: Secure;

@@ -1,12 +1,12 @@
 import { equal, rejects } from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { get } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
 import { freePort, until } from '../../support/conditions.ts';
 import { openGateway } from '../../support/gateway.ts';
+import { bundledProgram } from '../../support/programs.ts';
 
-const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 describe('a connection that a worker has not accepted', function () {
   this.timeout(60_000);

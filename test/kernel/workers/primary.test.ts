@@ -5,11 +5,9 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { freePort, until } from '../../support/conditions.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
-
-const program = fileURLToPath(new URL('../../../kernel/bin.ts', import.meta.url));
+import { command as program } from '../../support/programs.ts';
 
 describe('a gateway command with workers', () => {
   let backend: TestBackend;

@@ -1,13 +1,13 @@
 import { equal, match } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import type { RunningGateway } from '../../../kernel/gateway/start-gateway.ts';
 import { until } from '../../support/conditions.ts';
 import { partsOf } from '../../support/gateway.ts';
 import { startWith } from '../../support/plugged.ts';
+import { bundledProgram } from '../../support/programs.ts';
 import { shout } from '../../support/shout.ts';
 import { openRaw, type RawClient } from '../server/raw.ts';
 
-const program = fileURLToPath(new URL('../../support/worker-shouting.ts', import.meta.url));
+const program = bundledProgram('worker-shouting');
 
 describe('a connection that switches to another protocol in a worker', function () {
   // Worker processes start slowly on a busy machine.

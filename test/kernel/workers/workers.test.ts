@@ -1,5 +1,4 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import type { Operations, Participant, WorkerInfo } from '#kernel';
 import type { GatewayOptions } from '../../../kernel/sluice.ts';
 import { freePort, until } from '../../support/conditions.ts';
@@ -11,8 +10,9 @@ import {
   startGateway,
   type TestBackend,
 } from '../../support/gateway.ts';
+import { bundledProgram } from '../../support/programs.ts';
 
-const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 describe('worker processes', function () {
   // Worker processes start slowly on a busy machine.
@@ -184,7 +184,7 @@ describe('worker processes', function () {
   }
 
   it('that fail to commit are updated again, with a log line', async () => {
-    const failing = fileURLToPath(new URL('../../support/worker-failing-commit.ts', import.meta.url));
+    const failing = bundledProgram('worker-failing-commit');
     const [one, two] = [await backend({ of: 1 }), await backend({ of: 2 })];
     const sinks = rememberingSinks();
     const workers = { count: 1, program: failing, args: [] };

@@ -1,14 +1,14 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
 import { freePort, until } from '../../support/conditions.ts';
 import { INSTALLATION_MS } from '../../support/debian.ts';
 import { rememberingSinks, startBackend, startGateway } from '../../support/gateway.ts';
 import { startNats, type TestNats, withoutNats } from '../../support/nats.ts';
+import { bundledProgram } from '../../support/programs.ts';
 
-const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 const where = withoutNats ? describe.skip : describe;
 
 where(`sequential_start with workers${withoutNats ? `: ${withoutNats}` : ''}`, function () {

@@ -1,10 +1,10 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
 import { until } from '../../support/conditions.ts';
 import { startGateway } from '../../support/gateway.ts';
+import { bundledProgram } from '../../support/programs.ts';
 
-const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 describe('an async agent of a gateway with workers', function () {
   // Worker processes start slowly on a busy machine.

@@ -1,7 +1,6 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { connect } from 'node:net';
 import { mock } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
 import { type Call, offer, Reply } from '#contract';
 import type { Operations } from '#kernel';
@@ -12,9 +11,10 @@ import { plugin } from '../../../plugins/governance/quota/index.ts';
 import { quotas } from '../../../plugins/shared/ports/quotas.ts';
 import { freePort, until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
+import { bundledProgram } from '../../support/programs.ts';
 import { startRedis, type TestRedis, withoutRedis } from '../../support/redis.ts';
 
-const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 const name = 'governance/quota';
 
 const gold = {

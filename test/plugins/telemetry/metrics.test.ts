@@ -1,5 +1,4 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
 import { EXPOSITION_TYPE } from '../../../plugins/telemetry/lib/metrics/prometheus.ts';
 import { plugin } from '../../../plugins/telemetry/metrics/index.ts';
@@ -9,9 +8,10 @@ import { makeCertificates } from '../../support/certificates.ts';
 import { freePort, until } from '../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../support/gateway.ts';
 import { openHarness } from '../../support/harness.ts';
+import { bundledProgram } from '../../support/programs.ts';
 import { scrape } from '../../support/prometheus.ts';
 
-const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 describe('telemetry/metrics', function () {
   this.timeout(180_000);

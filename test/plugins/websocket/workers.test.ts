@@ -1,10 +1,10 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import { until } from '../../support/conditions.ts';
+import { bundledProgram } from '../../support/programs.ts';
 import type { TestSocket } from '../../support/websocket.ts';
 import { configOf, Stage } from './setup.ts';
 
-const program = fileURLToPath(new URL('../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 describe('websockets of a gateway with workers', function () {
   // Worker processes start slowly on a busy machine.

@@ -1,9 +1,9 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import { Client, SSEClientTransport } from '@modelcontextprotocol/client';
 import { ClientStream } from '../../../../plugins/ai/mcp/client-stream.ts';
 import { until } from '../../../support/conditions.ts';
 import { json, startGateway } from '../../../support/gateway.ts';
+import { bundledProgram } from '../../../support/programs.ts';
 import { configOf, Stage } from './setup.ts';
 
 /** A client of the older transport over plain HTTP. */
@@ -189,7 +189,7 @@ describe('the MCP transport of 2024-11-05 (HTTP with SSE)', () => {
   it('delivers results to the stream, regardless of the worker that receives the message', async function () {
     // Worker processes start slowly on a busy machine.
     this.timeout(120_000);
-    const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+    const program = bundledProgram();
     await stage.start(json({ name: 'Spain' }), older, { workers: { count: 2, program, args: [] } });
     const client = await listen(stage);
     for (let id = 0; id < 6; id++) equal((await post(client.path, lookup(id), { Connection: 'close' })).status, 202);

@@ -1,11 +1,11 @@
 import { deepEqual, equal, match, notEqual } from 'node:assert/strict';
 import { mock } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import type { Call, ClientRequest, DataObject } from '#contract';
 import { clientDigest } from '../../../../plugins/ai/mcp/client-digest.ts';
 import { MAX_SESSIONS, Sessions } from '../../../../plugins/ai/mcp/sessions.ts';
 import { until } from '../../../support/conditions.ts';
 import { json } from '../../../support/gateway.ts';
+import { bundledProgram } from '../../../support/programs.ts';
 import { configOf, Stage } from './setup.ts';
 
 /** A client that reads the stream of its session. */
@@ -155,7 +155,7 @@ describe('sessions of an MCP server', () => {
   it('are shared by all workers', async function () {
     // Worker processes start slowly on a busy machine.
     this.timeout(120_000);
-    const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+    const program = bundledProgram();
     await stage.start(json({}), { server: { ping_period: '500ms' } }, { workers: { count: 2, program, args: [] } });
     const session = await stage.initialize();
     const listening = await listen(stage, session);

@@ -1,10 +1,10 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
 import { until } from '../../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
+import { bundledProgram } from '../../../support/programs.ts';
 
-const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 describe('a gateway with API keys', () => {
   let backend: TestBackend;

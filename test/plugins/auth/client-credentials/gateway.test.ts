@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { OAuth2Server } from 'oauth2-mock-server';
 import type { Operations } from '#kernel';
 import { makeCertificates } from '../../../support/certificates.ts';
@@ -16,8 +15,9 @@ import {
   startGateway,
   type TestBackend,
 } from '../../../support/gateway.ts';
+import { bundledProgram } from '../../../support/programs.ts';
 
-const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 describe('a gateway with auth/client-credentials', () => {
   let backend: TestBackend;

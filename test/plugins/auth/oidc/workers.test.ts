@@ -4,13 +4,14 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Operations } from '#kernel';
+import { type Operations } from '#kernel';
 import { LocalTurns } from '../../../../plugins/auth/oidc/turns.ts';
 import { until } from '../../../support/conditions.ts';
 import { openGateway, rememberingSinks } from '../../../support/gateway.ts';
+import { bundledProgram } from '../../../support/programs.ts';
 import { OidcStage } from './stage.ts';
 
-const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 describe('the workers of a gateway with auth/oidc', function () {
   this.timeout(60_000);

@@ -1,16 +1,16 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
 import { createFolder, sluice } from '../../../kernel/cli/command.ts';
 import { startCommand } from '../../../kernel/cli/running.ts';
 import { makeCertificates } from '../../../support/certificates.ts';
 import { freePort, until } from '../../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
+import { bundledProgram } from '../../../support/programs.ts';
 import { issue, makeKeyFiles, makeSigner, type Signer } from '../fixture.ts';
 
-const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 const key = 'shared-secret';
 const authorization = `Bearer ${key}`;
 

@@ -1,14 +1,14 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
 import { freePort, until } from '../../../support/conditions.ts';
 import { INSTALLATION_MS } from '../../../support/debian.ts';
 import { setEnvironment } from '../../../support/environment.ts';
 import { rememberingSinks, startGateway } from '../../../support/gateway.ts';
 import { startNats, type TestNats, withoutNats } from '../../../support/nats.ts';
+import { bundledProgram } from '../../../support/programs.ts';
 import { take } from './nats-endpoints.ts';
 
-const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 const MESSAGES = 60;
 
 (withoutNats ? describe.skip : describe)(`NATS behind workers${withoutNats ? `: ${withoutNats}` : ''}`, function () {

@@ -1,11 +1,11 @@
 import { deepEqual } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import { status } from '@grpc/grpc-js';
 import { until } from '../../../support/conditions.ts';
 import { callUnary } from '../../../support/grpc/caller.ts';
+import { bundledProgram } from '../../../support/programs.ts';
 import { find, Stage } from './fixture.ts';
 
-const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 describe('gRPC services of a gateway with workers', function () {
   // Worker processes start slowly on a busy machine.

@@ -1,12 +1,12 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { Agent, get } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
 import { plugin } from '../../../../plugins/qos/circuit-breaker/index.ts';
 import { until } from '../../../support/conditions.ts';
 import { json, startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
+import { bundledProgram } from '../../../support/programs.ts';
 
-const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 const TOLERATED = 50;
 const openText = 'circuit breaker is open';
 

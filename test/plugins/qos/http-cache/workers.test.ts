@@ -1,12 +1,12 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { Agent, get, type ServerResponse } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
 import { until } from '../../../support/conditions.ts';
 import { startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
+import { bundledProgram } from '../../../support/programs.ts';
 
-const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 const size = 100_000;
 
 interface Outcome {

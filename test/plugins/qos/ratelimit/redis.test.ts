@@ -1,6 +1,5 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { connect } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
 import { offer } from '#contract';
 import type { Operations } from '#kernel';
@@ -9,9 +8,10 @@ import { redisConnections } from '../../../../plugins/clients/redis/port.ts';
 import { plugin } from '../../../../plugins/qos/ratelimit/router/redis.ts';
 import { freePort, until } from '../../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
+import { bundledProgram } from '../../../support/programs.ts';
 import { startRedis, type TestRedis, withoutRedis } from '../../../support/redis.ts';
 
-const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 const two = { connection_name: 'c', max_rate: 2, capacity: 2, every: '10m' };
 const byId = {
   connection_name: 'c',

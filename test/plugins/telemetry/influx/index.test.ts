@@ -1,6 +1,5 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { hostname } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import type { Operations } from '#kernel';
 import { toolServices } from '../../../../kernel/cli/tools.ts';
 import { Registry } from '../../../../kernel/registry/registry.ts';
@@ -12,9 +11,10 @@ import { makeCertificates } from '../../../support/certificates.ts';
 import { until } from '../../../support/conditions.ts';
 import { json, rememberingSinks, startBackend, startGateway, type TestBackend } from '../../../support/gateway.ts';
 import { openHarness } from '../../../support/harness.ts';
+import { bundledProgram } from '../../../support/programs.ts';
 import { type Point, startReceiver } from './receiver.ts';
 
-const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 describe('telemetry/influx', function () {
   this.timeout(180_000);

@@ -1,9 +1,9 @@
 import { equal } from 'node:assert/strict';
-import { fileURLToPath } from 'node:url';
 import { until } from '../../../support/conditions.ts';
+import { bundledProgram } from '../../../support/programs.ts';
 import { Stage } from './fixture.ts';
 
-const program = fileURLToPath(new URL('../../../support/worker.ts', import.meta.url));
+const program = bundledProgram();
 
 describe('telemetry/opentelemetry in several workers', function () {
   // Worker processes start slowly on a busy machine.
