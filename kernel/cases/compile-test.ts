@@ -15,7 +15,7 @@ export function compileMocks(mocks: Readonly<Record<string, MockData>>): Mock[] 
 }
 
 /**
- * Compiles a test. @param shared mocks of its file. @param isWritten whether the file contains its expectations.
+ * Compiles a test. @param shared mocks of the file. @param isWritten whether the file contains its expectations.
  * @throws ConfigError for invalid expectations.
  */
 export function compileTest(data: TestData, pointer: string, shared: readonly Mock[], isWritten: boolean): Test {

@@ -8,7 +8,7 @@ import { type MatchesUrl, urlPattern } from './url-pattern.ts';
 export interface Mock {
   readonly name: string;
   matches(request: SandboxRequest): boolean;
-  /** In order; the last one is repeated. */
+  /** Responses to the first, second and further requests; the last one is repeated. */
   readonly responses: readonly SandboxResponse[];
 }
 

@@ -32,7 +32,7 @@ export interface TestFile {
 /** A file that cannot be used, with its errors. */
 export interface RejectedFile {
   readonly path: string;
-  /** Null if the file cannot be read. */
+  /** Parsed file, or the reason why it cannot be parsed; null if the file cannot be read. */
   readonly source: Document | UnreadableError | null;
   readonly errors: readonly ConfigError[];
 }

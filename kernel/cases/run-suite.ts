@@ -22,14 +22,14 @@ export interface SuiteResult {
   readonly results: readonly TestResult[];
   /** Connections and requests that the gateway attempted on its own, and that were refused. */
   readonly refusals: readonly string[];
-  /** Null for tests against an address. */
+  /** Endpoints and components that the tests have reached; null for tests against an address. */
   readonly coverage: Coverage | null;
   readonly ms: number;
 }
 
 /**
  * Runs the tests of files in order. Each file has a gateway of its own, so that limits, caches and breakers of one file
- * do not affect another; specs of KrakenD share one, as they do there.
+ * do not affect another; specs of KrakenD share one, as in KrakenD.
  * @throws ConfigErrors if the configuration is not valid.
  */
 export async function runSuite(files: readonly TestFile[], options: SuiteOptions): Promise<SuiteResult> {
@@ -66,7 +66,7 @@ export async function runSuite(files: readonly TestFile[], options: SuiteOptions
 
 type Opened = Target | Awaited<ReturnType<typeof openTarget>>;
 
-/** Opens a target that is awaited later. */
+/** Begins to open a target; a failure is reported when the result is awaited. */
 function openAhead(files: readonly TestFile[], options: SuiteOptions): Promise<Opened> {
   const opened = open(files, options);
   opened.catch(() => {});

@@ -92,7 +92,7 @@ async function runTest(
   const failures: Failure[] = [];
   try {
     const sent = send(ending.signal);
-    // After the time limit, its failure is of no interest.
+    // A failure after the time limit is ignored.
     sent.catch(() => {});
     response = await Promise.race([sent, late]);
     const outcome = { response, calls: servers?.calls ?? null };

@@ -5,7 +5,7 @@ import type { TestFile } from './read-tests.ts';
 import type { TestResult } from './run-tests.ts';
 
 /**
- * Writes the responses of today into a file as expectations: unmet ones get the actual value, and tests without
+ * Writes the actual responses into a file as expectations: unmet ones get the actual value, and tests without
  * expectations get status and body. Comments and layout of unchanged parts remain.
  * @returns the number of expectations that were written. @throws ConfigErrors EDIT_IMPOSSIBLE; the file system's errors.
  */
@@ -34,7 +34,7 @@ export async function updateFile(file: TestFile, results: readonly TestResult[])
   return count;
 }
 
-/** Whether the response of a test is meant: false after a request without a mock, a refused connection or a timeout. */
+/** Whether the response of a test can become its expectation: not after a request without a mock, a refused connection or a timeout. */
 export function isUpdatable({ test, failures }: TestResult): boolean {
   return failures.every(({ pointer }) => pointer !== test.pointer);
 }

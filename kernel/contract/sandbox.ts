@@ -26,7 +26,7 @@ export interface SandboxResponse {
 }
 
 /**
- * Stands in for the network in a gateway that is only tested: every request to a server ends here, after everything
+ * Replaces the network of a gateway that is only tested: every request to a server ends here, after everything
  * that the gateway does with it, and connections that are not requests are refused.
  */
 export interface Sandbox {

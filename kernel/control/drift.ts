@@ -7,7 +7,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { hasSameFiles, isSame } from './same-configuration.ts';
 import { readSnapshot } from './snapshot.ts';
 
-/** A serving configuration, and what the file would be read with. */
+/** The serving configuration, and the settings with which its file would be read again. */
 export interface Compared {
   readonly serving: Runtime;
   /** SHA-256 of the text of the serving configuration. */

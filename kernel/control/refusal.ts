@@ -97,7 +97,7 @@ export function toRefusal(error: unknown, phase: Phase, document: Document | nul
   return new Refusal(known ? slugOfPhase[phase] : 'internal', phase, [], document, { cause: error });
 }
 
-/** Kinds of failure of the step that reads the document, by the codes that begin so. */
+/** Kinds of failure of the step that reads the document, by the beginning of their error codes. */
 const slugsOfRead: readonly (readonly [beginning: string, slug: Slug])[] = [
   ['TEMPLATE_', 'template'],
   ['CONFIG_READ', 'warmup'],

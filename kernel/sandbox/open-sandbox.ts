@@ -73,6 +73,6 @@ export async function openSandbox(
 function sinksOf(own: Session): LogSinks {
   const write = (line: string, level: LogLevel): void => (currentSession() ?? own).logged(line, level);
   const sink: LogSink = { terminal: false, lost: 0, write };
-  // Lines for other destinations repeat those of the outputs.
+  // Log lines for other destinations, such as syslog, are copies of the lines for stdout and are not recorded again.
   return { stdout: sink, stderr: sink, lost: 0, open: silentSinks.open };
 }

@@ -8,7 +8,7 @@ interface Token {
   readonly namespace: string;
   ttl: number;
   renewable: boolean;
-  /** Paths that it may not use. */
+  /** Paths that the token may not use. */
   readonly denied: readonly string[];
 }
 

@@ -57,7 +57,7 @@ local redis = setmetatable({
 }, { __index = server })
 `;
 
-/** Runs scripts on a server, with vector sets of its own or those of the tests. */
+/** Opens a connection that runs scripts, with the vector sets of the server or those of the tests. */
 export function connectionTo(redis: TestRedis, sets: 'own' | 'of the tests'): RedisConnection {
   const before = sets === 'own' ? '' : prelude;
   return {

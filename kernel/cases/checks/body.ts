@@ -39,7 +39,7 @@ function notJson(pointer: string, body: Uint8Array): Failure {
   return { pointer, message: 'body is not JSON', lines: [`+ ${firstOf(textOf(body))}`], actual: textOf(body) };
 }
 
-/** The beginning of a text. */
+/** Shortens a long text. */
 function firstOf(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}…`.toWellFormed() : text;
 }
@@ -69,7 +69,7 @@ function partCheck(expected: Data, pointer: string): BodyCheck {
   };
 }
 
-/** The part of a value with the keys of another one. */
+/** Reduces an actual value to the keys of the expected value. */
 function partOf(expected: Data, actual: Data): Data {
   if (!isObject(expected) || !isObject(actual)) return actual;
   const kept = Object.entries(actual).filter(([key]) => Object.hasOwn(expected, key));

@@ -3,7 +3,7 @@ import type { ExpectedHeaders } from '../schema.ts';
 import type { Failure } from '../test.ts';
 import { compilePattern } from './pattern.ts';
 
-/** Headers with all values of each, by lower-case name. */
+/** All values of each header, by lower-case name. */
 type Headers = ReadonlyMap<string, readonly string[]>;
 
 /** Compiles expected headers. @param pointer of the expectations. @throws ConfigError for an invalid expression. */

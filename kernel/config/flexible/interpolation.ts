@@ -3,7 +3,7 @@ import { ConfigErrors } from '../../contract/internal.ts';
 import { joinPointer } from '../../values/pointer.ts';
 import { rememberSecret } from '../secrets/read-secrets.ts';
 
-/** The escape of a reference to a store of secrets is kept whole: it is read later. */
+/** Keeps an escaped reference to a secret as it is, because references to secrets are read later. */
 const PLACEHOLDER = /\$\$\{(?:(?:file|vault|aws-sm):)?|\$\{(?:file:([^{}#]+)|([A-Za-z_]\w*)(?::([-?])([^{}]*))?)\}/g;
 const TYPED = /^(\$\{[^{}]*\})!(int|bool)$/;
 

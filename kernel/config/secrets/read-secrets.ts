@@ -7,7 +7,7 @@ const MOST = 1000;
 const values = new Set<string>();
 /** Values from stores of secrets. Other remembered values, such as host names in variables, are often needed in messages. */
 const stored = new Set<string>();
-/** Texts that references to secrets have become, of any length. */
+/** Texts of any length that have replaced references to secrets. */
 const texts = new Set<string>();
 
 /**
@@ -29,12 +29,12 @@ export function maskStored(text: string): string {
   return stored.size === 0 ? text : masked(text, stored, '***');
 }
 
-/** Remembers a text that a reference has become: it is not a literal of the document. */
+/** Remembers a text that has replaced a reference to a secret, because the document does not contain it literally. */
 export function rememberText(text: string): void {
   remember(texts, text);
 }
 
-/** True for such a text. */
+/** True for a text that has replaced a reference to a secret. */
 export function isReadText(text: string): boolean {
   return texts.has(text);
 }

@@ -17,7 +17,7 @@ export interface Due {
 /** The task of keeping the access to a store alive. Its id is the scheme. */
 export type Upkeep = Due;
 
-/** A secret as last fetched. Its id is `scheme:name`. */
+/** A secret as last fetched. Its ID is `scheme:name`. */
 export interface KnownSecret extends Due {
   readonly name: string;
   readonly scheme: string;
@@ -33,7 +33,7 @@ export interface KnownSecret extends Due {
 export interface HeldSecrets {
   readonly references: readonly SecretReference[];
   readonly stores: OpenStores;
-  /** As last fetched: may be newer than the values. */
+  /** Secrets as last fetched, which may be newer than `values`. */
   readonly known: Map<string, KnownSecret>;
   readonly upkeep: readonly Upkeep[];
   /** Values that the configuration is built with. */

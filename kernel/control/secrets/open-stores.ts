@@ -99,7 +99,7 @@ async function built(
   }
 }
 
-/** True for a pointer that is not in a component which the document lacks. */
+/** False for a pointer within a component that the document does not contain. */
 function isWritten(pointer: string, given: DataObject): boolean {
   const [, field, name = ''] = pointer.split('/');
   return field !== 'extra_config' || Object.keys(given).some((own) => joinPointer('', own) === `/${name}`);

@@ -43,7 +43,7 @@ export interface Resolving {
   readonly isStart: boolean;
   /** Values to use instead of those in the stores. */
   readonly given: SecretValues | null;
-  /** Secrets that cannot be fetched are only warned of, and have no value. */
+  /** Secrets that cannot be fetched cause only a warning, and have no value. */
   readonly isTolerant: boolean;
 }
 

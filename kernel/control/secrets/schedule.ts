@@ -61,7 +61,7 @@ export function upkeepOf(scheme: string, now: number): Upkeep {
   return { id: scheme, dueAt: now, failures: 0, failure: null };
 }
 
-/** Earlier by a random part. */
+/** Shortens a time by a random part. */
 function jittered(ms: number): number {
   return ms * (1 - JITTER * Math.random());
 }

@@ -21,9 +21,9 @@ const CLOSE_MS = 5_000;
 export function closeLost(sessions: ReadonlySet<ServerHttp2Session>, sendTimeout: () => number): () => void {
   const ending = new WeakMap<ServerHttp2Session, Progress>();
   let isWatching = false;
-  /** Time counted in checks: a blocked process must not cut connections that it has not looked at. */
+  /** Time counted in checks: a blocked process must not cut connections that it has not checked. */
   let now = 0;
-  // For the server, not for the connection that is open first.
+  // Errors of the timer belong to the server, not to the connection that happened to be open first.
   const watch = boundToOwner((): void => {
     isWatching = sessions.size > 0;
     if (isWatching) setTimeout(check, CHECK_MS).unref();
@@ -37,7 +37,7 @@ export function closeLost(sessions: ReadonlySet<ServerHttp2Session>, sendTimeout
   };
   const check = (): void => {
     now += CHECK_MS;
-    // First, so that an error does not end the checks.
+    // The next check is scheduled first, so that an error in this one does not end the checks.
     watch();
     for (const session of sessions) {
       const connection = connections.get(session) as Socket | undefined;

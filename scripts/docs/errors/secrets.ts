@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references in a configuration are written so.
 import type { Codes } from './codes.ts';
 
-/** Stores of secrets. In messages, they follow the reference that they are about. */
+/** Error codes of stores of secrets. */
 export const secretErrors: Codes = {
   SECRETS_MANAGER_ENDPOINT: [
     'The endpoint of `secrets/aws-sm` is not a URL.',

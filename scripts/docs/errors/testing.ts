@@ -1,6 +1,6 @@
 import type { Codes } from './codes.ts';
 
-/** Tests of a configuration. */
+/** Error codes of tests of a configuration. */
 export const testingErrors: Codes = {
   SANDBOX_BODY: [
     'The mocked response of a backend whose protocol returns data has a body that is not JSON.',

@@ -29,7 +29,7 @@ describe('migrate to version 4', () => {
     const result = await sluice('migrate', file, '--to', '4', '-o', folder.path('result.json'));
     return { ...result, config: JSON.parse(folder.read('result.json')) };
   };
-  /** What differs by meaning between a file and its migration. */
+  /** Differences in meaning between a file and its migration. */
   const differences = async (given: string, result: string) => {
     const { out } = await sluice('diff', folder.path(given), folder.path(result));
     return out.replace(/ {2}\S+\n$/, '');

@@ -13,7 +13,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   // The outputs of the process have no owner, those of a component belong to it.
   'kernel/inspect/': ['admin', 'process'],
   'kernel/logging/': ['component', 'process'],
-  // Sees the HTTP/2 clients of all code in the process, also without an owner.
+  // It handles the HTTP/2 clients of all code in the process, also of code without an owner.
   'kernel/net/': ['client connection', 'backend connection', 'request', 'process'],
   'kernel/pipeline/': ['request', 'client connection', 'message'],
   'kernel/registry/': ['change'],
