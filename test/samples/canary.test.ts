@@ -54,7 +54,7 @@ describe('the sample "canary"', function () {
     await followGuide('canary', { ports: { 9180: admin }, env: { GATEWAY_ADMIN_LISTEN: `127.0.0.1:${admin}` } });
   });
 
-  it('returns all callers to their version when the guard rolls a failing canary back', async () => {
+  it('returns all callers to their previous version when the guard rolls a failing canary back', async () => {
     const before = await askAll();
     equal(before.filter(([status]) => status === 200).length, 100);
     const canaries = before.filter(([, body]) => body.includes('/v2/')).length;

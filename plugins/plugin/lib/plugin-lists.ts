@@ -95,7 +95,7 @@ export function listedPlugins(config: DataObject): DataObject | string {
   if (repeated !== undefined) return `"${repeated}" is named twice`;
   const isComment = (key: string) => /^[@$_#]/.test(key);
   const other = Object.keys(rest).find((key) => !names.includes(key) && !isComment(key));
-  if (other !== undefined) return `"${other}" is not the settings of a plugin that is named`;
+  if (other !== undefined) return `the field "${other}" does not belong to a listed plugin`;
   const plain = names.find((name) => Object.hasOwn(rest, name) && !isObject(rest[name]));
   if (plain !== undefined) return `the settings of "${plain}" are not an object`;
   const plugins = names.map((name) => ({ name, ...(Object.hasOwn(rest, name) && { config: rest[name]! }) }));

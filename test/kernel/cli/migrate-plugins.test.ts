@@ -80,7 +80,7 @@ describe('migrate to version 4', () => {
   for (const [what, component, why] of [
     ['names repeated', { name: ['a', 'a'] }, '"a" is named twice'],
     ['none', { name: [] }, 'a list needs at least one plugin'],
-    ['keys of no plugin', { name: ['a'], b: { c: 1 } }, '"b" is not the settings of a plugin that is named'],
+    ['keys of no plugin', { name: ['a'], b: { c: 1 } }, 'the field "b" does not belong to a listed plugin'],
     ['settings other than objects', { name: ['a'], a: true }, 'the settings of "a" are not an object'],
   ] as const) {
     it(`leaves components with ${what}, and says why`, async () => {

@@ -10,7 +10,7 @@ const code = 'SEMANTIC_CACHE_EMBEDDING';
 /** Settings of an embedder with a model. */
 export interface ModelSettings {
   readonly path: string;
-  /** Relative pointer to the path. */
+  /** JSON Pointer of the path, relative to the component. */
   readonly at: string;
   readonly timeoutMs: number;
 }

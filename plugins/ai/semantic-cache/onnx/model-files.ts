@@ -83,7 +83,7 @@ export function readModel(site: Site<unknown>, directory: string, at: string): M
   };
 }
 
-/** Null for a mode that is not supported. */
+/** Returns the pooling method that a file configures; null for one that is not supported. */
 function poolingOf(config: Data): Pooling | null {
   const modes = isObject(config)
     ? Object.keys(config).filter((key) => /^pooling_mode_/.test(key) && config[key] === true)

@@ -16,7 +16,7 @@ const RESTART_MS = 10_000;
 /** Maximum number of queued texts. Further ones are rejected at once. */
 export const MAX_QUEUED = 100;
 
-/** Data of the thread. */
+/** Data that the thread is started with. */
 export interface ModelStart extends ModelFiles {
   /** Hash of the files. */
   readonly identity: string;

@@ -69,7 +69,7 @@ describe('a semantic cache with an ONNX model', () => {
     deepEqual(await answersOf({ model_path: folder.path, vector_dimension: 3 }, ['town', 'town']), [1, 2]);
   });
 
-  it('is reloaded and closed without keeping the model', async () => {
+  it('releases the model when it is reloaded or closed', async () => {
     folder = folderOf(modelFiles(vectors));
     const config = { embedders: [{ name: 'a', model_path: folder.path }] };
     const harness = await openHarness(plugin, 'service', config);
@@ -77,7 +77,7 @@ describe('a semantic cache with an ONNX model', () => {
     deepEqual(await harness.close(), { kept: 0, deferred: 0 });
   });
 
-  describe('check', () => {
+  describe('when checked', () => {
     const none = { 'model.onnx': undefined };
     const at = '/embedders/0';
     for (const [what, files, finding, more = {}] of [
@@ -130,7 +130,7 @@ describe('a semantic cache with an ONNX model', () => {
       equal((await harness.close()).kept, 0);
     });
 
-    it('names the packages to install', () => {
+    it('names the packages to install if they are missing', () => {
       const site = {
         fault: (code: string, at: string, message: string, { hint }: { hint: string }) =>
           new Error([code, at, message, hint].join(' | ')),

@@ -9,7 +9,7 @@ import { folderOf, type ModelFolder, modelFiles, rowsOf } from '../../../support
 const vectors = { capital: [1, 0], of: [0, 0], france: [0, 1], '##s': [2, 2] };
 const code = 'SEMANTIC_CACHE_EMBEDDING';
 
-/** A program in place of the one that runs models. */
+/** Data URL of a program that replaces the one that runs models. */
 const program = (source: string) =>
   new URL(
     `data:text/javascript,${encodeURIComponent(`import { parentPort } from 'node:worker_threads';
@@ -38,7 +38,7 @@ describe('an ONNX model', () => {
   };
   const vectorOf = async (text: string, limitMs = 60_000) => [...(await (await model.embed(text, limitMs)).result)];
 
-  it('returns the mean of the vectors of all tokens, with the special tokens', async () => {
+  it('returns the mean of the vectors of all tokens, including special tokens', async () => {
     open();
     // The tokens are [CLS] capital ##s of france [SEP].
     deepEqual(
@@ -54,7 +54,7 @@ describe('an ONNX model', () => {
     deepEqual(await vectorOf('capital of france'), [5, 7]);
   });
 
-  it('returns the vector that the model computes for the text itself, if it does', async () => {
+  it('returns the vector of the whole text if the model computes one', async () => {
     open({ 'model.onnx': textVectors(rowsOf(vectors)) }, 'cls');
     deepEqual(await vectorOf('france'), [0, Math.fround(1 / 3)]);
   });
@@ -65,7 +65,7 @@ describe('an ONNX model', () => {
     equal((await vectorOf('of of of of of of')).length, 2);
   });
 
-  it('has no vector for texts with unknown words, which would all be equal', async () => {
+  it('has no vector for texts with unknown words, because all unknown words have the same vector', async () => {
     open();
     await rejects(vectorOf('capital of peru'), { code, message: /unknown to the model/ });
   });
@@ -91,7 +91,7 @@ describe('an ONNX model', () => {
     ok(results.every(({ status }) => status === 'rejected'));
   });
 
-  it('ends a model that computes for ever, and loads it again on a use after 10 s', async () => {
+  it('is ended if it computes for ever, and loaded again when it is used 10 s later', async () => {
     open({ 'model.onnx': endless() });
     await rejects(vectorOf('capital', 10), { code, message: 'the model returned no vector within 10ms' });
     now = 9_999;
@@ -100,7 +100,7 @@ describe('an ONNX model', () => {
     await rejects(vectorOf('capital', 11), { code, message: 'the model returned no vector within 11ms' });
   });
 
-  it('rejects all queued texts if the thread crashes, and starts another on a later use', async () => {
+  it('rejects all queued texts if its thread crashes, and starts another thread on a later use', async () => {
     open(
       {},
       'mean',
@@ -113,10 +113,10 @@ describe('an ONNX model', () => {
   });
 
   for (const [what, files, message] of [
-    ['is not ONNX', { 'model.onnx': 'text' }, /^the model failed: .*protobuf/i],
+    ['is not in ONNX format', { 'model.onnx': 'text' }, /^the model failed: .*protobuf/i],
     ['has no tokenizer', { 'tokenizer.json': '{}' }, /^the model failed: /],
   ] as const) {
-    it(`rejects texts with the reason if the model ${what}, and does not load it again for 10 s`, async () => {
+    it(`rejects texts with the reason if it ${what}, and is not loaded again for 10 s`, async () => {
       open(files);
       await rejects(vectorOf('capital'), { code, message });
       writeFileSync(join(folder!.path, 'model.onnx'), 'changed');
@@ -128,11 +128,11 @@ describe('an ONNX model', () => {
     open();
     const identity = await model.identity();
     writeFileSync(join(folder!.path, 'model.onnx'), textVectors(rowsOf(vectors)));
-    await rejects(vectorOf('capital'), { code, message: /the files have changed/ });
+    await rejects(vectorOf('capital'), { code, message: /the files of the model have changed/ });
     equal(await model.identity(), identity);
   });
 
-  it('has the same identity for equal files, and another one for others', async () => {
+  it('has the same identity for equal files, and another identity for different files', async () => {
     open();
     const [first, firstFolder] = [await model.identity(), folder!];
     open();
