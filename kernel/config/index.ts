@@ -59,7 +59,15 @@ export {
   type SecretValues,
   secretReferences,
 } from './secrets/references.ts';
-export { canBeSecret, type IsSecret, isSecret, maskSecrets, maskTexts, secretPointers } from './secrets/secret.ts';
+export {
+  canBeSecret,
+  type IsSecret,
+  isReferenceAlone,
+  isSecret,
+  maskSecrets,
+  maskTexts,
+  secretPointers,
+} from './secrets/secret.ts';
 export { isMarked, markedLiterals, secretLiterals, secretWarning } from './secrets/secret-literals.ts';
 export { addressesIn, beginsPrivateKey, endsPrivateKey, mayHoldSecret } from './secrets/secret-words.ts';
 export { tokensIn } from './secrets/tokens-in-text.ts';

@@ -1,4 +1,12 @@
-import { canBeSecret, type IsSecret, isMarked, isSecret, parsePointer, presentName } from '../config/index.ts';
+import {
+  canBeSecret,
+  type IsSecret,
+  isMarked,
+  isReferenceAlone,
+  isSecret,
+  parsePointer,
+  presentName,
+} from '../config/index.ts';
 import type { Registry } from './registry.ts';
 
 /**
@@ -7,7 +15,8 @@ import type { Registry } from './registry.ts';
  */
 export function secretsKnownTo(registry: Registry): IsSecret {
   return (pointer, value, holder) =>
-    isSecret(pointer, value, holder) || (canBeSecret(value) && isMarkedField(registry, pointer));
+    isSecret(pointer, value, holder) ||
+    (canBeSecret(value) && !isReferenceAlone(value) && isMarkedField(registry, pointer));
 }
 
 function isMarkedField(registry: Registry, pointer: string): boolean {

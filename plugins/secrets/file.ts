@@ -32,7 +32,7 @@ export const plugin = definePlugin({
             type: 'array',
             items: { type: 'string', minLength: 1 },
             description:
-              'Directories that files with secrets must be in, at any depth. Paths are compared as written: a symbolic link in such a directory can lead to another. Default: any file that the gateway can read.',
+              'Directories that secrets may be read from, at any depth. Paths are compared as written: a symbolic link in such a directory can lead to another. Default: any file that the gateway can read.',
             examples: [['/run/secrets']],
           },
         },
@@ -47,7 +47,7 @@ function storeOf(site: Site<unknown>, directories: readonly string[] | undefined
     refreshMs: 0,
     fetch(path) {
       const absolute = resolve(path);
-      if (directories && !directories.some((directory) => absolute.startsWith(resolve(directory) + sep))) {
+      if (directories && !directories.some((directory) => `${absolute}${sep}`.startsWith(resolve(directory) + sep))) {
         throw new Error(`the file is not in the "directories" of ${plugin.name}`);
       }
       return { content: contentOf(site, path) };

@@ -35,7 +35,7 @@ describe('the sample plugins', function () {
   };
 
   it('consist of a plugin, its test and a configuration each', () => {
-    equal(names.length, 10);
+    equal(names.length, 11);
     for (const name of names) {
       for (const file of [`${name}.ts`, `${name}.test.ts`, 'gateway.json']) {
         ok(existsSync(`samples/plugins/${name}/${file}`), `${name}/${file}`);
@@ -171,6 +171,12 @@ describe('the sample plugins', function () {
     await until(async () => (await get('/users/1')).statusCode === 500);
     write('hosts.json', hosts);
     await until(async () => (await get('/users/1')).statusCode === 200);
+  });
+
+  it('include secret-store, whose secrets a configuration refers to', async () => {
+    const { get } = await serve('secret-store');
+    equal((await get('/users/1', { authorization: 'Bearer ada@example.test' })).statusCode, 200);
+    equal((await get('/users/1', { authorization: 'Bearer other' })).statusCode, 401);
   });
 
   it('include inbox, which sends files from its folder, and moves them', async () => {

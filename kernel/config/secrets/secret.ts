@@ -11,7 +11,7 @@ export type IsSecret = (pointer: string, value: unknown, holder?: unknown) => bo
  * themselves; neither are file paths.
  */
 export function isSecret(pointer: string, value: unknown, holder?: unknown): boolean {
-  if (!canBeSecret(value)) return false;
+  if (!canBeSecret(value) || isReferenceAlone(value)) return false;
   const steps = parsePointer(pointer);
   if (isOfCredential(steps, holder)) return true;
   if (typeof value !== 'string') return isSecretPlace(steps);
@@ -23,6 +23,14 @@ function isOfCredential(steps: readonly string[], holder: unknown): boolean {
   if (steps.at(-1) !== 'value' || !isObject(holder)) return false;
   const { name } = holder;
   return typeof name === 'string' && mayHoldSecret(name);
+}
+
+/** A reference to a secret in a store, alone. */
+const reference = /^\$\{[a-z][a-z\d-]*:[^{}]+\}$/;
+
+/** True for a text that is a reference to a secret and nothing else: it is shown. */
+export function isReferenceAlone(value: unknown): boolean {
+  return typeof value === 'string' && reference.test(value);
 }
 
 /** True for values that can be secrets. */
