@@ -19,6 +19,7 @@ import {
 import { hideClient } from '../../shared/http-headers/client.ts';
 import { countingTokens, unifyingAnswers } from './answer.ts';
 import { passingRefusals, reportingFailures } from './failure.ts';
+import { reportingInterruptions } from './interrupted.ts';
 import { resolveProviders } from './inventory.ts';
 import { observing } from './operation.ts';
 import { outputOf, resolveStreaming } from './output.ts';
@@ -87,7 +88,7 @@ function attach(site: BackendSite<DataObject>): AtBackend {
     const refuse = alone ? passingRefusals() : same;
     return {
       ...attached,
-      backend: (next) => observe(refuse(read(send(next)))),
+      backend: (next) => observe(reportingInterruptions(refuse(read(send(next))))),
       transport: (next) => failures(unnamed(next)),
       readsData: true,
     };
@@ -95,7 +96,11 @@ function attach(site: BackendSite<DataObject>): AtBackend {
   const model = isRewritten(vendor, settings.format) ? modelOf(site, settings.variables['model']) : null;
   const { format } = settings;
   const stream = streamingAnswers(site, { vendor, messages: output.messages, model, format, tokens, reportUsage });
-  return { ...attached, backend: (next) => observe(send(next)), transport: (next) => stream(failures(unnamed(next))) };
+  return {
+    ...attached,
+    backend: (next) => observe(reportingInterruptions(send(next))),
+    transport: (next) => stream(failures(unnamed(next))),
+  };
 }
 
 /** Warns of unknown variables whose name is similar to one of the vendor's variables. Unknown variables have no effect without an input template. */

@@ -108,8 +108,8 @@ function streamOf(bytes: Uint8Array): ByteStream {
   return stream;
 }
 
-/** Characters per token, to estimate the usage if the vendor did not report it. */
-const CHARACTERS_A_TOKEN = 4;
+/** Bytes per token in UTF-8, to estimate the usage if the vendor did not report it: about right for most languages. */
+const BYTES_A_TOKEN = 4;
 
 /** Callbacks for the progress and the end of a stream. */
 interface ReadingEvents {
@@ -133,7 +133,7 @@ class Reading {
   #reported = 0;
   /** Tokens of the prompt, estimated from its length until the vendor reports them. */
   #prompt: number;
-  #characters = 0;
+  #bytes = 0;
   #completion = 0;
   #hasStopped = false;
   #isFinal = false;
@@ -144,7 +144,7 @@ class Reading {
   /** @param promptBytes length of the payload sent to the vendor. */
   constructor(vendor: Vendor, promptBytes: number, on: ReadingEvents) {
     this.#read = vendor.stream.open();
-    this.#prompt = Math.ceil(promptBytes / CHARACTERS_A_TOKEN);
+    this.#prompt = Math.ceil(promptBytes / BYTES_A_TOKEN);
     this.#on = on;
   }
 
@@ -153,7 +153,7 @@ class Reading {
     const progress = this.#read(message);
     const { deltas, usage, failure } = progress;
     for (const { text, call, stop } of deltas) {
-      this.#characters += text.length + (call?.arguments.length ?? 0);
+      this.#bytes += Buffer.byteLength(text) + Buffer.byteLength(call?.arguments ?? '');
       this.#hasStopped ||= stop !== undefined;
     }
     if (usage && usage.total > 0) {
@@ -184,7 +184,7 @@ class Reading {
   };
 
   get #estimate(): number {
-    return Math.ceil(this.#characters / CHARACTERS_A_TOKEN);
+    return Math.ceil(this.#bytes / BYTES_A_TOKEN);
   }
 
   #raise(total: number): void {

@@ -39,9 +39,12 @@ export function countIn(
     const limit = Number(args[2 * index + 2]);
     return (kind === 'take' && so + more > limit) || (kind === 'look' && so >= limit);
   });
-  if (isFull || more === 0) return [isFull ? 0 : 1, ...used.map(String)];
+  if (isFull) return [0, ...used.map(String)];
+  const reserved = Number(args[2 * keys.length + 2] ?? 0);
   for (const [index, key] of keys.entries()) {
-    used[index] = used[index]! + more;
+    const added = used[index]! >= reserved * (1 - 1e-9) ? more - reserved : more;
+    if (added === 0) continue;
+    used[index] = used[index]! + added;
     if (!counters.has(key)) makeRoom(counters, now);
     counters.set(key, { used: used[index]!, expiresAt: now + Number(args[2 * index + 3]) });
   }

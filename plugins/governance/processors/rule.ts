@@ -38,11 +38,11 @@ export function countingRule(name: string, limits: readonly LimitConfig[], aroun
   const place = `${keyPart(quota)} ${keyPart(name)}`;
 
   const count = async (
-    kind: 'take' | 'look' | 'add',
+    kind: 'take' | 'look' | 'add' | 'settle',
     weight: number,
     caller: string,
     call: Call,
-    { now, remembers }: Moment = { now: Date.now(), remembers: true },
+    { now, remembers, reserved }: Moment = { now: Date.now(), remembers: true },
   ): Promise<Verdict> => {
     const tag = `{${place} ${callerPart(caller, hashes)}}`;
     const known = kind === 'add' || !remembers ? undefined : refused?.find(tag, now);
@@ -51,9 +51,15 @@ export function countingRule(name: string, limits: readonly LimitConfig[], aroun
     const windows = limits.map(({ unit }) => windowOf(unit, now));
     const keys = limits.map(({ unit }, index) => `sluice:quota:${tag}:${unit}:${windows[index]!.start / 1000}`);
     const args = limits.flatMap(({ amount }, index) => [String(amount), String(windows[index]!.end - now + MARGIN_MS)]);
+    const replaced = reserved === undefined ? [] : [String(reserved)];
     let response: readonly [number, ...string[]];
     try {
-      response = (await connection.run(countUse, keys, [kind, String(weight), ...args], call)) as typeof response;
+      response = (await connection.run(
+        countUse,
+        keys,
+        [kind, String(weight), ...args, ...replaced],
+        call,
+      )) as typeof response;
     } catch (error) {
       if (error instanceof RedisError && !error.isOutage) outage.abandoned(clock.now());
       else outage.failed(clock.now());
@@ -86,7 +92,8 @@ export function countingRule(name: string, limits: readonly LimitConfig[], aroun
     // because others may be settled for less than they reserved.
     const moment = { now: Date.now(), remembers: false };
     const verdict = await count('take', weight, caller, call, moment);
-    return { verdict, settle: (used, settling) => count('add', used - weight, caller, settling, moment) };
+    const settled = { ...moment, reserved: weight };
+    return { verdict, settle: (used, settling) => count('settle', used, caller, settling, settled) };
   };
   return { rule, reserve };
 }
@@ -95,6 +102,8 @@ export function countingRule(name: string, limits: readonly LimitConfig[], aroun
 interface Moment {
   readonly now: number;
   readonly remembers: boolean;
+  /** Amount that was counted before, and is replaced. */
+  readonly reserved?: number;
 }
 
 function secondsUntil(end: number, now: number): number {

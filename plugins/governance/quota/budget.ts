@@ -7,8 +7,6 @@ export interface Plan {
   readonly weight: number;
   /** Maximum number of output tokens that models may generate. */
   readonly output: number;
-  /** Weight of the input alone. A call that ended without a usage report counts at least this estimate. */
-  readonly input: number;
 }
 
 /** A token budget: calculates the reservation of a request, and the weight of a usage. */
@@ -18,9 +16,6 @@ export interface Budget {
 }
 
 const MILLION = 1_000_000;
-
-/** Typical length of a token in bytes, for estimates. */
-const BYTES_A_TOKEN = 4;
 
 /** Fields of request bodies that limit the output. */
 const limits = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const;
@@ -47,7 +42,6 @@ export function budgetOf({ config, fault }: Site<QuotaUseConfig>): Budget | null
       return {
         weight: weightOf({ ...most, cost: undefined }),
         output: most.output,
-        input: weightOf({ input: Math.ceil(bytes / BYTES_A_TOKEN), output: 0, cost: undefined }),
       };
     },
     weightOf,

@@ -1,7 +1,7 @@
 import {
   ByteStream,
   Call,
-  CallError,
+  type CallError,
   type ClientRequest,
   meterOf,
   type PipeRequest,
@@ -51,6 +51,15 @@ export function spending<R extends Requests>(
     }
   };
 
+  /** Counts usage that is reported after the settlement, such as that of an abandoned attempt. */
+  const addLate = async ({ rule, caller }: Use, weight: number): Promise<void> => {
+    try {
+      await rule.add(caller, weight, new Call(site.log));
+    } catch (error) {
+      site.log.error(`[Quota] the usage of an abandoned call is not counted: ${(error as Error).message}`);
+    }
+  };
+
   return async (use, next, request, call) => {
     let plan: Plan;
     let reservation: Reservation;
@@ -69,13 +78,17 @@ export function spending<R extends Requests>(
     reserved?.add(1, verdict.retrySeconds === null ? accepted : rejected);
     if (verdict.retrySeconds !== null) return replies.full(verdict);
     let used: number | null = null;
+    let isSettled = false;
     const metered = listeningToModels(call.with(outputLimit, plan.output), (usage) => {
-      used = (used ?? 0) + budget.weightOf(usage);
+      const weight = usage === null ? plan.weight : budget.weightOf(usage);
+      if (isSettled) call.background(addLate(use, weight));
+      else used = (used ?? 0) + weight;
     });
     let reply: Reply;
     try {
       reply = await next(request, metered);
     } catch (error) {
+      isSettled = true;
       call.background(settle(reservation, used ?? 0));
       throw error;
     }
@@ -85,6 +98,7 @@ export function spending<R extends Requests>(
         // more turn.
         const later = async (): Promise<void> => {
           await new Promise(setImmediate);
+          isSettled = true;
           if (used === null) unreported();
           else await settle(reservation, used);
         };
@@ -92,26 +106,17 @@ export function spending<R extends Requests>(
       });
       return replies.withAllowances(reply, verdict);
     }
+    isSettled = true;
     if (used !== null) return replies.withAllowances(reply, await settle(reservation, used));
     if (isMade(reply)) {
       unreported();
       return replies.withAllowances(reply, verdict);
     }
-    // An interrupted model has processed its prompt, which counts as its usage.
-    const settled = settle(reservation, isInterrupted(reply, call) ? plan.input : 0);
-    call.background(settled);
+    call.background(settle(reservation, 0));
     return reply;
   };
 
   function unreported(): void {
     warn(() => '[Quota] a response without token usage counts as much as was reserved');
   }
-}
-
-const interruptions: ReadonlySet<string> = new Set(['CALL_DEADLINE', 'CALL_CANCELLED']);
-
-/** Whether the client or a deadline ended the call, or part of it, before the model had responded. */
-function isInterrupted({ errors }: Reply, call: Call): boolean {
-  const isEnd = (error: unknown) => error instanceof CallError && interruptions.has(error.code);
-  return call.reason !== null || errors.some((error) => isEnd(error) || isEnd(error.cause));
 }

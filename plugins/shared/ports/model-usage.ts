@@ -14,9 +14,10 @@ export interface ModelUsage extends Tokens {
 
 /**
  * Called once for each call of a model that has used tokens: with the numbers of the vendor, or with estimates for a
- * response that ended early. For streams, at their end.
+ * response that ended early. For streams, at their end. Null for a call that the client or a deadline ended before the response:
+ * vendors finish such calls, so it can have used as much as it may.
  */
-export type ModelUsageListener = (usage: ModelUsage) => void;
+export type ModelUsageListener = (usage: ModelUsage | null) => void;
 
 const listeners: Slot<readonly ModelUsageListener[]> = defineSlot('usage of models');
 

@@ -202,11 +202,66 @@ for (const place of ['Redis', 'memory'] as const) {
       });
     });
 
-    it('count the prompt of a call whose timeout has expired', async () => {
+    it('count the whole reservation of a call whose timeout has expired', async () => {
       respond = () => {};
       const gateway = await serve(1000, {}, { timeout: '100ms' });
       equal((await spend(gateway, { contents: 'x'.repeat(400) })).statusCode, 500);
-      await until(async () => (await left(gateway)) === 1000 - 104);
+      await until(async () => (await left(gateway)) === 1000 - 515);
+    });
+
+    it('count the whole reservation of a call whose client disconnects before the response', async () => {
+      const asked = Promise.withResolvers<void>();
+      respond = () => asked.resolve();
+      const gateway = await serve(1000);
+      const { port } = await gateway.listen();
+      const body = JSON.stringify({ contents: 'x'.repeat(400) });
+      const client = await openStream(port, '/ask', { 'content-type': 'application/json', ...user }, body);
+      await asked.promise;
+      client.leave();
+      await until(async () => (await left(gateway)) === 1000 - 515);
+    });
+
+    for (const [what, number] of [
+      ['negative', '-40'],
+      ['infinite', '1e999'],
+      ['not numeric', '"40"'],
+      ['zero', '0'],
+    ] as const) {
+      it(`keep the reservation of a response whose usage is ${what}`, async () => {
+        respond = (_seen, response) => {
+          const usage = ['input', 'output', 'total'].map((kind) => `"${kind}_tokens":${number}`).join();
+          response.writeHead(200, { 'Content-Type': 'application/json' });
+          response.end(`{"output":[],"usage":{${usage}}}`);
+        };
+        const { headers } = await spend(await serve(1000));
+        equal(remaining(headers), 1000 - 117);
+      });
+    }
+
+    it('count usage beyond the reservation, and reject requests from then on', async () => {
+      respond = json({ usage: { input_tokens: 5000, output_tokens: 5000, total_tokens: 10_000 } });
+      const gateway = await serve(1000);
+      const { headers } = await spend(gateway);
+      deepEqual([remaining(headers), (await spend(gateway)).statusCode], [0, 429]);
+    });
+
+    it('never grant more than the limit after the counters are lost between reservation and settlement', async () => {
+      const gateway = await serve(1000);
+      respond = async (seen, response) => {
+        await redis?.command('FLUSHALL');
+        used100(seen, response);
+      };
+      const { headers } = await spend(gateway);
+      equal(remaining(headers), 900);
+    });
+
+    it('count in the earlier window when the clock is set back', async () => {
+      const gateway = await serve(250, {}, {}, {}, 'minute');
+      equal((await spend(gateway)).statusCode, 200);
+      mock.timers.setTime(NOON + 61_000);
+      equal((await spend(gateway)).statusCode, 200);
+      mock.timers.setTime(NOON);
+      deepEqual([(await spend(gateway)).statusCode, (await spend(gateway)).statusCode], [200, 429]);
     });
 
     it('settle in the window of the reservation', async () => {
@@ -274,6 +329,15 @@ describe('counters of quotas in memory', () => {
     deepEqual([counters.has('k0'), counters.has('k1')], [false, true]);
     countIn(counters, ['newer'], args('add', 1), 1200);
     deepEqual([counters.size, counters.has('new')], [2, true]);
+  });
+
+  it('take back no reservation that they have lost', () => {
+    const counters = new Map();
+    const settle = (used: number, reserved: number) =>
+      countIn(counters, ['a'], ['settle', String(used), '1000', '60000', String(reserved)], 0);
+    deepEqual(settle(100, 500), [1, '100']);
+    countIn(counters, ['a'], ['take', '500', '1000', '60000'], 0);
+    deepEqual(settle(100, 500), [1, '200']);
   });
 
   it('count in all windows or in none', () => {

@@ -143,19 +143,23 @@ const streaming = { output_encoding: 'streaming' };
     await until(async () => (await used()) === 4);
   });
 
-  for (const format of ['native', 'openai']) {
-    it(`estimates usage from the text length if the client disconnects before the vendor reports it, in the format ${format}`, async () => {
+  for (const [format, what, text] of [
+    ['native', 'x', 'x'.repeat(399)],
+    ['openai', 'x', 'x'.repeat(399)],
+    ['native', '你', '你'.repeat(133)],
+  ] as const) {
+    it(`estimates usage from the text length if the client disconnects before the vendor reports it, in the format ${format} (${what})`, async () => {
       const { fixture } = modelOf('mistral');
       let sent = 0;
       respond = (seen, response) => {
         sent = seen.body.length;
         beginStream('mistral', response).write(streamed('mistral', fixture.stream.messages[0]!));
-        response.write(streamed('mistral', { data: { choices: [{ index: 0, delta: { content: 'x'.repeat(399) } }] } }));
+        response.write(streamed('mistral', { data: { choices: [{ index: 0, delta: { content: text } }] } }));
       };
       const gateway = await serve('mistral', { format }, streaming);
       const { port } = await gateway.listen();
       const opened = await openStream(port, '/ask', user, prompt);
-      await opened.until('xxx');
+      await opened.until(what.repeat(3));
       opened.leave();
       const expected = Math.ceil(sent / 4) + 100;
       await until(async () => (await used()) >= expected);

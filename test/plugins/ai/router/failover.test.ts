@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { until } from '../../../support/conditions.ts';
-import { ask } from '../llm/fixture.ts';
+import { ask, modelOf } from '../llm/fixture.ts';
 import { failing, RouterTestbed } from './setup.ts';
 
 describe('failover of ai/router', function () {
@@ -54,6 +54,24 @@ describe('failover of ai/router', function () {
     const { headers } = await ask(gateway);
     equal(headers['x-ai-provider'], 'b');
     await until(() => isClosed);
+  });
+
+  it('counts the abandoned call in full against a token budget, in addition to the one that answers', async () => {
+    testbed.respond.a = () => {};
+    const limits = [{ amount: 10_000, unit: 'day' }];
+    const root = { 'governance/processors': { quotas: [{ name: 'tokens', rules: [{ name: 'all', limits }] }] } };
+    const tiers = [{ rule_name: 'all', tier_value_as: '*', strategy: 'ip' }];
+    const budget = { quota_name: 'tokens', tier_key: 'X-Plan', tiers, token_budget: { max_output_tokens: 1000 } };
+    const router = { ...chain, attempt_timeout: '50ms' };
+    const gateway = await testbed.serve(router, { extra_config: { 'governance/quota': budget } }, root);
+    const { headers } = await ask(gateway, { contents: 'hi' });
+    const used = modelOf('anthropic').fixture.answer as { readonly usage: Record<string, number> };
+    const answered = used.usage['input_tokens']! + used.usage['output_tokens']!;
+    const reserved = 1000 + JSON.stringify({ contents: 'hi' }).length;
+    deepEqual(
+      [headers['x-ai-provider'], headers['x-quota-remaining']],
+      ['b', `"day";n=${10_000 - reserved - answered}`],
+    );
   });
 
   it('happens within the timeout of the endpoint by default', async () => {
