@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import {
   type AtService,
   atService,

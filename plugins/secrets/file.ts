@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { isUtf8 } from 'node:buffer';
 import { resolve, sep } from 'node:path';
 import {

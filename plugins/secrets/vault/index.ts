@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import { hash } from 'node:crypto';
 import { type AtService, atService, definePlugin, type Site } from '#contract';
 import { httpUrl } from '../../shared/calls/http-url.ts';
