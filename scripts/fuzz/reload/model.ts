@@ -1,5 +1,6 @@
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import type { Applied } from '../../../kernel/control/change.ts';
+import { KEPT_REVISIONS } from '../../../kernel/control/reload-settings.ts';
 import { ConfigText } from '../../../kernel/control/snapshot.ts';
 import { eventually } from '../eventually.ts';
 import { type Answer, ask } from './clients.ts';
@@ -54,6 +55,8 @@ export class Model {
   #kept: string | null = null;
   /** Number of workers that had been killed when all served again. */
   #killed: number;
+  /** Number of steps so far. */
+  #taken = 0;
 
   constructor(gateway: RunningGateway, first: string, around: Surroundings) {
     this.#gateway = gateway;
@@ -66,7 +69,8 @@ export class Model {
   }
 
   /** @throws Error when the gateway breaks a promise. */
-  async take(step: Step, at: number): Promise<void> {
+  async take(step: Step): Promise<void> {
+    const at = this.#taken++;
     try {
       await (this.#actions[step.act] as (step: Step, at: number) => Promise<void> | void)(step, at);
       await this.#check();
@@ -75,21 +79,31 @@ export class Model {
     }
   }
 
-  /** Stops all failures and ends all requests. @throws Error when something has not recovered, or remains. */
-  async end(): Promise<void> {
-    const { system, kills, ports } = this.#around;
+  /** Number of configurations that have served. */
+  get accepted(): number {
+    return this.#accepted.size;
+  }
+
+  /** Stops all failures and ends all requests. @throws Error when something has not recovered. */
+  async rest(): Promise<void> {
+    const { system, kills } = this.#around;
     system.follow('nothing fails');
     kills.disarm();
+    await this.#recover();
     await this.#check();
     await this.#lasting.release();
-    await this.#change({ act: 'save', kind: 'plain', port: 0 }, 'end');
+    await this.#change({ act: 'save', kind: 'plain', port: 0 }, `end${this.#taken}`);
     await this.#check();
+  }
+
+  /** To be called at rest. @throws Error when something remains. */
+  async end(): Promise<void> {
     const { operations } = this.#gateway;
     await eventually(
       () => operations.status.draining === 0,
       () => `${operations.status.draining} configurations stay`,
     );
-    for (const port of ports.slice(1)) await mustBeClosed(port);
+    for (const port of this.#around.ports.slice(1)) await mustBeClosed(port);
     await this.#mustBeRecorded();
   }
 
@@ -146,7 +160,8 @@ export class Model {
     const { operations } = this.#gateway;
     const revision = await operations.revisions.get(1);
     if (typeof revision !== 'object') {
-      if (this.#around.system.isReadable) throw new Error('the first revision is not kept');
+      if (this.#around.system.isReadable && this.accepted <= KEPT_REVISIONS)
+        throw new Error('the first revision is not kept');
       return;
     }
     const { text, format } = revision;
@@ -206,9 +221,15 @@ export class Model {
     }
   }
 
-  /** Checks the promises that hold after each step. */
+  /** Checks the promises that hold after each step, also while killed workers are being replaced. */
   async #check(): Promise<void> {
     await this.#mustServe();
+    await this.#lasting.mustBeCounted();
+    this.#gateway.mustBeSound();
+  }
+
+  /** Waits until all workers serve. @throws Error when one does not. */
+  async #recover(): Promise<void> {
     const { killed } = this.#around.kills;
     while (this.#isAnyKilled) {
       const count = killed.size;
@@ -216,8 +237,6 @@ export class Model {
       this.#killed = count;
       for (let each = 0; each < this.#around.workers; each++) await this.#mustServe();
     }
-    await this.#lasting.mustBeCounted();
-    this.#gateway.mustBeSound();
   }
 
   async #mustServe(): Promise<void> {
@@ -230,15 +249,16 @@ export class Model {
       throw new Error(`presents the certificate ${certificate} instead of ${this.#certificate}`);
   }
 
-  /** Checks that the history contains exactly the configurations that have served. */
+  /** Checks that the history contains exactly the configurations that have served, or the last ones. */
   async #mustBeRecorded(): Promise<void> {
     const { revisions } = this.#gateway.operations;
     await revisions.settled;
     if (revisions.problem !== null) throw new Error(`the history is incomplete: ${revisions.problem}`);
     const numbers = revisions.list().map(({ number }) => number);
-    const expected = [...this.#accepted.keys()].reverse();
+    const kept = [...this.#accepted].slice(-KEPT_REVISIONS);
+    const expected = kept.map(([number]) => number).reverse();
     if (String(numbers) !== String(expected)) throw new Error(`the history has ${numbers} instead of ${expected}`);
-    for (const [number, text] of this.#accepted) {
+    for (const [number, text] of kept) {
       const revision = await revisions.get(number);
       if (typeof revision !== 'object' || revision.text !== text)
         throw new Error(`revision ${number} of the history is not the one that served`);

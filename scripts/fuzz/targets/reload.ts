@@ -1,11 +1,10 @@
 import { readdirSync } from 'node:fs';
 import type fc from 'fast-check';
 import { eventually } from '../eventually.ts';
-import { writePlugin, written } from '../reload/configuration.ts';
-import { startGateway } from '../reload/gateway.ts';
-import { Model } from '../reload/model.ts';
+import { kinds } from '../reload/configuration.ts';
+import { Runs } from '../reload/runs.ts';
 import { ofOneProcess, ofWorkers, type Step } from '../reload/steps.ts';
-import { openSurroundings, type Surroundings } from '../reload/surroundings.ts';
+import { openSurroundings } from '../reload/surroundings.ts';
 import { defineTarget, type OpenTarget, type Target } from '../target.ts';
 
 const promises =
@@ -30,49 +29,27 @@ function reloads(name: string, law: string, inputs: fc.Arbitrary<readonly Step[]
 
 async function open(workers: number): Promise<OpenTarget<readonly Step[]>> {
   const around = await openSurroundings(workers);
+  const runs = new Runs(around);
   let isWarm = false;
   return {
     async accept(steps) {
-      // A process that serves for the first time opens resources that remain open, so one run precedes the measurement.
-      if (!isWarm && workers === 0) await runSteps([{ act: 'save', kind: 'plugged', port: 1 }], around);
+      // A process that serves for the first time opens resources that remain open, and loads modules, which must not fail.
+      if (!isWarm) await runs.alone(kinds.map((kind) => ({ act: 'save', kind, port: 1 })));
       isWarm = true;
+      // Workers take most of the time to start: a gateway with workers serves several inputs.
+      if (workers > 0) return runs.take(steps);
       const before = openThings();
-      await runSteps(steps, around);
+      await runs.alone(steps);
       await eventually(
         () => openThings() <= before,
         () => `leaves ${openThings() - before} descriptors`,
       );
     },
     async close() {
+      await runs.close();
       around.close();
     },
   };
-}
-
-/** Runs steps on a new gateway. @throws Error when it breaks a promise. */
-async function runSteps(steps: readonly Step[], around: Surroundings): Promise<void> {
-  const { workers, ports, backend, system, kills } = around;
-  let first = '';
-  const gateway = await startGateway(workers, (folder) => {
-    writePlugin(folder, true);
-    first = written({ mark: 'start', kind: 'plain', port: ports[0]!, host: backend.host, folder });
-    return first;
-  });
-  try {
-    const model = new Model(gateway, first, around);
-    for (const [at, step] of steps.entries()) await model.take(step, at);
-    await model.end();
-    // A worker may be killed while the gateway closes.
-    const last = steps.at(-1);
-    if (last?.act === 'arm') kills.arm(last.kill);
-    await gateway.close();
-  } finally {
-    system.follow('nothing fails');
-    backend.release();
-    await gateway.operations.close();
-    kills.disarm();
-    gateway.remove();
-  }
 }
 
 /** Number of open descriptors of this process. */
