@@ -62,6 +62,33 @@ export const componentRows: readonly ComponentRow[] = [
     recovery: 'the cooldown',
   },
   {
+    component: 'ai/prompt-guard, classifier',
+    side: 'the server of the classifier',
+    meanwhile: {
+      ...all({ status: 403, within: 'at once' }),
+      silent: { status: 403, within: 'timeout of the guard (2 s)' },
+    },
+    recovery: nextRequest,
+  },
+  {
+    component: 'ai/prompt-guard, classifier, on_failure_block false',
+    side: 'the server of the classifier',
+    meanwhile: { ...all(serves), silent: { status: 200, within: 'timeout of the guard (2 s)' } },
+    recovery: nextRequest,
+  },
+  {
+    component: 'ai/semantic-cache',
+    side: 'the embeddings server',
+    meanwhile: { ...all(serves), silent: { status: 200, within: 'timeout of the embedder (2 s)' } },
+    recovery: nextRequest,
+  },
+  {
+    component: 'backend/retry',
+    side: 'the backend',
+    meanwhile: { ...asked, silent: fails('attempt_timeout, for each attempt') },
+    recovery: nextRequest,
+  },
+  {
     component: 'backend/pubsub/publisher (NATS)',
     side: 'the broker',
     meanwhile: { ...asked, silent: fails('timeout') },

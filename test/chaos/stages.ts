@@ -77,6 +77,25 @@ const decided = (scheme: 'http' | 'grpc', { side, backend: port }: Ports): Stage
     backend: plain({ side, backend: port }),
   },
 });
+const guarded = (ports: Ports, more: object = {}): Stage => ({
+  server: 'http',
+  root: {
+    'ai/prompt-guard': {
+      guards: [
+        {
+          ...{ name: 'scored', kind: 'classifier', severity: 'high' },
+          config: { url: `${url(ports.side)}/score`, score_threshold: 0.5, timeout: '300ms', ...more },
+        },
+      ],
+    },
+  },
+  ...{ method: 'POST', headers: json, payload: '{"prompt":"hi"}' },
+  endpoint: {
+    method: 'POST',
+    extra_config: { 'ai/prompt-guard': { guards: ['scored'] } },
+    backend: plain(ports),
+  },
+});
 const exported = (ports: Ports, root: object): Stage => ({ server: 'http', root, endpoint: { backend: plain(ports) } });
 
 /** The stage of each row of the table. @param token signed with a key of `/keys`. */
@@ -149,6 +168,25 @@ export const stages: Readonly<Record<string, (ports: Ports, token: string) => St
     method: 'POST',
     headers: json,
     payload: '{"contents":"hi"}',
+  }),
+  'ai/prompt-guard, classifier': (ports) => guarded(ports),
+  'ai/prompt-guard, classifier, on_failure_block false': (ports) => guarded(ports, { on_failure_block: false }),
+  'ai/semantic-cache': ({ side, backend: port }) => ({
+    server: 'http',
+    root: {
+      'ai/semantic-cache': { embedders: [{ name: 'default', url: `${url(side)}/embeddings`, timeout: '300ms' }] },
+    },
+    ...{ method: 'POST', headers: json, payload: '{"prompt":"hi"}' },
+    endpoint: {
+      method: 'POST',
+      // Responses expire at once, so that each request needs a vector.
+      extra_config: { 'ai/semantic-cache': { req_content: 'req_body.prompt', ttl: '1ms' } },
+      backend: plain({ side, backend: port }),
+    },
+  }),
+  'backend/retry': ({ side }) => ({
+    server: 'http',
+    endpoint: { backend: [backend(side, { 'backend/retry': { attempts: 3, attempt_timeout: '100ms' } })] },
   }),
   'backend/pubsub/publisher (NATS)': () => ({
     server: 'nats',
@@ -252,6 +290,8 @@ export function bodiesOf(keys: object): ReadonlyMap<string, string> {
     ['/xml', '<a>1</a>'],
     ['/keys', JSON.stringify({ keys: [keys] })],
     ['/introspect', '{"active":true}'],
+    ['/score', '{"score":1}'],
+    ['/embeddings', '{"data":[{"embedding":[1,0]}]}'],
     ['/token', JSON.stringify({ access_token: 't', token_type: 'bearer', expires_in: 3600 })],
     ['/2015-03-31/functions/f/invocations', '{"a":1}'],
     [url_pattern, JSON.stringify(answer)],
