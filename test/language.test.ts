@@ -1,5 +1,14 @@
 import { deepEqual } from 'node:assert/strict';
-import { comments, type Description, literals, luaComments, paragraphs, type Text, titles } from './language/texts.ts';
+import {
+  comments,
+  type Description,
+  literals,
+  luaComments,
+  paragraphs,
+  rules,
+  type Text,
+  titles,
+} from './language/texts.ts';
 
 /** Constructions that no engineer would say, each with the usual one. */
 const banned: ReadonlyArray<readonly [RegExp, string]> = [
@@ -121,6 +130,14 @@ describe('the texts of the product', function () {
     const broken = violations(titles('test/**/*.ts'), ([, usual]) => usual !== 'repeat the noun');
     deepEqual(broken, []);
   });
+
+  it('avoid banned constructions in rules of the specification', () => deepEqual(violations(rules()), []));
+
+  it('name the subject first in rules of the specification, which are whole sentences', () =>
+    deepEqual(
+      linesOf(rules(), ({ text }) => hiddenSubject.test(text) || !/^[A-Z`&0-9{<].{14,}[.:]$/.test(text)),
+      [],
+    ));
 
   it('name the subject first in comments', () =>
     deepEqual(

@@ -52,6 +52,16 @@ function membersOf(node: ts.Node): ReadonlyMap<string, string> | undefined {
   return new Map(members.map(({ name, initializer }) => [name.getText(), initializer.getText()]));
 }
 
+/** Rules of the specification and the descriptions of their deviations. */
+export function rules(): Text[] {
+  return globSync(['test/specification.json', 'test/specification/*.json']).flatMap((path) => {
+    const rows = JSON.parse(readFileSync(path, 'utf8')) as readonly { id: string; rule: string; deviation?: string }[];
+    return rows.flatMap(({ id, rule, deviation }) =>
+      [rule, ...(deviation === undefined ? [] : [deviation])].map((text) => ({ place: `${path} ${id}`, text })),
+    );
+  });
+}
+
 /** Comments of TypeScript files, each at the line on which it begins. */
 export function comments(...globs: readonly string[]): Text[] {
   const results = new Map<string, Text>();
