@@ -49,7 +49,7 @@ const schema = {
     refresh_interval: {
       type: 'duration',
       description:
-        'Interval at which secrets are fetched again. Shortened by a random part of up to 10 %. AWS charges for each fetch. 0s disables it.',
+        'Interval at which secrets are fetched again. Shortened by a random part of up to 10 %. AWS charges for each fetch. 0s disables repeated fetches.',
       default: '5m',
     },
     ...storeFields,
@@ -113,7 +113,7 @@ function credentialsOf(site: Site<Config>): RenewedCredentials {
   return site.keep(['role', arn, region], () => assumedRole(role, process.env, own));
 }
 
-/** @returns alternating names and values. */
+/** @returns headers as alternating names and values. */
 async function signedHeaders(
   credentials: RenewedCredentials,
   send: Step<PipeRequest>,

@@ -12,8 +12,9 @@ const KEEP_MS = 2000;
 const get = defineScript(`return redis.call('GET', KEYS[1])`);
 
 /**
- * Responses in Redis, for several gateways together. The server compares vectors if it can; otherwise this process does. A
- * response is read by variant and text, so that a wrong result of a search cannot be a response of another variant.
+ * Responses in Redis, for several gateways together. The Redis server compares vectors if it has vector sets; otherwise
+ * this process compares them. A response is read by variant and text, so that a wrong result of a search cannot be a
+ * response of another variant.
  */
 export function inRedis(site: Site<unknown>, connection: RedisConnection): Responses {
   const sets = vectorSets(connection, site.use('clock'));

@@ -7,7 +7,7 @@ import { MAX_LISTED, VectorLists } from './vector-lists.ts';
 /** Number of vectors that are read at once. */
 const BATCH = 500;
 
-/** Entries after an ID, as a flat list of ID, hash and vector. */
+/** Script that reads the entries of a stream after an ID, as a flat list of ID, hash and vector. */
 const read = defineScript(`
 local list = {}
 for _, entry in ipairs(redis.call('XRANGE', KEYS[1], '(' .. ARGV[1], '+', 'COUNT', ARGV[2])) do
@@ -34,7 +34,7 @@ export interface RedisVectorLists {
   drop(key: string, text: string): void;
 }
 
-/** Each variant is a stream of vectors, which this process copies and compares exactly. */
+/** Vectors in Redis streams, one for each variant. This process copies the vectors and compares them exactly. */
 export function redisVectorLists(site: Site<unknown>, connection: RedisConnection): RedisVectorLists {
   const lists = site.keep(['vectors', connection.name], () => new VectorLists());
   const update = async (key: string, call: Call): Promise<void> => {

@@ -5,7 +5,7 @@ import { defineScript } from '../../clients/redis/script.ts';
 /** Maximum number of vectors of a variant; beyond it, those that expire first are dropped. */
 export const MAX_VECTORS = 20_000;
 
-/** Number of nearest vectors that are read: responses of the first ones can be gone. */
+/** Number of nearest vectors that a search returns: the responses of the nearest ones may have expired. */
 const NEAREST = 3;
 
 /** Exploration factor of a search: larger values miss fewer near vectors, and take longer. */
@@ -14,7 +14,7 @@ const EXPLORED = 200;
 /** Time after which a server without vector sets is tried again, in milliseconds: it can be upgraded. */
 const RETRY_MS = 60_000;
 
-/** Returns 0 in place of the error of a server without vector sets, or whose user may not use them. */
+/** Returns 0 in place of the error of a server that has no vector sets, or whose user has no permission for them. */
 const orUnsupported = `
 local function isUnsupported(reply)
   if type(reply) ~= 'table' or not reply.err then return false end

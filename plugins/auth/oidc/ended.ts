@@ -22,7 +22,7 @@ export class Logouts {
   }
 }
 
-/** Kind of sessions that a logout ends: one of the gateway, those of one session at the provider, or all of a user. */
+/** Sessions that a logout ends: one session, all that belong to one session at the provider, or all of a user. */
 type Kind = 'one' | 'sid' | 'sub';
 
 /**

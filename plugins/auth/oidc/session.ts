@@ -12,7 +12,7 @@ export interface Session {
   readonly refreshToken: string | null;
   /** Time at which the access token expires, in seconds since 1970; null if the provider does not say. */
   readonly expires: number | null;
-  /** Time of the login, in seconds since 1970, to the millisecond. */
+  /** Time of the login, in seconds since 1970, with a precision of one millisecond. */
   readonly startedAt: number;
   /** Claims of the ID token, and of the userinfo endpoint if that is used. Frozen. */
   readonly claims: Readonly<DataObject>;

@@ -7,8 +7,8 @@ const MAX_CONNECTIONS = 16;
 /** Time for which an address is avoided after a failed connection, in milliseconds. */
 const AVOIDED_MS = 5_000;
 /**
- * Number of addresses from which unused ones are removed, and from which idle connections are closed. Clients and
- * service discovery can name any number of addresses.
+ * Number of addresses from which on unused addresses are removed, and idle connections closed. Clients and service
+ * discovery can name any number of addresses.
  */
 const SWEEP_FROM = 64;
 export const MAX_ADDRESSES = 256;

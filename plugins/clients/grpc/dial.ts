@@ -16,7 +16,7 @@ export interface DialSettings {
   readonly tls: (() => TlsClient) | null;
   /** Addresses that must not be reached; null allows all. */
   readonly denied: DeniedAddresses | null;
-  /** Owner of a connection's faults. Default: `backend connection`. */
+  /** Owner to which faults of the connection are attributed. Default: `backend connection`. */
   readonly place?: string;
 }
 

@@ -34,7 +34,7 @@ const PING_PAUSE_MS = 10_000;
 const CONNECTION_WINDOW_BYTES = 8 * 1024 * 1024;
 /** Maximum number of fields of a response head; a larger one ends its stream. */
 const MAX_HEADER_PAIRS = 2000;
-/** Maximum number of bytes of a response head. The library ends a connection over one that takes more than 144 KiB of frames. */
+/** Maximum number of bytes of a response head. The library ends a connection if a head takes more than 144 KiB of frames. */
 const MAX_HEADER_BYTES = 128 * 1024;
 const SESSION_MEMORY_MB = 64;
 /** Concurrent calls if the server sets no limit. */
@@ -72,7 +72,7 @@ export class Connection {
   readonly #dialing: NodeJS.Timeout;
   /** Ends a connection whose server responds neither to a PING nor to its end. */
   #pinging: NodeJS.Timeout | undefined;
-  /** Starts that timer for the connection, not for the call that triggers it. */
+  /** Starts `#pinging` for the connection, not for the call that triggers it. */
   readonly #endIn = boundToOwner((end: () => void) => {
     this.#pinging = setTimeout(end, PING_MS);
   });

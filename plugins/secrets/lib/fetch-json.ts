@@ -14,14 +14,14 @@ import { requestTo } from '../../shared/calls/request-to.ts';
 /** Maximum size of a response, in bytes. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Sends the requests of a store. */
+/** HTTP client of a store of secrets. */
 export interface StoreClient {
   readonly send: Step<PipeRequest>;
   readonly log: Log;
   readonly timeoutMs: number;
 }
 
-/** A request to a store. */
+/** A request to a store of secrets. */
 export interface StoreRequest {
   readonly method: string;
   readonly url: URL;
@@ -30,11 +30,11 @@ export interface StoreRequest {
   readonly body?: string | undefined;
 }
 
-/** Response of a store. */
+/** Response of a store of secrets. */
 export interface StoreResponse {
   readonly status: number;
   readonly headers: HeaderBag;
-  /** An empty object if the body is not a JSON object. */
+  /** Parsed body; an empty object if the body is not a JSON object. */
   readonly data: DataObject;
 }
 

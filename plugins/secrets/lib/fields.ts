@@ -6,7 +6,7 @@ export const storeFields = {
   startup_timeout: {
     type: 'duration',
     description:
-      'Time for which a starting gateway retries while the store cannot be reached. Afterwards it refuses to start.',
+      'Time for which a starting gateway retries while the store cannot be reached. Afterwards the start fails.',
     default: '30s',
   },
 } as const satisfies Record<string, Schema>;

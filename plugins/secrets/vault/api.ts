@@ -7,7 +7,7 @@ export interface VaultServer extends StoreClient {
   readonly namespace: string | undefined;
 }
 
-/** Paths of the API have no empty, relative or otherwise special segments. */
+/** A valid segment of an API path: not empty, not relative, and without special characters. */
 const SEGMENT = /^(?!\.{1,2}$)[^?#%\\\0-\x1f\x7f]+$/;
 
 /**
@@ -49,7 +49,7 @@ export function demandPath(path: string): void {
   throw new BackendError('VAULT_PATH', `"${path}" is not a valid path`, { upstreamStatus: 400 });
 }
 
-/** Standby servers redirect to the active one. The token is not sent without TLS if the first request used it. */
+/** Standby servers redirect to the active one. The token is not sent without TLS if the first request used TLS. */
 function redirected(from: URL, location = ''): URL {
   const to = URL.parse(location, from.href);
   const isSafe = to && (to.protocol === 'https:' || to.protocol === from.protocol) && to.pathname === from.pathname;

@@ -50,7 +50,7 @@ interface Mount {
   readonly version: 1 | 2 | null;
 }
 
-/** The mount of a path; null if the token may not read it: the path is then used as it is written. */
+/** Finds the mount of a path. Returns null if the token may not read mounts: the path is then used as it is written. */
 async function mountOf(
   session: Session,
   server: VaultServer,

@@ -63,7 +63,7 @@ export const schema = {
         token_file: {
           type: 'string',
           minLength: 1,
-          description: `File with the token, for the method token, or with the token of the service account, for the method kubernetes, whose default is ${SERVICE_ACCOUNT}. Read at every login.`,
+          description: `File with the token: any token for the method token, the token of the service account for the method kubernetes (default: ${SERVICE_ACCOUNT}). Read at every login.`,
           examples: ['/run/secrets/vault-token'],
         },
         role_id: {
@@ -103,7 +103,7 @@ export const schema = {
     refresh_interval: {
       type: 'duration',
       description:
-        'Interval at which secrets without a lease are fetched again. Shortened by a random part of up to 10 %. 0s disables it.',
+        'Interval at which secrets without a lease are fetched again. Shortened by a random part of up to 10 %. 0s disables repeated fetches.',
       default: '1m',
     },
     ...storeFields,
@@ -122,14 +122,14 @@ export interface Login {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Fields that a method requires: one of each list. */
+/** Fields that a login method requires: one of each list. */
 const required: Readonly<Record<VaultConfig['auth']['method'], readonly (readonly (keyof VaultConfig['auth'])[])[]>> = {
   token: [['token', 'token_file']],
   approle: [['role_id'], ['secret_id', 'secret_id_file']],
   kubernetes: [['role']],
 };
 
-/** The fields of which the method requires one, but that all are missing; undefined for complete settings. */
+/** Returns the alternatives of a required field if all of them are missing; undefined for complete settings. */
 export function missingFields(auth: VaultConfig['auth']): readonly string[] | undefined {
   return required[auth.method].find((names) => names.every((name) => auth[name] === undefined));
 }

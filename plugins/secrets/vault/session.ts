@@ -27,7 +27,7 @@ export class Session {
   readonly #login: Login;
   #token: Token | null = null;
   #pending: Promise<Token> | null = null;
-  /** Number of different tokens so far, and the last one. */
+  /** Number of different tokens so far. `#lastText` is the last one. */
   #logins = 0;
   #lastText = '';
   /** Number of tokens when leases were last known to be valid. */
@@ -78,7 +78,7 @@ export class Session {
     }
   }
 
-  /** True if the server knows the token: then it lacks a right. */
+  /** Whether the server knows the token. If so, the token lacks a right. */
   async #isAccepted(server: VaultServer, { text }: Token, signal: AbortSignal): Promise<boolean> {
     try {
       await callVault(server, 'GET', 'auth/token/lookup-self', text, signal);

@@ -66,7 +66,7 @@ export const clientBounds: readonly Bound[] = [
     limit: '{MAX_NONCES} nonces',
     beyond: 'Requests are rejected with on_failure_status until signatures become too old.',
     tests: [
-      'nonces of HTTP message signatures in memory are limited to 100,000, and further ones rejected until earlier ones have expired',
+      'nonces of HTTP message signatures in memory are limited to 100,000, and further ones are rejected until earlier ones have expired',
     ],
   },
   {

@@ -61,7 +61,7 @@ describe('the idle timers of connections that requests share', () => {
     }
   });
 
-  it('and the handlers of the connection belong to the connection over gRPC', async () => {
+  it('belong to the connections over gRPC, as do the handlers of their events', async () => {
     const server = createServer((_, response) => response.end());
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;

@@ -85,7 +85,7 @@ for (const [kind, sets, without] of [
       }
     });
 
-    it('drop texts whose response has expired when another is stored', async () => {
+    it('drop texts whose response has expired when another text is stored', async () => {
       await keep('{v}', 'old', vector(1, 0));
       await redis.command('ZADD', '{v}:expiries', '1', 'old');
       await keep('{v}', 'new', vector(0, 1));
@@ -165,7 +165,7 @@ for (const [kind, sets, without] of [
     deepEqual([runs, await redis.command('EXISTS', '{v}:text')], [2, 0]);
   });
 
-  it('are not used if the user may not', async () => {
+  it('are not used if the Redis user has no permission for them', async () => {
     const refusing: RedisConnection = {
       ...connectionTo(redis, 'own'),
       run: ({ source }, keys, args) => {

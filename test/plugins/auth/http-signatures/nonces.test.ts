@@ -128,7 +128,7 @@ describe('nonces of HTTP message signatures', () => {
     for (const one of [...workers, owner]) await one.close();
   });
 
-  it('in memory are limited to 100,000, and further ones rejected until earlier ones have expired', () => {
+  it('in memory are limited to 100,000, and further ones are rejected until earlier ones have expired', () => {
     const nonces = new Nonces();
     for (let at = 0; at < 100_000; at++) equal(nonces.take(String(at), 1000, at < 50_000 ? 0 : 500), true);
     deepEqual([nonces.take('more', 1000, 999), nonces.take('0', 1000, 999)], [null, false]);

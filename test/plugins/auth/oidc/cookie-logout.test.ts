@@ -43,7 +43,7 @@ describe('logouts of cookie sessions with auth/oidc', () => {
     return (await stage.gateway.inject({ method: 'POST', url, payload: `logout_token=${token}`, headers })).statusCode;
   };
 
-  it('end copies of the cookie at once, other sessions of the user not, and allow a new login', async () => {
+  it('end copies of the cookie at once, keep other sessions of the user, and allow a new login', async () => {
     const [browser, other] = [await loggedIn(), await loggedIn()];
     const copy = copyOf(browser);
     equal(await statusOf(copy), 200);
