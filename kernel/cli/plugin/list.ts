@@ -66,11 +66,12 @@ interface View {
 }
 
 /** Returns a view of a plugin, or of each of its handlers. */
-function viewsOf({ name, places = [], encodings, discoveries, handlers, source }: Plugin): View[] {
+function viewsOf({ name, places = [], encodings, discoveries, secretSchemes, handlers, source }: Plugin): View[] {
   const kinds = [
     ...places.map(({ at }) => at),
     ...(encodings ? ['encoding'] : []),
     ...(discoveries ? ['discovery'] : []),
+    ...(secretSchemes ? ['secrets'] : []),
     ...(handlers ? ['handler'] : []),
   ];
   return (handlers ?? [name]).map((each) => ({
