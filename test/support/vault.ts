@@ -105,12 +105,13 @@ export class TestVault {
     const text = String(headers['x-vault-token']);
     const token = this.tokens.get(text);
     if (!token || token.denied.some((beginning) => path.startsWith(beginning))) return denied;
-    const operation = `${method} ${path}`;
+    // The server treats PUT and POST alike.
+    const operation = `${method === 'PUT' ? 'POST' : method} ${path}`;
     if (operation === 'GET auth/token/lookup-self') {
       return { status: 200, body: { data: { id: text, ttl: token.ttl, renewable: token.renewable } } };
     }
     if (operation === 'POST auth/token/renew-self') return this.#renewSelf(text, token);
-    if (operation === 'PUT sys/leases/renew') return this.#renewLease(String(body['lease_id']));
+    if (operation === 'POST sys/leases/renew') return this.#renewLease(String(body['lease_id']));
     if (path.startsWith('sys/internal/ui/mounts/')) return mountAt(path.slice('sys/internal/ui/mounts/'.length));
     return method === 'GET' ? this.#read(path) : error(405, 'unsupported operation');
   }

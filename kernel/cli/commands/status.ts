@@ -36,6 +36,7 @@ function describe(body: StatusBody): Described {
     ['last reload', lastReload(body)],
     ['guard', body.guard ? guardWords(body.guard) : 'none'],
     ['watching', watching(body)],
+    ['secrets', secretWords(body)],
     ...requiresRestart.map((setting) => ['needs restart', setting]),
   ];
   return { lines: alignColumns(rows), issues: body.lastReload?.problem?.errors ?? [] };
@@ -46,6 +47,12 @@ function lastReload({ lastReload: last }: StatusBody): string {
   const { result, trigger, at, durationMs, problem } = last;
   const why = problem ? `: ${sentenceOf(problem)}` : '';
   return `${result} (${trigger}) ${at}, ${durationMs} ms${why}`;
+}
+
+/** Secrets from stores; a gateway of an older release reports none. */
+function secretWords({ secrets: { inUse, failing } = { inUse: 0, failing: [] } }: StatusBody): string {
+  const failures = failing.map(({ secret, reason }) => `${secret} is not available: ${reason}`);
+  return [inUse === 0 ? 'none' : `${inUse} from stores`, ...failures].join('; ');
 }
 
 function watching({ watch: { enabled, files, mode } }: StatusBody): string {

@@ -63,6 +63,7 @@ export interface StatusBody {
   } | null;
   readonly guard?: GuardBody | null;
   readonly watch: { readonly enabled: boolean; readonly files: number; readonly mode: string | null };
+  readonly secrets?: { readonly inUse: number; readonly failing: readonly { secret: string; reason: string }[] };
   readonly requiresRestart?: readonly string[];
 }
 

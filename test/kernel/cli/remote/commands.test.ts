@@ -149,6 +149,13 @@ describe('a command to a running gateway', function () {
       match(out, /^workers {6}4$/m);
       match(out, /^last reload {2}applied \(watch\) 2026-11-21T20:05:00\.000Z, 54 ms$/m);
       match(out, /^watching {5}14 files \(events\)$/m);
+      match(out, /^secrets {6}none$/m);
+    });
+
+    it('shows the secrets whose store is not available', async () => {
+      const secrets = { inUse: 2, failing: [{ secret: 'vault:kv/shop', reason: 'status 503: Vault is sealed' }] };
+      const { out } = await responding('GET /v1/status', [200, { ...status, secrets }], 'status');
+      match(out, /^secrets {6}2 from stores; vault:kv\/shop is not available: status 503: Vault is sealed$/m);
     });
 
     it('shows why the last reload failed, including its errors, and still exits 0', async () => {
