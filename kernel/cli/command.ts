@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import type { Catalogue, Flags, LogSinks } from '#contract';
+import type { Catalogue, LogSinks, PluginCommand } from '#contract';
 import type { StartAdmin } from '../index.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -23,15 +23,8 @@ export interface CommandContext extends Terminal {
   readonly program: string;
 }
 
-/** A command of the command line interface. */
-export interface Command {
-  /** Arguments, as shown in the usage line. */
-  readonly usage: string;
-  /** One sentence for the list of commands. */
-  readonly summary: string;
-  /** Additional help: exit codes other than 0 for success and 2 for a usage error, and how to use the result. */
-  readonly details?: string;
-  readonly flags: Flags;
+/** A command of the command line interface. Its details are exit codes other than 0 and 2, and how to use the result. */
+export interface Command extends Pick<PluginCommand, 'usage' | 'summary' | 'details' | 'flags'> {
   /** Subcommands by name. */
   readonly commands?: Readonly<Record<string, Command>>;
   /** Set for a command that only groups `commands`, which may belong to several plugins: lists show the subcommands instead of the group. */

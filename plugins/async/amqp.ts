@@ -6,7 +6,7 @@ import { reportHandlerError } from '../clients/amqp/handler-error.ts';
 import { type AmqpSettings, closeWith, openLink } from '../clients/amqp/link.ts';
 import { limitMessages } from '../clients/amqp/message-limit.ts';
 import { type Delivery, type Subscription, subscribe } from '../clients/amqp/subscription.ts';
-import { declarationFields, declareQueue } from '../clients/amqp/topology.ts';
+import { declarationFields, declareQueue, prefetchFields } from '../clients/amqp/topology.ts';
 import type { AgentDriver, Consuming } from './lib/driver.ts';
 import { runAgent } from './lib/run-agent.ts';
 
@@ -40,20 +40,7 @@ const schema = {
         'Drops failed messages, or dead-letters them if the queue is configured to, instead of requeueing them. If disabled, a failed message is requeued immediately, and from its second failure on after 1 second.',
       default: false,
     },
-    prefetch_count: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 65_535,
-      description: 'Prefetch count: maximum number of unacknowledged messages. 0 means 1000.',
-      default: 10,
-    },
-    prefetch_size: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 0,
-      description: 'Prefetch limit in bytes. Must be 0: RabbitMQ does not support it.',
-      default: 0,
-    },
+    ...prefetchFields('unacknowledged messages', 10),
   },
 } as const satisfies Schema;
 

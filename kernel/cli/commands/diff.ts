@@ -1,11 +1,10 @@
-import type { Flags, ServiceConfig } from '#contract';
-import { type ConfigDiff, type Document, diffConfigs } from '../../config/index.ts';
+import type { Flags } from '#contract';
+import { type ConfigDiff, diffConfigs } from '../../config/index.ts';
 import { positionsIn } from '../../inspect/index.ts';
-import type { Registry } from '../../registry/registry.ts';
 import { secretsKnownTo } from '../../registry/secrets.ts';
 import { readArguments, UsageError } from '../arguments.ts';
-import { adminVariables, type Command, type CommandContext, colourVariables } from '../command.ts';
-import { acceptFile, formatFlag, isJson, pluginsFlag } from '../files/accepted-file.ts';
+import { adminVariables, type Command, colourVariables } from '../command.ts';
+import { type Accepted, acceptFile, formatFlag, isJson, pluginsFlag } from '../files/accepted-file.ts';
 import { printDiff } from '../formats/print-diff.ts';
 import { remoteFlags } from '../remote/connect.ts';
 import { diffRevisions, diffWithRunning } from '../remote/diff-running.ts';
@@ -37,7 +36,7 @@ export const diff: Command = {
     if (other === undefined) return diffWithRunning(one, remote, context);
     if (isRevision(one) && isRevision(other)) return diffRevisions(Number(one), Number(other), remote, context);
     const [from, to] = await Promise.all(
-      positionals.map((file) => readSide(file, { ...context, plugins: values.plugins })),
+      positionals.map((file) => acceptFile(file, { ...context, plugins: values.plugins }, false)),
     );
     if (!from || !to) return TROUBLE;
     const result = compare(from, to);
@@ -52,22 +51,8 @@ function isRevision(text: string): boolean {
   return /^\d+$/.test(text);
 }
 
-interface Side {
-  readonly document: Document;
-  readonly config: ServiceConfig;
-  /** The plugins available to this configuration. */
-  readonly registry: Registry;
-  /** Maps a pointer into `config` to the pointer into the document. */
-  readonly origin: (pointer: string) => string;
-}
-
-/** Reads one side. @returns null for an invalid file, after printing its errors. */
-async function readSide(file: string, context: CommandContext): Promise<Side | null> {
-  return acceptFile(file, context, false);
-}
-
 /** Compares two sides. Components are interpreted by the new side's plugins where available. */
-function compare(from: Side, to: Side): ConfigDiff {
+function compare(from: Accepted, to: Accepted): ConfigDiff {
   const sides = {
     from: { ...from, positionOf: positionsIn(from.document) },
     to: { ...to, positionOf: positionsIn(to.document) },

@@ -36,7 +36,7 @@ export const formatFlag = {
 } as const satisfies Flag;
 
 /** A valid configuration file. */
-interface Accepted {
+export interface Accepted {
   readonly document: Document;
   readonly config: ServiceConfig;
   /** The plugins available to this file. */

@@ -1,4 +1,6 @@
 import { formatNameOf, type Issue } from '../../config/index.ts';
+import type { Applied } from '../../control/change.ts';
+import type { GuardState } from '../../control/guard.ts';
 import type { AdminRequest } from './client.ts';
 
 /** A problem reported by the admin API (RFC 9457). */
@@ -18,28 +20,13 @@ export interface CheckedBody {
   readonly warnings: readonly Issue[];
 }
 
-/** State of the guard over a change. */
-export interface GuardBody {
-  readonly state: 'watching' | 'passed' | 'undecided' | 'superseded' | 'rolled-back' | 'failed';
-  readonly revision: number;
-  readonly attempt: number;
-  readonly endsAt: string;
-  readonly reason: string | null;
-  readonly rolledBackTo: number | null;
-}
-
 /** Result of a change. */
-export interface AppliedBody {
-  readonly result: 'applied' | 'unchanged' | 'dry_run';
-  readonly revision: number;
-  readonly previous: number;
-  readonly hash: string;
-  readonly durationMs: number;
+export interface AppliedBody
+  extends Pick<Applied, 'result' | 'revision' | 'previous' | 'hash' | 'durationMs' | 'rebound'> {
   readonly changes: Readonly<Record<'added' | 'changed' | 'removed', readonly string[]>>;
-  readonly rebound: readonly string[];
   readonly requiresRestart?: readonly string[];
   readonly warnings: readonly Issue[];
-  readonly guard?: GuardBody | null;
+  readonly guard?: GuardState | null;
 }
 
 export interface StatusBody {
@@ -61,7 +48,7 @@ export interface StatusBody {
     readonly durationMs: number;
     readonly problem: Problem | null;
   } | null;
-  readonly guard?: GuardBody | null;
+  readonly guard?: GuardState | null;
   readonly watch: { readonly enabled: boolean; readonly files: number; readonly mode: string | null };
   readonly secrets?: { readonly inUse: number; readonly failing: readonly { secret: string; reason: string }[] };
   readonly requiresRestart?: readonly string[];

@@ -1,7 +1,7 @@
 import { timerMs } from '#contract';
+import type { GuardState } from '../../control/guard.ts';
 import { printable } from '../formats/excerpt.ts';
 import type { Terminal } from '../terminal.ts';
-import type { GuardBody } from './bodies.ts';
 import { type AdminClient, exitCodes } from './client.ts';
 import { followEvents } from './follow-events.ts';
 
@@ -9,7 +9,7 @@ import { followEvents } from './follow-events.ts';
 const GRACE_MS = 30_000;
 
 /** States in which the change stays active, and no problem is known. */
-const good: ReadonlySet<GuardBody['state']> = new Set(['passed', 'undecided']);
+const good: ReadonlySet<GuardState['state']> = new Set(['passed', 'undecided']);
 
 /**
  * Waits until a guard has ended; its outcome is printed on standard error.
@@ -19,7 +19,7 @@ const good: ReadonlySet<GuardBody['state']> = new Set(['passed', 'undecided']);
 export async function awaitDecision(
   client: AdminClient,
   { stderr }: Terminal,
-  guard: GuardBody,
+  guard: GuardState,
   durationMs: number,
 ): Promise<number> {
   stderr.write(`the guard is ${guardWords(guard)}\n`);
@@ -30,16 +30,20 @@ export async function awaitDecision(
   return isGood ? exitCodes.ok : exitCodes.refused;
 }
 
-async function decisionOf(client: AdminClient, { attempt }: GuardBody, signal: AbortSignal): Promise<GuardBody | null> {
+async function decisionOf(
+  client: AdminClient,
+  { attempt }: GuardState,
+  signal: AbortSignal,
+): Promise<GuardState | null> {
   // The decision may already have been made: stored events come first.
   for await (const { data } of followEvents(client, { types: 'guard.*', after: '0', signal })) {
-    const reported = JSON.parse(data) as GuardBody;
+    const reported = JSON.parse(data) as GuardState;
     if (reported.attempt === attempt && reported.state !== 'watching') return reported;
   }
   return null;
 }
 
-const words: Readonly<Record<GuardBody['state'], (guard: GuardBody) => string>> = {
+const words: Readonly<Record<GuardState['state'], (guard: GuardState) => string>> = {
   watching: ({ revision, endsAt }) => `watching revision ${revision} until ${endsAt}`,
   passed: ({ revision }) => `revision ${revision} has passed its guard period`,
   undecided: ({ revision, reason }) => `the guard cannot evaluate revision ${revision}: ${reason}`,
@@ -50,6 +54,6 @@ const words: Readonly<Record<GuardBody['state'], (guard: GuardBody) => string>> 
 };
 
 /** Describes the state of a guard in a sentence. */
-export function guardWords(guard: GuardBody): string {
+export function guardWords(guard: GuardState): string {
   return words[guard.state](guard);
 }

@@ -44,21 +44,13 @@ export function stagesAround(
   merges: boolean,
   looks: boolean,
 ): Stage[] {
-  const first = (as: 'shape' | 'gather' | 'combine') => all(as, attached.filter(({ at }) => at[as]).slice(0, 1));
+  const first = (as: 'shape' | 'gather' | 'combine') => having(as, attached).slice(0, 1);
   const gather = first('gather');
   return fitted([
-    ...all(
-      'payload',
-      attached.filter(({ at }) => at.payload),
-    ),
+    ...having('payload', attached),
     ...all('endpoint', endpoint),
     ...all('proxy', proxy),
-    ...(looks
-      ? all(
-          'message',
-          attached.filter(({ at }) => at.message),
-        )
-      : []),
+    ...(looks ? having('message', attached) : []),
     ...(merges ? [...first('shape'), ...(gather.length > 0 ? gather : first('combine'))] : []),
   ]);
 }
@@ -77,22 +69,11 @@ export function stagesOfBackend(
   looks: boolean,
 ): Stage[] {
   return fitted([
-    ...all(
-      'shadow',
-      attached.filter(({ at }) => at.shadow),
-    ),
-    ...all(
-      'attempts',
-      attached.filter(({ at }) => at.attempts),
-    ),
+    ...having('shadow', attached),
+    ...having('attempts', attached),
     ...all('backend', backend),
-    ...(looks
-      ? all(
-          'message',
-          attached.filter(({ at }) => at.message),
-        )
-      : []),
-    ...(reads || looks ? all('shape', attached.filter(({ at }) => at.shape).slice(0, 1)) : []),
+    ...(looks ? having('message', attached) : []),
+    ...(reads || looks ? having('shape', attached).slice(0, 1) : []),
     ...all('transport', transport),
     stage('protocol', protocol),
   ]);
@@ -107,6 +88,14 @@ function fitted(stages: readonly Stage[]): Stage[] {
 
 function all(as: Stage['as'], attached: readonly Attached<unknown>[]): Stage[] {
   return attached.map(({ plugin }) => stage(as, plugin.name));
+}
+
+/** Stages of the components that use a part of their attachment. */
+function having<A>(as: Stage['as'] & keyof A, attached: readonly Attached<A>[]): Stage[] {
+  return all(
+    as,
+    attached.filter(({ at }) => at[as]),
+  );
 }
 
 const stages = new Map<string, Stage>();

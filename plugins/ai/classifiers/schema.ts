@@ -1,5 +1,6 @@
 import type { Infer, Schema } from '#contract';
 import { partSyntax } from '../lib/request-part.ts';
+import { secretField } from '../lib/secret-field.ts';
 
 const reqContent = {
   type: 'string',
@@ -14,20 +15,13 @@ const timeout = {
   default: '2s',
 } as const;
 
-const key = {
-  type: 'string',
-  minLength: 1,
-  pattern: '^[\\x21-\\x7e]*$',
-  secret: true,
-} as const;
-
 const notdiamond = {
   type: 'object',
   description: 'Settings of the engine `notdiamond`, which chooses by the model selection of Not Diamond.',
   required: ['credentials'],
   properties: {
     credentials: {
-      ...key,
+      ...secretField,
       description: 'API key at Not Diamond. Use an environment variable.',
       examples: [`\${NOTDIAMOND_KEY}`],
     },
@@ -72,7 +66,7 @@ const http = {
       description: 'URL of the server.',
       examples: ['https://classifier.example.com/choose'],
     },
-    credentials: { ...key, description: 'Bearer token for the server.', examples: [`\${CLASSIFIER_KEY}`] },
+    credentials: { ...secretField, description: 'Bearer token for the server.', examples: [`\${CLASSIFIER_KEY}`] },
     req_content: reqContent,
     timeout,
   },

@@ -1,4 +1,5 @@
 import { type Call, CallError, type Data, HeaderBag, type Reply, RequestBody, type Site, toCallError } from '#contract';
+import { bytesOf } from '../../shared/calls/body.ts';
 import { requestTo } from '../../shared/calls/request-to.ts';
 import { serverUrl } from './server-url.ts';
 
@@ -55,8 +56,8 @@ export function jsonCaller(site: Site<unknown>, server: JsonServer): CallWithJso
 
 async function dataOf(reply: Reply, code: string): Promise<Data> {
   if (reply.errors.length > 0) throw reply.errors[0]!;
-  const { status, body } = reply;
-  const bytes = body instanceof Uint8Array ? body : ((await body?.collect(MAX_BYTES)) ?? new Uint8Array());
+  const bytes = await bytesOf(reply, MAX_BYTES);
+  const { status } = reply;
   if (status < 200 || status > 299) throw new CallError(code, `status ${status}`);
   if (bytes.length > MAX_BYTES) throw new CallError(code, `the response is larger than ${MAX_BYTES} bytes`);
   try {

@@ -77,3 +77,9 @@ export const otherVariables = {
   type: 'any',
   description: 'Custom value for templates.',
 } as const satisfies Schema;
+
+/** Schema of the variables of a vendor whose model is one of them. */
+export function modelVariables<const Fields extends Readonly<Record<string, Schema>>>(fields: Fields) {
+  const properties = { model: variableFields.model, ...fields, extra_payload: variableFields.extra };
+  return { type: 'object', required: ['model'], values: otherVariables, properties } as const;
+}

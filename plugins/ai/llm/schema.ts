@@ -1,4 +1,5 @@
 import type { DataObject, Schema, Site } from '#contract';
+import { secretField } from '../lib/secret-field.ts';
 import type { Format, Variables, Vendor } from './vendor.ts';
 import { alibabaV1 } from './vendors/alibaba-v1.ts';
 import { anthropicV1 } from './vendors/anthropic-v1.ts';
@@ -52,10 +53,7 @@ function settingsOf({ variables, needsVariables }: Vendor) {
     required: needsVariables ? ['credentials', 'variables'] : ['credentials'],
     properties: {
       credentials: {
-        type: 'string',
-        minLength: 1,
-        pattern: '^[\\x21-\\x7e]*$',
-        secret: true,
+        ...secretField,
         description: 'API key with which the gateway calls the vendor. Use an environment variable.',
         examples: [`\${LLM_KEY}`],
       },

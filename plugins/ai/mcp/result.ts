@@ -1,4 +1,5 @@
 import { type DataObject, discard, type Encoding, gunzipBody, type Log, type Reply } from '#contract';
+import { bytesOf } from '../../shared/calls/body.ts';
 import type { CheckData } from './json-schema.ts';
 
 /** Maximum size of a workflow's response body that is passed on undecoded, in bytes. */
@@ -55,8 +56,7 @@ function ofData(text: string, read: () => DataObject, { output, log }: ResultRul
 
 async function ofBytes(reply: Reply, rules: ResultRules): Promise<DataObject> {
   const { type, encoding } = rules;
-  const whole = reply.body instanceof Uint8Array ? reply.body : await reply.body!.collect(BODY_LIMIT_BYTES);
-  const bytes = await gunzipBody(whole, reply.headers, BODY_LIMIT_BYTES);
+  const bytes = await gunzipBody(await bytesOf(reply, BODY_LIMIT_BYTES), reply.headers, BODY_LIMIT_BYTES);
   // The body already is the encoded form of its data, so it arrives undecoded.
   if (!encoding.raw) return ofData(textOf(bytes), () => encoding.decode!(bytes, false) ?? {}, rules);
   if (type === 'text') return { content: [{ type, text: textOf(bytes) }] };

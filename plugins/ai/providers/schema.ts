@@ -1,4 +1,5 @@
 import type { Infer, Schema } from '#contract';
+import { secretField } from '../lib/secret-field.ts';
 import { priceField, vendors } from '../llm/schema.ts';
 
 const names = vendors.map(({ name }) => name);
@@ -28,10 +29,7 @@ const provider = {
       examples: ['gpt-5.4-mini'],
     },
     credentials: {
-      type: 'string',
-      minLength: 1,
-      pattern: '^[\\x21-\\x7e]*$',
-      secret: true,
+      ...secretField,
       description:
         'API key of the gateway at the vendor. Use an environment variable. A server without authentication accepts any value.',
       examples: [credentials],

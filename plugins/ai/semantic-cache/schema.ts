@@ -1,5 +1,6 @@
 import type { Infer, Schema } from '#contract';
 import { partSyntax } from '../lib/request-part.ts';
+import { secretField } from '../lib/secret-field.ts';
 
 export const serviceSchema = {
   type: 'object',
@@ -44,10 +45,7 @@ export const serviceSchema = {
             examples: ['text-embedding-3-small'],
           },
           credentials: {
-            type: 'string',
-            minLength: 1,
-            pattern: '^[\\x21-\\x7e]*$',
-            secret: true,
+            ...secretField,
             description: 'Bearer token for the server. Use an environment variable.',
             examples: [`\${OPENAI_KEY}`],
           },

@@ -15,6 +15,7 @@ import {
   type TokenServer,
   tokenRequest,
 } from '../../clients/tokens/token-server.ts';
+import { textOf } from '../../shared/calls/body.ts';
 import { underOwnCall } from '../../shared/calls/own-call.ts';
 import { readToken } from './issued-token.ts';
 import type { CredentialsConfig } from './schema.ts';
@@ -66,7 +67,9 @@ export function tokenServer(
       ...(style === 'header' ? ['Authorization', authorization] : []),
     ]);
     const reply = await post(url, headers, formOf(config, style), (request) => send(request, call));
-    const text = await textOf(reply);
+    const text = await textOf(reply, MAX_BYTES).catch(({ message }: Error) => {
+      throw new NoAnswer(message);
+    });
     return readToken(reply.status, reply.headers.get('content-type') ?? '', text, secrets);
   };
   return {
@@ -142,14 +145,4 @@ async function post(
     url = next;
   }
   throw new NoAnswer('the token server redirects too often');
-}
-
-async function textOf({ body }: Reply): Promise<string> {
-  if (body === null) return '';
-  try {
-    const bytes = body instanceof Uint8Array ? body : await body.collect(MAX_BYTES);
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
-  } catch (error) {
-    throw new NoAnswer((error as Error).message);
-  }
 }

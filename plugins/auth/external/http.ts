@@ -1,4 +1,5 @@
 import { type ClientRequest, type HeaderBag, type Reply, RequestBody, type Site } from '#contract';
+import { bytesOf } from '../../shared/calls/body.ts';
 import { requestTo } from '../../shared/calls/request-to.ts';
 import { Undecided, undecidedStatus } from '../lib/undecided.ts';
 import { headerSelector, targetOf } from './client-headers.ts';
@@ -59,9 +60,9 @@ function cacheableMs(headers: HeaderBag): number {
   return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1000;
 }
 
-async function bodyOf({ body }: Reply): Promise<Uint8Array | null> {
-  if (body === null) return null;
-  const bytes = body instanceof Uint8Array ? body : await body.collect(MAX_BYTES);
+async function bodyOf(reply: Reply): Promise<Uint8Array | null> {
+  if (reply.body === null) return null;
+  const bytes = await bytesOf(reply, MAX_BYTES);
   if (bytes.length > MAX_BYTES) throw new Undecided(`the response is larger than ${MAX_BYTES} bytes`, false);
   return bytes;
 }

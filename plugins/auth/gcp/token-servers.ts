@@ -1,6 +1,7 @@
 import { type Call, type DataObject, getKey, isObject, type PipeRequest, type Reply, type Site } from '#contract';
 import { algorithm } from '../../clients/keys/algorithms.ts';
 import { ISSUE_MS, type IssuedToken, type TokenServer, tokenRequest } from '../../clients/tokens/token-server.ts';
+import { textOf } from '../../shared/calls/body.ts';
 import { underOwnCall } from '../../shared/calls/own-call.ts';
 import type { GcpConfig } from './schema.ts';
 import type { ServiceAccount } from './service-account.ts';
@@ -74,10 +75,10 @@ async function ask(
   send: (request: PipeRequest) => Reply | Promise<Reply>,
   call: Call,
 ): Promise<string> {
-  const { errors, status, body: answer } = await send(tokenRequest(url, headers, form ? form.toString() : null));
+  const reply = await send(tokenRequest(url, headers, form ? form.toString() : null));
+  const { errors, status } = reply;
   if (errors.length > 0) throw errors[0]!;
-  const bytes = answer instanceof Uint8Array ? answer : await answer?.collect(MAX_BYTES);
-  const text = Buffer.from(bytes ?? []).toString();
+  const text = await textOf(reply, MAX_BYTES);
   if (call.reason) throw call.reason;
   if (status === 200) return text;
   throw new Error(`the token server returned status ${status}${described(text, form?.get('assertion') ?? '')}`);

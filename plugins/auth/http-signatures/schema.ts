@@ -1,5 +1,6 @@
 import type { Infer, Schema } from '#contract';
 import { keyServerFields } from '../../clients/keys/schema.ts';
+import { failureFieldsFor } from '../lib/undecided.ts';
 import { algorithmChoices } from './algorithms.ts';
 
 const alg = {
@@ -68,19 +69,10 @@ export const endpointSchema = {
         'Redis connection for storing nonces that several gateways share. Requires require_nonce. Default: the memory of the gateway, shared by its workers.',
       examples: ['nonces'],
     },
-    on_failure_allow: {
-      type: 'boolean',
-      description:
-        'Accepts requests whose nonce cannot be checked because Redis is unreachable. Requires connection_name.',
-      default: false,
-    },
-    on_failure_status: {
-      type: 'integer',
-      minimum: 400,
-      maximum: 599,
-      description: 'Status of requests that are rejected because their nonce cannot be checked or stored.',
-      default: 503,
-    },
+    ...failureFieldsFor(
+      'Accepts requests whose nonce cannot be checked because Redis is unreachable. Requires connection_name.',
+      'Status of requests that are rejected because their nonce cannot be checked or stored.',
+    ),
     tag: tag(
       "Required value of the signature's parameter `tag`. Signatures with other tags are ignored. Empty accepts any tag.",
     ),

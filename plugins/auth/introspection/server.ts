@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Call, HeaderBag, type Reply, type Site } from '#contract';
 import { tokenRequest } from '../../clients/tokens/token-server.ts';
+import { bytesOf } from '../../shared/calls/body.ts';
 import { isLocal } from '../../shared/calls/local-url.ts';
 import { underOwnCall } from '../../shared/calls/own-call.ts';
 import { Undecided, undecided } from '../lib/undecided.ts';
@@ -110,9 +111,8 @@ function formEncoded(text: string): string {
   return new URLSearchParams({ '': text }).toString().slice(1);
 }
 
-async function textOf({ body }: Reply): Promise<string> {
-  if (body === null) return '';
-  const bytes = body instanceof Uint8Array ? body : await body.collect(MAX_BYTES);
+async function textOf(reply: Reply): Promise<string> {
+  const bytes = await bytesOf(reply, MAX_BYTES);
   if (bytes.length > MAX_BYTES) throw new Undecided(`the response is larger than ${MAX_BYTES} bytes`, false);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
 }

@@ -1,22 +1,18 @@
 import { CallError, type Clock, type Log, type Reply, refuse, type Schema } from '#contract';
 import { limitedWarning } from '../../shared/logging/limited-warning.ts';
 
-/** Schema fields that define the handling of requests on which a server has not decided. */
-export const failureFields = {
-  on_failure_allow: {
-    type: 'boolean',
-    description:
-      'Accepts requests while the server is unreachable, exceeds the timeout, or responds with 502, 503 or 504. Any other invalid response still rejects the request.',
-    default: false,
-  },
-  on_failure_status: {
-    type: 'integer',
-    minimum: 400,
-    maximum: 599,
-    description: 'Response status of requests that are rejected because the server made no decision.',
-    default: 503,
-  },
-} as const satisfies Record<string, Schema>;
+/** Schema fields that define the handling of requests on which a server has not decided. @param allow, status their descriptions. */
+export const failureFieldsFor = (allow: string, status: string) =>
+  ({
+    on_failure_allow: { type: 'boolean', description: allow, default: false },
+    on_failure_status: { type: 'integer', minimum: 400, maximum: 599, description: status, default: 503 },
+  }) as const satisfies Record<string, Schema>;
+
+/** These fields of components whose only server decides on requests. */
+export const failureFields = failureFieldsFor(
+  'Accepts requests while the server is unreachable, exceeds the timeout, or responds with 502, 503 or 504. Any other invalid response still rejects the request.',
+  'Response status of requests that are rejected because the server made no decision.',
+);
 
 /** The server has not decided on a request. */
 export class Undecided extends Error {

@@ -1,5 +1,6 @@
 import type { CustomFetch } from 'openid-client';
 import { HeaderBag, RequestBody, type Site } from '#contract';
+import { bytesOf } from '../../shared/calls/body.ts';
 import { underOwnCall } from '../../shared/calls/own-call.ts';
 import { requestTo } from '../../shared/calls/request-to.ts';
 import { Undecided, undecided, undecidedStatus } from '../lib/undecided.ts';
@@ -27,11 +28,10 @@ export function providerFetch(site: Site<unknown>, address: string, at: string, 
         const reply = await send(request, call);
         if (reply.errors.length > 0) throw reply.errors[0]!;
         const { status } = reply;
-        const bytes = reply.body instanceof Uint8Array ? reply.body : await reply.body?.collect(MAX_BYTES);
+        const bytes = await bytesOf(reply, MAX_BYTES);
         if (status >= 502 && status <= 504) throw undecidedStatus(status);
-        if (bytes && bytes.length > MAX_BYTES)
-          throw new Undecided(`the response is larger than ${MAX_BYTES} bytes`, false);
-        return new Response(bodiless.has(status) ? null : Buffer.from(bytes ?? []), {
+        if (bytes.length > MAX_BYTES) throw new Undecided(`the response is larger than ${MAX_BYTES} bytes`, false);
+        return new Response(bodiless.has(status) ? null : Buffer.from(bytes), {
           status,
           headers: [...reply.headers],
         });

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a configuration
 import type { Infer, Schema } from '#contract';
+import { failureFieldsFor } from '../lib/undecided.ts';
 import { schema as validatorSchema } from '../validator/schema.ts';
 
 const { properties: ofValidator } = validatorSchema;
@@ -204,19 +205,10 @@ export const endpointSchema = {
       description: 'Sends the access token of the user to backends, as `Authorization: Bearer`.',
       default: false,
     },
-    on_failure_allow: {
-      type: 'boolean',
-      description:
-        'Accepts sessions whose access token has expired while the provider is unreachable, up to max_age of the session. Logins still fail.',
-      default: false,
-    },
-    on_failure_status: {
-      type: 'integer',
-      minimum: 400,
-      maximum: 599,
-      description: 'Status of requests that are rejected because the provider or Redis is unreachable.',
-      default: 503,
-    },
+    ...failureFieldsFor(
+      'Accepts sessions whose access token has expired while the provider is unreachable, up to max_age of the session. Logins still fail.',
+      'Status of requests that are rejected because the provider or Redis is unreachable.',
+    ),
   },
 } as const satisfies Schema;
 

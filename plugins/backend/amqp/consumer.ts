@@ -15,7 +15,7 @@ import { AmqpError } from '../../clients/amqp/amqp-error.ts';
 import { keptChannel } from '../../clients/amqp/channel.ts';
 import { openMailbox } from '../../clients/amqp/mailbox.ts';
 import type { Delivery } from '../../clients/amqp/subscription.ts';
-import { declarationFields, declareQueue } from '../../clients/amqp/topology.ts';
+import { declarationFields, declareQueue, prefetchFields } from '../../clients/amqp/topology.ts';
 import { atBroker, type BackendBroker, reconnectionFields } from './lib/broker.ts';
 
 const schema = {
@@ -44,20 +44,7 @@ const schema = {
         'Drops messages that cannot be decoded, or dead-letters them if the queue is configured to, instead of requeueing them.',
       default: false,
     },
-    prefetch_count: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 65_535,
-      description: 'Prefetch count: maximum number of messages that wait in the gateway for a request. 0 means 1000.',
-      default: 0,
-    },
-    prefetch_size: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 0,
-      description: 'Prefetch limit in bytes. Must be 0: RabbitMQ does not support it.',
-      default: 0,
-    },
+    ...prefetchFields('messages that wait in the gateway for a request', 0),
     ...reconnectionFields,
   },
 } as const satisfies Schema;

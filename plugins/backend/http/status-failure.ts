@@ -10,6 +10,7 @@ import {
   setKey,
   type Wrap,
 } from '#contract';
+import { bytesOf } from '../../shared/calls/body.ts';
 
 /** Maximum size of an error body, in bytes. A longer one fails the call. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -56,10 +57,7 @@ function onFailedStatus(failed: Failed): Wrap<PipeRequest> {
 }
 
 async function bodyOf(reply: Reply): Promise<Uint8Array> {
-  const { body } = reply;
-  if (body === null) return new Uint8Array();
-  const bytes = body instanceof Uint8Array ? body : await body.collect(MAX_BODY_BYTES);
-  return gunzipBody(bytes, reply.headers, MAX_BODY_BYTES);
+  return gunzipBody(await bytesOf(reply, MAX_BODY_BYTES), reply.headers, MAX_BODY_BYTES);
 }
 
 function statusError(

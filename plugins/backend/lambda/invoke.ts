@@ -19,6 +19,7 @@ import {
 import type { CredentialChain } from '../../clients/aws/credentials.ts';
 import { REGION_PATTERN } from '../../clients/aws/region.ts';
 import { signAws } from '../../clients/aws/sigv4.ts';
+import { textOf } from '../../shared/calls/body.ts';
 
 /** Settings for invoking functions. */
 export interface Invoking {
@@ -98,9 +99,8 @@ function isTransient({ errors, status }: Reply): boolean {
 
 /** @throws BackendError LAMBDA_STATUS, LAMBDA_FUNCTION, LAMBDA_PAYLOAD */
 async function read(reply: Reply, name: string, log: Log): Promise<Reply> {
-  const { status, headers, body } = reply;
-  const bytes = body instanceof Uint8Array ? body : await body?.collect(MAX_ANSWER_BYTES);
-  const text = Buffer.from(bytes ?? []).toString();
+  const { status, headers } = reply;
+  const text = await textOf(reply, MAX_ANSWER_BYTES);
   if (status !== 200) {
     const code = headers.get('x-amzn-errortype')?.split(':')[0] || fieldOf(text, '__type', 'Type', 'code');
     log.warning(`[Lambda] ${name}: status ${status}${code ? `, ${code}` : ''}`);

@@ -27,6 +27,25 @@ export const declarationFields = {
   },
 } as const satisfies Record<string, Schema>;
 
+/** Schema of the prefetch limits of a consumer. @param meaning of the prefetch count, after its name. */
+export const prefetchFields = <const Count extends number>(meaning: string, count: Count) =>
+  ({
+    prefetch_count: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65_535,
+      description: `Prefetch count: maximum number of ${meaning}. 0 means 1000.`,
+      default: count,
+    },
+    prefetch_size: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 0,
+      description: 'Prefetch limit in bytes. Must be 0: RabbitMQ does not support it.',
+      default: 0,
+    },
+  }) as const satisfies Record<string, Schema>;
+
 /** Flags that an exchange or a queue is declared with. */
 export interface Declaration {
   readonly durable: boolean;

@@ -1,4 +1,5 @@
 import { BackendError, Call, HeaderBag, type PipeRequest, type Reply, RequestBody, type Step } from '#contract';
+import { textOf } from '../../shared/calls/body.ts';
 import { requestTo } from '../../shared/calls/request-to.ts';
 
 /** Longest wait for credential services, in milliseconds. */
@@ -23,16 +24,16 @@ export async function fetchText(send: Step<PipeRequest>, requested: Requested): 
   const request = requestTo(new URL(url), method, new HeaderBag(headers), payload);
   const call = new Call(undefined, timeoutMs);
   try {
-    return await textOf(await send(request, call));
+    return await answerOf(await send(request, call));
   } finally {
     call.finish();
   }
 }
 
-async function textOf({ errors, status, body }: Reply): Promise<string> {
+async function answerOf(reply: Reply): Promise<string> {
+  const { errors, status } = reply;
   if (errors.length > 0) throw errors[0]!;
-  const bytes = body instanceof Uint8Array ? body : await body?.collect(MAX_BYTES);
-  const text = Buffer.from(bytes ?? []).toString();
+  const text = await textOf(reply, MAX_BYTES);
   if (status === 200) return text;
   const code = /<Code>(\w{1,100})<\/Code>/.exec(text)?.[1];
   const what = `the AWS credentials service returned status ${status}`;

@@ -1,5 +1,6 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { type ClientTls, HeaderBag, type PipeRequest, pemErrorReason, type Reply, type Site } from '#contract';
+import { bytesOf } from '../../shared/calls/body.ts';
 import { underOwnCall } from '../../shared/calls/own-call.ts';
 import { requestTo } from '../../shared/calls/request-to.ts';
 import type { KeyServerConfig } from './schema.ts';
@@ -164,9 +165,8 @@ async function documentOf(reply: Reply): Promise<KeyDocument> {
     drop(reply);
     throw new Error(isGood ? 'the content type is not JSON' : `status ${reply.status}`);
   }
-  const { body } = reply;
-  if (body === null) throw new Error('no body');
-  const bytes = body instanceof Uint8Array ? body : await body.collect(MAX_BYTES);
+  if (reply.body === null) throw new Error('no body');
+  const bytes = await bytesOf(reply, MAX_BYTES);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
   return { text, maxAgeMs: maxAge(reply.headers.get('cache-control')) };
 }

@@ -13,6 +13,13 @@ import {
   text,
 } from './described-fields.ts';
 
+/** Schema of a list of objects that have one required field. */
+const list = <const Name extends string, const P extends Readonly<Record<string, Schema>>>(
+  required: Name,
+  description: string,
+  properties: P,
+) => ({ type: 'array', items: { type: 'object', required: [required], properties }, description }) as const;
+
 /** Both levels share one schema: fields that do not apply to a level are ignored. */
 const properties = {
   // Fields for the service level.
@@ -33,22 +40,16 @@ const properties = {
     default: ['http'],
   },
   servers: {
-    type: 'array',
-    items: {
-      type: 'object',
-      required: ['url'],
-      properties: {
-        url: { type: 'string', minLength: 1, description: 'Server URL. Can contain {variables}.' },
-        description: text('Server description.'),
-        variables: {
-          type: 'object',
-          values: { anyOf: [{ type: 'string' }, { type: 'object' }] },
-          description: 'Variables of the URL by name, each as a default value or an OpenAPI server variable object.',
-        },
-        ...comment,
+    ...list('url', 'Servers of the API, replacing host, base_path and schemes.', {
+      url: { type: 'string', minLength: 1, description: 'Server URL. Can contain {variables}.' },
+      description: text('Server description.'),
+      variables: {
+        type: 'object',
+        values: { anyOf: [{ type: 'string' }, { type: 'object' }] },
+        description: 'Variables of the URL by name, each as a default value or an OpenAPI server variable object.',
       },
-    },
-    description: 'Servers of the API, replacing host, base_path and schemes.',
+      ...comment,
+    }),
     examples: [[{ url: 'https://api.example.com' }]],
   },
   tag_definition: {
@@ -134,63 +135,31 @@ const properties = {
     description:
       'Audiences that see the endpoint in filtered exports; "*" means all audiences. Does not restrict access to the endpoint.',
   },
-  param_definition: {
-    type: 'array',
-    items: {
-      type: 'object',
-      required: ['name'],
-      properties: {
-        ...parameterFields,
-        format: formatField,
-        required: {
-          type: 'boolean',
-          description:
-            'Marks the parameter as required. Always true in generated documents, because path parameters are never optional. Default: true.',
-        },
-        example: exampleField,
-        examples: examplesField,
-      },
+  param_definition: list('name', 'Documentation of the {placeholders} of the path.', {
+    ...parameterFields,
+    format: formatField,
+    required: {
+      type: 'boolean',
+      description:
+        'Marks the parameter as required. Always true in generated documents, because path parameters are never optional. Default: true.',
     },
-    description: 'Documentation of the {placeholders} of the path.',
-  },
-  query_definition: {
-    type: 'array',
-    items: {
-      type: 'object',
-      required: ['name'],
-      properties: {
-        ...parameterFields,
-        format: formatField,
-        required: optional,
-        example: exampleField,
-      },
-    },
-    description: 'Documentation of the query parameters listed in input_query_strings.',
-  },
-  header_definition: {
-    type: 'array',
-    items: {
-      type: 'object',
-      required: ['name'],
-      properties: {
-        ...parameterFields,
-        required: optional,
-      },
-    },
-    description: 'Documentation of the headers listed in input_headers.',
-  },
-  request_definition: {
-    type: 'array',
-    items: {
-      type: 'object',
-      required: ['content_type'],
-      properties: {
-        content_type: { type: 'string', minLength: 1, description: 'Media type. Must be unique.' },
-        ...bodyFields,
-      },
-    },
-    description: 'Documentation of the request body.',
-  },
+    example: exampleField,
+    examples: examplesField,
+  }),
+  query_definition: list('name', 'Documentation of the query parameters listed in input_query_strings.', {
+    ...parameterFields,
+    format: formatField,
+    required: optional,
+    example: exampleField,
+  }),
+  header_definition: list('name', 'Documentation of the headers listed in input_headers.', {
+    ...parameterFields,
+    required: optional,
+  }),
+  request_definition: list('content_type', 'Documentation of the request body.', {
+    content_type: { type: 'string', minLength: 1, description: 'Media type. Must be unique.' },
+    ...bodyFields,
+  }),
   response_definition: {
     type: 'object',
     published: { propertyNames: { pattern: '^(default|[0-9]+|[@$_#].*)$' } },

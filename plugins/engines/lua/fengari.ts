@@ -15,7 +15,6 @@ export interface Lua {
   readonly LUA_YIELD: number;
   readonly LUA_MULTRET: number;
   readonly LUA_MASKCOUNT: number;
-  readonly LUA_REGISTRYINDEX: number;
   readonly LUA_TNONE: number;
   readonly LUA_TNIL: number;
   readonly LUA_TBOOLEAN: number;
@@ -29,14 +28,11 @@ export interface Lua {
   lua_call(L: LuaState, args: number, results: number): void;
   lua_checkstack(L: LuaState, extra: number): boolean;
   lua_compare(L: LuaState, index: number, other: number, operator: number): number;
-  lua_error(L: LuaState): never;
   lua_getfield(L: LuaState, index: number, key: Uint8Array): number;
-  lua_getmetatable(L: LuaState, index: number): boolean;
   lua_gettable(L: LuaState, index: number): number;
   lua_gettop(L: LuaState): number;
   lua_insert(L: LuaState, index: number): void;
   lua_isyieldable(L: LuaState): boolean;
-  lua_load(L: LuaState, reader: unknown, data: unknown, name: Uint8Array, mode: Uint8Array): number;
   lua_newtable(L: LuaState): void;
   lua_newthread(L: LuaState): LuaState;
   lua_newuserdata(L: LuaState, size: number): { value: unknown };
@@ -44,27 +40,20 @@ export interface Lua {
   lua_pcallk(L: LuaState, args: number, results: number, handler: number, context: number, then: Continuation): number;
   lua_pop(L: LuaState, count: number): void;
   lua_pushboolean(L: LuaState, value: boolean): void;
-  lua_pushcclosure(L: LuaState, f: LuaFunction, upvalues: number): void;
   lua_pushcfunction(L: LuaState, f: LuaFunction): void;
-  lua_pushlightuserdata(L: LuaState, value: unknown): void;
   lua_pushnil(L: LuaState): void;
   lua_pushnumber(L: LuaState, value: number): void;
   lua_pushstring(L: LuaState, text: Uint8Array): void;
-  lua_pushthread(L: LuaState): boolean;
   lua_pushvalue(L: LuaState, index: number): void;
-  lua_rawequal(L: LuaState, one: number, other: number): boolean;
   lua_rawgeti(L: LuaState, index: number, at: number): number;
   lua_rawlen(L: LuaState, index: number): number;
   lua_rawset(L: LuaState, index: number): void;
   lua_rawseti(L: LuaState, index: number, at: number): void;
-  lua_remove(L: LuaState, index: number): void;
-  lua_replace(L: LuaState, index: number): void;
   lua_resume(L: LuaState, from: LuaState | null, args: number): number;
   lua_rotate(L: LuaState, index: number, by: number): void;
   lua_setfield(L: LuaState, index: number, key: Uint8Array): void;
   lua_sethook(L: LuaState, hook: ((L: LuaState) => void) | null, mask: number, count: number): void;
   lua_setmetatable(L: LuaState, index: number): void;
-  lua_settable(L: LuaState, index: number): void;
   lua_settop(L: LuaState, index: number): void;
   lua_setupvalue(L: LuaState, index: number, upvalue: number): Uint8Array | null;
   lua_tocfunction(L: LuaState, index: number): LuaFunction | null;
@@ -77,8 +66,6 @@ export interface Lua {
   lua_touserdata(L: LuaState, index: number): { value: unknown } | null;
   lua_type(L: LuaState, index: number): number;
   lua_typename(L: LuaState, type: number): Uint8Array;
-  lua_upvalueindex(upvalue: number): number;
-  lua_xmove(from: LuaState, to: LuaState, count: number): void;
   lua_yieldk(L: LuaState, results: number, context: number, then: Continuation): number;
 }
 
@@ -94,7 +81,6 @@ export interface LuaAux {
   luaL_newstate(): LuaState;
   luaL_requiref(L: LuaState, name: Uint8Array, open: LuaFunction, global: number): void;
   luaL_tolstring(L: LuaState, index: number): Uint8Array;
-  luaL_where(L: LuaState, level: number): void;
 }
 
 type Openers = Readonly<Record<string, LuaFunction>>;
@@ -140,13 +126,4 @@ export function raise(L: LuaState, message: string): never {
 /** Reads a string argument. */
 export function textArg(L: LuaState, arg: number): string {
   return textOfBytes(lauxlib.luaL_checkstring(L, arg));
-}
-
-/** Pushes a table of functions onto the stack. */
-export function pushFunctions(L: LuaState, functions: Readonly<Record<string, LuaFunction>>): void {
-  lua.lua_newtable(L);
-  for (const [name, f] of Object.entries(functions)) {
-    lua.lua_pushcfunction(L, f);
-    lua.lua_setfield(L, -2, nameBytes(name));
-  }
 }

@@ -1,4 +1,5 @@
 import { type Conversion, type Data, type DataObject, isObject, joinPointer } from '#contract';
+import { takeServer } from './named-server.ts';
 
 const SERVER = 'plugin/http-server';
 const BASIC = 'auth/basic';
@@ -10,14 +11,9 @@ const AT = joinPointer('', 'extra_config', SERVER, 'basic-auth');
  * Codes: BASIC_FORM, BASIC_ENDPOINT; a warning CONFIG_OLD_PLUGIN.
  */
 export function convertBasicAuth(document: DataObject, report: Conversion): void {
-  const components = document['extra_config'];
-  const config = isObject(components) ? components[SERVER] : undefined;
-  if (!isObject(components) || !isObject(config)) return;
-  const names = [config['name'] ?? []].flat();
-  if (!names.includes('basic-auth')) return;
-  const settings = config['basic-auth'];
-  config['name'] = names.filter((name) => name !== 'basic-auth');
-  delete config['basic-auth'];
+  const server = takeServer(document, 'basic-auth');
+  if (!server) return;
+  const { components, settings } = server;
   if (!isObject(settings)) {
     report.error(
       'BASIC_FORM',

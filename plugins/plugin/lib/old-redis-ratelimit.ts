@@ -1,4 +1,5 @@
 import { type Conversion, type DataObject, isObject, joinPointer } from '#contract';
+import { takeServer } from './named-server.ts';
 
 const SERVER = 'plugin/http-server';
 const NAME = 'redis-ratelimit';
@@ -12,14 +13,9 @@ const fields = ['host', 'tokenizer', 'tokenizer_field', 'burst', 'rate', 'period
  * Codes: REDIS_RATELIMIT_FORM, CONFIG_NOT_SUPPORTED; a warning CONFIG_OLD_PLUGIN.
  */
 export function convertRedisRatelimit(document: DataObject, report: Conversion): void {
-  const components = document['extra_config'];
-  const config = isObject(components) ? components[SERVER] : undefined;
-  if (!isObject(components) || !isObject(config)) return;
-  const names = [config['name'] ?? []].flat();
-  if (!names.includes(NAME)) return;
-  const settings = config[NAME];
-  config['name'] = names.filter((name) => name !== NAME);
-  delete config[NAME];
+  const server = takeServer(document, NAME);
+  if (!server) return;
+  const { components, settings } = server;
   const limit = limitOf(settings, components, report);
   if (!limit) return;
   const { host, ...rest } = limit;

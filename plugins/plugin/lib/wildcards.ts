@@ -1,4 +1,5 @@
 import { type Conversion, copyData, type Data, type DataObject, isObject, joinPointer } from '#contract';
+import { takeServer } from './named-server.ts';
 import { eachBackend } from './old-clients.ts';
 
 const SERVER = 'plugin/http-server';
@@ -19,14 +20,8 @@ interface Prefix {
  * Codes: WILDCARD_FORM, WILDCARD_ENDPOINT, WILDCARD_PREFIX; a warning CONFIG_OLD_PLUGIN.
  */
 export function convertWildcards(document: DataObject, report: Conversion): void {
-  const components = document['extra_config'];
-  const config = isObject(components) ? components[SERVER] : undefined;
-  if (!isObject(components) || !isObject(config)) return;
-  const names = [config['name'] ?? []].flat();
-  if (!names.includes('wildcard')) return;
-  const prefixes = prefixesOf(config['wildcard'], report);
-  config['name'] = names.filter((name) => name !== 'wildcard');
-  delete config['wildcard'];
+  const server = takeServer(document, 'wildcard');
+  const prefixes = server && prefixesOf(server.settings, report);
   if (!prefixes) return;
   const endpoints = document['endpoints'];
   if (!Array.isArray(endpoints)) return;

@@ -1,6 +1,6 @@
-import { atService, before, definePlugin, offer } from '#contract';
-import { lacksParam } from '../../shared/parameters/declared.ts';
+import { atService, definePlugin } from '#contract';
 import { serviceLimits } from '../../shared/ports/service-limits.ts';
+import { overService } from '../lib/over-service.ts';
 import { requestLimit, requestLimitSchema } from '../lib/request-limit.ts';
 
 /**
@@ -16,19 +16,8 @@ export const plugin = definePlugin({
   offers: [serviceLimits],
   independent: true,
   places: [
-    atService(requestLimitSchema, (site) => {
-      const limit = requestLimit(site, site.config, { of: 'service' });
-      if (!limit) return {};
-      const { admit, admitAll } = limit;
-      // Requests without an endpoint have no path variables.
-      const ofOthers = lacksParam('', site.config) ? admitAll : admit;
-      return {
-        offers: ofOthers ? [offer(serviceLimits, ofOthers)] : [],
-        eachEndpoint: ({ endpoint }) => {
-          const hook = lacksParam(endpoint.endpoint, site.config) ? admitAll : admit;
-          return hook ? { endpoint: before(hook) } : {};
-        },
-      };
-    }),
+    atService(requestLimitSchema, (site) =>
+      overService(requestLimit(site, site.config, { of: 'service' }), site.config),
+    ),
   ],
 });

@@ -2,9 +2,8 @@ import type { X509Certificate } from 'node:crypto';
 import { type AccessRecord, type Call, claimsSlot, defineSlot, getKey, Query, traceSlot } from '#contract';
 import { basicUserSlot } from '../../shared/callers/basic-user.ts';
 import { dataValue } from './data-value.ts';
-import { compileLayout } from './go-time.ts';
-import { latency, latencyNames } from './latency.ts';
-import { printed, type Read, type Vocabulary } from './pattern.ts';
+import type { Read, Vocabulary } from './pattern.ts';
+import { vocabularyOf } from './vocabulary.ts';
 
 const common = '%{clientIP} - - [%{time}] "%{method} %{uri} %{proto}" %{statusCode} -';
 const combined = `${common} "%{header.Referer}" "%{header.User-Agent}"\n`;
@@ -29,26 +28,12 @@ export function namedPattern(format: string, isIdentified: boolean): string | un
   return (isIdentified ? withIds[format] : undefined) ?? accessPatterns[format];
 }
 
-/** Default layout of `%{time}`. */
-export const timeLayout = '2006/01/02 - 15:04:05.000';
-
 /** Statuses of the upstream calls of one request, in the order the calls ended. */
 export const upstreamSlot = defineSlot<string[]>('upstream statuses');
 
 /** The variables of the access log. */
 export function accessVocabulary(prefix: string): Vocabulary<AccessRecord> {
-  const find: Vocabulary<AccessRecord>['find'] = (name, format) => {
-    if (name === 'prefix') return { text: prefix };
-    if (name === 'time') {
-      const print = compileLayout(format === '' ? timeLayout : format);
-      return { read: (record) => print(record.endedAt) };
-    }
-    const elapsed = latency<AccessRecord>(name, format);
-    if (elapsed) return elapsed;
-    const read = plain.get(name) ?? dotted(name);
-    return read && printed(read, format);
-  };
-  return { names: ['prefix', 'time', ...latencyNames, ...plain.keys(), ...dottedNames], find };
+  return vocabularyOf({ prefix }, plain, dotted, dottedNames);
 }
 
 const plain: ReadonlyMap<string, Read<AccessRecord>> = new Map<string, Read<AccessRecord>>([

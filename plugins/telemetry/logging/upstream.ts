@@ -9,11 +9,9 @@ import {
   requestIdSlot,
   traceSlot,
 } from '#contract';
-import { timeLayout } from './access.ts';
 import { dataValue } from './data-value.ts';
-import { compileLayout } from './go-time.ts';
-import { latency, latencyNames } from './latency.ts';
-import { printed, type Read, type Vocabulary } from './pattern.ts';
+import type { Read, Vocabulary } from './pattern.ts';
+import { vocabularyOf } from './vocabulary.ts';
 
 /** A completed or failed call to a backend. */
 export interface UpstreamRecord {
@@ -36,19 +34,7 @@ export interface UpstreamRecord {
 
 /** Variables of the backend log. @param endpoint pattern of the endpoint that the backend belongs to. */
 export function upstreamVocabulary(prefix: string, endpoint: string): Vocabulary<UpstreamRecord> {
-  const find: Vocabulary<UpstreamRecord>['find'] = (name, format) => {
-    if (name === 'prefix') return { text: prefix };
-    if (name === 'endpoint') return { text: endpoint };
-    if (name === 'time') {
-      const print = compileLayout(format === '' ? timeLayout : format);
-      return { read: (record) => print(record.endedAt) };
-    }
-    const elapsed = latency<UpstreamRecord>(name, format);
-    if (elapsed) return elapsed;
-    const read = plain.get(name) ?? dotted(name);
-    return read && printed(read, format);
-  };
-  return { names: ['prefix', 'endpoint', 'time', ...latencyNames, ...plain.keys(), ...dottedNames], find };
+  return vocabularyOf({ prefix, endpoint }, plain, dotted, dottedNames);
 }
 
 const plain: ReadonlyMap<string, Read<UpstreamRecord>> = new Map<string, Read<UpstreamRecord>>([

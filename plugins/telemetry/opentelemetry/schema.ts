@@ -214,9 +214,7 @@ export const backendSchema = {
 
 export type OpenTelemetryConfig = Infer<typeof serviceSchema>;
 export type EndpointOverride = Infer<typeof endpointSchema>;
-export type BackendOverride = Infer<typeof backendSchema>;
 export type GlobalLayerConfig = Infer<typeof globalLayer>;
 export type ProxyLayerConfig = Infer<typeof proxyLayer>;
 export type BackendLayerConfig = Infer<typeof backendLayer>;
 export type OtlpExporterConfig = Infer<typeof otlpExporter>;
-export type PrometheusExporterConfig = Infer<typeof prometheusExporter>;

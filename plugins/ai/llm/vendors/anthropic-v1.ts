@@ -1,7 +1,7 @@
 import type { DataObject } from '#contract';
 import type { Turn } from '../../lib/prompt.ts';
 import { argumentsOf, type ToolCall, type ToolChoice } from '../../lib/tools.ts';
-import { objectAt, objectsAt, otherVariables, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
+import { modelVariables, objectAt, objectsAt, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
 import type { Progress, Usage, Vendor } from '../vendor.ts';
 
 /** Anthropic's Messages API. */
@@ -11,24 +11,17 @@ export const anthropicV1: Vendor = {
   needsVariables: true,
   defaultModel: 'claude-haiku-4-5',
   address: () => 'https://api.anthropic.com/v1/messages',
-  variables: {
-    type: 'object',
-    required: ['model'],
-    values: otherVariables,
-    properties: {
-      model: variableFields.model,
-      max_tokens: {
-        ...variableFields.maxTokens,
-        description: 'Maximum number of tokens in a response.',
-        default: 1024,
-      },
-      temperature: variableFields.temperature,
-      top_p: variableFields.topP,
-      top_k: variableFields.topK,
-      stop_sequences: variableFields.stops,
-      extra_payload: variableFields.extra,
+  variables: modelVariables({
+    max_tokens: {
+      ...variableFields.maxTokens,
+      description: 'Maximum number of tokens in a response.',
+      default: 1024,
     },
-  },
+    temperature: variableFields.temperature,
+    top_p: variableFields.topP,
+    top_k: variableFields.topK,
+    stop_sequences: variableFields.stops,
+  }),
   parameters: { max_tokens: 'max_tokens', temperature: 'temperature', top_p: 'top_p', stop: 'stop_sequences' },
   headers: (credentials) => [
     ['x-api-key', credentials],

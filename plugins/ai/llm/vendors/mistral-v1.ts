@@ -2,10 +2,10 @@ import type { Data, DataObject } from '#contract';
 import type { Turn } from '../../lib/prompt.ts';
 import type { ToolCall } from '../../lib/tools.ts';
 import {
+  modelVariables,
   noCandidate,
   objectAt,
   objectsAt,
-  otherVariables,
   textAt,
   textsIn,
   tokensAt,
@@ -20,31 +20,24 @@ export const mistralV1: Vendor = {
   needsVariables: true,
   defaultModel: 'mistral-small-latest',
   address: () => 'https://api.mistral.ai/v1/chat/completions',
-  variables: {
-    type: 'object',
-    required: ['model'],
-    values: otherVariables,
-    properties: {
-      model: variableFields.model,
-      max_tokens: variableFields.maxTokens,
-      temperature: variableFields.temperature,
-      top_p: variableFields.topP,
-      stop: {
-        anyOf: [{ type: 'string', minLength: 1 }, variableFields.stops],
-        description: 'Stop sequence or list of stop sequences: texts that end the response.',
-      },
-      n: { type: 'integer', minimum: 1, description: 'Number of candidates per prompt. Default: 1.' },
-      random_seed: {
-        type: 'integer',
-        description: 'Sampling seed: the same seed gives the same response. Default: random.',
-      },
-      safe_prompt: {
-        type: 'boolean',
-        description: "Prepends the vendor's safety prompt to the conversation. Default: false.",
-      },
-      extra_payload: variableFields.extra,
+  variables: modelVariables({
+    max_tokens: variableFields.maxTokens,
+    temperature: variableFields.temperature,
+    top_p: variableFields.topP,
+    stop: {
+      anyOf: [{ type: 'string', minLength: 1 }, variableFields.stops],
+      description: 'Stop sequence or list of stop sequences: texts that end the response.',
     },
-  },
+    n: { type: 'integer', minimum: 1, description: 'Number of candidates per prompt. Default: 1.' },
+    random_seed: {
+      type: 'integer',
+      description: 'Sampling seed: the same seed gives the same response. Default: random.',
+    },
+    safe_prompt: {
+      type: 'boolean',
+      description: "Prepends the vendor's safety prompt to the conversation. Default: false.",
+    },
+  }),
   parameters: {
     max_tokens: 'max_tokens',
     temperature: 'temperature',

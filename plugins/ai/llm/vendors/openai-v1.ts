@@ -1,7 +1,7 @@
 import type { DataObject } from '#contract';
 import type { Turn } from '../../lib/prompt.ts';
 import type { ToolCall } from '../../lib/tools.ts';
-import { objectAt, objectsAt, otherVariables, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
+import { modelVariables, objectAt, objectsAt, textAt, textsIn, tokensAt, variableFields } from '../fields.ts';
 import type { Delta, Progress, Usage, Vendor } from '../vendor.ts';
 
 /** OpenAI's Responses API. */
@@ -11,28 +11,21 @@ export const openaiV1: Vendor = {
   needsVariables: true,
   defaultModel: 'gpt-5.4-mini',
   address: () => 'https://api.openai.com/v1/responses',
-  variables: {
-    type: 'object',
-    required: ['model'],
-    values: otherVariables,
-    properties: {
-      model: variableFields.model,
-      max_output_tokens: {
-        type: 'integer',
-        minimum: 0,
-        description: 'Maximum number of tokens in a response. 0 disables the limit. Default: unlimited.',
-      },
-      temperature: variableFields.temperature,
-      top_p: variableFields.topP,
-      truncation: {
-        type: 'string',
-        enum: ['auto', 'disabled'],
-        description:
-          'Handling of input longer than the context window: `auto` drops the middle, `disabled` fails. Default: disabled.',
-      },
-      extra_payload: variableFields.extra,
+  variables: modelVariables({
+    max_output_tokens: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Maximum number of tokens in a response. 0 disables the limit. Default: unlimited.',
     },
-  },
+    temperature: variableFields.temperature,
+    top_p: variableFields.topP,
+    truncation: {
+      type: 'string',
+      enum: ['auto', 'disabled'],
+      description:
+        'Handling of input longer than the context window: `auto` drops the middle, `disabled` fails. Default: disabled.',
+    },
+  }),
   // The Responses API does not support stop sequences, so the gateway cuts off the text.
   parameters: { max_tokens: 'max_output_tokens', temperature: 'temperature', top_p: 'top_p' },
   headers: (credentials) => [['Authorization', `Bearer ${credentials}`]],

@@ -1,5 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { CallError, type Data, type DataObject, discard, getKey, isObject, parsedMessage, type Reply } from '#contract';
+import { bytesOf } from '../../../shared/calls/body.ts';
 
 /** Maximum size of a response of an upstream server, in bytes. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -44,8 +45,8 @@ function isReadable(status: number): boolean {
 }
 
 /** @returns null for a body that is not a JSON object. */
-async function fromJson({ body }: Reply): Promise<DataObject | null> {
-  const bytes = body instanceof Uint8Array ? body : ((await body?.collect(MAX_BYTES)) ?? new Uint8Array());
+async function fromJson(reply: Reply): Promise<DataObject | null> {
+  const bytes = await bytesOf(reply, MAX_BYTES);
   if (bytes.length > MAX_BYTES) throw tooLarge();
   return read(new TextDecoder().decode(bytes));
 }

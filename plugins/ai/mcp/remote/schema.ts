@@ -1,4 +1,5 @@
 import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
+import { secretField } from '../../lib/secret-field.ts';
 
 /** At most one `*`, so that a comparison takes linear time. */
 const NAME_PATTERN = '^[^*]*\\*?[^*]*$';
@@ -83,10 +84,7 @@ export const upstreamSchema = {
       examples: [[{ claim: 'roles', values: ['editor'], tools: ['create_*'] }]],
     },
     credentials: {
-      type: 'string',
-      minLength: 1,
-      pattern: '^[\\x21-\\x7e]*$',
-      secret: true,
+      ...secretField,
       description: 'Bearer token of the gateway at the upstream server. Use an environment variable.',
       examples: [`\${TICKETS_TOKEN}`],
     },

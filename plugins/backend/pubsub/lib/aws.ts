@@ -2,6 +2,7 @@ import { BackendError, type Call, HeaderBag, type Log, type PipeRequest, Request
 import { CredentialChain } from '../../../clients/aws/credentials.ts';
 import { signAws } from '../../../clients/aws/sigv4.ts';
 import type { Message } from '../../../clients/broker/message.ts';
+import { textOf } from '../../../shared/calls/body.ts';
 import { requestTo } from '../../../shared/calls/request-to.ts';
 import { paramOf } from './address.ts';
 import type { Opening } from './driver.ts';
@@ -68,8 +69,7 @@ export async function callAws(service: AwsService, headers: string[], body: stri
   for (const [header, value] of signed.headers) all.append(header, value);
   const reply = await send(requestTo(url, 'POST', all, RequestBody.of(bytes)), call);
   if (reply.errors.length > 0) throw reply.errors[0]!;
-  const response = reply.body instanceof Uint8Array ? reply.body : await reply.body?.collect(MAX_RESPONSE_BYTES);
-  const text = Buffer.from(response ?? []).toString();
+  const text = await textOf(reply, MAX_RESPONSE_BYTES);
   if (reply.status === 200) return text;
   const code = /<Code>([\w.]{1,100})<\/Code>|"__type"\s*:\s*"(?:[^"#]*#)?([\w.]{1,100})"/.exec(text);
   const what = code?.[1] ?? code?.[2] ?? `status ${reply.status}`;
@@ -86,7 +86,7 @@ export interface AwsMessage {
 export function messagesFor(log: Log): (message: Message) => AwsMessage {
   let isReported = false;
   return ({ payload, headers }) => {
-    const text = textOf(payload);
+    const text = payloadText(payload);
     const most = text === null ? MAX_ATTRIBUTES - 1 : MAX_ATTRIBUTES;
     const allowed = headers
       .filter(([name, value]) => /^(?!aws\.|amazon\.)[\w-][\w.-]{0,254}$/i.test(name) && value !== '')
@@ -107,7 +107,7 @@ export function payloadOf(text: string, attributes: Readonly<Record<string, unkn
 }
 
 /** Decodes a text; null if the bytes are not a text that AWS accepts. */
-function textOf(payload: Uint8Array): string | null {
+function payloadText(payload: Uint8Array): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(payload);
     return notAllowed.test(text) ? null : text;

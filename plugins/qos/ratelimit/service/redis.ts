@@ -1,7 +1,7 @@
-import { atService, before, definePlugin, offer } from '#contract';
+import { atService, definePlugin } from '#contract';
 import { redisConnections } from '../../../clients/redis/port.ts';
-import { lacksParam } from '../../../shared/parameters/declared.ts';
 import { serviceLimits } from '../../../shared/ports/service-limits.ts';
+import { overService } from '../../lib/over-service.ts';
 import { redisLimit, redisLimitSchema } from '../../lib/redis-limit.ts';
 
 /**
@@ -15,20 +15,5 @@ export const plugin = definePlugin({
   offers: [serviceLimits],
   takes: [redisConnections],
   independent: true,
-  places: [
-    atService(redisLimitSchema, (site) => {
-      const limit = redisLimit(site, site.config, 'service');
-      if (!limit) return {};
-      const { admit, admitAll } = limit;
-      // Requests without an endpoint have no path variables.
-      const ofOthers = lacksParam('', site.config) ? admitAll : admit;
-      return {
-        offers: ofOthers ? [offer(serviceLimits, ofOthers)] : [],
-        eachEndpoint: ({ endpoint }) => {
-          const hook = lacksParam(endpoint.endpoint, site.config) ? admitAll : admit;
-          return hook ? { endpoint: before(hook) } : {};
-        },
-      };
-    }),
-  ],
+  places: [atService(redisLimitSchema, (site) => overService(redisLimit(site, site.config, 'service'), site.config))],
 });
