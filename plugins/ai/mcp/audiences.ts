@@ -1,10 +1,19 @@
 import { type ClientRequest, type EndpointSite, isHeaderName, paramKey, type Site } from '#contract';
 import { paramOf } from '../../shared/parameters/value.ts';
 import type { McpContext } from './observed.ts';
+import { prefixOf } from './remote/schema.ts';
 import type { EndpointSettings, McpConfig, ServerConfig } from './schema.ts';
 
-/** Whether a request may list and call a tool. */
-export type Offers = (tool: string) => boolean;
+/** Whether a request may list and call a tool, by its name, or the tools of an upstream server, by their prefix. */
+export type Offers = (key: string) => boolean;
+
+/** A tool or an upstream server. */
+interface Offered {
+  readonly key: string;
+  readonly named: string;
+  readonly pointer: string;
+  readonly audiences: readonly string[] | undefined;
+}
 
 type Source = NonNullable<ServerConfig['tool_audience_source']>;
 
@@ -22,21 +31,22 @@ const never: Offers = () => false;
  */
 export function audienceRules(
   site: Site<McpConfig>,
-  { tool_audience_source: source, tools: configs }: ServerConfig,
+  config: ServerConfig,
   pointer: string,
 ): (context: McpContext) => Offers {
+  const { tool_audience_source: source } = config;
+  const offered = offeredBy(config, pointer);
   if (!source) {
-    for (const [index, { audiences }] of configs.entries()) {
-      if (!audiences) continue;
-      site.warn('MCP_UNUSED', `${pointer}/tools/${index}/audiences`, 'audiences require tool_audience_source');
+    for (const { audiences, pointer: at } of offered) {
+      if (audiences) site.warn('MCP_UNUSED', `${at}/audiences`, 'audiences require tool_audience_source');
     }
     return () => always;
   }
   checkSource(site, source, `${pointer}/tool_audience_source`);
-  const allowed = new Map(configs.map(({ name, audiences }) => [name, new Set(audiences ?? [])]));
-  for (const [index, { name, audiences = [] }] of configs.entries()) {
+  const allowed = new Map(offered.map(({ key, audiences }) => [key, new Set(audiences ?? [])]));
+  for (const { named, audiences = [], pointer: at } of offered) {
     if (audiences.length > 0 || source.on_absent_value === 'allow') continue;
-    site.warn('MCP_AUDIENCE', `${pointer}/tools/${index}`, `no client can use "${name}": it has no audiences`, {
+    site.warn('MCP_AUDIENCE', at, `no client can use ${named}: it has no audiences`, {
       hint: `"audiences": ["${ANY}"]`,
     });
   }
@@ -44,11 +54,23 @@ export function audienceRules(
   return ({ client }) => {
     const audiences = audiencesOf(client, source);
     if (audiences.length === 0) return absent;
-    return (tool) => {
-      const own = allowed.get(tool)!;
+    return (key) => {
+      const own = allowed.get(key)!;
       return own.has(ANY) || audiences.some((audience) => own.has(audience));
     };
   };
+}
+
+function offeredBy({ tools, upstreams }: ServerConfig, pointer: string): Offered[] {
+  const ofTools = tools.map(({ name, audiences }, index) => {
+    return { key: name, named: `"${name}"`, pointer: `${pointer}/tools/${index}`, audiences };
+  });
+  const ofUpstreams = upstreams.map((upstream, index) => {
+    const named = `the tools of "${upstream.name}"`;
+    const at = `${pointer}/upstreams/${index}`;
+    return { key: prefixOf(upstream), named, pointer: at, audiences: upstream.audiences };
+  });
+  return [...ofTools, ...ofUpstreams];
 }
 
 /** Checks that an endpoint has the path variable with the audiences. @throws ConfigError MCP_AUDIENCE. */

@@ -54,11 +54,6 @@ function declare(site: Site<McpConfig>, config: ServerConfig, pointer: string): 
       hint: 'Set "stateless" to false.',
     });
   }
-  if (config.tool_audience_source && config.upstreams.length > 0) {
-    throw site.fault('MCP_AUDIENCE', `${pointer}/upstreams`, 'upstreams cannot be combined with tool_audience_source', {
-      hint: 'Declare a separate server for the upstream servers, or set "require_claims" of each.',
-    });
-  }
   const observers = observersOf(site);
   const declared = compileTools(site, config, pointer, observers);
   const upstreams = compileUpstreams(site, config.upstreams, declared.keys(), `${pointer}/upstreams`, observers);
@@ -84,13 +79,16 @@ function declare(site: Site<McpConfig>, config: ServerConfig, pointer: string): 
         upstreams.length === 0
           ? offered
           : async (context) => {
-              const remote = await Promise.all(upstreams.map((each) => each.tools(context)));
+              const isOffered = rules(context);
+              const open = upstreams.filter(({ prefix }) => isOffered(prefix));
+              const remote = await Promise.all(open.map((each) => each.tools(context)));
               return [...offered(context), ...remote.flat()];
             },
       tool(wanted, context) {
         const tool = declared.get(wanted);
         if (tool) return rules(context)(wanted) ? tool : undefined;
-        return upstreams.find(({ prefix }) => wanted.startsWith(prefix))?.tool(wanted, context);
+        const upstream = upstreams.find(({ prefix }) => wanted.startsWith(prefix));
+        return upstream && rules(context)(upstream.prefix) ? upstream.tool(wanted, context) : undefined;
       },
       failed: (error, { call }) => call.log.error(`[MCP] ${error instanceof Error ? error.stack : String(error)}`),
     },

@@ -75,6 +75,14 @@ export const upstreamSchema = {
       description: 'Tools to offer: names at the upstream server, or patterns with one `*`.',
       examples: [['search_*', 'create_ticket']],
     },
+    audiences: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      uniqueItems: true,
+      description:
+        'Audiences that can list and call the tools if the server has `tool_audience_source`. `*` matches any audience. Default: none.',
+      examples: [['support']],
+    },
     require_claims: {
       type: 'array',
       items: rule,
@@ -143,3 +151,8 @@ export const upstreamExample = {
 } as const;
 
 export type UpstreamConfig = Infer<typeof upstreamSchema>;
+
+/** Text before the names of an upstream's tools. */
+export function prefixOf({ name, prefix = `${name}_` }: UpstreamConfig): string {
+  return prefix;
+}

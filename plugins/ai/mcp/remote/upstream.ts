@@ -10,7 +10,7 @@ import { Conversation } from './conversation.ts';
 import { matcherOf } from './name-pattern.ts';
 import { RemoteError } from './read-answer.ts';
 import { type RemoteTool, readTools, type ToolList } from './read-tools.ts';
-import type { UpstreamConfig } from './schema.ts';
+import { prefixOf, type UpstreamConfig } from './schema.ts';
 import { sentHeaders } from './target.ts';
 
 /** Maximum time for telling a server that a call was canceled, in milliseconds. */
@@ -42,7 +42,8 @@ export function compileUpstream(
   at: string,
   observers: Observers,
 ): Upstream {
-  const { name, prefix = `${name}_`, timeout: timeoutMs, forward_headers: forwarded } = config;
+  const { name, timeout: timeoutMs, forward_headers: forwarded } = config;
+  const prefix = prefixOf(config);
   const url = serverUrl(site, config.url, `${at}/url`, {
     invalid: 'MCP_UPSTREAM',
     insecure: 'MCP_INSECURE',

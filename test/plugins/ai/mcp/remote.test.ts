@@ -350,12 +350,41 @@ describe('an MCP server with upstream servers', () => {
     await refused([{ name: 'a', url, tools: ['a*b*'] }], /tools/);
   });
 
-  it('rejects upstream servers whose tools would be missing from the audiences of the server', async () => {
-    const server = {
-      tool_audience_source: { header_name: 'X-Role' },
-      upstreams: [{ name: 'a', url: 'http://127.0.0.1:1/mcp' }],
-    };
-    await rejects(startGateway(configOf('http://127.0.0.1:1', { server })), /MCP_AUDIENCE/);
+  describe('with audiences', () => {
+    const source = { tool_audience_source: { header_name: 'X-Role' } };
+    const startFor = (upstreams: object[], server: object = source) =>
+      stage.start(json({}), {
+        server: { stateless: true, json_response: true, upstreams, ...server },
+        tool: server === source ? { audiences: ['dev'] } : {},
+      });
+    const warnings = () =>
+      stage.gateway.status.warnings
+        .filter(({ pointer }) => pointer.includes('/upstreams/'))
+        .map(({ code, pointer }) => [code, pointer.slice(pointer.indexOf('/upstreams/'))]);
+
+    it('offers the tools of an upstream server only to its audiences', async () => {
+      const url = await scriptedAt((method) => (method === 'tools/list' ? tools('a') : said('done')));
+      await startFor([
+        { name: 'far', url, audiences: ['dev', 'admin'] },
+        { name: 'open', url, audiences: ['*'] },
+        { name: 'none', url },
+      ]);
+      deepEqual(await names({ 'X-Role': 'dev' }), ['lookup', 'far_a', 'open_a']);
+      deepEqual(await names({ 'X-Role': 'admin' }), ['far_a', 'open_a']);
+      deepEqual(await names({ 'X-Role': 'x' }), ['open_a']);
+      deepEqual(await names(), []);
+      const sent = methods().length;
+      const { message } = await stage.call({}, { 'X-Role': 'x' }, 'far_a');
+      equal(message.error.code, (await stage.call({}, { 'X-Role': 'x' }, 'unknown')).message.error.code);
+      equal(methods().length, sent);
+      equal((await stage.call({}, { 'X-Role': 'admin' }, 'far_a')).message.result.content[0].text, 'done');
+      deepEqual(warnings(), [['MCP_AUDIENCE', '/upstreams/2']]);
+    });
+
+    it('warns of audiences that have no effect', async () => {
+      await startFor([{ name: 'far', url: 'http://127.0.0.1:1/mcp', audiences: ['dev'] }], {});
+      deepEqual(warnings(), [['MCP_UNUSED', '/upstreams/0/audiences']]);
+    });
   });
 });
 
