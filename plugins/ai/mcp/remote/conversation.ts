@@ -15,6 +15,7 @@ import {
   type Step,
   statelessVersions,
 } from '#contract';
+import { during } from '../../../shared/calls/during.ts';
 import { requestTo } from '../../../shared/calls/request-to.ts';
 import { RemoteError, readAnswer } from './read-answer.ts';
 
@@ -52,6 +53,8 @@ const withoutHandshake: ReadonlySet<number> = new Set([
 export class Conversation {
   readonly #line: Line;
   #agreement: Agreement | null = null;
+  /** The negotiation in progress, which concurrent calls share. */
+  #beginning: { readonly by: Call; readonly result: Promise<Agreement> } | null = null;
   #lastId = 0;
 
   constructor(line: Line) {
@@ -74,9 +77,25 @@ export class Conversation {
     throw new CallError('MCP_UPSTREAM', 'the server has ended the session');
   }
 
+  /** Negotiates once for concurrent calls: each negotiation begins a session that the server keeps. */
   async #begin(call: Call): Promise<Agreement> {
-    this.#agreement = await this.#negotiate(call);
-    return this.#agreement;
+    while (this.#beginning) {
+      const { by, result } = this.#beginning;
+      try {
+        return await during(call, result);
+      } catch (error) {
+        // A call that ended early decides nothing for the others.
+        if (call.reason || !by.reason) throw error;
+      }
+    }
+    const beginning = { by: call, result: this.#negotiate(call) };
+    this.#beginning = beginning;
+    try {
+      this.#agreement = await beginning.result;
+      return this.#agreement;
+    } finally {
+      this.#beginning = null;
+    }
   }
 
   async #negotiate(call: Call): Promise<Agreement> {
