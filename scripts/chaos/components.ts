@@ -62,6 +62,12 @@ export const componentRows: readonly ComponentRow[] = [
     recovery: 'the cooldown',
   },
   {
+    component: 'ai/classifiers with a failover',
+    side: 'the server of the classifier',
+    meanwhile: { ...all(serves), silent: { status: 200, within: 'timeout of the classifier (2 s)' } },
+    recovery: nextRequest,
+  },
+  {
     component: 'ai/prompt-guard, classifier',
     side: 'the server of the classifier',
     meanwhile: {

@@ -18,7 +18,8 @@ import { type AuthorizationServer, startAuthorization } from '../support/grpc/au
 import { startGrpc, type TestGrpcServer } from '../support/grpc/server.ts';
 import { startNats, type TestNats, withoutNats } from '../support/nats.ts';
 import { startRedis, type TestRedis, withoutRedis } from '../support/redis.ts';
-import { bodiesOf, type Stage, stages } from './stages.ts';
+import type { Stage } from './stage.ts';
+import { bodiesOf, stages } from './stages.ts';
 import { Switch } from './switch.ts';
 
 /** Timeout of the endpoint if it limits the response. In other cases a response within half of 20 s shows that another limit applied. */

@@ -1,39 +1,9 @@
 import { loggedIn } from '../../scripts/bench/logins.ts';
-import { modelBackend, modelOf } from '../plugins/ai/llm/fixture.ts';
+import { modelOf } from '../plugins/ai/llm/fixture.ts';
 import { SHOP } from '../support/grpc/server.ts';
+import { modelStages } from './model-stages.ts';
+import { backend, base64, type Ports, plain, type Stage, url } from './stage.ts';
 
-/** Ports of a stage: of the failing server behind a switch, and of a healthy backend. */
-export interface Ports {
-  readonly side: number;
-  readonly backend: number;
-}
-
-/** A gateway with one component, and a request that uses it. */
-export interface Stage {
-  /** Server behind the switch. */
-  readonly server: 'http' | 'grpc' | 'authorization' | 'nats' | 'redis';
-  readonly root?: object;
-  readonly endpoint: object;
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly payload?: string;
-  /** True if the outage begins before the gateway has connected to the other side. */
-  readonly startsOut?: true;
-  /** Time between a successful request and the outage, in milliseconds. */
-  readonly pauseMs?: number;
-}
-
-/** Time of the first of two providers. */
-const SHARE = '500ms';
-
-const url = (port: number) => `http://127.0.0.1:${port}`;
-const backend = (port: number, extra_config: object = {}, more: object = {}) => ({
-  ...{ host: [url(port)], url_pattern: '/', extra_config },
-  ...more,
-});
-const plain = ({ backend: port }: Ports) => [backend(port)];
-const base64 = (text: string) => Buffer.from(text).toString('base64');
-const json = { 'Content-Type': 'application/json' };
 const redisRoot = (side: number) => ({
   redis: {
     connection_pools: [{ name: 'r', address: `127.0.0.1:${side}`, command_timeout: '100ms', dial_timeout: '1s' }],
@@ -77,25 +47,6 @@ const decided = (scheme: 'http' | 'grpc', { side, backend: port }: Ports): Stage
     backend: plain({ side, backend: port }),
   },
 });
-const guarded = (ports: Ports, more: object = {}): Stage => ({
-  server: 'http',
-  root: {
-    'ai/prompt-guard': {
-      guards: [
-        {
-          ...{ name: 'scored', kind: 'classifier', severity: 'high' },
-          config: { url: `${url(ports.side)}/score`, score_threshold: 0.5, timeout: '300ms', ...more },
-        },
-      ],
-    },
-  },
-  ...{ method: 'POST', headers: json, payload: '{"prompt":"hi"}' },
-  endpoint: {
-    method: 'POST',
-    extra_config: { 'ai/prompt-guard': { guards: ['scored'] } },
-    backend: plain(ports),
-  },
-});
 const exported = (ports: Ports, root: object): Stage => ({ server: 'http', root, endpoint: { backend: plain(ports) } });
 
 /** The stage of each row of the table. @param token signed with a key of `/keys`. */
@@ -134,56 +85,7 @@ export const stages: Readonly<Record<string, (ports: Ports, token: string) => St
       backend: [backend(side, { 'backend/grpc': {} }, { host: [`127.0.0.1:${side}`], url_pattern: '/shop.Shop/Find' })],
     },
   }),
-  'ai/llm': ({ side }) => ({
-    server: 'http',
-    endpoint: { method: 'POST', backend: [modelBackend(url(side), 'openai')] },
-    method: 'POST',
-    headers: json,
-    payload: '{"contents":"hi"}',
-  }),
-  'ai/router with a failover': ({ side, backend: healthy }) => ({
-    server: 'http',
-    root: {
-      'ai/providers': {
-        providers: Object.entries({ first: side, second: healthy }).map(([name, port]) => ({
-          ...{ name, provider: 'openai', credentials: 'k', endpoint: url(port) },
-        })),
-      },
-    },
-    endpoint: {
-      method: 'POST',
-      backend: [
-        {
-          extra_config: {
-            'ai/router': {
-              routes: [{ provider: 'first' }],
-              failover: 'second',
-              attempt_timeout: SHARE,
-              cooldown: '0s',
-            },
-          },
-        },
-      ],
-    },
-    method: 'POST',
-    headers: json,
-    payload: '{"contents":"hi"}',
-  }),
-  'ai/prompt-guard, classifier': (ports) => guarded(ports),
-  'ai/prompt-guard, classifier, on_failure_block false': (ports) => guarded(ports, { on_failure_block: false }),
-  'ai/semantic-cache': ({ side, backend: port }) => ({
-    server: 'http',
-    root: {
-      'ai/semantic-cache': { embedders: [{ name: 'default', url: `${url(side)}/embeddings`, timeout: '300ms' }] },
-    },
-    ...{ method: 'POST', headers: json, payload: '{"prompt":"hi"}' },
-    endpoint: {
-      method: 'POST',
-      // Responses expire at once, so that each request needs a vector.
-      extra_config: { 'ai/semantic-cache': { req_content: 'req_body.prompt', ttl: '1ms' } },
-      backend: plain({ side, backend: port }),
-    },
-  }),
+  ...modelStages,
   'backend/retry': ({ side }) => ({
     server: 'http',
     endpoint: { backend: [backend(side, { 'backend/retry': { attempts: 3, attempt_timeout: '100ms' } })] },
@@ -290,6 +192,7 @@ export function bodiesOf(keys: object): ReadonlyMap<string, string> {
     ['/xml', '<a>1</a>'],
     ['/keys', JSON.stringify({ keys: [keys] })],
     ['/introspect', '{"active":true}'],
+    ['/choose', '{"provider":"first"}'],
     ['/score', '{"score":1}'],
     ['/embeddings', '{"data":[{"embedding":[1,0]}]}'],
     ['/token', JSON.stringify({ access_token: 't', token_type: 'bearer', expires_in: 3600 })],

@@ -1,0 +1,29 @@
+/** Ports of a stage: of the failing server behind a switch, and of a healthy backend. */
+export interface Ports {
+  readonly side: number;
+  readonly backend: number;
+}
+
+/** A gateway with one component, and a request that uses it. */
+export interface Stage {
+  /** Server behind the switch. */
+  readonly server: 'http' | 'grpc' | 'authorization' | 'nats' | 'redis';
+  readonly root?: object;
+  readonly endpoint: object;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly payload?: string;
+  /** True if the outage begins before the gateway has connected to the other side. */
+  readonly startsOut?: true;
+  /** Time between a successful request and the outage, in milliseconds. */
+  readonly pauseMs?: number;
+}
+
+export const url = (port: number) => `http://127.0.0.1:${port}`;
+export const backend = (port: number, extra_config: object = {}, more: object = {}) => ({
+  ...{ host: [url(port)], url_pattern: '/', extra_config },
+  ...more,
+});
+export const plain = ({ backend: port }: Ports) => [backend(port)];
+export const base64 = (text: string) => Buffer.from(text).toString('base64');
+export const json = { 'Content-Type': 'application/json' };
