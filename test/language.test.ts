@@ -51,6 +51,10 @@ const banned: ReadonlyArray<readonly [RegExp, string]> = [
   ],
   [/\b(is|are|was|were) (seen|thought) of\b|\b(is|are) there too\b/, 'also exists'],
   [/\b(has|have|had) it that\b|\bis of no use\b|\bto no avail\b/, 'without effect'],
+  [
+    /\bsomebody\b|\bkept apart\b|\bcannot be had\b|\bas (it|they) came\b|\bswallow/,
+    'another client, separate, unavailable, unchanged',
+  ],
   [/^Most (?!recently\b|\w+( and \w+)? (keep|name|are|do|call)\b)/, 'Maximum number of …'],
 ];
 
@@ -109,7 +113,7 @@ describe('the texts of the product', function () {
   before(() => {
     ({ descriptions, messages } = literals());
     sourceComments = [
-      ...comments('{admin,kernel,plugins,samples}/**/*.ts', 'scripts/**/*.{ts,mjs}'),
+      ...comments('{admin,kernel,plugins,samples,test}/**/*.ts', 'scripts/**/*.{ts,mjs}'),
       ...luaComments('samples/**/*.lua'),
     ];
   });

@@ -14,7 +14,7 @@ interface SeenExpectation {
   target?: string;
   headers?: Headers;
   absent?: string[];
-  /** Exactly these headers, besides `Connection`. */
+  /** Names of all expected headers except `Connection`. */
   names?: string[];
   body?: unknown;
 }

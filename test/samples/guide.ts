@@ -54,7 +54,7 @@ const UPSTREAM = 'node samples/quickstart/upstream.ts &';
 
 /**
  * Follows a guide from its first block to its last, in a copy of its sample: writes its files, runs its commands and compares
- * their output. Each line of an output block must be a line of the output, in the order given; `…` stands for any text.
+ * their output. Each line of an output block must be a line of the output, in the order given; `…` matches any text.
  * `sluice` and the example upstream run in this process; ports are replaced with free ones.
  */
 export async function followGuide(

@@ -33,7 +33,7 @@ export class TestServiceBus {
   opened = 0;
   /** Does not respond to publishers. */
   isSilent = false;
-  /** Does not report that there are no more messages: the library then closes its link, and settles over another one. */
+  /** Never reports that all messages were sent, so that the library closes its link and settles messages over another link. */
   ignoresDrain = false;
   /** Lets the locks to be renewed expire. */
   refusesRenewals = false;

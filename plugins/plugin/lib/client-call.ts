@@ -78,7 +78,7 @@ class ClientCall {
       request.target = pathname + search;
     }
     if (!(given === this.#requested && hasUnseenHeaders(given))) takeHeaders(request.headers, given.headers);
-    // An untouched body is forwarded as it came, with its length.
+    // An untouched body is forwarded unchanged, with its length.
     if (given.body !== this.#requested!.body || given.bodyUsed) request.body = bodyOfMessage(given, this.#call);
     const reply = await elsewhere(() => this.#next(request, this.#call));
     if (isFailure(reply)) throw new NextFailed(reply);

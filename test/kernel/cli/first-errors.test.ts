@@ -20,7 +20,7 @@ const SCHEMES = 'http:// or https://; set "disable_host_sanitize": true if a com
 const RENDERING = 'set FC_ENABLE=1 in the environment to render the file as a template';
 const filled = (name: string) => `set GATEWAY_ENV_INTERPOLATION=1 in the environment to have \${${name}} replaced`;
 
-// biome-ignore format: what was tried, and what is said of it
+// biome-ignore format: one configuration and its message per line
 const rows: readonly Row[] = [
   ['a duration of ten thousand years', root({ timeout: '99999999h' }), `'timeout' must be at most 999999h, found "99999999h"`],
   ['a component with a misspelled name', onEndpoint({ extra_config: { 'qos/ratelimit/endpoint': { max_rate: 1 } } }), 'unknown namespace "qos/ratelimit/endpoint" → supported in qos/ratelimit: qos/ratelimit/proxy, qos/ratelimit/router, qos/ratelimit/router/redis, qos/ratelimit/service, qos/ratelimit/service/redis, qos/ratelimit/tiered'],

@@ -8,7 +8,7 @@ export function findings(document: object, code: string, options: NormalizeOptio
   return [...errors, ...warnings].filter((match) => match.code === code);
 }
 
-/** The only issue with a code. @throws if there is no such issue, or another one. */
+/** Returns the only issue with a code. @throws if this issue is missing, or if another one was reported. */
 export function finding(document: object, code: string): ConfigError {
   const results = findings(document, code);
   if (results.length !== 1)

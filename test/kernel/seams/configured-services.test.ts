@@ -14,7 +14,7 @@ const storePort = definePort<Store>('test store');
 const rulePort = definePort<(text: string) => boolean>('test rules', { from: 'test/rules' });
 const nothing = { type: 'object', properties: {} } as const;
 
-/** What was opened and closed, by address. */
+/** Events of opening and closing, by address. */
 let events: string[];
 
 /** A configured service: a connection to a store. */

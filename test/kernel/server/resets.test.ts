@@ -9,7 +9,7 @@ const UPGRADE = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Se
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 const SETTINGS = '\0\0\0\x04\0\0\0\0\0';
 
-/** What a client sends before its connection is reset. */
+/** Bytes that a client sends before its connection is reset. */
 const openings: readonly (readonly [name: string, bytes: string])[] = [
   ['nothing', ''],
   ['half a request', `GET /a HTTP/1.1\r\n${HEAD}`],

@@ -6,7 +6,7 @@ import { Channel, type Handlers } from '../../../kernel/workers/channel.ts';
 export class TestLine extends EventEmitter {
   /** Messages sent from this end. */
   readonly sent: unknown[] = [];
-  /** Null if there is no listener. */
+  /** The other end of the line; null without a listener. */
   other: TestLine | null = null;
   /** Error of every message sent from this end; null for success. */
   problem: Error | null = null;

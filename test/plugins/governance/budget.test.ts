@@ -92,7 +92,7 @@ for (const place of ['Redis', 'memory'] as const) {
     const spend = (gateway: Operations, body?: unknown) => ask(gateway, body, user);
     const remaining = (headers: Record<string, unknown>) =>
       Number(/n=([\d.]+)/.exec(String(headers['x-quota-remaining']))?.[1]);
-    /** What is left of a budget, as the next request sees it. */
+    /** Rest of a budget, as the next response reports it. */
     const left = async (gateway: Operations): Promise<number> => {
       respond = (_seen, response) => void response.writeHead(500).end();
       await spend(gateway, { contents: 'x'.repeat(100_000) });

@@ -174,7 +174,7 @@ const one = {
     deepEqual([await ask(), await ask()], [200, 429]);
     await until(async () => String(await replica.command('DBSIZE')) === '1');
     await master.stop();
-    // Requests are rejected without delay while there is no master; the new master keeps the count.
+    // Requests are rejected without delay while no server is the master; the new master preserves the count.
     await until(async () => {
       const status = await ask();
       ok(status === 500 || status === 429, String(status));

@@ -34,7 +34,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
   let token = tokenAt(text, 0);
   /** End of the previous token. */
   let last = 0;
-  /** True if an earlier error, such as a string without a closing quote, may have swallowed a comma. */
+  /** True if an earlier error, such as a string without a closing quote, may have hidden a comma. */
   let isCommaLost = false;
   /** Innermost opener so far whose closer is indented less than the opener's line. */
   let suspect: readonly [opener: Opened, closer: TextRange] | undefined;

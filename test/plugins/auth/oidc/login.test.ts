@@ -130,7 +130,7 @@ describe('logins with auth/oidc', () => {
     deepEqual([again.status, again.headers.getSetCookie()], [400, []]);
     deepEqual(browser.own, before);
     equal(stage.count('POST /token'), 1);
-    // The code is of no use to another browser either.
+    // Another browser cannot use the code either.
     equal((await stage.browser().open(last.url, { redirects: 0 })).status, 400);
   });
 
