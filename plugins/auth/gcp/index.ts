@@ -119,7 +119,11 @@ function checkFields(site: BackendSite<GcpConfig>): void {
   }
   for (const name of Object.keys(claims)) {
     if (ownClaims.includes(name)) {
-      throw site.fault('GCP_CLAIM', `/custom_claims/${name}`, `the claim "${name}" is set by the gateway`);
+      throw site.fault(
+        'GCP_CLAIM',
+        `/custom_claims/${name}`,
+        `the claim "${name}" cannot be configured: the gateway sets it`,
+      );
     }
   }
   if (credentials_json !== undefined && credentials_file !== undefined) {

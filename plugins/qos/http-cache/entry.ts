@@ -192,7 +192,7 @@ function variesOf(headers: HeaderBag, ruling: HeaderBag, request: HeaderBag, dir
   return isForAll(directives) ? varies : withCookie(varies, request);
 }
 
-/** Clients with a cookie may get individual responses, unless the response is for everyone. */
+/** Clients with a cookie may get individual responses, unless the response states that it is for all clients. */
 function withCookie(varies: Entry['varies'], request: HeaderBag): Entry['varies'] {
   if (varies.some(([name]) => name === 'cookie')) return varies;
   return [...varies, ['cookie', joined(request, 'cookie')]];

@@ -25,7 +25,7 @@ export const clientBounds: readonly Bound[] = [
     limit: '{MAX_TOKENS} tokens, {MAX_CHARACTERS:bytes} of text',
     beyond: 'The older half is dropped.',
     tests: [
-      'auth/introspection the cache keeps active tokens during a flood of invalid ones',
+      'auth/introspection: the cache keeps active tokens during a flood of invalid ones',
       'the cache of verified tokens is limited to 8 MiB of tokens, each counted once',
     ],
   },

@@ -36,7 +36,7 @@ export function createIpFilter(site: Site<unknown>, config: IpFilterConfig, poin
   const addressOf = clientAddress(site, config, pointer);
   const isListed = addressMatcher(ranges);
   const log = site.log.at('[PLUGIN: ip-filter]');
-  log.debug(`${ranges.length} blocks of addresses`);
+  log.debug(`filtering by ${ranges.length} blocks of addresses`);
   const warn = oncePerSecond(site, log);
   return (request) => {
     const address = addressOf(request);

@@ -29,7 +29,7 @@ interface Sent {
   readonly data: DataObject;
 }
 
-describe('ai/classifiers', () => {
+describe('ai/classifiers:', () => {
   let harness: Harness | undefined;
   let sent: Sent[];
   let answer: { status: number; data: unknown };

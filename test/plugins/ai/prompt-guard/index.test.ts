@@ -270,7 +270,7 @@ describe('ai/prompt-guard', () => {
     deepEqual(await harness.close(), { kept: 0, deferred: 0 });
   });
 
-  describe('the configuration check', () => {
+  describe('in the configuration check', () => {
     const url = 'https://a.test';
     const guard = (kind: string, config: object, name = 'a') => ({ name, kind, severity: 'low', config });
     for (const [guards, finding] of [

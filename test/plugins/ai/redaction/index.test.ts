@@ -272,7 +272,7 @@ describe('ai/redaction', () => {
     equal((await harness!.send('GET /' as never)).status, 200);
   });
 
-  describe('the configuration check', () => {
+  describe('in the configuration check', () => {
     for (const [config, finding] of [
       [{ patterns: [{ name: 'email', pattern: 'a' }] }, 'REDACTION_NAME /patterns/0/name'],
       [{ patterns: [1, 2].map(() => ({ name: 'a', pattern: 'a' })) }, 'REDACTION_NAME /patterns/1/name'],

@@ -295,7 +295,7 @@ describe('ai/semantic-cache', () => {
     }
   });
 
-  describe('the configuration check', () => {
+  describe('in the configuration check', () => {
     for (const [level, config, finding] of [
       ['service', { embedders: [{ name: 'a' }] }, 'SEMANTIC_CACHE_MODEL /embedders/0'],
       [

@@ -249,7 +249,7 @@ describe('auth/api-keys', () => {
     ok(!log.lines.join().includes('wrong-key'));
   });
 
-  describe('the configuration check', () => {
+  describe('in the configuration check', () => {
     it('rejects an endpoint with auth/api-keys if the root has no keys', async () =>
       deepEqual(await findingsOf(openHarness(plugin, 'endpoint', { roles: [] })), ['API_KEYS_MISSING ']));
 

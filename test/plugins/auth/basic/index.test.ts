@@ -195,7 +195,7 @@ describe('auth/basic', () => {
     deepEqual([status, errors[0]?.code], [500, 'CALL_DEADLINE']);
   });
 
-  describe('the configuration check', () => {
+  describe('in the configuration check', () => {
     for (const [what, place, config, finding] of [
       ['an endpoint without any users', 'endpoint', {}, 'BASIC_NO_USERS '],
       ['an invalid list of users', 'endpoint', { users: {} }, 'BASIC_NO_USERS '],

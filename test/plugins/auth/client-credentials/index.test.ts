@@ -15,7 +15,7 @@ interface Requested {
   readonly form: URLSearchParams;
 }
 
-describe('auth/client-credentials', () => {
+describe('auth/client-credentials:', () => {
   const clock = { time: 1_000_000, now: () => clock.time };
   const url = 'https://id.test/token';
   const harnesses: Harness[] = [];

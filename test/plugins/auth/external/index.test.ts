@@ -24,7 +24,7 @@ describe('auth/external', () => {
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  describe('the configuration check', () => {
+  describe('in the configuration check', () => {
     for (const [config, finding] of [
       [{ url: 'ftp://a.test' }, 'EXTERNAL_URL /url'],
       [{ url: 'https://a:b@a.test' }, 'EXTERNAL_URL /url'],

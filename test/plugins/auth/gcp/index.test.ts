@@ -246,7 +246,7 @@ describe('auth/gcp', () => {
     deepEqual([(await ask()).statusCode, backend.requests.length], [500, 0]);
   });
 
-  describe('the configuration check', () => {
+  describe('in the configuration check', () => {
     const open = (gcp: object, host = 'https://run.app') =>
       openHarness(plugin, 'backend', { audience: 'a', ...gcp }, { backend: { host: [host] } });
 

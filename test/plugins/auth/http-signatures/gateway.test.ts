@@ -194,7 +194,7 @@ describe('HTTP message signatures', () => {
     }
   });
 
-  describe('the configuration check', () => {
+  describe('in the configuration check', () => {
     for (const [at, config, finding] of [
       ['endpoint', { required_components: ['@status'] }, 'HTTP_SIGNATURES_COMPONENT /required_components/0'],
       ['endpoint', { required_components: ['Date'] }, 'HTTP_SIGNATURES_COMPONENT /required_components/0'],

@@ -25,7 +25,7 @@ interface Question {
   readonly form: URLSearchParams;
 }
 
-describe('auth/introspection', () => {
+describe('auth/introspection:', () => {
   const clock = { time: 1_000_000, now: () => clock.time };
   const url = 'https://id.test/introspect';
   const harnesses: Harness[] = [];

@@ -277,7 +277,7 @@ describe('auth/ntlm', () => {
     for (const length of [0, 8, 31, 40]) equal(readChallenge(Buffer.alloc(length)), null);
   });
 
-  describe('the configuration check', () => {
+  describe('in the configuration check', () => {
     const open = (ntlm: object, around: object = {}) => openHarness(plugin, 'backend', ntlm, around);
     for (const [what, ntlm] of Object.entries({
       'no password': { user: 'u' },

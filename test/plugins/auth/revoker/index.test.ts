@@ -14,7 +14,7 @@ import { openHarness } from '../../../support/harness.ts';
 import { rememberingLog } from '../../../support/log.ts';
 import { findingsOf } from '../fixture.ts';
 
-describe('auth/revoker', () => {
+describe('auth/revoker:', () => {
   const clock = { time: 0, now: () => clock.time };
   const key = 'shared-secret';
   const harnesses: Harness[] = [];

@@ -9,7 +9,7 @@ import { openHarness } from '../../../support/harness.ts';
 import { rememberingLog } from '../../../support/log.ts';
 import { findingsOf, makeKeyFiles, makeSigner, privateJwk, type Signer } from '../fixture.ts';
 
-describe('auth/signer', () => {
+describe('auth/signer:', () => {
   const files = makeKeyFiles();
   const signers = new Map<string, Signer>();
   let path: string;

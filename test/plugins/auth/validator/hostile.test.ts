@@ -157,7 +157,7 @@ describe('auth/validator with forged tokens', () => {
     ok(spent < 20, `${spent} ms`);
   });
 
-  describe('a duplicate member', () => {
+  describe('when it parses JSON', () => {
     for (const [text, isFound] of [
       ['{}', false],
       ['{"a":1,"b":2}', false],
@@ -170,7 +170,7 @@ describe('auth/validator with forged tokens', () => {
       ['{"__proto__":1,"__proto__":2}', true],
       ['{"a:b":1,"c":":"}', false],
     ] as const) {
-      it(`is ${isFound ? '' : 'not '}detected in ${text}`, () => equal(hasTwins(text), isFound));
+      it(`finds ${isFound ? 'a' : 'no'} duplicate member in ${text}`, () => equal(hasTwins(text), isFound));
     }
   });
 });

@@ -5,7 +5,7 @@ import { ConfigErrors } from '../../../../kernel/contract/internal.ts';
 import { rememberingLog } from '../../../support/log.ts';
 import { type Gate, issue, makeKeyFiles, makeSigner, openGate, type Signer } from '../fixture.ts';
 
-describe('auth/validator', () => {
+describe('auth/validator:', () => {
   const files = makeKeyFiles();
   let signer: Signer;
   let path: string;

@@ -51,7 +51,7 @@ describe('security/bot-detector', () => {
       ['accepts a request without a user agent', undefined, 200],
       ['accepts a request with an empty user agent', '', 200],
     ] as const) {
-      it(`${what}, at the level ${level}`, async () => {
+      it(`${what}, at ${level} level`, async () => {
         const gate = await openHarness(plugin, level, config);
         equal((await gate.send(by(agent))).status, status);
       });

@@ -361,7 +361,7 @@ describe('the metrics of telemetry/opentelemetry', () => {
     equal((await stage.scrape()).value('http_server_duration', { http_route: '/own' }), 0);
   });
 
-  it('of an endpoint go to its own exporters, including none', async () => {
+  it('of an endpoint go only to the exporters that it names', async () => {
     const other = await stage.httpReceiver();
     const named = { exporters_override: { metric_exporters: ['other'], metric_reporting_period: 1 } };
     await stage.start(
