@@ -168,6 +168,18 @@ export const componentRows: readonly ComponentRow[] = [
     recovery: nextRequest,
   },
   {
+    component: 'secrets/vault',
+    side: 'the Vault server',
+    meanwhile: all(serves),
+    recovery: nextRequest,
+  },
+  {
+    component: 'secrets/aws-sm',
+    side: 'AWS Secrets Manager',
+    meanwhile: all(serves),
+    recovery: nextRequest,
+  },
+  {
     component: 'telemetry/opentelemetry',
     side: 'the collector',
     meanwhile: all(serves),

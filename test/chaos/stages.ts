@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references in a configuration are written so.
 import { loggedIn } from '../../scripts/bench/logins.ts';
 import { modelOf } from '../plugins/ai/llm/fixture.ts';
 import { SHOP } from '../support/grpc/server.ts';
@@ -48,6 +49,14 @@ const decided = (scheme: 'http' | 'grpc', { side, backend: port }: Ports): Stage
   },
 });
 const exported = (ports: Ports, root: object): Stage => ({ server: 'http', root, endpoint: { backend: plain(ports) } });
+
+/** An endpoint that accepts the API key which is in a store of secrets. */
+const keyed = (ports: Ports, key: string, root: object): Stage => ({
+  server: 'http',
+  root: { ...root, 'auth/api-keys': { keys: [{ key, roles: ['user'] }] } },
+  headers: { Authorization: 'Bearer key-in-the-store' },
+  endpoint: { extra_config: { 'auth/api-keys': { roles: ['user'] } }, backend: plain(ports) },
+});
 
 /** The stage of each row of the table. @param token signed with a key of `/keys`. */
 export const stages: Readonly<Record<string, (ports: Ports, token: string) => Stage>> = {
@@ -164,6 +173,20 @@ export const stages: Readonly<Record<string, (ports: Ports, token: string) => St
     server: 'http',
     endpoint: { backend: [backend(side, { 'qos/http-cache': {} }, { url_pattern: '/stale' })] },
   }),
+  'secrets/vault': (ports) =>
+    keyed(ports, '${vault:kv/a#key}', {
+      'secrets/vault': {
+        ...{ address: url(ports.side), auth: { method: 'token', token: 'a' } },
+        ...{ kv_version: 1, refresh_interval: '50ms', timeout: '300ms' },
+      },
+    }),
+  'secrets/aws-sm': (ports) =>
+    keyed(ports, '${aws-sm:a#key}', {
+      'secrets/aws-sm': {
+        ...{ region: 'eu-west-1', endpoint: `${url(ports.side)}/secret` },
+        ...{ refresh_interval: '50ms', timeout: '300ms' },
+      },
+    }),
   'telemetry/opentelemetry': (ports) =>
     exported(ports, {
       'telemetry/opentelemetry': {
@@ -190,6 +213,8 @@ export function bodiesOf(keys: object): ReadonlyMap<string, string> {
     ['/', '{"data":{"a":1}}'],
     ['/stale', '{"a":1}'],
     ['/xml', '<a>1</a>'],
+    ['/v1/kv/a', '{"data":{"key":"key-in-the-store"}}'],
+    ['/secret', '{"SecretString":"{\\"key\\":\\"key-in-the-store\\"}"}'],
     ['/keys', JSON.stringify({ keys: [keys] })],
     ['/introspect', '{"active":true}'],
     ['/choose', '{"provider":"first"}'],

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references in a configuration are written so.
 import { deepEqual, equal, match, notEqual, rejects } from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, Socket } from 'node:net';
@@ -56,6 +57,22 @@ describe('a sandbox', () => {
   afterEach(async () => {
     for (const sandbox of opened.splice(0)) await sandbox.close();
     own.refusals.length = 0;
+  });
+
+  it('leaves references to secrets as written, and fetches none', async () => {
+    const root = {
+      'secrets/vault': { address: 'https://vault.internal', auth: { method: 'token', token: 'a' } },
+      'auth/api-keys': { keys: [{ key: '${vault:kv/shop#key}', roles: ['user'] }] },
+    };
+    const requested = own.requests.length;
+    const sandbox = await oneBackend(
+      {},
+      { extra_config: { 'auth/api-keys': { roles: ['user'] } } },
+      { extra_config: root },
+    );
+    const headers = { authorization: 'Bearer ${vault:kv/shop#key}' };
+    const { statusCode } = await sandbox.inject(own, { ...get, headers });
+    deepEqual([statusCode, own.requests.length - requested, own.refusals], [200, 1, []]);
   });
 
   it('responds in place of a server to the request that the gateway would send', async () => {
