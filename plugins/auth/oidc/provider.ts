@@ -51,6 +51,7 @@ export function openProviders(site: Site<ServiceConfig>): ReadonlyMap<string, Pr
   const { providers: declared, public_url, session } = site.config;
   const base = baseOf(site, public_url);
   if (session.max_age < 1000) throw site.fault('OIDC_SESSION', '/session/max_age', 'max_age is shorter than 1 second');
+  checkIdle(site, session);
   const short = session.secrets.findIndex((secret) => secret.length < MIN_SECRET);
   if (short >= 0) {
     throw site.fault('OIDC_SESSION', `/session/secrets/${short}`, `the secret has less than ${MIN_SECRET} characters`, {
@@ -82,7 +83,8 @@ function openProvider(
   at: string,
   { base, path, seal }: Pick<Provider, 'base' | 'path' | 'seal'>,
 ): Provider {
-  const { secrets, cookie_name: name, same_site: sameSite, max_age: maxAgeMs, connection_name } = site.config.session;
+  const { secrets, cookie_name: name, same_site: sameSite, connection_name } = site.config.session;
+  const { max_age: maxAgeMs, idle_timeout: idleMs = null } = site.config.session;
   const issuer = issuerOf(site, config.issuer, `${at}/issuer`);
   checkClient(site, config, at);
   const log = site.log.at('[OIDC]');
@@ -102,7 +104,7 @@ function openProvider(
     connection_name === undefined ? null : connectionNamed(site, connection_name, '/session/connection_name');
   const scope = createHash('sha256').update(`${config.issuer} ${config.client_id}`).digest('base64url').slice(0, 22);
   const sessions = redis
-    ? new RedisSessions(redis, sealed, scope, maxAgeMs)
+    ? new RedisSessions(redis, sealed, scope, { maxAgeMs, idleMs })
     : new CookieSessions(sealed, new EndedSessions(site, scope, maxAgeMs), localNonces(site, `oidc ${scope}`));
   const turns = redis ? redisTurns(redis, scope, limitMs) : localTurns(site, identity, limitMs);
   const refresher = new Refresher({ sessions, seal: sealed, turns, exchange, log, limitMs });
@@ -112,6 +114,19 @@ function openProvider(
     sealSession: sealed.close,
     maxAge: Math.floor(maxAgeMs / 1000),
   };
+}
+
+/** @throws ConfigError `OIDC_SESSION`; warning `OIDC_UNUSED`. */
+function checkIdle(site: Site<ServiceConfig>, session: ServiceConfig['session']): void {
+  const { idle_timeout: idleMs, max_age: maxAgeMs, connection_name: connection } = session;
+  if (idleMs === undefined) return;
+  const at = '/session/idle_timeout';
+  if (idleMs < 1000) throw site.fault('OIDC_SESSION', at, 'idle_timeout is shorter than 1 second');
+  if (connection === undefined) {
+    const message = 'idle_timeout requires connection_name: a cookie does not record the time of the last request';
+    throw site.fault('OIDC_SESSION', at, message, { hint: 'Set "connection_name", or a shorter "max_age".' });
+  }
+  if (idleMs >= maxAgeMs) site.warn('OIDC_UNUSED', at, 'idle_timeout has no effect: it is not shorter than max_age');
 }
 
 function plainUrl(written: string): URL | null {

@@ -12,6 +12,10 @@ const ID = /^[\w-]{43}$/;
 const MAX_INDEXED = 1000;
 
 const read = defineScript(`return redis.call('GET', KEYS[1])`);
+const touch = defineScript(`
+local session = redis.call('GET', KEYS[1])
+if session then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return session`);
 const write = defineScript(`return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`);
 const rewrite = defineScript(`return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2], 'XX')`);
 const remove = defineScript(`return redis.call('DEL', KEYS[1])`);
@@ -24,23 +28,35 @@ const indexed = defineScript(`return redis.call('ZRANGE', KEYS[1], 0, -1)`);
 const unindex = defineScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`);
 const once = defineScript(`return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1], 'NX')`);
 
+/** Maximum duration of a session, and between two of its requests, in milliseconds; null disables the second limit. */
+interface Lifetime {
+  readonly maxAgeMs: number;
+  readonly idleMs: number | null;
+}
+
 /** Sessions in Redis. Keys are hashes and values are encrypted, so that read access to Redis does not allow using a session. */
 export class RedisSessions implements Sessions {
   readonly #redis: RedisConnection;
   readonly #seal: SessionSeal;
   readonly #prefix: string;
   readonly #maxAgeMs: number;
+  readonly #idleMs: number | null;
 
-  constructor(redis: RedisConnection, seal: SessionSeal, scope: string, maxAgeMs: number) {
+  constructor(redis: RedisConnection, seal: SessionSeal, scope: string, { maxAgeMs, idleMs }: Lifetime) {
     this.#redis = redis;
     this.#seal = seal;
     this.#prefix = `sluice:oidc:${scope}:`;
     this.#maxAgeMs = maxAgeMs;
+    this.#idleMs = idleMs;
   }
 
   async find(handle: string, call: Call): Promise<Session | null> {
     if (!ID.test(handle)) return null;
-    const sealed = await this.#redis.run(read, [this.#key('session', handle)], [], call);
+    const keys = [this.#key('session', handle)];
+    const idle = this.#idleMs;
+    const sealed = await (idle === null
+      ? this.#redis.run(read, keys, [], call)
+      : this.#redis.run(touch, keys, [String(idle)], call));
     return typeof sealed === 'string' ? this.#seal.open(sealed) : null;
   }
 
@@ -99,7 +115,8 @@ export class RedisSessions implements Sessions {
   }
 
   #leftMs({ startedAt }: Session): number {
-    return Math.max(Math.ceil(startedAt * 1000 + this.#maxAgeMs - Date.now()), 1);
+    const leftMs = Math.max(Math.ceil(startedAt * 1000 + this.#maxAgeMs - Date.now()), 1);
+    return Math.min(leftMs, this.#idleMs ?? leftMs);
   }
 
   #key(kind: string, value: string): string {

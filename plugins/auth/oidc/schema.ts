@@ -128,6 +128,12 @@ const session = {
       default: '12h',
       examples: ['8h'],
     },
+    idle_timeout: {
+      type: 'duration',
+      description:
+        'Maximum time between two requests of a session, at least 1 second. The session ends without a request for that long. Requires connection_name. Default: only max_age ends sessions.',
+      examples: ['30m'],
+    },
     connection_name: {
       type: 'string',
       minLength: 1,

@@ -1,4 +1,5 @@
 import { deepEqual, equal, notEqual, ok } from 'node:assert/strict';
+import { until } from '../../../support/conditions.ts';
 import { startRedis, type TestRedis, withoutRedis } from '../../../support/redis.ts';
 import type { TestBrowser } from './browser.ts';
 import { CLIENT } from './provider.ts';
@@ -111,10 +112,10 @@ describe('logouts with auth/oidc', () => {
     });
     afterEach(() => stage.close());
 
-    const serve = (own = {}) =>
+    const serve = (own = {}, session = {}) =>
       stage.serve({
         own: { propagate_claims: [['sid', 'X-Sid']], ...own },
-        session: { connection_name: 'sessions' },
+        session: { connection_name: 'sessions', ...session },
         root: { redis: { connection_pools: [{ name: 'sessions', address: redis.address, command_timeout: '10s' }] } },
       });
     const loggedIn = async (): Promise<TestBrowser> => {
@@ -152,6 +153,20 @@ describe('logouts with auth/oidc', () => {
         const dump = String(await redis.command('DUMP', key).catch(() => ''));
         ok(!dump.includes(id) && !dump.includes('eyJ'));
       }
+    });
+
+    it('end without a request for idle_timeout, which each request restarts', async () => {
+      await serve({}, { idle_timeout: '10m' });
+      const browser = await loggedIn();
+      const [key] = (await redis.command('KEYS', '*:session:*')) as [string];
+      const left = async () => Number(await redis.command('PTTL', key));
+      ok((await left()) > 590_000 && (await left()) <= 600_000);
+      await redis.command('PEXPIRE', key, '300000');
+      equal((await browser.open('/a', api)).status, 200);
+      ok((await left()) > 590_000);
+      await redis.command('PEXPIRE', key, '1');
+      await until(async () => (await left()) < 0);
+      equal((await browser.open('/a', api)).status, 401);
     });
 
     it('end at once for copies of the cookie when the user logs out', async () => {
