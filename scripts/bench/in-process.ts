@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import { parseArgs } from 'node:util';
-import { atBackend, type Configuration, definePlugin, HeaderBag, Reply } from '#contract';
+import type { Configuration } from '#contract';
 import { silentSinks } from '../../kernel/contract/internal.ts';
 import { type RunningGateway, startGateway } from '../../kernel/gateway/start-gateway.ts';
 import { withPlugins } from '../../kernel/registry/registry.ts';
@@ -14,9 +14,9 @@ import { catalogue } from '../../plugins/index.ts';
 import { freePort } from '../free-port.ts';
 import { componentScenarios as ofComponents } from './components.ts';
 import { compressionScenarios } from './compression.ts';
+import { body, constant } from './constant.ts';
 import { modelScenarios } from './models.ts';
 import { pick, positive } from './options.ts';
-import { small } from './payloads.ts';
 import { promptScenarios } from './prompts.ts';
 import { type Attached, configWith, endpointOf, type Scenario } from './scenario.ts';
 import { type Quartiles, quartiles, spread } from './spread.ts';
@@ -49,20 +49,6 @@ const componentScenarios = [
  */
 const WARM_UP_PAIRS = 20;
 const CALM_SHARE = 1 / 3;
-
-const body = Buffer.from(JSON.stringify(small));
-const constant = definePlugin({
-  name: 'backend/constant',
-  contract: 1,
-  description: 'Answers at once, always the same.',
-  places: [
-    atBackend({ type: 'object', properties: { body: { type: 'string', description: 'JSON.' } } }, ({ config }) => {
-      const bytes = config.body === undefined ? body : Buffer.from(config.body);
-      const head = ['Content-Type', 'application/json', 'Content-Length', String(bytes.length), 'ETag', '"fixed"'];
-      return { protocol: { hostless: true, call: () => Reply.raw(200, new HeaderBag([...head]), bytes) } };
-    }),
-  ],
-});
 
 /** A connection without a peer: written data is discarded. */
 class Nowhere extends Duplex {

@@ -172,6 +172,39 @@ describe('the benchmark', function () {
     equal(lines.length, 2);
   });
 
+  it('prints the cost of PROXY headers and Unix sockets per request', async () => {
+    const script = join(import.meta.dirname, '../../scripts/bench/listeners.ts');
+    const { stdout } = await promisify(execFile)(process.execPath, [script, '--pairs', '3', '--requests', '8']);
+    const [, ...lines] = stdout.trimEnd().split('\n');
+    for (const line of lines)
+      match(line, /^(new|kept) connection, |^backend over a Unix socket(?: +-?\d+\.\d \(.+?\)){2}$/);
+    equal(lines.length, 6);
+  });
+
+  it('prints the cost of prompts, gates, remote tools and compression per request without sockets', async () => {
+    const script = join(import.meta.dirname, '../../scripts/bench/in-process.ts');
+    const names = [
+      'semantic-cache',
+      'prompt-guard',
+      'redaction',
+      'model-gates',
+      'tool-call-upstream',
+      'compression-zstd',
+    ];
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      ...[script, '--scenario', names.join()],
+      ...['--pairs', '1', '--requests', '50'],
+    ]);
+    deepEqual(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .slice(2)
+        .map((line) => line.split(' ')[0]),
+      names,
+    );
+  });
+
   it('rejects invalid options', async () => {
     await rejects(run('--scenario', 'nothing'), { code: 2, stderr: /"nothing" is none of no-op, json/ });
     await rejects(run('--rounds', '1.5'), { code: 2, stderr: /--rounds must be a whole number above 0/ });
