@@ -1,14 +1,9 @@
 import { open, opendir, stat } from 'node:fs/promises';
-import { basename, dirname, extname, join, resolve } from 'node:path';
-import { ConfigError, copyData, type Data, isObject } from '#contract';
-import { compileSchema, type Document, decodeText, parseDocument, UnreadableError } from '../config/index.ts';
+import { extname, join } from 'node:path';
+import { ConfigError, type Data } from '#contract';
+import { type Document, decodeText, parseDocument, UnreadableError } from '../config/index.ts';
 import { ConfigErrors, fileErrorReason } from '../contract/internal.ts';
-import { compileMocks, compileTest } from './compile-test.ts';
-import type { Mock } from './mock.ts';
-import { readRecording } from './recording.ts';
-import { type FileData, fileSchema, type SpecData, specSchema } from './schema.ts';
-import { compileSpec } from './spec.ts';
-import type { Test } from './test.ts';
+import { type CompiledFile, compileFile } from './compile-file.ts';
 
 /** Maximum size of a file with tests, in bytes. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
@@ -20,13 +15,9 @@ const MAX_DEPTH = 20;
 const extensions = new Set(['.json', '.yaml', '.yml']);
 
 /** The tests of one file. */
-export interface TestFile {
+export interface TestFile extends CompiledFile {
   readonly path: string;
   readonly document: Document;
-  /** Whether it is a spec of KrakenD: specs of one run share a gateway. */
-  readonly isSpec: boolean;
-  readonly mocks: readonly Mock[];
-  readonly tests: readonly Test[];
 }
 
 /** A file that cannot be used, with its errors. */
@@ -88,7 +79,7 @@ export async function readTests(path: string): Promise<TestFile | RejectedFile> 
     return { path, source: error instanceof UnreadableError ? error : null, errors: error.errors };
   }
   try {
-    return { path, document, ...compile(document, path) };
+    return { path, document, ...compileFile(document.data as Data, path) };
   } catch (error) {
     if (!(error instanceof ConfigErrors || error instanceof ConfigError)) throw error;
     return { path, source: document, errors: error instanceof ConfigError ? [error] : error.errors };
@@ -105,38 +96,4 @@ async function readBounded(path: string): Promise<Uint8Array> {
     const message = `cannot read ${path}: ${fileErrorReason(cause)}`;
     throw new ConfigErrors([new ConfigError('TEST_FILES', '', message, { cause })]);
   }
-}
-
-function compile({ data }: Document, path: string): Pick<TestFile, 'isSpec' | 'mocks' | 'tests'> {
-  const isSpec = isObject(data) && Object.hasOwn(data, 'in') && !Object.hasOwn(data, 'tests');
-  const { value, errors } = compileSchema(isSpec ? specSchema : fileSchema)(copyData(data as Data), '');
-  if (errors.length > 0) throw new ConfigErrors(errors);
-  if (isSpec) {
-    const name = basename(path, extname(path));
-    return { isSpec, mocks: [], tests: collect([value as SpecData], (spec) => compileSpec(spec, name)) };
-  }
-  const { backends, recordings, tests } = value as FileData;
-  const recorded = recordings.flatMap((name, at) => readRecording(resolve(dirname(path), name), `/recordings/${at}`));
-  const mocks = [...compileMocks(backends), ...recorded];
-  const written = (data as { tests: readonly object[] }).tests;
-  const compiled = collect(tests, (test, at) =>
-    compileTest(test, `/tests/${at}`, mocks, Object.hasOwn(written[at]!, 'expect')),
-  );
-  return { isSpec, mocks, tests: compiled };
-}
-
-/** Compiles all entries. @throws ConfigErrors with all errors. */
-function collect<T>(entries: readonly T[], make: (entry: T, at: number) => Test): Test[] {
-  const errors: ConfigError[] = [];
-  const tests = entries.flatMap((entry, at) => {
-    try {
-      return [make(entry, at)];
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      errors.push(error);
-      return [];
-    }
-  });
-  if (errors.length > 0) throw new ConfigErrors(errors);
-  return tests;
 }

@@ -11,6 +11,7 @@ export const targets: Readonly<Record<string, () => Promise<Target>>> = {
   'grpc-server': async () => (await import('./grpc-server.ts')).grpcServer,
   'exact-json': async () => (await import('./exact-json.ts')).exactJson,
   syntaxes: async () => (await import('./syntaxes.ts')).syntaxes,
+  'test-files': async () => (await import('./test-files.ts')).testFiles,
   configuration: async () => (await import('./configuration.ts')).configuration,
   patterns: async () => (await import('./patterns.ts')).patterns,
   templates: async () => (await import('./templates.ts')).templates,
