@@ -119,6 +119,10 @@ const expectedRequest = {
     headers: expectedHeaders,
     body: { type: 'any', description: 'Exact body, as in `expect`. Default: not checked.' },
     body_contains: { type: 'any', description: 'Part of the body, as in `expect`. Default: not checked.' },
+    body_matches: {
+      type: 'string',
+      description: 'Regular expression of the body, as in `expect`. Default: not checked.',
+    },
   },
 } as const satisfies Schema;
 

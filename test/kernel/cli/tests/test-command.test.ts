@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references in a configuration are written so.
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -125,6 +126,29 @@ describe('sluice test', () => {
       equal(code, 1);
       match(err, /tests\.json:\d+:\d+: error: cannot read the recording .* \[TEST_RECORDING\]/s);
     }
+  });
+
+  it('answers requests that the gateway sends on its own, for secrets and tokens', async () => {
+    const vault = { address: 'http://vault:8200', auth: { method: 'token', token: 'x' }, kv_version: 2 };
+    const credentials = { client_id: 'a', client_secret: '${vault:kv/orders#secret}', token_url: 'http://idp/token' };
+    const backend = [{ url_pattern: '/v1/{id}', extra_config: { 'auth/client-credentials': credentials } }];
+    const endpoints = [{ endpoint: '/users/{id}', backend }];
+    file = folder.write('gateway.json', { ...config, extra_config: { 'secrets/vault': vault }, endpoints });
+    const secret = { data: { data: { secret: 's3' }, metadata: { version: 1 } } };
+    const token = { access_token: 'issued', token_type: 'Bearer', expires_in: 60 };
+    const backends = {
+      users,
+      vault: { url: 'http://vault:8200/v1/kv/data/orders', response: { body: secret } },
+      other: { url: 'http://vault:8200/**', response: { body: { data: {} } } },
+      idp: { url: 'http://idp/token', response: { body: token } },
+    };
+    const asked = [
+      { method: 'POST', headers: { Authorization: `Basic ${btoa('a:s3')}` }, body_matches: '^grant_type=' },
+    ];
+    const sent = [{ headers: { Authorization: 'Bearer issued' } }];
+    const expect = { status: 200, backends: { users: { requests: sent }, idp: { requests: asked } } };
+    const { code, out, err } = await run(write('tests.json', { backends, tests: [{ ...passing, expect }] }));
+    equal(code, 0, out + err);
   });
 
   it('fails a test whose request has no mock, and names the request', async () => {
@@ -361,62 +385,5 @@ describe('sluice test', () => {
     const { code, err } = await run(folder.path('empty'));
     equal(code, 1);
     match(err, /^ERROR no tests found in /);
-  });
-});
-
-describe('sluice e2e', () => {
-  let folder: Folder;
-  before(() => {
-    folder = createFolder();
-    folder.write('gateway.json', config);
-    mkdirSync(folder.path('specs'));
-  });
-  after(() => folder.remove());
-
-  const run = (spec: object, ...args: string[]) => {
-    folder.write('specs/users.json', spec);
-    return sluice('e2e', '-c', folder.path('gateway.json'), folder.path('specs'), ...args);
-  };
-  const url = 'http://localhost:8080/users/1?a=1';
-
-  it('runs specs of KrakenD', async () => {
-    const header = { 'content-type': ['application/json; charset=utf-8'], 'Cache-Control': [''] };
-    const out = { status_code: 200, body: { id: 1 }, header };
-    const { code, out: text } = await run({ '@comment': 'x', in: { url, method: 'GET' }, out, backends: { users } });
-    equal(code, 0, text);
-    match(text, /^1 passed/m);
-  });
-
-  it('names the place of an unmet expectation', async () => {
-    const out = { status_code: 201, header: { 'x-a': ['1'] }, body: 'text', schema: { type: 'array' } };
-    const { code, out: text } = await run({ in: { url }, out, backends: { users } });
-    equal(code, 1);
-    match(text, /✘ users\n {4}status is 200, not 201 {2}.*users\.json:\d+:\d+\n/);
-    match(text, /header x-a is missing/);
-    match(text, /body differs/);
-    match(text, /body does not match the schema/);
-  });
-
-  it('sends the host of the URL, for virtual hosts', async () => {
-    const hosts = { 'server/virtualhost': { aliased_hosts: { shop: 'shop.example.test:8080' } } };
-    const endpoints = [{ endpoint: '/__virtual/shop/users/{id}', backend: [{ url_pattern: '/v1/{id}' }] }];
-    folder.write('gateway.json', { ...config, extra_config: hosts, endpoints });
-    const shop = 'http://shop.example.test:8080/users/1';
-    const spec = { in: { url: shop }, out: { status_code: 200 }, backends: { users } };
-    const { code, out: text } = await run(spec);
-    equal(code, 0, text);
-    match(text, /^all 1 endpoint have a test$/m);
-    folder.write('gateway.json', config);
-  });
-
-  it('sends requests without a mock to their servers', async () => {
-    const server = createServer((_request, response) => response.end('{"real":true}')).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const host = [`http://127.0.0.1:${(server.address() as AddressInfo).port}`];
-    folder.write('gateway.json', { ...config, host });
-    const { code, out: text } = await run({ in: { url }, out: { status_code: 200, body: { real: true } } });
-    server.closeAllConnections();
-    server.close();
-    equal(code, 0, text);
   });
 });
