@@ -73,12 +73,19 @@ export async function fetchAll(
   log: Log,
 ): Promise<ReadonlyMap<string, Fetched>> {
   const results = new Map<string, Fetched>();
-  const left = wanted.values();
-  const work = async (): Promise<void> => {
-    for (const one of left) results.set(one.id, await fetchPatiently(one, isStart, signal, log));
-  };
-  await Promise.all(Array.from({ length: Math.min(PARALLEL, wanted.length) }, work));
+  await severalAtATime(wanted, async (one) => {
+    results.set(one.id, await fetchPatiently(one, isStart, signal, log));
+  });
   return results;
+}
+
+/** Runs a function for each item, for as many at a time as secrets are fetched. */
+export async function severalAtATime<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values();
+  const work = async (): Promise<void> => {
+    for (const item of left) await run(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(PARALLEL, items.length) }, work));
 }
 
 async function fetchPatiently(wanted: Wanted, isStart: boolean, signal: AbortSignal, log: Log): Promise<Fetched> {

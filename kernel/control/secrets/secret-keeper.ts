@@ -3,7 +3,7 @@ import type { SecretValues } from '../../config/index.ts';
 import { runAs } from '../../contract/internal.ts';
 import { systemTimers, type Timers } from '../../runtime/watch/timers.ts';
 import type { Change } from '../change.ts';
-import { fetchSecret, keepStoreAlive, renewLease } from './fetch-secrets.ts';
+import { fetchSecret, keepStoreAlive, renewLease, severalAtATime } from './fetch-secrets.ts';
 import { changedValues, type Due, type HeldSecrets, type KnownSecret, type Upkeep } from './held-secrets.ts';
 import { type Resolving, resolveSecrets } from './resolve-secrets.ts';
 import { knownSecret, noteFailure, renewed } from './schedule.ts';
@@ -108,11 +108,11 @@ export class SecretKeeper {
     const isDue = ({ dueAt }: Due) => dueAt <= this.#timers.now() + TOGETHER_MS;
     for (const task of held.upkeep.filter(isDue)) await this.#keepAlive(held, task, signal);
     const due = [...held.known.values()].filter(isDue);
-    for (const secret of due) {
-      const next = await this.#next(held, secret, signal);
-      if (signal.aborted) return;
+    await severalAtATime(due, async (secret) => {
+      const next = signal.aborted ? null : await this.#next(held, secret, signal);
       if (next) held.known.set(next.id, next);
-    }
+    });
+    if (signal.aborted) return;
     const changed = [...changedValues(held).keys()];
     if (changed.length === 0) return;
     const names = changed.slice(0, 5).join(', ');

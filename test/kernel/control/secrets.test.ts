@@ -1,13 +1,13 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references in a configuration are written so.
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { atService, type DataObject, definePlugin, type SecretStore, type StoredSecret } from '#contract';
-import { ConfigText, type Operations } from '#kernel';
+import { ConfigText, hashOfExamined, type Operations } from '#kernel';
 import { until } from '../../support/conditions.ts';
 import { openGateway, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 
 /** A store of secrets in memory. */
 class MemoryStore implements SecretStore {
-  refreshMs = 20;
+  refreshMs = 0;
   startupMs = 0;
   readonly secrets = new Map<string, StoredSecret>();
   readonly fetched: string[] = [];
@@ -118,7 +118,16 @@ describe('secrets from stores', () => {
     deepEqual([await got(), gateway!.status.hash], ['other-secret', hash]);
   });
 
+  it('leave the fingerprint of a checked document equal to that of the serving one', async () => {
+    store.set('kv/x', { token: 'one-secret' });
+    const source = config('${acme:kv/x#token}');
+    await start(source);
+    const examined = await gateway!.examine({ source, data: source, document: null } as never, 'files', true);
+    equal(await hashOfExamined(examined), gateway!.status.hash);
+  });
+
   it('are fetched again at the interval of their store, and applied when they change', async () => {
+    store.refreshMs = 20;
     store.set('kv/x', { token: 'one-secret' });
     await start(config('${acme:kv/x#token}'));
     store.set('kv/x', { token: 'other-secret' });
@@ -135,6 +144,7 @@ describe('secrets from stores', () => {
   });
 
   it('keep their values while the store fails, also in a reload', async () => {
+    store.refreshMs = 20;
     store.set('kv/x', { token: 'one-secret' });
     await start(config('${acme:kv/x#token}'));
     store.failure = new Error('the store is sealed');
@@ -229,6 +239,7 @@ describe('secrets from stores', () => {
   });
 
   it('are replaced by the previous values when the guard rolls back a rotation', async () => {
+    store.refreshMs = 20;
     store.set('kv/x', { token: 'one-secret' });
     await start(config('${acme:kv/x#token}'));
     const before = gateway!.serving;
