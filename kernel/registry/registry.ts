@@ -173,6 +173,11 @@ export class Registry implements KnownPlugins {
     return Object.hasOwn(secretStores, scheme) ? secretStores[scheme] : undefined;
   }
 
+  /** All schemes of references to secrets. */
+  get secretSchemes(): readonly string[] {
+    return [...this.names('secrets'), ...Object.keys(this.catalogue.secretStores ?? {})];
+  }
+
   /** Derives a registry that attaches only the components that a configuration names. */
   named(): Registry {
     const named = new Registry({ ...this.catalogue, always: [] }, this.services, this.loader);

@@ -15,6 +15,8 @@ export interface SecretReference {
   readonly pointer: string;
   /** Range of the reference in that value. */
   readonly within: TextRange;
+  /** True if the value is the reference and nothing else. */
+  readonly isAlone: boolean;
 }
 
 /** True for a scheme of references. */
@@ -54,7 +56,8 @@ export async function secretReferences(data: unknown, isScheme: IsScheme): Promi
     for (const { 0: written, 1: extra, 2: scheme, 3: name, 4: key = null, index } of text.matchAll(REFERENCE)) {
       if (extra !== '' || !isScheme(scheme!)) continue;
       const within = { start: index, end: index + written.length };
-      results.push({ scheme: scheme!, name: name!, key, id: written.slice(2, -1), pointer, within });
+      const isAlone = written === text;
+      results.push({ scheme: scheme!, name: name!, key, id: written.slice(2, -1), pointer, within, isAlone });
     }
   }
   return results;

@@ -20,6 +20,7 @@ import type { Registry } from '../../registry/registry.ts';
 import { ReadFiles } from '../prints/read-files.ts';
 import type { Runtime } from '../runtime.ts';
 import { shareWith } from './shared-config.ts';
+import { unknownSchemes } from './unknown-schemes.ts';
 
 /** Command line options that override a configuration. */
 export interface Overrides {
@@ -84,7 +85,8 @@ export async function readConfig(
   const read = await readFilled(filled, overrides, registry, files, before);
   const isSound = ({ pointer }: ConfigError) => !unfilled.has(pointer);
   const { config: shown } = texts.length === 0 ? read : await readAsShown(data, isScheme, { ...overrides, env, known });
-  return { ...read, errors: read.errors.filter(isSound), warnings: read.warnings.filter(isSound), unfilled, shown };
+  const warnings = [...read.warnings.filter(isSound), ...(await unknownSchemes(data, known))];
+  return { ...read, errors: read.errors.filter(isSound), warnings, unfilled, shown };
 }
 
 /** Normalizes a document with its references as written. */

@@ -22,6 +22,10 @@ export const secretErrors: Codes = {
     'Read the reason in the message: the store is unreachable, rejects the credentials, or does not have the secret.',
   ],
   SECRET_LIMIT: ['A configuration has more than 1,000 references to secrets.', 'Remove references.'],
+  SECRET_SCHEME: [
+    'A value looks like a reference to a secret, but no store has its scheme: the text is used as it is written.',
+    'Correct the scheme, or add the plugin that provides the store. The text stays as it is otherwise.',
+  ],
   SECRET_STORE: [
     'A reference to a secret names a store that is not configured, or a plugin that provides none.',
     'Add the component that the message names to `extra_config` at the root.',

@@ -56,6 +56,15 @@ describe('check of references to secrets', () => {
     match(err, /g\.json:\d+:\d+/);
   });
 
+  it('warns of a value with an unknown scheme, and suggests the one that is meant', async () => {
+    const { code, err } = await check(config({ name: '${valut:kv/orders#token}' }));
+    equal(code, 0);
+    match(err, /\$\{valut:kv\/orders#token\} is used literally: "valut" is not a store of secrets/);
+    match(err, /Did you mean "vault"\?/);
+    const others = { name: 'a ${b:c}', listen_ip: '127.0.0.1', tags: ['${b:-c}'] };
+    ok(!(await check(config(others))).err.includes('SECRET_SCHEME'));
+  });
+
   it('reports a store without settings', async () => {
     const { code, err } = await check(config({ extra_config: {}, name: '${vault:kv/orders#token}' }), '--secrets');
     equal(code, 1);
