@@ -35,7 +35,7 @@ const rooms = [
  * Each lists everything that imports it: plugin families, and rooms that follow it in this table.
  */
 const sharedRooms: Readonly<Record<string, readonly string[]>> = {
-  'shared/buckets': ['async', 'auth', 'qos'],
+  'shared/buckets': ['ai', 'async', 'auth', 'qos'],
   'shared/calls': [
     'ai',
     'auth',

@@ -27,7 +27,7 @@ const name = 'ai/mcp';
  * passed on to another MCP server.
  *
  * Configuration faults: `MCP_SERVER`, `MCP_METHOD`, `MCP_DUPLICATE`, `MCP_SCHEMA`, `MCP_PARAM_HEADER`, `MCP_HEADER`,
- * `MCP_WORKFLOW`, `MCP_ENDPOINT`, `MCP_STATELESS`, `MCP_RESOURCE`, `MCP_AUDIENCE`, `MCP_UPSTREAM`, `MCP_PREFIX`;
+ * `MCP_WORKFLOW`, `MCP_ENDPOINT`, `MCP_STATELESS`, `MCP_RESOURCE`, `MCP_AUDIENCE`, `MCP_UPSTREAM`, `MCP_PREFIX`, `MCP_RATE`;
  * warnings `MCP_TOOL_NAME`, `MCP_UNUSED`, `MCP_ARGUMENT`, `MCP_SCHEMA`, `MCP_AUDIENCE`, `MCP_INSECURE`.
  */
 export const plugin = definePlugin({

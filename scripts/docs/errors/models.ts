@@ -72,6 +72,7 @@ export const aiErrors: Codes = {
     'The prefix of an upstream server begins with another prefix or is the beginning of a tool name, or the reverse.',
     'Set another `prefix`.',
   ],
+  MCP_RATE: ['A rate limit of a tool has no rate, no key, or a period below a second.', 'Follow the message.'],
   MCP_RESOURCE: ['The protected resource is not a valid URL, or its path is used twice.', 'Correct `resource`.'],
   MCP_SCHEMA: [
     'The schema of a tool is not valid.',

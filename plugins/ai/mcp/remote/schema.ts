@@ -1,4 +1,5 @@
 import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
+import { strategies } from '../../../shared/callers/client-identity.ts';
 import { secretField } from '../../lib/secret-field.ts';
 
 /** At most one `*`, so that a comparison takes linear time. */
@@ -36,6 +37,65 @@ const rule = {
       ...patterns,
       description: 'Tools that need the claim: names at the upstream server, or patterns with one `*`.',
       examples: [['delete_*']],
+    },
+  },
+} as const satisfies Schema;
+
+const rate = {
+  type: 'object',
+  description:
+    'A rate limit of each matching tool. Calls beyond it return a tool error and are not sent to the upstream server. At least one of `max_rate` and `client_max_rate` is required.',
+  properties: {
+    tools: {
+      ...patterns,
+      description: 'Tools with the limit: names at the upstream server, or patterns with one `*`.',
+      examples: [['create_*']],
+    },
+    max_rate: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      description: 'Maximum number of calls of a tool per period, by all callers together. Default: no limit.',
+      examples: [50],
+    },
+    client_max_rate: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      description: 'Maximum number of calls of a tool per period, by each caller. Default: no limit.',
+      examples: [5],
+    },
+    every: { type: 'duration', description: 'Period of the limits, at least 1s.', default: '1s', examples: ['1m'] },
+    strategy: {
+      type: 'string',
+      enum: strategies,
+      description: 'Identification of callers for `client_max_rate`: by IP address, a header or a path parameter.',
+      default: 'ip',
+    },
+    key: {
+      type: 'string',
+      description: 'Name of the header or path parameter. For `ip`, optionally a header that carries the address.',
+      default: '',
+      examples: ['X-User'],
+    },
+  },
+} as const satisfies Schema;
+
+const policy = {
+  type: 'object',
+  description: 'Conditions for calls of the matching tools.',
+  required: ['expressions'],
+  properties: {
+    tools: {
+      ...patterns,
+      description: 'Tools with the conditions: names at the upstream server, or patterns with one `*`.',
+      examples: [['delete_*']],
+    },
+    expressions: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      minItems: 1,
+      description:
+        'CEL expressions that must all be true; an expression that fails rejects the call. Variables: `tool` (name at the upstream server), `args` (arguments) and `claims` (claims of the caller, empty without authentication).',
+      examples: [['args.project == claims.project', "!('force' in args)"]],
     },
   },
 } as const satisfies Schema;
@@ -91,6 +151,20 @@ export const upstreamSchema = {
       default: [],
       examples: [[{ claim: 'roles', values: ['editor'], tools: ['create_*'] }]],
     },
+    rate_limits: {
+      type: 'array',
+      items: rate,
+      description: 'Rate limits of the tools, in addition to the limits of the endpoint. All workers count together.',
+      default: [],
+      examples: [[{ tools: ['create_*'], client_max_rate: 5, every: '1m' }]],
+    },
+    policies: {
+      type: 'array',
+      items: policy,
+      description: 'Policies for calls of the tools. A rejected call returns a tool error and is not sent.',
+      default: [],
+      examples: [[{ tools: ['delete_*'], expressions: ["'force' in args == false"] }]],
+    },
     credentials: {
       ...secretField,
       description: 'Bearer token of the gateway at the upstream server. Use an environment variable.',
@@ -142,6 +216,8 @@ export const upstreamExample = {
   timeout: '5s',
   tools: ['search_*', 'create_ticket'],
   require_claims: [{ claim: 'roles', values: ['editor'], tools: ['create_*'] }],
+  rate_limits: [{ tools: ['create_*'], client_max_rate: 5, every: '1m' }],
+  policies: [{ tools: ['create_*'], expressions: ['size(args) <= 10'] }],
   credentials: `\${TICKETS_TOKEN}`,
   headers: { 'X-Api-Key': `\${TICKETS_KEY}` },
   forward_headers: ['X-User'],

@@ -1,4 +1,13 @@
-import { type Call, type DataObject, getKey, type McpTool, mirroredHeaders, type Site, toCallError } from '#contract';
+import {
+  type Call,
+  type ClientRequest,
+  type DataObject,
+  getKey,
+  type McpTool,
+  mirroredHeaders,
+  type Site,
+  toCallError,
+} from '#contract';
 import { underOwnCall } from '../../../shared/calls/own-call.ts';
 import { serverUrl } from '../../lib/server-url.ts';
 import { type McpContext, type Observers, observed } from '../observed.ts';
@@ -12,6 +21,8 @@ import { RemoteError } from './read-answer.ts';
 import { type RemoteTool, readTools, type ToolList } from './read-tools.ts';
 import { prefixOf, type UpstreamConfig } from './schema.ts';
 import { sentHeaders } from './target.ts';
+import { type AcceptsCall, toolPolicies } from './tool-policies.ts';
+import { type CountCall, toolRates } from './tool-rates.ts';
 
 /** Maximum time for telling a server that a call was canceled, in milliseconds. */
 const FAREWELL_MS = 5000;
@@ -53,6 +64,7 @@ export function compileUpstream(
   const send = site.http({ ofService: true, followsRedirects: false, calls: [{ address: url.href, at: `${at}/url` }] });
   const availability = new Availability(site, name);
   const allows = claimRules(config.require_claims);
+  const refusal = refusing(toolPolicies(site, config, at), toolRates(site, config, at));
   const rules = {
     prefix,
     offers: matcherOf(config.tools),
@@ -107,7 +119,10 @@ export function compileUpstream(
       // Tool names come from the upstream server; as metric labels, their number would be unlimited.
       label: `${prefix}*`,
       refusal: () => null,
-      run: (args, _client, call) => run(state, tool, args, call),
+      run: async (args, client, call) => {
+        const reason = await refusal(tool.remoteName, args, client, call);
+        return reason === null ? run(state, tool, args, call) : failedResult(reason);
+      },
     }),
   });
   return {
@@ -126,6 +141,15 @@ export function compileUpstream(
       const tool = list.tools.get(wanted);
       return tool && allows(tool.remoteName, call) ? toolOf(state, tool) : undefined;
     },
+  };
+}
+
+/** Reason why a call is not sent; null for one that is. Calls that a policy rejects do not count against a rate. */
+function refusing(accepts: AcceptsCall, count: CountCall) {
+  return async (tool: string, args: DataObject, client: ClientRequest, call: Call): Promise<string | null> => {
+    if (!accepts(tool, args, call)) return 'the call is not allowed by a policy';
+    const waitMs = await count(tool, client);
+    return waitMs === 0 ? null : `too many calls of the tool: try again in ${Math.ceil(waitMs / 1000)} s`;
   };
 }
 

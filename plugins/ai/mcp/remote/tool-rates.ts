@@ -1,0 +1,80 @@
+import type { ClientRequest, Data, Site, TakeToken } from '#contract';
+import { ClientBuckets } from '../../../shared/buckets/client-buckets.ts';
+import { batchOf, type Limit, limitOf } from '../../../shared/buckets/token-bucket.ts';
+import { identifyBy } from '../../../shared/callers/client-identity.ts';
+import { matcherOf } from './name-pattern.ts';
+import type { UpstreamConfig } from './schema.ts';
+
+/** Counts a call of a tool. @returns 0 for a call that may be made, otherwise the milliseconds until one may. */
+export type CountCall = (tool: string, client: ClientRequest) => number | Promise<number>;
+
+/** Time after which an unused bucket is dropped, in milliseconds, if it fills faster. */
+const IDLE_MS = 600_000;
+const SWEEP_MS = 60_000;
+
+/**
+ * Compiles the rate limits of an upstream server: each tool has buckets of its own, which all workers share and which outlive
+ * reloads.
+ * @throws ConfigError MCP_RATE. @param at relative pointer of the server.
+ */
+export function toolRates(
+  site: Site<unknown>,
+  { name, url, rate_limits: rules }: UpstreamConfig,
+  at: string,
+): CountCall {
+  const counted = rules.map((rule, index) => {
+    const pointer = `${at}/rate_limits/${index}`;
+    const { max_rate: rate, client_max_rate: clientRate, every, strategy, key, tools } = rule;
+    if (rate === undefined && clientRate === undefined) {
+      throw site.fault('MCP_RATE', pointer, 'a rate limit requires max_rate or client_max_rate');
+    }
+    if (every < 1000) throw site.fault('MCP_RATE', `${pointer}/every`, 'the period must be at least 1s');
+    if (strategy !== 'ip' && key === '') {
+      throw site.fault('MCP_RATE', `${pointer}/key`, `the strategy ${strategy} requires a key`);
+    }
+    const take = (most: number | undefined, ...whose: readonly string[]) =>
+      most === undefined
+        ? null
+        : bucketsOf(site, ['rate', url, name, [...tools], ...whose], limitOf(most, every, Math.ceil(most)));
+    return {
+      applies: matcherOf(tools),
+      identify: identifyBy(strategy, key),
+      all: take(rate, 'all'),
+      each: take(clientRate, strategy, key),
+    };
+  });
+  return (tool, client) => {
+    const takes: (() => number | Promise<number>)[] = [];
+    for (const { applies, all, each, identify } of counted) {
+      if (!applies(tool)) continue;
+      // The limit of the caller comes first: rejected callers use up nothing of the limit for all.
+      if (each) takes.push(() => each(JSON.stringify([tool, identify(client)])));
+      if (all) takes.push(() => all(tool));
+    }
+    return takes.length === 0 ? 0 : inOrder(takes);
+  };
+}
+
+async function inOrder(takes: readonly (() => number | Promise<number>)[]): Promise<number> {
+  for (const take of takes) {
+    const waitMs = await take();
+    if (waitMs > 0) return waitMs;
+  }
+  return 0;
+}
+
+function bucketsOf(site: Site<unknown>, place: Data, limit: Limit): TakeToken {
+  const clock = site.use('clock');
+  const idleMs = Math.max(IDLE_MS, limit.capacity * limit.refillMs);
+  const take = site.lease(place, {
+    open: () => new ClientBuckets(),
+    take: (known, id) => known.take(id, limit, idleMs, clock.now()),
+    takeMore: (known, most, id) => known.takeMore(id, most),
+    giveBack: (known, tokens, id) => known.giveBack(id, limit, tokens),
+    batch: batchOf(limit),
+  });
+  const known = site.keep(place, () => new ClientBuckets());
+  const sweeper = setInterval(() => known.sweep(idleMs, clock.now()), SWEEP_MS).unref();
+  site.defer(() => clearInterval(sweeper));
+  return take;
+}
