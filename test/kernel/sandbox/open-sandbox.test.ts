@@ -146,6 +146,18 @@ describe('a sandbox', () => {
     equal(request!.url, 'amqp://mq:5672/v1/7');
   });
 
+  it('answers protocols of plugins from files', async () => {
+    const session = new Recording(() => ({}));
+    const sandbox = await oneBackend(
+      { host: ['lines://server:7000'], disable_host_sanitize: true, extra_config: { 'acme/lines': {} } },
+      {},
+      { plugin: { folder: 'samples/plugins/lines/' } },
+    );
+    deepEqual((await sandbox.inject(session, get)).json(), { id: 1 });
+    const [request] = session.requests;
+    equal(`${request!.protocol} ${request!.url}`, 'acme/lines lines://server:7000/v1/7');
+  });
+
   it('answers requests for service records with the name of the record', async () => {
     const session = new Recording(() => ({}));
     const sandbox = await oneBackend({ host: ['_http._tcp.users.example'], sd: 'dns', disable_host_sanitize: true });
