@@ -1,5 +1,6 @@
 import dgram from 'node:dgram';
 import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
 
 /** Decides which code cannot open connections. */
@@ -68,15 +69,21 @@ function patch(): () => void {
         return undefined;
       };
     }),
-    replace(dns.promises.Resolver.prototype, 'resolveSrv', (original) => {
-      return function resolveSrv(this: unknown, ...args) {
-        const error = refusal(() => `the name server, for ${args[0]}`);
-        return error ? Promise.reject(error) : original.apply(this, args);
-      };
-    }),
+    replace(dns.promises.Resolver.prototype, 'resolveSrv', refusingLookups),
+    replace(dns.promises, 'lookup', refusingLookups),
   ];
+  // Modules that import a function by its name get the replaced one, too.
+  syncBuiltinESMExports();
   return () => {
     for (const end of ends) end();
+    syncBuiltinESMExports();
+  };
+}
+
+function refusingLookups(original: Method): Method {
+  return function look(this: unknown, ...args) {
+    const error = refusal(() => `the name server, for ${args[0]}`);
+    return error ? Promise.reject(error) : original.apply(this, args);
   };
 }
 
