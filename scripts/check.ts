@@ -18,11 +18,24 @@ const { slowest, record } = parseArgs({
 /** Processes for test files: two more than processors, because many tests wait most of their time. */
 const jobs = availableParallelism() + 2;
 
+/**
+ * Space for new objects, in MiB. With the default, which begins with 1 and grows to 16, the processes of tests spend a
+ * tenth of their time on copying objects. The maximum alone has no effect, as the space hardly grows.
+ */
+const newSpace = ['--min-semi-space-size=32', '--max-semi-space-size=128'];
+
 /** Runs every test file in one of several processes, which share the programs that are bundled first. */
 async function runTests(env: Readonly<Record<string, string>>): Promise<Result> {
   // If that fails, so do the tests that start them.
   await import('../test/support/programs.ts').catch(() => {});
-  const mocha = ['node_modules/mocha/bin/mocha.js', '--parallel', '--jobs', String(jobs), ...longestFirst()];
+  const mocha = [
+    ...newSpace,
+    'node_modules/mocha/bin/mocha.js',
+    '--parallel',
+    '--jobs',
+    String(jobs),
+    ...longestFirst(),
+  ];
   return run('tests', process.execPath, mocha, true, env);
 }
 
