@@ -67,7 +67,7 @@ const upgradeGuard: Guard = () => (ctx) => {
     throw new Problem('bad-request', 'the admin port does not support protocol upgrades');
 };
 
-/** In order of evaluation. */
+/** Checks of a connection or request, in order of evaluation. */
 const guards: readonly Guard[] = [ipGuard, hostGuard, browserGuard, upgradeGuard];
 
 /** Runs all checks that precede the token check. @param settings the current settings. */

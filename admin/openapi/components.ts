@@ -2,7 +2,7 @@ import { type JsonSchema, schemaName } from '../schemas.ts';
 
 /** The schemas of an OpenAPI description, each defined once. */
 export interface Components {
-  /** By name. */
+  /** Schemas of an OpenAPI document, by name. */
   readonly schemas: Readonly<Record<string, object>>;
   /** Schema to use in place: named schemas become references. @throws Error when two share a name. */
   refer(schema: JsonSchema): object;

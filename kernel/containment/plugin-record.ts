@@ -9,7 +9,7 @@ export interface HookFaults {
   readonly endpoint: string;
   /** Position in the plugin's source, as in `/app/plugins/audit.ts:12:7`; null when the stack does not contain one. */
   readonly place: string | null;
-  /** In milliseconds since 1970. */
+  /** Time of the fault, in milliseconds since 1970. */
   readonly at: number;
 }
 
@@ -26,7 +26,7 @@ export interface Blocking {
 export const blockingBoundsMs: readonly number[] = [100, 250, 500, 1000, 5000];
 
 export interface Suspension {
-  /** In milliseconds since 1970. */
+  /** Start of the suspension, in milliseconds since 1970. */
   readonly since: number;
   /** Message of the last fault. */
   readonly message: string;
@@ -66,7 +66,7 @@ export class PluginRecord {
     this.files = new Set(files);
   }
 
-  /** By hook. */
+  /** Faults of the plugin, by hook. */
   get faults(): readonly HookFaults[] {
     return [...this.#faults.values()];
   }

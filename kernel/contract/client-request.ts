@@ -55,7 +55,7 @@ export interface RawMessages {
 export interface RequestChanges {
   readonly method?: string;
   readonly path?: string;
-  /** Without `?`. */
+  /** Query string without `?`. */
   readonly search?: string;
   readonly params?: Params;
   readonly headers?: HeaderBag;

@@ -13,7 +13,7 @@ export interface ConnectionTimes {
 
 /** The connection used for a backend request. */
 export interface BackendConnection {
-  /** For example `https://host:port`. */
+  /** Address of the server, for example `https://host:port`. */
   readonly origin: string;
   /** Time between the request being ready and being sent, in milliseconds. */
   readonly waitMs: number;

@@ -6,7 +6,7 @@ import type { ClientTls } from './tls.ts';
 /** A request about to be sent: the first one of a call, a followed redirect, or a retry. */
 export interface HttpAttempt {
   readonly method: string;
-  /** For example `https://host:port`. */
+  /** Address of the server, for example `https://host:port`. */
   readonly origin: string;
   /** Encoded path and query. */
   readonly target: string;

@@ -97,7 +97,7 @@ export interface AccessRecord {
   /** The client's IP address, after applying the trusted-proxy rules. */
   readonly ip: string;
   readonly secure: boolean;
-  /** For example `1.1`. */
+  /** Version of HTTP, for example `1.1`. */
   readonly httpVersion: string;
   readonly requestHeaders: HeaderBag;
   /** Size of the response body in bytes; undefined if middleware wrote a stream. */

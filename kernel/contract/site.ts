@@ -78,7 +78,7 @@ export interface PortAddress {
 
 /** Place of a handler that a plugin has offered to another one. */
 export interface HandlerPlace {
-  /** One of `Plugin.handlers`. */
+  /** Name of the handler, from `Plugin.handlers`. */
   readonly name: string;
   /** Kind of handler, for example `middleware`, used in reports of its faults. */
   readonly kind: string;

@@ -22,7 +22,7 @@ export async function readChange(
   const read = () => readSnapshot(change.source, (file) => running.noteFile(file), current?.snapshot.document ?? null);
   const snapshot = change.asServed && current ? current.snapshot : await untilAborted(read(), signal);
   running.snapshot = snapshot;
-  // Without the network, references stay as written.
+  // Without access to the network, references to secrets are not replaced.
   if (generations.registry.services.sandbox?.network === false) return snapshot;
   running.secrets = await keeper.resolve(snapshot.data, {
     context: generations.context,

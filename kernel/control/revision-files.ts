@@ -17,7 +17,7 @@ export interface StoredRevisions {
 /** The revisions of one directory, one file each. Every method rejects with the file system's error. */
 export interface RevisionFiles {
   find(): Promise<StoredRevisions>;
-  /** Also rejects when the file is damaged. */
+  /** Reads a revision. The promise is also rejected when the file is damaged. */
   read(number: number): Promise<Revision>;
   /** Writes a new revision atomically. @returns false if its number is in use: nothing is written then. */
   create(revision: Revision): Promise<boolean>;

@@ -16,7 +16,7 @@ export function createProcessContainer(catalogue: Catalogue, services: Services)
   return container;
 }
 
-/** Offers at one place of a configuration, by port: its own, and those of the places around it. */
+/** Values that plugins offer to other plugins at one place of a configuration and at the places that contain it, by port. */
 export type PlaceScope = AwilixContainer<Record<string, readonly unknown[]>>;
 
 /** Opens a scope within a container, or within the surrounding place, which resolves everything it lacks. */

@@ -14,7 +14,7 @@ import { keyFilesOf } from '../contract/internal.ts';
 
 /** TLS settings of the port for one configuration: its files are read and validated. */
 export interface ServerTls {
-  /** For a TLS server; without ALPN. */
+  /** Options of a TLS server, without ALPN. */
   readonly options: TlsOptions;
   /** For clients that send no server name (SNI). */
   readonly context: SecureContext;

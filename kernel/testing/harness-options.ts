@@ -30,7 +30,7 @@ export interface HarnessOptions {
   readonly backends?: readonly Step<PipeRequest>[];
   /** Additional plugins, such as encodings that its configuration or its endpoint names. */
   readonly plugins?: readonly Plugin[];
-  /** Offers of other plugins to it. */
+  /** Values that other plugins offer to the plugin under test, each with its port. */
   readonly offers?: readonly Offer[];
   /** Default: alone, or a worker if `owner` is given. */
   readonly role?: Role;
@@ -60,7 +60,7 @@ export interface Harness {
   readonly attached: AtService & AtEndpoint & AtBackend;
   /** The ports it opened, in the order of its requests. */
   readonly ports: readonly number[];
-  /** Its health details, by name. */
+  /** Health details of the plugin, by name. */
   readonly health: ReadonlyMap<string, () => Data>;
   /** Everything it has read from its site, by name. */
   readonly reads: Reads;

@@ -27,7 +27,7 @@ export function testHttp(next: Step<PipeRequest>): Plugin {
   });
 }
 
-/** The step inside a plugin under test, called as over HTTP, with the offers to the plugin. */
+/** Wraps `next` so that a plugin under test calls it as the gateway's HTTP client would: with the signers and observers that are offered to the plugin. */
 export function calledOverHttp(offers: readonly Offer[] = [], next: Step<PipeRequest>): Step<PipeRequest> {
   const offered = (name: string) => offers.filter(({ port }) => port.name === name).map(({ value }) => value);
   return calling(

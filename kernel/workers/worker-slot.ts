@@ -160,7 +160,7 @@ export class WorkerSlot {
         const { revision } = (await channel.ask('commit', committed.revision, PREPARE_MS)) as Committed;
         if (revision !== committed.revision) throw new Error(`it uses revision ${revision}`);
         if (listens) await channel.ask('listen', this.#owner.target, PREPARE_MS);
-        // Another configuration may have been committed meanwhile.
+        // If another configuration was committed meanwhile, the worker must load that one.
         if (this.#owner.committed !== committed) return await this.#bringUp(channel);
       }
       if (this.#state === 'stopping') return;

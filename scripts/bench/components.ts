@@ -162,7 +162,7 @@ export const componentScenarios: readonly Scenario[] = [
   scenario('conditional-policy', () => ({
     backend: { 'backend/conditional': { strategy: 'policy', value: "req_method == 'GET'" } },
   })),
-  // The same backend, one level deeper.
+  // The workflow calls the same backend, one level deeper.
   scenario(
     'workflow',
     () => ({ backend: { workflow: { endpoint: '/deeper', backend: [{ url_pattern: '/small' }] } } }),

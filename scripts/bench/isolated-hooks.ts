@@ -33,7 +33,7 @@ const endpoint = (path: string, extra: object) => ({ endpoint: path, extra_confi
 interface Cost {
   /** CPU time of all threads, in microseconds. */
   readonly cpu: number;
-  /** In microseconds. */
+  /** Time of a call, in microseconds. */
   readonly time: number;
 }
 

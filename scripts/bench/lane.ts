@@ -51,7 +51,7 @@ export async function sliceOf(usage: () => Promise<Usage>, load: () => Promise<L
   };
 }
 
-/** Checks the responses and sums up the slices; latencies are averaged. @throws Error naming the lane. */
+/** Checks the responses of a gateway under load and adds up its measurements; latencies are averaged. @throws Error with the name of the gateway. */
 export async function roundOf(lane: Lane, slices: readonly Slice[]): Promise<Round> {
   try {
     const bodyBytes = await verifySample(lane.origin, lane.scenario, lane.headers);

@@ -10,7 +10,7 @@ import { FEW, routed } from './routes.ts';
 import { type Attached, configWith, endpointOf, type Scenario } from './scenario.ts';
 import { launch, type Setup, type Subject } from './subject.ts';
 
-/** The lanes under load, and how to close them. */
+/** The gateways that a benchmark puts under load in turns, and a function that closes them. */
 export interface Lanes {
   readonly lanes: readonly Lane[];
   close(): Promise<void>;

@@ -73,7 +73,7 @@ export async function compare(scenario: Scenario, first: Subject, second: Subjec
   }
 }
 
-/** Puts each lane under load for `seconds`, in slices; the first one alternates from turn to turn. */
+/** Puts each gateway under load for `seconds`, in turns of `slice` seconds. Each turn starts with another gateway. */
 async function inTurns(lanes: readonly Lane[], seconds: number, slice: number) {
   const slices = new Map(lanes.map((lane) => [lane, [] as Awaited<ReturnType<Lane['load']>>[]]));
   const turns = Math.round(seconds / slice);

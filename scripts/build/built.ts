@@ -58,7 +58,7 @@ async function buildOnce(more: readonly string[]): Promise<string> {
   try {
     renameSync(own, folder);
   } catch (error) {
-    // Another process was faster.
+    // Another process has already built the code.
     rmSync(own, { recursive: true });
     if (!existsSync(folder)) throw error;
   }

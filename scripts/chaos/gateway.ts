@@ -15,7 +15,7 @@ export interface Usage {
 /** A gateway in separate processes, as in production. */
 export interface GatewayProcess {
   readonly child: ChildProcess;
-  /** Its complete output so far. */
+  /** Returns the output of the gateway so far. */
   readonly output: () => string;
   /** Calls its admin API. */
   admin(method: string, path: string, body?: string): Promise<{ status: number; body: Record<string, unknown> }>;

@@ -12,7 +12,7 @@ const aliases: Readonly<Record<string, string>> = {
   '#kernel': 'kernel/index.ts',
 };
 
-/** Node of the picture that a file belongs to: a room of the kernel, a group of plugins, the admin API or the program. */
+/** Node of the picture that a file belongs to: a directory of the kernel, a group of plugins, the admin API or the program. */
 function nodeOf(path: string): string | undefined {
   const room = /^kernel\/([^/.]+)\//.exec(path)?.[1];
   if (room) return room;
@@ -51,7 +51,7 @@ export function edges(): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-/** Picture of the rooms and their imports: an arrow leads from a room to a room that it imports. */
+/** Picture of the source directories and their imports: an arrow leads from a directory to one that it imports. */
 export const picture = (): string => graphPicture('Rooms of Sluice and their imports', edges());
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(PICTURE, picture());

@@ -35,7 +35,7 @@ interface Module {
 /** One measurement: modules, and the indexes of their blocks that were executed since the previous one. */
 export type Taken = ReadonlyMap<Module, readonly number[]>;
 
-/** The blocks of some modules of the product that have been executed. @param rooms paths from the root of the repository. */
+/** The blocks of some modules of the product that have been executed. @param rooms directories, as paths from the root of the repository. */
 export class BlockCoverage {
   readonly #modules = new Map<string, Module>();
 

@@ -12,14 +12,14 @@ export interface CampaignReport {
   readonly find: { readonly input: unknown; readonly message: string } | null;
   /** Growth of the heap from the first tenth of the campaign to its end, in bytes. */
   readonly grownBytes: number;
-  /** Blocks of the target's rooms; null when they are not measured. */
+  /** Numbers of executed blocks in the code under test; null when they are not measured. */
   readonly blocks: { readonly before: number; readonly after: number; readonly total: number } | null;
   /** Number of inputs kept because they reached new blocks. */
   readonly kept: number;
 }
 
 export interface CampaignOptions {
-  /** In milliseconds. */
+  /** Duration of the campaign, in milliseconds. */
   readonly limitMs: number;
   /** Maximum number of inputs. Default: unlimited. */
   readonly maxExecutions?: number;

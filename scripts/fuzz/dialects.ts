@@ -94,7 +94,7 @@ export const amqpDialect: Dialect = (socket, say) => {
       if (bytes.length < 8) return;
       isGreeted = true;
       bytes = bytes.subarray(8);
-      // Version 0-9, no properties, PLAIN, en_US.
+      // AMQP's connection.start: protocol version 0-9, no properties, authentication with PLAIN, language en_US.
       say(method(0, '000a000a', '00090000000000000005504c41494e00000005656e5f5553'));
     }
     while (bytes.length >= 8) {

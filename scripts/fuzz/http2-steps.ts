@@ -23,7 +23,7 @@ export interface FrameStep {
   readonly flags: number;
   /** 0 for the connection, n for the n-th stream of the client. */
   readonly of: number;
-  /** In hexadecimal. */
+  /** Payload of the frame, in hexadecimal. */
   readonly payload: string;
   readonly times: number;
 }

@@ -10,7 +10,7 @@ export interface Target<I = unknown> {
   readonly boundMs: number;
   /** The code under test: files and folders, as paths from the root of the repository. */
   readonly rooms: readonly string[];
-  /** True when inputs that reach new blocks of the rooms are changed further. Default: all inputs are new. */
+  /** True when inputs that reach new blocks of the code under test are changed further. Default: each input is generated anew. */
   readonly isGuided?: boolean;
   readonly inputs: fc.Arbitrary<I>;
   /** Prepares a run. */

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 export interface SocketFrame {
   /** First byte: final, three reserved bits, opcode. */
   readonly head: number;
-  /** In hexadecimal. */
+  /** Payload of the frame, in hexadecimal. */
   readonly payload: string;
   /** Length stated in the frame header; -1 for the actual length. */
   readonly length: number;

@@ -17,7 +17,7 @@ export const REQUEST: Fields = [
 export const RESPONSE: Fields = [[':status', '200']];
 
 const field: Fields[number] = ['x-a', 'a'.repeat(100)];
-/** More fields than a head may have. */
+/** More header fields than a request may have. */
 const crowd: Fields = Array.from({ length: 2100 }, () => ['x', 'y']);
 
 /** Settings that allow the gateway to send everything at once; for a client, after its connection preface. */

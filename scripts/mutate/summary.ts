@@ -7,9 +7,9 @@ interface Counts {
   killed: number;
   /** A test did not end. */
   'timed out': number;
-  /** All tests passed. */
+  /** Number of changes with which all tests passed. */
   survived: number;
-  /** No test runs the code. */
+  /** Number of changes in code that no test runs. */
   'not reached': number;
   /** Listed as having no observable effect. */
   equivalent: number;

@@ -138,7 +138,7 @@ async function inItsVersion(document: Document, tools: Tools): Promise<VersionFo
 }
 
 interface Silenced extends MendedDocument {
-  /** One line per remaining error. */
+  /** Lines about the errors that a migration has not fixed. */
   readonly left: readonly string[];
   /** One line per built-in plugin or component of KrakenD that only the author of the file can replace. */
   readonly old: readonly string[];

@@ -45,7 +45,7 @@ export function excerpt(line: string, mark: Span, secrets: readonly Span[]): Exc
 
 /** A part of a line, large enough to cut the excerpt from it after its secrets are masked. */
 interface Surroundings extends Marked {
-  /** Left to right, without overlaps. */
+  /** Positions of secrets in the text, from left to right, without overlaps. */
   readonly secrets: readonly Span[];
   readonly hasMoreBefore: boolean;
   readonly hasMoreBehind: boolean;

@@ -45,7 +45,7 @@ export interface Normalized {
    * checked for further errors.
    */
   readonly config: ServiceConfig;
-  /** All errors; pointers refer to the document. */
+  /** All errors of the configuration; their pointers refer to the document. */
   readonly errors: ConfigError[];
   readonly warnings: ConfigError[];
   /**

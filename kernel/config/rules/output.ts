@@ -48,7 +48,7 @@ function mayBring(field: string, backend: BackendConfig, known: KnownPlugins): b
  * Checks that an output that passes one backend's response through unchanged has one backend, called once.
  *
  * Codes: OUTPUT_ONE_BACKEND, OUTPUT_ONE_CALL, OUTPUT_SEQUENTIAL, OUTPUT_FLATMAP; if the output is not a stream, the
- * calls and the sequence are warnings, and the filter is left to its plugin.
+ * second and third are warnings, and the fourth is not reported.
  */
 export const singleBackend: EndpointRule = (endpoint, pointer, _service, report, written, known) => {
   const { output_encoding: output, backend, concurrent_calls: calls } = endpoint;

@@ -24,7 +24,7 @@ export function keywordsOf(choose: Choose): readonly FuncKeywordDefinition[] {
   return [
     // Has no type, so that it runs before defaults are filled in and sees only keys that were written.
     keyword('closed', closed, {}),
-    // Runs after `closed`, so that comments do not count, and has no type for the same reason.
+    // Runs after `closed`, so that comments are not counted. Has no type either, so that defaults are not counted.
     keyword('entries', entries, {}),
     keyword('exactlyOneOf', exactlyOneOf, { type: 'object' }),
     keyword('map', () => isMap, { type: 'object' }),

@@ -26,7 +26,7 @@ export interface Recommendation {
 }
 
 export interface AuditReport {
-  /** In order of rule ids. */
+  /** Recommendations of the audit, in order of their rule IDs. */
   readonly recommendations: readonly Recommendation[];
   readonly stats: {
     readonly endpoints: number;

@@ -4,10 +4,10 @@ import { offerAt, offeredAt, openScope, type PlaceScope } from '../../registry/c
 /** Attaches a component that is not in the configuration to the root, with its defaults, to get its offers. */
 export type AttachDefault = (namespace: Namespace) => void;
 
-/** Offers between plugins at one place and around it. */
+/** Values that plugins offer to other plugins at one place of a configuration and at the places that contain it. */
 export class Offers {
   #scope: PlaceScope;
-  /** Whether this place has a scope of its own, which is opened with its first offer. */
+  /** Whether this place has its own list of offers, which is created with the first offer. */
   #isOwn: boolean;
   readonly #attachDefault: AttachDefault | undefined;
   /** Ports whose offers are not yet known, with the reason. */

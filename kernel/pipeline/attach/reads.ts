@@ -13,7 +13,7 @@ export class Reads implements Readonly<Record<Kind, readonly string[]>> {
   services = none;
   /** Paths as written in the configuration. */
   files = none;
-  /** Ports it took from, whether they had offers or not. */
+  /** Ports at which the attachment asked for values of other plugins, even without success. */
   ports = none;
   encodings = none;
   /** Whether it uses the gateway itself, through `dispatch`. */

@@ -15,7 +15,7 @@ import { compilePipe } from './pipe.ts';
 
 /** A pipe nested in a component. */
 export interface NestedPipe {
-  /** Its location in the configuration. */
+  /** Location of the pipe in the configuration. */
   readonly pointer: string;
   readonly config: EndpointConfig;
   readonly stages: PipeStages;

@@ -42,7 +42,7 @@ export interface Earlier {
   readonly frame: ServiceFrame;
   /** Returns the route at an index; null when it must be compiled. */
   take(index: number, endpoint: EndpointConfig): Route | null;
-  /** Also reuses the parts outside the endpoints. */
+  /** Reuses also the parts of the previous configuration that do not belong to an endpoint. */
   takeRest(): void;
 }
 

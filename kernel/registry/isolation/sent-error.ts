@@ -19,10 +19,10 @@ export interface SentError {
   readonly message: string;
   readonly stack: string;
   readonly code?: string | undefined;
-  /** Only for an error of a call. */
+  /** Response to the client for an error of a call; absent for other errors. */
   readonly view?: ClientView;
   readonly upstreamStatus?: number | undefined;
-  /** Only for a configuration error. */
+  /** JSON pointer of a configuration error; absent for other errors. */
   readonly pointer?: string;
   readonly hint?: string | undefined;
   readonly fix?: Fix | undefined;

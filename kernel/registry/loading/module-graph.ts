@@ -141,7 +141,7 @@ export class ModuleGraph {
   }
 }
 
-/** The parser of the transformer, for the positions of its tokens. */
+/** Path of the parser in the library sucrase, which returns the positions of tokens. */
 const PARSER = 'sucrase/dist/parser/index.js';
 
 /** Code in which `import.meta` is a variable; strings and comments are unchanged. */

@@ -210,7 +210,7 @@ export class ScopedBuild implements Build {
     this.start((signal) => {
       port.handler = handler;
       signal.addEventListener('abort', () => {
-        // Another configuration may have taken over.
+        // The handler of another configuration may have replaced this one meanwhile.
         if (port.handler === handler) port.handler = null;
       });
     }, 'owner');

@@ -74,7 +74,7 @@ export class ReadFiles {
     return [...this.#found].map(([path, { hash }]) => ({ path, hash }));
   }
 
-  /** All readable content, by absolute path. */
+  /** Contents of all readable files, by absolute path. */
   get contents(): [string, FileContent][] {
     return [...this.#found].flatMap(([path, { bytes, names }]) => {
       const content = bytes ?? names;

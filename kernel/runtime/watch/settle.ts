@@ -2,7 +2,7 @@ import type { Content } from './content.ts';
 import type { Timers, Waits } from './timers.ts';
 import type { WatchTimes } from './watch-times.ts';
 
-/** All watched content, by path. */
+/** Contents of all watched files, by path. */
 export type Contents = ReadonlyMap<string, Content>;
 
 /**

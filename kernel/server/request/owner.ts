@@ -2,7 +2,7 @@ import type { FaultOwner } from '../../contract/internal.ts';
 
 /** An exchange that can be aborted. */
 export interface Failing {
-  /** For example `GET /users`. */
+  /** Name of the endpoint, for example `GET /users`. */
   readonly name: string;
   /** Ends the exchange with 500, or closes its connection if the response has begun. */
   fail(): void;

@@ -1,7 +1,7 @@
 /** A parsed request target; nothing is decoded. */
 export interface Target {
   readonly path: string;
-  /** Without `?`. */
+  /** Query string without `?`. */
   readonly search: string;
   /** Authority of an absolute-form target; undefined for origin form. */
   readonly host: string | undefined;

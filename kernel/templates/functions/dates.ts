@@ -72,7 +72,7 @@ function secondsOf(value: Value): bigint {
   return integerOf(value) ?? BigInt(Math.trunc(numberOf(value) ?? 0));
 }
 
-/** In nanoseconds. */
+/** Converts a value to a duration in nanoseconds. */
 function durationOf(value: Value): bigint {
   if (typeof value === 'string') return parseGoDuration(value) ?? 0n;
   if (value instanceof Time) return BigInt(Date.now() - value.milliseconds) * 1_000_000n;

@@ -18,7 +18,7 @@ export const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Fr
 /** Local time and date in a zone. */
 export interface Clock {
   readonly year: number;
-  /** From 1. */
+  /** Month, from 1 to 12. */
   readonly month: number;
   readonly day: number;
   readonly hour: number;

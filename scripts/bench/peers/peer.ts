@@ -14,7 +14,7 @@ export interface Peer {
    * @throws Error with instructions.
    */
   readonly install: (folder: string) => Promise<Program>;
-  /** Its configuration: texts by file name. */
+  /** Returns the configuration files of the program, as texts by file name. */
   readonly files?: (setup: Setup, program: Program) => Readonly<Record<string, string>>;
   /** Arguments of its executable or, if `ofNode`, of Node.js, with the script first. */
   readonly arguments: (setup: Setup, program: Program) => readonly string[];

@@ -172,7 +172,7 @@ describe('the body of a client request', () => {
       await rejects(text(body), CancelledError);
     });
 
-    it('closes the connection after the response if much of it is outstanding', () => {
+    it('leads to a closed connection after the response if much of it is outstanding', () => {
       for (const [length, keeps] of [
         [262_144, true],
         [262_145, false],
@@ -196,7 +196,7 @@ describe('the body of a client request', () => {
       }
     });
 
-    it('closes the connection after the response if it is endless', async () => {
+    it('leads to a closed connection after the response if it is endless', async () => {
       const { socket, message, response } = send({ 'transfer-encoding': 'chunked' });
       receiveBody(message, response)!.settle(false);
       message.write('x'.repeat(262_144));
