@@ -8,7 +8,7 @@ import {
   type Snapshot,
 } from '#kernel';
 
-/** The serving configuration, and where its parts are written. */
+/** The serving configuration, and the positions of its parts in the files. */
 export interface ServedNow {
   readonly served: Served;
   readonly snapshot: Snapshot;

@@ -14,7 +14,7 @@ if (isSupported) {
   // Nearly all objects created at startup survive: the larger the space for new objects, the more of them are copied
   // back and forth.
   setFlagsFromString('--semi-space-growth-factor=1');
-  // Keeps compiled code between starts, where the system allows it.
+  // Stores compiled code on disk for the next start, if the system allows it.
   process.getBuiltinModule('node:module').enableCompileCache();
   const [{ main }, { catalogue }] = await Promise.all([import('./cli/main.ts'), import('../plugins/index.ts')]);
   // Loaded only by the command that serves.

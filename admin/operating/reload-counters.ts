@@ -33,7 +33,7 @@ export function countReloads({ events, attempts }: Pick<Operations, 'events' | '
     if (result !== 'failed') lastSuccessAt = Date.parse(attempt.at) + attempt.durationMs;
   };
   const close = events.subscribe({ after: 0, types: ['reload.succeeded', 'reload.failed'] }, ({ type, data }) => {
-    // A success is reported by its result, a failure by its attempt.
+    // The event of a failed reload contains the attempt; the event of a successful one contains only its number.
     if (type === 'reload.failed') count(data);
     else if (type === 'reload.succeeded') count(attempts.get(data.attempt));
   });

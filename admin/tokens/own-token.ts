@@ -11,7 +11,7 @@ import type { TokenEntry } from './tokens.ts';
  * starts at the same address reuse it. Without the file the token is not valid; the next reload or start creates another.
  */
 export interface OwnToken {
-  /** Empty before it is settled, and while the file cannot be read. */
+  /** Returns the token; empty until its file was found or created, and while the file cannot be read. */
   entries(): Promise<readonly TokenEntry[]>;
   /** Finds or creates the file. Never rejects: failures are logged. @param listen address of the admin port, for the file's name. */
   settle(listen: string): Promise<void>;

@@ -48,7 +48,7 @@ export interface Test {
   readonly name: string;
   /** JSON pointer of the test in its file. */
   readonly pointer: string;
-  /** JSON pointer of its expectations, and whether the file contains them. */
+  /** JSON pointer of the test's expectations, and whether the file contains them. */
   readonly expect: { readonly pointer: string; readonly isWritten: boolean };
   readonly request: TestRequest;
   readonly mocks: readonly Mock[];

@@ -13,7 +13,7 @@ export interface CommandContext extends Terminal {
    * process.
    */
   readonly sinks?: LogSinks | undefined;
-  /** Opens the admin port of a gateway; without it, none is opened. */
+  /** Opens the admin port of a gateway. Without this function, the gateway has no admin port. */
   readonly startAdmin?: StartAdmin | undefined;
   /** Emits SIGINT, SIGTERM and SIGHUP by name. */
   readonly signals: Pick<EventEmitter, 'on' | 'once' | 'off'>;
@@ -31,7 +31,7 @@ export interface Command extends Pick<PluginCommand, 'usage' | 'summary' | 'deta
   readonly isGroup?: true;
   /** Set for an alias of a command that lists already show. */
   readonly isAlias?: true;
-  /** Environment variables that it reads. */
+  /** Environment variables that the command reads. */
   readonly variables?: Variables;
   /** @returns the exit code. @throws UsageError for unknown flags. */
   run(args: string[], context: CommandContext): Promise<number>;

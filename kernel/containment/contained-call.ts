@@ -9,7 +9,7 @@ export interface ContainedCallOptions<Args extends readonly unknown[], Value> {
   readonly isSound?: (value: unknown) => boolean;
   /** Description of the expected value. */
   readonly wanted?: string;
-  /** The hook throws to signal that it cannot process its input. */
+  /** An error of the hook means that the input is invalid, and is not a fault of the plugin. */
   readonly mayThrow?: true;
 }
 

@@ -3,7 +3,7 @@ export interface HookFaults {
   /** Name of the hook, as in `endpoint` or `transport`. */
   readonly hook: string;
   readonly count: number;
-  /** Message of the last fault; the fields below describe it too. */
+  /** Message of the last fault, which the fields below also describe. */
   readonly message: string;
   /** Place at which the plugin is configured: an endpoint, as in `GET /users`, or `the service`. */
   readonly endpoint: string;

@@ -66,7 +66,7 @@ class Passes<R extends object> {
     return this.current?.call === call || (this.waiting.size > 0 && this.waiting.has(call));
   }
 
-  /** Pass of a call, whether the hook used the call itself or a part of it. */
+  /** Returns the pass of a call, also if the hook used only a part of the call. */
   of(call: Call): Pass<R> | undefined {
     for (let at: Call | null = call; at; at = at.outer) {
       if (this.current?.call === at) return this.current;

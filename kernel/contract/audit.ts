@@ -60,7 +60,7 @@ export interface AuditRule {
   readonly recommends?: readonly Namespace[];
   /** More specific rules: if one of them reports the same place, this one does not. */
   readonly yieldsTo?: readonly string[];
-  /** `find` reads `written`, so its pointers are those of the document. */
+  /** `find` reads `written`, so that it returns pointers into the document. */
   readonly ofDocument?: true;
   /** The finding depends on more than the configuration: it is reported without failing the audit. */
   readonly isNote?: true;

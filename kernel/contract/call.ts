@@ -87,7 +87,7 @@ export class Call {
     return this.#outer;
   }
 
-  /** The gateway's side of the call; null if it was created elsewhere. */
+  /** The gateway's side of the call; null if the call was not created by a gateway. */
   get host(): CallHost | null {
     return this.#host;
   }
@@ -109,7 +109,7 @@ export class Call {
     return own.#reason;
   }
 
-  /** True if the deadline has expired but its timer has not fired yet. */
+  /** True if the deadline has passed but its timer has not fired yet. */
   get #isOver(): boolean {
     if (this.#reason || this.#timer || this.#isFinished || this.#deadline === Number.POSITIVE_INFINITY) return false;
     return performance.now() >= this.#deadline;

@@ -9,7 +9,7 @@ export interface Flag {
   readonly multiple?: boolean;
   /** Flags that are on by default are disabled by the prefix `--no-`. */
   readonly default?: string | boolean;
-  /** Placeholder of its value in the help. */
+  /** Placeholder of the flag's value in the help. */
   readonly value?: string;
   /** Description in one sentence. */
   readonly about: string;

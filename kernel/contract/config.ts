@@ -235,7 +235,7 @@ export type BackendConfig = Omit<Infer<typeof backendSchema>, 'host' | 'method'>
   readonly [inheritsMethod]?: true;
 };
 
-/** Key that marks a backend without a method of its own. */
+/** Key that marks a backend whose method is inherited from the endpoint. */
 export const inheritsMethod: unique symbol = Symbol('inherits the method');
 
 /** An endpoint with all values inherited from the service. Durations are in milliseconds. */

@@ -10,7 +10,7 @@ export class FirstUse<T> {
     this.#make = make;
   }
 
-  /** Returns the value; rejects if it cannot be created this time. */
+  /** Returns the value; rejects if this attempt to create it fails. */
   get(): Promise<T> {
     this.#made ??= this.#make().catch((error: unknown) => {
       this.#made = null;

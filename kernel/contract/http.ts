@@ -14,7 +14,7 @@ export interface HttpAttempt {
   readonly host: string;
   /** Headers of this attempt only, without the signatures of earlier ones. Signers can modify them. */
   readonly headers: HeaderBag;
-  /** Null without a body, and if no signer reads it. */
+  /** Body of the request; null without a body, and if no signer reads it. */
   readonly body: Uint8Array | null;
   /** Number of redirects followed before. */
   readonly redirects: number;

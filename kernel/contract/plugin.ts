@@ -109,9 +109,9 @@ export interface Plugin {
    * place has them; `config` is the plugin's own configuration there.
    */
   readonly http?: (site: HttpSite, options: HttpOptions) => Step<PipeRequest>;
-  /** Ports at which its attachments can offer values. Plugins that take them are attached later. */
+  /** Ports at which attachments of the plugin can offer values. Plugins that take them are attached later. */
   readonly offers?: readonly Port<unknown>[];
-  /** Ports from which its attachments take values. */
+  /** Ports from which attachments of the plugin take values. */
   readonly takes?: readonly Port<unknown>[];
   /** For plugins that the order table does not name: placed directly outside this one. Default: innermost. */
   readonly outside?: Namespace;

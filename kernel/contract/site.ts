@@ -82,9 +82,9 @@ export interface HandlerPlace {
   readonly name: string;
   /** Kind of handler, for example `middleware`, used in reports of its faults. */
   readonly kind: string;
-  /** JSON pointer of the value that names it. */
+  /** JSON pointer of the value that names the handler. */
   readonly pointer: string;
-  /** The endpoint it belongs to; undefined at the service. */
+  /** The endpoint of the place; undefined at the service. */
   readonly endpoint?: EndpointConfig | undefined;
 }
 
@@ -107,7 +107,7 @@ export interface MirrorOptions<T, Change extends Data | Uint8Array> {
 export interface Mirror<T, Change> {
   /** Copy of this process. */
   readonly value: T;
-  /** Changes all copies; those of other processes shortly afterwards. */
+  /** Changes the copy of this process at once, and the copies of other processes shortly afterwards. */
   change(change: Change): void;
 }
 
@@ -144,7 +144,7 @@ export interface Site<Config> {
    * listed in `takes` of the plugin.
    */
   take<T>(port: Port<T>): T | undefined;
-  /** All offers at this place and around it, outermost first. */
+  /** All values that plugins offer at this place and at the places that contain it, outermost first. */
   takeAll<T>(port: Port<T>): readonly T[];
   /**
    * A value that outlives this configuration as long as the next one keeps the same key, such as a counter or

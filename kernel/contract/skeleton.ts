@@ -2,7 +2,7 @@
 export interface Naming {
   /** Namespace of a plugin or name of a module, for example `acme/team`. */
   readonly name: string;
-  /** Last segment of the name; its files are named after it. */
+  /** Last segment of the plugin's name, which is also the name of its files. */
   readonly word: string;
   /** Header that is specific to the plugin's name. */
   readonly header: string;
@@ -14,7 +14,7 @@ export interface Naming {
 export interface Skeleton {
   readonly plugin: (naming: Naming) => string;
   readonly test: (naming: Naming) => string;
-  /** Configuration that uses it. */
+  /** Configuration that uses the new plugin. */
   readonly usage: (naming: Naming) => string;
   /** Whether plugins of this kind can run in their own thread. */
   readonly canBeIsolated?: true;

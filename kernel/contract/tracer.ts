@@ -13,7 +13,7 @@ export interface ActiveSpan {
   event(name: string): void;
   /** Marks the work as failed. @param reason for people, at most 256 characters. */
   fail(reason?: string): void;
-  /** Without it, the span ends with its request. */
+  /** Ends the span. A span that is not ended explicitly ends with its request. */
   end(): void;
 }
 

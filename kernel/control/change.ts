@@ -77,9 +77,9 @@ export interface Applied {
 export interface Current {
   readonly snapshot: Snapshot;
   readonly warnings: readonly ConfigError[];
-  /** The trigger of the change that applied it. */
+  /** Trigger of the change that applied the serving configuration. */
   readonly trigger: Trigger;
   readonly at: string;
-  /** Values of its references to secrets; null without references. */
+  /** Values of the configuration's references to secrets; null without references. */
   readonly secrets: SecretValues | null;
 }

@@ -18,7 +18,7 @@ export interface DescriptorWatchOptions {
   readonly log: Log;
   /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
-  /** Default: those of this process. */
+  /** Reads the descriptors. Default: the descriptors of this process. */
   readonly read?: () => Descriptors | null;
 }
 

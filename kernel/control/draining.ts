@@ -10,9 +10,9 @@ import { Streams } from './streams.ts';
 /** A replaced configuration that still has requests. */
 export interface DrainingGeneration {
   readonly runtime: Runtime;
-  /** Time of its replacement, in milliseconds since 1970. */
+  /** Time at which the configuration was replaced, in milliseconds since 1970. */
   readonly since: number;
-  /** Time at which it began to serve, in milliseconds since 1970. */
+  /** Time at which the configuration began to serve, in milliseconds since 1970. */
   readonly servedFrom: number;
 }
 

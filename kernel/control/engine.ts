@@ -42,7 +42,7 @@ export interface EngineOptions {
   readonly services?: Partial<Services> | undefined;
   /** Receives the events of components. */
   readonly events: Events;
-  /** Role of the process. Default: it both decides and serves. */
+  /** Role of the process. Default: the process both decides on changes and serves. */
   readonly role?: Role;
   /** For a process that does not own the shared values. */
   readonly ask?: Ask | undefined;

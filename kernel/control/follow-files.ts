@@ -17,7 +17,7 @@ export async function followFiles(
   events: EventLog,
   log: Log,
 ): Promise<Watcher> {
-  // Loaded after the port is open, so that it does not delay startup.
+  // The library that watches files is loaded after the port is open, so that it does not delay startup.
   const { watchFiles } = await import('../runtime/watch/index.ts');
   const follow = async (changed: readonly string[]): Promise<void> => {
     /** If only a file that the configuration names has changed, the active configuration may differ from its file and the parts it is built from. */

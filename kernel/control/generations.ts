@@ -41,7 +41,7 @@ export interface GenerationInfo {
   readonly requests: number;
   /** Number of active streams. */
   readonly streams: number;
-  /** Milliseconds since it began to serve. */
+  /** Milliseconds since the configuration began to serve. */
   readonly ageMs: number;
 }
 

@@ -48,7 +48,7 @@ function slower(before: TrafficWindow, after: TrafficWindow, { p99Factor }: Guar
 export interface GuardedEndpoint {
   /** Name of the endpoint in reasons. */
   readonly key: string;
-  /** Traffic before the change; must not change while it is watched. */
+  /** Traffic before the change, as a snapshot that does not change during the observation. */
   readonly before: TrafficWindow;
   /** Traffic since the change. */
   readonly after: TrafficWindow;

@@ -34,7 +34,7 @@ const COLLECTIONS = 2;
 
 interface Expected {
   readonly parts: readonly WeakRef<object>[];
-  /** The warning to log if it stays in memory. */
+  /** Warning to log if the object stays in memory. */
   readonly warning: () => string;
   readonly isRevision: boolean;
   readonly since: number;

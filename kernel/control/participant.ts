@@ -7,9 +7,9 @@ import type { Snapshot } from './snapshot.ts';
 export interface Next {
   readonly runtime: Runtime;
   readonly snapshot: Snapshot;
-  /** Files read for it in addition to the document, by absolute path. */
+  /** Files that were read for the configuration in addition to the document, by absolute path. */
   readonly files: readonly (readonly [string, FileContent])[];
-  /** Values of its references to secrets, by their ids. */
+  /** Values of the configuration's references to secrets, by the IDs of the references. */
   readonly secrets: readonly (readonly [string, string])[];
   /** Aborts when the change is abandoned. */
   readonly signal: AbortSignal;

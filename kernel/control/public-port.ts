@@ -55,7 +55,7 @@ export class PublicPort {
     this.headerFaults = new HeaderFaults(options.log);
   }
 
-  /** Null before it is open. */
+  /** Address of the port; null before the port is open. */
   get address(): { readonly host: string; readonly port: number } | null {
     return this.#listener && { host: this.#listener.host, port: this.#listener.port };
   }

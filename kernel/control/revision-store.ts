@@ -49,7 +49,7 @@ export async function openRevisionStore(
 
 interface Entry {
   summary: RevisionSummary;
-  /** The content while it is only in memory; null when it is in its file. */
+  /** Content of a revision that is only in memory; null once it is in its file. */
   text: string | null;
   /** True while the revision differs from its file. */
   dirty: boolean;

@@ -10,7 +10,7 @@ export interface RevisionSummary {
   readonly number: number;
   /** Fingerprint of the effective configuration. */
   readonly hash: string;
-  /** Time at which it began to serve, in ISO 8601. */
+  /** Time at which the configuration began to serve, in ISO 8601. */
   readonly at: string;
   /** Trigger of the revision: `resume` is the last good one restored at startup, `guard` a rollback by the guard, `secret` a rotated secret. */
   readonly source: (typeof sources)[number];
@@ -18,13 +18,13 @@ export interface RevisionSummary {
   readonly actor: string | null;
   readonly message: string | null;
   readonly result: (typeof results)[number];
-  /** Reason for its rollback; null unless it was rolled back. */
+  /** Reason for the rollback of the configuration; null unless it was rolled back. */
   readonly reason: string | null;
   /** Never pruned while true. */
   readonly pinned: boolean;
   /** Format of the content. */
   readonly format: (typeof formats)[number];
-  /** Paths that it was built from. */
+  /** Paths of the files that the configuration was built from. */
   readonly files: readonly string[];
 }
 

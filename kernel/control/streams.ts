@@ -20,7 +20,7 @@ export class Streams {
 
   /** Adds the streams of a replaced configuration and checks all of them again. @param drainMs how long streams of changed endpoints continue. */
   follow(replaced: readonly Route[], serving: readonly Route[], drainMs: number): void {
-    // An unchanged endpoint is the same object in both, with its streams.
+    // An unchanged endpoint is the same object in both configurations, and keeps its streams.
     const [gone] = difference(replaced, serving);
     for (const { hold, endpoint } of gone) {
       if (hold.streams === 0 || this.#held.has(hold)) continue;

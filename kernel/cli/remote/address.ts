@@ -5,7 +5,7 @@ import { UsageError } from '../arguments.ts';
 export interface Destination {
   /** URL prefix for request paths. */
   readonly base: string;
-  /** The gateway's listen address, from which its token file is named. */
+  /** The gateway's listen address, which the name of its token file contains. */
   readonly listen: string;
 }
 

@@ -8,7 +8,7 @@ import { readBody } from './show.ts';
 /** Findings of a running gateway in a file. */
 export interface Checked {
   readonly findings: Findings;
-  /** Number of errors that it omitted. */
+  /** Number of errors that the response omitted. */
   readonly unreported: number;
 }
 

@@ -39,7 +39,7 @@ const ANSWER_MS = 180_000;
 const SILENCE_MS = 50_000;
 
 export function createAdminClient({ address, token, ca }: AdminClientOptions): AdminClient {
-  // Loaded only by commands that need it.
+  // The HTTP client is loaded only by commands that need it.
   const loading = import('got').then(({ default: got }) => got);
   const urlOf = ({ path, query = {} }: AdminRequest): string => `${address.base}${path}${queryOf(query)}`;
   const optionsOf = ({ method = 'GET', headers, body }: AdminRequest) => ({

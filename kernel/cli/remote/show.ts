@@ -8,7 +8,7 @@ import { type AdminResponse, exitCodeOf, exitCodes, isRefusal } from './client.t
 /** A response formatted for people. */
 export interface Described {
   readonly lines: readonly string[];
-  /** Issues in the response; they go to standard error. */
+  /** Issues in the response, which are printed on standard error. */
   readonly issues?: readonly Issue[];
 }
 

@@ -8,7 +8,7 @@ import { indentAt } from './editor.ts';
 /** An object or a list in the text. */
 export interface Container {
   readonly steps: readonly string[];
-  /** Names of its entries, in order. */
+  /** Names of the entries of an object or list, in order. */
   readonly names: readonly string[];
   readonly isList: boolean;
 }

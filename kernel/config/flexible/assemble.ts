@@ -77,7 +77,7 @@ function renderDocument(
   return { ...finished, rendering, warnings: [...finished.warnings, ...comments] };
 }
 
-/** Rendered output is kept for inspection even if it cannot be parsed. */
+/** Rendered output that cannot be parsed is still written, so that it can be inspected. */
 function parseMade(file: string, rendered: Rendered, { out }: FlexibleOptions): Document {
   try {
     return inTemplate(

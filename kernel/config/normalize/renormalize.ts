@@ -6,7 +6,7 @@ import { nothingKnown } from './known-plugins.ts';
 import { type Normalized, type NormalizeOptions, normalizeCooperatively } from './normalize.ts';
 import { isSameData } from './same-data.ts';
 
-/** A document without errors, with its normalized configuration. */
+/** A document without errors, and the configuration that was derived from it. */
 export interface Understood extends Pick<Normalized, 'config' | 'warnings' | 'isPlain'> {
   readonly data: DataObject;
 }

@@ -13,7 +13,7 @@ import { tokensIn } from './tokens-in-text.ts';
 /** A secret written into a configuration in clear text. */
 export interface SecretLiteral {
   readonly pointer: string;
-  /** Kind of secret, without its value. */
+  /** Kind of a secret, such as a password, without the secret itself. */
   readonly what: string;
   /** Secret part of the text; the whole text if absent. */
   readonly within?: TextRange | undefined;
@@ -21,7 +21,7 @@ export interface SecretLiteral {
 
 type Path = (string | number)[];
 
-/** Tells which fields of a component hold secrets, by their paths in it. */
+/** Decides whether the field at a path of a component contains a secret. */
 type HoldsSecret = (path: Path) => boolean;
 
 /**

@@ -4,7 +4,7 @@ import type { LiteralStyle } from './string-literal.ts';
 /** An error in a text. */
 export interface TextFault {
   readonly code: 'CONFIG_SYNTAX' | 'CONFIG_DUPLICATE_KEY';
-  /** Empty if the text is too broken to determine it. */
+  /** JSON pointer of the value with the error; empty if the text is too malformed to determine it. */
   readonly pointer: string;
   readonly message: string;
   readonly hint?: string | undefined;

@@ -117,7 +117,7 @@ function escapedControl(character: string): string {
 export interface Ahead {
   /** The closing bracket, or the end of the text; undefined if it is too far away. */
   readonly closer: Token | undefined;
-  /** True if a key precedes it, ignoring the content of nested brackets. */
+  /** True if a key precedes `closer`, ignoring the content of nested brackets. */
   readonly hasKeys: boolean;
 }
 

@@ -69,7 +69,7 @@ async function parseOnThread(workerData: ThreadText): Promise<Parsed | null> {
     return { ...rest, data: json === null ? null : ((await parseInSlices(json)) ?? parseExact(json)) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') return null;
-    // Parsing it on this thread would end the process.
+    // Parsing such a text on the main thread would end the process.
     throw wrongAsAWhole(workerData.text, workerData.file, 'not enough memory to parse it', error);
   } finally {
     await thread?.terminate();

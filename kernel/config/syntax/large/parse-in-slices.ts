@@ -27,7 +27,7 @@ export async function parseInSlices(text: string): Promise<DataObject | null> {
     do at++;
     while (at < starts.length && ends[at]! - from < SLICE);
     const isLast = at >= starts.length;
-    // An incomplete slice ends with a comma; the 0 completes it.
+    // An incomplete slice of a list ends with a comma; an item 0 makes it valid.
     const items = parseSound(isLast ? `[${text.slice(from, end)}]` : `[${text.slice(from, starts[at])}0]`);
     if (!Array.isArray(items) || first + items.length !== (isLast ? starts.length : at + 1)) return null;
     if (!isLast) items.pop();

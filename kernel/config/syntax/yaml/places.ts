@@ -46,7 +46,7 @@ export function yamlPlaces(library: Yaml, document: YamlDocument<ParsedNode>, te
         : [],
     );
 
-  /** The first of several sources takes precedence, so it comes last. */
+  /** The first of several merged mappings has precedence, so it is applied last. */
   const merged = (map: YAMLMap): [string, TextNode][] =>
     (map.items as Pair<Node, Node | null>[])
       .filter(({ key, value }) => isScalar(key) && typeof key.value === 'symbol' && value)
