@@ -62,7 +62,10 @@ function callsOf(message: DataObject, at: string): ToolCall[] {
     if (typeof id === 'string' && typeof name === 'string' && typeof text === 'string') {
       return { id, name, arguments: text };
     }
-    throw invalid(`${at}.tool_calls[${index}]`, 'must have an id and a function with name and arguments');
+    throw invalid(
+      `${at}.tool_calls[${index}]`,
+      'must be a tool call with an id and a function that has a name and arguments',
+    );
   });
 }
 

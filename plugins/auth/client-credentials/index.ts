@@ -129,7 +129,7 @@ function checkFields(site: BackendSite<CredentialsConfig>): URL {
   }
   if (scopes !== '' && Object.hasOwn(params, 'scope')) {
     throw site.fault('CREDENTIALS_SCOPE', '/endpoint_params/scope', 'the scope is already set in "scopes"', {
-      hint: 'remove one of the two',
+      hint: 'remove "scope" from "endpoint_params", or remove "scopes"',
       related: [`${site.pointer}/scopes`],
     });
   }

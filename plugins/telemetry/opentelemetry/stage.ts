@@ -28,9 +28,9 @@ export class StageMetrics {
   }
 }
 
-/** Settings for reporting a pipe. */
+/** Metrics and spans of one stage of a request: all backends of the endpoint together, or one backend. */
 export interface Stage {
-  /** Name of the pipe, such as `proxy`. */
+  /** Name of the stage, such as `proxy`. */
   readonly name: string;
   /** Pattern of the endpoint or the backend. */
   readonly route: string;

@@ -272,7 +272,7 @@ describe('modules for the extension points of KrakenD', () => {
       equal(got[1], 'hidden');
     });
 
-    it('metrics without effect if nothing is exported', async () => {
+    it('metrics that record nothing if nothing is exported', async () => {
       equal(await given((host) => host.metrics.counter('a', { description: 'A.' }).add(1) ?? 'counted'), 'counted');
     });
 

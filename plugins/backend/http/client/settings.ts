@@ -161,7 +161,9 @@ function checkHttp2({ config, setting, fault }: ClientSite): void {
         ? 'disable_keep_alives requires one connection per request, but HTTP/2 shares connections'
         : null;
   if (reason === null) return;
-  throw fault('HTTP2_UNUSABLE', '/http2', `http2 cannot be used: ${reason}`, { hint: 'remove one of the two' });
+  throw fault('HTTP2_UNUSABLE', '/http2', `http2 cannot be used: ${reason}`, {
+    hint: 'remove http2, or the other setting',
+  });
 }
 
 /** Checks the settings of Unix sockets, which are called with HTTP/1.1, without a proxy and without TLS. */

@@ -48,7 +48,7 @@ export class Commits {
     try {
       committed = await client.listCommittedOffsets({ topics: [...assignments] });
     } catch {
-      // If this fails, records cannot be read either.
+      // If the committed offsets cannot be read, records cannot be read either.
       return;
     }
     for (const { topic, partitions } of assignments) {

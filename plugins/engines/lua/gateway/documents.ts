@@ -50,7 +50,7 @@ function marshal(L: LuaState, { name, print }: Format): number {
   try {
     text = print(data);
   } catch (error) {
-    return raise(L, `cannot be written as ${name}: ${(error as Error).message}`);
+    return raise(L, `the value cannot be written as ${name}: ${(error as Error).message}`);
   }
   if (text.length > MAX_STRING_BYTES) raise(L, 'too much data');
   pushText(L, text);
