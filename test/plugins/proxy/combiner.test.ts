@@ -15,29 +15,29 @@ const b = '{"id":2,"x":{"q":2,"d":{"n":2}},"l":[2],"v":3}';
 
 describe('the combiner setting of proxy', () => {
   for (const name of ['default', 'ordered']) {
-    it(`${name} keeps the value of the later backend for equal top-level keys`, async () => {
+    it(`with "${name}" keeps the value of the later backend for equal top-level keys`, async () => {
       equal(await merged(name, a, b), '{"id":2,"x":{"q":2,"d":{"n":2}},"l":[2],"v":3}');
     });
 
-    it(`${name} uses the default merge`, async () => {
+    it(`with "${name}" uses the default merge`, async () => {
       const gate = await openHarness(plugin, 'endpoint', { combiner: name }, over([responses(a), responses(b)]));
       equal(gate.attached.combine, undefined);
     });
   }
 
-  it('append concatenates arrays with equal top-level keys in order of declaration', async () => {
+  it('with "append" concatenates arrays with equal top-level keys in order of declaration', async () => {
     equal(
       await merged('append', '{"collection":[1],"n":1}', '{"collection":[2,3],"n":2}', '{"collection":[4]}'),
       '{"collection":[1,2,3,4],"n":2}',
     );
   });
 
-  it('append replaces values unless both are arrays', async () => {
+  it('with "append" replaces values unless both are arrays', async () => {
     equal(await merged('append', a, b), '{"id":2,"x":{"q":2,"d":{"n":2}},"l":[1,2],"v":3}');
     equal(await merged('append', '{"l":[1]}', '{"l":{"a":1}}'), '{"l":{"a":1}}');
   });
 
-  it('deep merges objects with equal keys at any depth and replaces other values', async () => {
+  it('with "deep" merges objects with equal keys at any depth and replaces other values', async () => {
     equal(await merged('deep', a, b), '{"id":2,"x":{"p":1,"d":{"m":1,"n":2},"q":2},"l":[2],"v":3}');
   });
 

@@ -13,7 +13,7 @@ async function apply(json: string, ...lines: readonly string[]): Promise<string>
 }
 
 describe('the flatmap_filter setting of proxy', () => {
-  describe('del', () => {
+  describe('with "del"', () => {
     it('removes the last segment of a path', async () => {
       equal(await apply('{"a":{"b":1,"c":2},"d":3}', 'del a.b'), '{"a":{"c":2},"d":3}');
     });
@@ -53,7 +53,7 @@ describe('the flatmap_filter setting of proxy', () => {
     });
   });
 
-  describe('move with equal numbers of segments', () => {
+  describe('with a move between paths of equal length', () => {
     it('renames a child in place', async () => {
       equal(await apply('{"a":1,"b":2,"c":3}', 'move b x'), '{"a":1,"x":2,"c":3}');
     });
@@ -82,7 +82,7 @@ describe('the flatmap_filter setting of proxy', () => {
     });
   });
 
-  describe('move to a deeper path', () => {
+  describe('with a move to a deeper path', () => {
     it('creates the objects of the new path', async () => {
       equal(await apply('{"a":1,"z":0}', 'move a b.c'), '{"z":0,"b":{"c":1}}');
     });
@@ -107,7 +107,7 @@ describe('the flatmap_filter setting of proxy', () => {
     });
   });
 
-  describe('move to a shallower path', () => {
+  describe('with a move to a shallower path', () => {
     it('attaches the value under the last segment', async () => {
       equal(await apply('{"z":{"s":"NY"}}', 'move z.s ss', 'del z'), '{"ss":"NY"}');
     });
@@ -151,7 +151,7 @@ describe('the flatmap_filter setting of proxy', () => {
     equal(await apply('{"a":1,"b":{}}', 'move x y', 'move x y.z', 'move b.x y', 'move a.b c'), '{"a":1,"b":{}}');
   });
 
-  describe('append', () => {
+  describe('with "append"', () => {
     it('adds the items to the target and removes the source', async () => {
       equal(await apply('{"k":[1],"s":[2]}', 'append k s'), '{"s":[2,1]}');
     });

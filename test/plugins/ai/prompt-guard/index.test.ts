@@ -148,7 +148,7 @@ describe('ai/prompt-guard', () => {
     deepEqual([await statusOf(chat(attack)), await statusOf(chat('hello'))], [403, 200]);
   });
 
-  describe('selection', () => {
+  describe('with a selection of guards', () => {
     for (const [guards, status] of [
       [['!all_defaults', 'mine'], 200],
       [['!critical'], 200],

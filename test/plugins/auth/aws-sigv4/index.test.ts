@@ -244,7 +244,7 @@ describe('auth/aws-sigv4', () => {
     deepEqual([status, errors[0]?.code, sent.length], [500, 'AWS_BODY', 0]);
   });
 
-  describe('the clock skew', () => {
+  describe('clock skew', () => {
     const signedAt = (): number => {
       const [date] = headerOf('x-amz-date');
       return Date.parse(date!.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
