@@ -9,6 +9,7 @@ import type { EndpointChanges } from '../runtime/prints/endpoint-prints.ts';
 import { takeFingerprint } from '../runtime/prints/fingerprint.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { FileRead } from '../runtime/watch/index.ts';
+import { stoppedTimers, systemTimers } from '../runtime/watch/timers.ts';
 import { type Attempt, Attempts } from './attempts.ts';
 import type { Applied, Change, Current } from './change.ts';
 import { differsFromFile } from './drift.ts';
@@ -67,8 +68,9 @@ export class Control {
     this.#options = options;
     this.#source = options.source;
     this.#revision = options.lastRevision ?? 0;
-    const { log } = options.generations.registry.services;
-    this.secrets = new SecretKeeper({ log, rebuild: (change) => this.apply(change) });
+    const { log, sandbox } = options.generations.registry.services;
+    const timers = sandbox ? stoppedTimers : systemTimers;
+    this.secrets = new SecretKeeper({ log, timers, rebuild: (change) => this.apply(change) });
   }
 
   /** Command line options that override every configuration. */

@@ -1,7 +1,7 @@
 import type { Log } from '#contract';
 import type { SecretValues } from '../../config/index.ts';
 import { runAs } from '../../contract/internal.ts';
-import { systemTimers, type Timers } from '../../runtime/watch/timers.ts';
+import type { Timers } from '../../runtime/watch/timers.ts';
 import type { Change } from '../change.ts';
 import { fetchSecret, keepStoreAlive, renewLease, severalAtATime } from './fetch-secrets.ts';
 import { changedValues, type Due, type HeldSecrets, type KnownSecret, type Upkeep } from './held-secrets.ts';
@@ -25,8 +25,7 @@ export interface SecretKeeperOptions {
   readonly log: Log;
   /** Applies the configuration again, with the secrets as last fetched. */
   readonly rebuild: (change: Change) => Promise<unknown>;
-  /** Default: the timers of the process. */
-  readonly timers?: Timers;
+  readonly timers: Timers;
 }
 
 /**
@@ -43,7 +42,7 @@ export class SecretKeeper {
 
   constructor(options: SecretKeeperOptions) {
     this.#options = options;
-    this.#timers = options.timers ?? systemTimers;
+    this.#timers = options.timers;
   }
 
   /** Values of the serving configuration; null without references. */

@@ -17,6 +17,9 @@ export const systemTimers: Timers = {
   },
 };
 
+/** The clock of the process, with timers that never run. */
+export const stoppedTimers: Timers = { now: systemTimers.now, after: () => () => {} };
+
 /** Timers that end together. */
 export interface Waits extends Timers {
   readonly ended: boolean;
