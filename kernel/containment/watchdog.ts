@@ -48,12 +48,13 @@ class Watchdog {
     const options: ThreadOptions = { marks, reports };
     const program = new URL(`./watchdog-thread${extname(import.meta.url)}`, import.meta.url);
     this.#thread = new Worker(program, { workerData: options, name: 'watchdog', execArgv: [] });
-    this.#thread.unref();
     this.#thread.on('message', (held: Held) => {
       for (const listener of listeners) listener(held);
     });
     // If the thread fails, the process keeps running without the watchdog.
     this.#thread.on('error', () => {});
+    // After the listeners: one for messages keeps the process running again.
+    this.#thread.unref();
     onLabel((label: HookLabel, number: number) => this.#thread.postMessage({ label, number }));
     this.#beating = setInterval(() => {
       marks[BEAT]! += 1;

@@ -93,7 +93,6 @@ export class Comparisons {
     // The thread is started by one request but serves all requests, so its messages do not belong to that request.
     const owner = connectionOwner('thread', 'bcrypt', () => void thread.terminate());
     const thread: Worker = runOwned(owner, () => new Worker(program, { name: 'bcrypt', execArgv: [] }));
-    thread.unref();
     this.#threads.set(thread, null);
     thread.on('message', (isEqual: boolean) => {
       this.#threads.get(thread)?.settle(isEqual);
@@ -104,6 +103,8 @@ export class Comparisons {
     const ended = (cause?: Error) => this.#ended(thread, cause);
     thread.on('error', ended);
     thread.on('exit', () => ended());
+    // After the listeners: one for messages keeps the process running again.
+    thread.unref();
     return thread;
   }
 

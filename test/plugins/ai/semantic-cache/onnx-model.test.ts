@@ -47,6 +47,14 @@ describe('an ONNX model', () => {
     );
   });
 
+  it('does not keep the process running', async () => {
+    open();
+    const ports = () => process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length;
+    const before = ports();
+    await vectorOf('capital');
+    equal(ports(), before);
+  });
+
   it('returns the vector of the first token with CLS pooling', async () => {
     const rows = rowsOf(vectors);
     rows[2] = [5, 7];

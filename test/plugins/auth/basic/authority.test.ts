@@ -129,6 +129,13 @@ describe('the password comparison threads', () => {
     deepEqual(await Promise.all(['p', 'q', 'p'].map((password) => compare(password).result)), [true, false, true]);
   });
 
+  it('do not keep the process running', async () => {
+    const ports = () => process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length;
+    const before = ports();
+    equal(await compare('p').result, true);
+    equal(ports(), before);
+  });
+
   it('are limited to the configured number and reject further comparisons while a thousand are waiting', async () => {
     const all: Comparing[] = [];
     for (let one: Comparing | null = compare('p'); one; one = comparisons.compare('p', hash)) all.push(one);
