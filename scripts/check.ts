@@ -26,8 +26,8 @@ const newSpace = ['--min-semi-space-size=32', '--max-semi-space-size=128'];
 
 /** Runs every test file in one of several processes, which share the programs that are bundled first. */
 async function runTests(env: Readonly<Record<string, string>>): Promise<Result> {
-  // If that fails, so do the tests that start them.
-  await import('../test/support/programs.ts').catch(() => {});
+  // If that fails, so do the tests that start them. In a process of its own, which frees the memory of the bundler.
+  await run('programs', process.execPath, ['test/support/programs.ts'], false);
   const mocha = [
     ...newSpace,
     'node_modules/mocha/bin/mocha.js',
