@@ -16,7 +16,7 @@ export interface StartAdminOptions {
 
 /** The admin port of a gateway. */
 export interface RunningAdmin {
-  /** Null when it is off. */
+  /** Address of the admin port; null when the port is off. */
   readonly address: string | null;
   close(): Promise<void>;
 }

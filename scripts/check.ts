@@ -26,7 +26,8 @@ const newSpace = ['--min-semi-space-size=32', '--max-semi-space-size=128'];
 
 /** Runs every test file in one of several processes, which share the programs that are bundled first. */
 async function runTests(env: Readonly<Record<string, string>>): Promise<Result> {
-  // If that fails, so do the tests that start them. In a process of its own, which frees the memory of the bundler.
+  // If the build fails, the tests that start the built programs also fail. It runs in a process of its own, whose end
+  // frees the memory of the bundler.
   await run('programs', process.execPath, ['test/support/programs.ts'], false);
   const mocha = [
     ...newSpace,

@@ -43,7 +43,7 @@ const foreign: readonly (readonly [begin: RegExp, name: string, hint: string])[]
   [/^\\Z$/, 'escape', '\\z'],
   [/^\\h$/, 'escape', '[ \\t]'],
   [/^\\e$/, 'escape', '\\x1b'],
-  // Outside of character classes it is a word boundary.
+  // Outside of character classes, `\b` is a word boundary.
   [/^\\b$/, 'escape', '\\x08 for a backspace'],
 ];
 

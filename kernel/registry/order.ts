@@ -3,7 +3,7 @@ import type { Namespace, Order, Phase, Plugin } from '#contract';
 /** An item in a phase. */
 interface Item {
   readonly plugin: Plugin;
-  /** The service attaches it to each of its endpoints or backends. */
+  /** Whether a component at the root attaches the plugin to each endpoint or backend. */
   readonly ofService?: true;
 }
 

@@ -29,7 +29,7 @@ export class Registry implements KnownPlugins {
   readonly #loaded = new Map<Namespace, Plugin>();
   /** Encodings used so far, by name. */
   readonly #encodings = new Map<string, Encoding>();
-  /** Plugins in addition to those of the registry it is derived from. */
+  /** Plugins in addition to the plugins of the registry from which this one is derived. */
   #given: readonly Plugin[] = [];
 
   /** @param loader of the registry that this one is derived from. */
@@ -87,7 +87,7 @@ export class Registry implements KnownPlugins {
     return Object.keys(plugins).filter(isNamed);
   }
 
-  /** True if it has plugins from files, loaded or not. */
+  /** True if the registry has plugins from files, even if they could not be loaded. */
   get hasFilePlugins(): boolean {
     return this.#given.length > 0;
   }

@@ -37,7 +37,7 @@ export class Runtime {
   readonly compiled: Compiled;
   /** TLS of the port; null for plain HTTP. */
   readonly tls: ServerTls | null;
-  /** Every file it was built from, except the document. */
+  /** Every file that the configuration was built from, except the document. */
   readonly files: readonly FileRead[];
   readonly dispatcher: Dispatcher;
   /** The configuration without its secrets from stores: references stay as written. */
@@ -59,7 +59,7 @@ export class Runtime {
   #hash: string | null = null;
   #shared: Registered['shared'] | null = null;
   #onIdle: (() => void) | null = null;
-  /** Number of other processes that serve it. */
+  /** Number of other processes that serve the configuration. */
   #holders = 0;
   #serves = false;
   #retired = false;
@@ -97,13 +97,13 @@ export class Runtime {
     return this.#shared;
   }
 
-  /** Functions that empty its caches, by name. */
+  /** Functions that empty the configuration's caches, by name. */
   get caches(): ReadonlyMap<string, readonly (() => void)[]> {
     const caches = Map.groupBy(listed(this.#registering, 'caches'), ([name]) => name);
     return new Map([...caches].map(([name, all]) => [name, all.map(([, empty]) => empty)]));
   }
 
-  /** Objects that were passed to its plugins from files. */
+  /** Objects that were passed to plugins from files of the configuration. */
   get sites(): Registered['sites'] {
     return listed(this.#registering, 'sites');
   }
@@ -140,7 +140,7 @@ export class Runtime {
     for (const holding of this.#registering) holding.serve(log);
   }
 
-  /** Resolves when it no longer delays opening the port. */
+  /** Resolves when the configuration no longer delays opening the port. */
   async ready(): Promise<void> {
     for (const holding of this.#registering) await holding.ready();
   }

@@ -19,7 +19,7 @@ type Execute = (run: Run, dot: Value) => Ending;
 /** A template that others can call. */
 export interface Compiled {
   readonly source: Source;
-  /** Number of its variables. */
+  /** Number of variables of the template. */
   readonly slots: number;
   readonly execute: Execute;
 }

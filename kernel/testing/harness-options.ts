@@ -58,11 +58,11 @@ export interface Harness {
   readonly warnings: readonly ConfigError[];
   /** The attachments of the plugin. */
   readonly attached: AtService & AtEndpoint & AtBackend;
-  /** The ports it opened, in the order of its requests. */
+  /** The ports that the plugin opened, in the order of its requests. */
   readonly ports: readonly number[];
   /** Health details of the plugin, by name. */
   readonly health: ReadonlyMap<string, () => Data>;
-  /** Everything it has read from its site, by name. */
+  /** Everything that the plugin has read from its site, by name. */
   readonly reads: Reads;
   /** Retires the plugin. @returns counts of unreleased resources; both must be 0. */
   close(): Promise<{ kept: number; deferred: number }>;

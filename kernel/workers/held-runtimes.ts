@@ -8,7 +8,7 @@ export class HeldRuntimes {
     this.#held.set(runtime.id, runtime.hold());
   }
 
-  /** Releases those that no worker serves. */
+  /** Releases the configurations that no worker serves. */
   release(isOver: (revision: number) => boolean): void {
     for (const [revision, letGo] of this.#held) {
       if (!isOver(revision)) continue;

@@ -43,9 +43,9 @@ export const TEXT_UNKNOWN = 'TEXT_UNKNOWN';
 export interface Committed {
   /** The revision that it serves now: differs from the committed one if the worker had not prepared that. */
   readonly revision: number;
-  /** Addresses that it opened in place of others. */
+  /** Addresses that the worker opened in place of others. */
   readonly rebound: readonly string[];
-  /** Listening port; null before it listens. */
+  /** Listening port; null before the worker listens. */
   readonly port: number | null;
 }
 
@@ -57,7 +57,7 @@ export interface WorkerSettings {
   readonly log: boolean;
   /** See `Overrides`. */
   readonly plugins: string | null;
-  /** Descriptor for reporting what blocks its event loop; null for none. */
+  /** Descriptor for reporting the plugin that blocks the worker's event loop; null for none. */
   readonly reports?: number | null;
 }
 
@@ -84,7 +84,7 @@ export interface WorkerEvent {
 /** The status that a worker sends every second. */
 export interface Heartbeat extends MemoryUse {
   readonly revision: number;
-  /** Requests since it started. */
+  /** Number of requests since the worker started. */
   readonly requests: number;
   readonly calls: number;
   readonly streams: number;
@@ -99,7 +99,7 @@ export interface Heartbeat extends MemoryUse {
   readonly leaked: number;
   /** Number of log lines lost. */
   readonly lostLines: number;
-  /** Delay of its timers, in milliseconds. */
+  /** Delay of the worker's timers, in milliseconds. */
   readonly loopLagMs: number;
   /** Faults of plugins from files since the last heartbeat. */
   readonly faults: readonly FaultDelta[];

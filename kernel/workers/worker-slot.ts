@@ -64,7 +64,7 @@ export class WorkerSlot {
   #deaths = 0;
   #heartbeat: Heartbeat | null = null;
   readonly #silence = new Silence();
-  /** Its last report of a plugin that blocks its event loop. */
+  /** Last report of the worker about a plugin that blocks its event loop. */
   #held: Held | null = null;
   #up: PromiseWithResolvers<void> = Promise.withResolvers();
   /** Resolves when the process has ended. */

@@ -48,7 +48,7 @@ export async function runWorker(catalogue: Catalogue, settings: WorkerSettings, 
 
 /** Serves under the control of the other end of a line. */
 export class Worker {
-  /** Resolves when it has stopped on request. */
+  /** Resolves when the worker has stopped on request. */
   readonly stopped: Promise<void>;
   readonly #settings: WorkerSettings;
   readonly #channel: Channel;

@@ -8,7 +8,7 @@ import { readWrkReport } from './wrk.ts';
 export interface Generator {
   readonly name: string;
   run(order: LoadOrder): Promise<LoadReport>;
-  /** Stops the processes it started. */
+  /** Stops the processes that the generator started. */
   close(): Promise<void>;
 }
 

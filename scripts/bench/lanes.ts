@@ -106,7 +106,7 @@ export function orderOf(
 /** A program's configuration, with the path of a readiness check. */
 interface Prepared extends Setup {
   readonly path: string;
-  /** Paths to request in turn, if not that one. */
+  /** Paths to request in turn instead of `path`; undefined to request `path` only. */
   readonly paths: readonly string[] | undefined;
 }
 

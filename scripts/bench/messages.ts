@@ -162,7 +162,7 @@ async function benchAmqp(): Promise<void> {
       },
     },
   );
-  // It connects after a second; messages published before that are not routed.
+  // The consumer connects after a second; messages that are published earlier are not routed.
   while (consumed === atFirst) {
     await publish('agent');
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -60,7 +60,7 @@ export interface Attached {
   readonly service?: ServiceComponents;
   readonly endpoint?: object;
   readonly backend?: object;
-  /** Folder with the modules that they name. */
+  /** Folder with the modules that the components name. */
   readonly modules?: string;
   /** Endpoints in addition to the scenario's own. */
   readonly endpoints?: readonly object[];

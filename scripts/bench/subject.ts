@@ -14,7 +14,7 @@ export interface Setup {
   readonly scenario: string;
   /** The gateway's configuration for this scenario. */
   readonly configFile: string;
-  /** Folder with the other files of its configuration. */
+  /** Folder with the other files of the program's configuration. */
   readonly folder: string;
 }
 
@@ -30,7 +30,7 @@ export interface Subject {
   readonly env?: Readonly<Record<string, string>>;
   /** Opens a message channel, by which it detects the end of the benchmark. */
   readonly ipc?: boolean;
-  /** Writes a line per request to its output. */
+  /** Whether the program writes a line per request to its output. */
   readonly logsAccess?: true;
   /** Serves the endpoint without the components of the scenario. */
   readonly bare?: true;

@@ -7,7 +7,7 @@ const joined: Readonly<Record<string, string | null>> = {
   awilix: null,
   chokidar: null,
   'find-my-way': null,
-  // Its entry point for `require()` hides its modules from bundlers.
+  // The package's entry point for `require()` hides its modules from bundlers.
   'jsonc-parser': 'lib/esm/main.js',
   koa: null,
   'lru-cache': null,

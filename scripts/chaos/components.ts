@@ -17,7 +17,7 @@ export interface ComponentRow {
   /** Server or broker that the component connects to. */
   readonly side: string;
   readonly meanwhile: Readonly<Record<Outage, Meanwhile>>;
-  /** When requests are served again once the other side is back. */
+  /** Time at which requests are served again after the other side has recovered. */
   readonly recovery: string;
 }
 

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 export interface Answered {
   readonly status: number;
   readonly body: Buffer;
-  /** True when the server closes the connection after it. */
+  /** True when the server closes the connection after the response. */
   readonly closes: boolean;
 }
 

@@ -17,9 +17,9 @@ export interface GatewayProcess {
   readonly child: ChildProcess;
   /** Returns the output of the gateway so far. */
   readonly output: () => string;
-  /** Calls its admin API. */
+  /** Calls the admin API of the gateway. */
   admin(method: string, path: string, body?: string): Promise<{ status: number; body: Record<string, unknown> }>;
-  /** Resource usage of its processes. */
+  /** Returns the resource usage of the gateway's processes. */
   usage(): Promise<Usage>;
   stop(): Promise<number | null>;
 }

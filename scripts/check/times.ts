@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 export interface FileTime {
   readonly file: string;
   readonly wallMs: number;
-  /** Processor time of the process that ran it. */
+  /** Processor time of the process that ran the test file. */
   readonly ownMs: number;
   /** Processor time of the processes that it started and that have ended; 0 where the system does not report it. */
   readonly childrenMs: number;

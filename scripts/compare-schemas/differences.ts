@@ -9,7 +9,7 @@ export type Kind = 'missing' | 'type' | 'values' | 'default' | 'required' | 'min
 export interface Difference {
   /** The object of the configuration, for example `endpoint` or `endpoint auth/validator`. */
   readonly at: string;
-  /** Path of the field below it; empty for a whole component. */
+  /** Path of the field within the component; empty for the whole component. */
   readonly field: string;
   readonly kind: Kind;
   readonly published: string;

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 /** A test of the suite. */
 export interface Title {
-  /** Names of its suites and its own name, joined by spaces. */
+  /** Names of the test's suites and of the test, joined by spaces. */
   readonly fullTitle: string;
   /** File path, relative to the repository root. */
   readonly file: string;

@@ -17,7 +17,7 @@ export interface Conversation {
 
 /** Time at which the client disconnects, and the way in which it does. */
 interface Ending {
-  /** Time after its steps, in milliseconds; null for never. */
+  /** Time after the steps of the connection at which the client disconnects, in milliseconds; null for never. */
   readonly afterMs: number | null;
   /** Part of a response after whose arrival the client disconnects. */
   readonly at?: 'data' | 'answer';

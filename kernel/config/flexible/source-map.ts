@@ -7,7 +7,7 @@ export interface SourceMap {
   rangeOf(position: Position): TextRange;
   /** Maps a position in the output to the template, or to another file that it comes from. */
   toSource(position: Position): Position;
-  /** Stretch of output that contains an offset, and its end. */
+  /** Range of the output that contains an offset, and the end of the range. */
   stretchAt(offset: number): { readonly mark: Mark; readonly end: number } | undefined;
 }
 

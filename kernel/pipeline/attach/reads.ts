@@ -16,7 +16,7 @@ export class Reads implements Readonly<Record<Kind, readonly string[]>> {
   /** Ports at which the attachment asked for values of other plugins, even without success. */
   ports = none;
   encodings = none;
-  /** Whether it uses the gateway itself, through `dispatch`. */
+  /** Whether the attachment sends requests to the gateway itself, through `dispatch`. */
   gateway = false;
   readonly #around: Reads | null;
 

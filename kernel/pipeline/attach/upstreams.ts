@@ -6,7 +6,7 @@ import type { Location, NamedHost } from './location.ts';
 export interface NamedUpstream {
   readonly pointer: string;
   readonly upstream: Upstream;
-  /** The plugin that connects to it. */
+  /** The plugin that connects to the server. */
   readonly plugin: Plugin;
 }
 

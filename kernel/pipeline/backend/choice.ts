@@ -7,9 +7,9 @@ type Conditions = readonly (BackendCondition | undefined)[];
 
 /** Backends that are called only if their conditions hold. */
 export interface Choice {
-  /** The steps, each with its condition. */
+  /** The steps of all backends, each with the condition for calling it. */
   readonly steps: readonly Step<PipeRequest>[];
-  /** Wraps the step that calls them. */
+  /** Wraps the step that calls the selected backends. */
   around(gathered: Step<PipeRequest>): Step<PipeRequest>;
 }
 

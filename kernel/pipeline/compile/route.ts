@@ -22,7 +22,7 @@ export interface Route extends PayloadLimits {
   /** Protocols that connections can be upgraded to, in lowercase. */
   readonly upgrades: ReadonlySet<string>;
   readonly log: Log;
-  /** Lease held by its streams. */
+  /** Lease held by the streams of the endpoint. */
   readonly hold: StreamLease;
   /** Traffic counters, kept across the configurations that contain the endpoint. */
   readonly traffic: EndpointTraffic;
@@ -30,9 +30,9 @@ export interface Route extends PayloadLimits {
   readonly reads: Reads;
   /** The stages of the pipe. */
   readonly stages: PipeStages;
-  /** Headers that components set on requests to its backends, in lowercase. */
+  /** Headers that components set on requests to backends of the endpoint, in lowercase. */
   readonly sets: ReadonlySet<string>;
-  /** Pipes nested in its components. */
+  /** Pipes nested in components of the endpoint. */
   readonly nested: readonly NestedPipe[];
 }
 

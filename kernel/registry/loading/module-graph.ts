@@ -44,7 +44,7 @@ export class ModuleGraph {
     return [...this.#modules.keys()];
   }
 
-  /** Objects that only its modules have. */
+  /** Objects that only modules of the graph have. */
   get parts(): readonly object[] {
     return [this.#contract, ...[...this.#modules.values()].map(({ exports }) => exports)];
   }
@@ -54,7 +54,7 @@ export class ModuleGraph {
    * @returns the exports of the plugin's file. @throws any error in or of its source; an error on timeout.
    */
   async evaluate(ms: number): Promise<Readonly<Exports>> {
-    // Loaded when a configuration first has plugins of its own.
+    // The library is loaded when a configuration first names plugins from files.
     this.#parse = ((await import(PARSER)) as { readonly parse: Parse }).parse;
     const module = this.#add(this.#entry);
     const running = runBounded(() => this.#run(this.#entry, module, 'async ') as Promise<void>, ms);

@@ -44,7 +44,7 @@ export type LoadPlugins = Pick<PluginLoader, 'load'>;
 /** The exports of one file, and the content they belong to. */
 interface Instance {
   readonly plugins: readonly Plugin[];
-  /** Paths of all its files, each with its SHA-256. */
+  /** Paths of all files of the module, each with the SHA-256 of its content. */
   readonly hashes: ReadonlyMap<string, string>;
 }
 
@@ -229,7 +229,7 @@ export class PluginLoader {
 /** Matches the text of a file whose module may request isolation. */
 const MAY_BE_ISOLATED = /\bisolate\b/;
 
-/** Empty for an unreadable file: its importer reports it. */
+/** The content of an unreadable file is empty here; the module that imports it reports the error. */
 function textOf(file: string, files: FileReader): string {
   try {
     return Buffer.from(files.read(file)).toString('latin1');

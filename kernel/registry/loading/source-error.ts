@@ -35,7 +35,7 @@ export const UNFINISHED = 'the plugin did not finish loading';
 
 /** Knowledge of the code that did not finish. */
 interface Unfinished {
-  /** Place where it was running. */
+  /** Place in the source at which the code was running. */
   readonly running?: SourcePlace | undefined;
   /** Lines of the top-level `await`s of the plugin's file. */
   awaits(): readonly number[];

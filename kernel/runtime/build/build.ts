@@ -123,7 +123,7 @@ export interface Examined {
   readonly files: readonly FileRead[];
   /** Files that the configuration names and that were not read, as written. */
   readonly unread: readonly string[];
-  /** Servers that it names, with their locations in the document. */
+  /** Servers that the configuration names, with their locations in the document. */
   readonly upstreams: readonly NamedUpstream[];
 }
 

@@ -132,7 +132,7 @@ export class ConfigBuild {
     return { scope, holds, registering, dispatcher, takeOver: () => this.takeOver() };
   }
 
-  /** Health details of its components, for the health endpoint. */
+  /** Health details of the configuration's components, for the health endpoint. */
   get health(): ReadonlyMap<string, () => Data> {
     return joined(this.#registering, 'health');
   }

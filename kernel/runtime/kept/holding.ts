@@ -61,7 +61,7 @@ const nothing: readonly never[] = Object.freeze([]);
 export class Holding extends Scope {
   /** The builder that acquired the resources; it provides more of them on request. */
   builder: Builder | null = null;
-  /** Number of configurations that hold it. */
+  /** Number of configurations that hold these resources. */
   #holders = 1;
   /** Number of holders that serve; briefly two during a swap. */
   #serving = 0;
@@ -101,7 +101,7 @@ export class Holding extends Scope {
     this.#holders++;
   }
 
-  /** True while another configuration holds it too. */
+  /** True while another configuration also holds these resources. */
   get isShared(): boolean {
     return this.#holders > 1;
   }
@@ -126,7 +126,7 @@ export class Holding extends Scope {
     }
   }
 
-  /** Resolves when it no longer delays opening the port. */
+  /** Resolves when the held resources no longer delay opening the port. */
   async ready(): Promise<void> {
     await Promise.all(this.#before);
   }

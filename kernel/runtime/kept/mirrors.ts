@@ -3,7 +3,7 @@ import type { Data, MirrorOptions } from '#contract';
 /** A change as sent between processes. */
 export type MirrorChange = Data | Uint8Array;
 
-/** Link to the other processes. */
+/** Link to the other processes of the gateway. */
 export interface MirrorLink {
   /** Sends a change to the owner, or from the owner to every worker. */
   send(id: string, change: MirrorChange): void;

@@ -11,7 +11,7 @@ export interface Content {
   readonly hash: string | null | undefined;
   /** Changes with size, times, inode and the reason for being unreadable. */
   readonly mark: string;
-  /** Reason why it is unreadable; null if it is readable. */
+  /** Reason why the file is unreadable; null if it is readable. */
   readonly problem: string | null;
   /** Missing, or apparently not completely written. */
   readonly unfinished: boolean;

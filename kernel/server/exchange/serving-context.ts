@@ -146,7 +146,7 @@ function endpointFinder(destinations: Destinations): FindEndpoint {
   };
 }
 
-/** Profile of response compression; null if it is off. */
+/** Settings of response compression; null if compression is off. */
 function profileOf({ disable_gzip: isOff, gzip_profile: profile }: RouterOptions): Profile | null {
   return isOff ? null : profile;
 }

@@ -64,5 +64,5 @@ function invalidGzip(): CallError {
   return new CallError('REQUEST_GZIP', 'request body is not valid gzip', { view: { status: 400 } });
 }
 
-/** Ignores the error: the stream's reader gets it. */
+/** Ignores the error, because the stream reports it to its reader. */
 function ignored(): void {}

@@ -74,7 +74,7 @@ export class ReceivedRequest implements RequestSource {
     this.#destination = null;
   }
 
-  /** The request as the pipe sees it. */
+  /** The request that the pipe of the endpoint receives. */
   get client(): HttpRequest {
     if (!this.#client) {
       const { path, search } = this.#target ?? { path: this.message.url!, search: '' };

@@ -70,7 +70,7 @@ function compressStream(body: ByteStream, coding: Coding, profile: Profile): Byt
   return ByteStream.from(pipeline(body.readable(), createCompressor(coding, profile), ignored));
 }
 
-/** Ignores the error: the stream's reader gets it. */
+/** Ignores the error, because the stream reports it to its reader. */
 function ignored(): void {}
 
 /** Changes headers to describe the compressed body. The caller that writes the body sets its length. */

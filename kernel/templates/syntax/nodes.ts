@@ -18,7 +18,7 @@ export interface Branch {
 export interface Range {
   readonly kind: 'range';
   readonly at: number;
-  /** Its variables are set to the key and the item of each iteration. */
+  /** The variables of a `range` are set to the key and the item of each iteration. */
   readonly pipeline: Pipeline;
   readonly body: readonly Node[];
   readonly otherwise: readonly Node[];
@@ -27,14 +27,14 @@ export interface Range {
 /** Commands; each receives the result of the previous one as its last argument. */
 export interface Pipeline {
   readonly at: number;
-  /** Slots of the variables that are set to its value. */
+  /** Slots of the variables that are set to the value of the pipeline. */
   readonly variables: readonly number[];
   readonly commands: readonly Command[];
 }
 
 export interface Command {
   readonly at: number;
-  /** The first may be a function or a method; the others are its arguments. */
+  /** The first operand may be a function or a method; the other operands are its arguments. */
   readonly operands: readonly [Operand, ...Operand[]];
 }
 
@@ -51,6 +51,6 @@ export type Operand =
 export interface Definition {
   readonly name: string;
   readonly nodes: readonly Node[];
-  /** Number of its variables, including `$`. */
+  /** Number of variables of the template, including `$`. */
   readonly slots: number;
 }

@@ -4,9 +4,9 @@ import type { Setup, Subject } from '../subject.ts';
 /** Another gateway or proxy to compare with this one. */
 export interface Peer {
   readonly name: string;
-  /** Scenarios it supports with an ordinary configuration. */
+  /** Scenarios that the program supports with an ordinary configuration. */
   readonly scenarios: readonly string[];
-  /** Reason why it does not support the others. */
+  /** Reason why the program does not support the other scenarios. */
   readonly cannot: string;
   /**
    * Finds it on this machine, or installs it.

@@ -15,6 +15,6 @@ export interface Bound {
   readonly default?: string;
   /** Behavior at the limit. */
   readonly beyond: string;
-  /** Full titles of the tests that fill it. */
+  /** Full titles of the tests that fill the resource up to its limit. */
   readonly tests: readonly string[];
 }

@@ -75,7 +75,7 @@ export function openKills(): Kills {
   };
 }
 
-/** Number of times that the table of connections is read for one of them. */
+/** Number of times that the system's table of connections is read to find one connection. */
 const MOST_READS = 20;
 
 /** The process, among some, that has the connection from one local port to another; undefined for none. */

@@ -12,7 +12,7 @@ const LASTING_MS = 120_000;
 interface Begun {
   readonly answer: Promise<Answer | Error>;
   readonly expected: string;
-  /** Worker that serves it; undefined for none, also for one that is dead. */
+  /** Worker that serves the request; undefined without a worker, or if the worker is dead. */
   readonly pid: number | undefined;
 }
 

@@ -19,7 +19,7 @@ interface Request {
   /** Method and path, as in `GET /v1/revisions/:number`. */
   readonly operation: string;
   readonly caller: string;
-  /** Values of its parameters, and of unknown ones. */
+  /** Values of the operation's parameters, and of unknown parameters. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
   /** Body to send as it is, or changes to apply to the configuration. */
