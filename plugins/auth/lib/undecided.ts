@@ -8,7 +8,7 @@ export const failureFieldsFor = (allow: string, status: string) =>
     on_failure_status: { type: 'integer', minimum: 400, maximum: 599, description: status, default: 503 },
   }) as const satisfies Record<string, Schema>;
 
-/** These fields of components whose only server decides on requests. */
+/** The same fields, for components with a single server that decides on requests. */
 export const failureFields = failureFieldsFor(
   'Accepts requests while the server is unreachable, exceeds the timeout, or responds with 502, 503 or 504. Any other invalid response still rejects the request.',
   'Response status of requests that are rejected because the server made no decision.',

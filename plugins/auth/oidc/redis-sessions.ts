@@ -28,7 +28,7 @@ const indexed = defineScript(`return redis.call('ZRANGE', KEYS[1], 0, -1)`);
 const unindex = defineScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`);
 const once = defineScript(`return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1], 'NX')`);
 
-/** Maximum duration of a session, and between two of its requests, in milliseconds; null disables the second limit. */
+/** Maximum duration of a session, and maximum time between two of its requests, in milliseconds; null disables the second limit. */
 interface Lifetime {
   readonly maxAgeMs: number;
   readonly idleMs: number | null;

@@ -131,7 +131,7 @@ const session = {
     idle_timeout: {
       type: 'duration',
       description:
-        'Maximum time between two requests of a session, at least 1 second. The session ends without a request for that long. Requires connection_name. Default: only max_age ends sessions.',
+        'Maximum time between two requests of a session, at least 1 second. A session without a request for that long ends. Requires connection_name. Default: only max_age ends sessions.',
       examples: ['30m'],
     },
     connection_name: {

@@ -9,7 +9,7 @@ export function bytesOf({ body }: Reply, limitBytes: number): Uint8Array | Promi
   return body instanceof Uint8Array ? body : body.collect(limitBytes);
 }
 
-/** The same as text. */
+/** Body of a response as text, with the errors of `bytesOf`. */
 export async function textOf(reply: Reply, limitBytes: number): Promise<string> {
   const bytes = await bytesOf(reply, limitBytes);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();

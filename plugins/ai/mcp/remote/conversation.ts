@@ -84,7 +84,7 @@ export class Conversation {
       try {
         return await during(call, result);
       } catch (error) {
-        // A call that ended early decides nothing for the others.
+        // A call that was canceled must not fail the calls that wait for its negotiation.
         if (call.reason || !by.reason) throw error;
       }
     }

@@ -66,7 +66,7 @@ describe('tools of upstream MCP servers', () => {
     for (let count = 0; count < 3; count++) equal(await textOf('far_read', { 'x-user': 'ada' }), 'done');
   });
 
-  it('use up nothing of the limit for all callers with calls beyond the limit of their caller', async () => {
+  it('do not count calls beyond the limit of a caller toward the limit for all callers', async () => {
     const limit = { max_rate: 2, client_max_rate: 1, every: '1h', strategy: 'header', key: 'X-User' };
     await start({ rate_limits: [limit] });
     for (let count = 0; count < 5; count++) await textOf('far_read', { 'x-user': 'ada' });
@@ -92,7 +92,7 @@ describe('tools of upstream MCP servers', () => {
     }
   });
 
-  it('count calls that a policy rejects against no rate', async () => {
+  it('do not count calls that a policy rejects toward rate limits', async () => {
     await start({
       policies: [{ expressions: ["'ok' in args"] }],
       rate_limits: [{ max_rate: 1, every: '1h' }],
