@@ -56,9 +56,9 @@ export function noteFailure(task: Due, reason: string, now: number): void {
   task.failures++;
 }
 
-/** The task of keeping the access to a store alive, due at once. */
-export function upkeepOf(scheme: string, now: number): Upkeep {
-  return { id: scheme, dueAt: now, failures: 0, failure: null };
+/** A task that has not been attempted. */
+export function upkeepOf(id: string, dueAt: number): Upkeep {
+  return { id, dueAt, failures: 0, failure: null };
 }
 
 /** Shortens a time by a random part. */

@@ -6,7 +6,7 @@ import type { Change } from '../change.ts';
 import { fetchSecret, keepStoreAlive, renewLease, severalAtATime } from './fetch-secrets.ts';
 import { changedValues, type Due, type HeldSecrets, type KnownSecret, type Upkeep } from './held-secrets.ts';
 import { type Resolving, resolveSecrets } from './resolve-secrets.ts';
-import { knownSecret, noteFailure, renewed } from './schedule.ts';
+import { knownSecret, noteFailure, renewed, upkeepOf } from './schedule.ts';
 
 /** Shortest time between two refreshes, in milliseconds: secrets that are due at about the same time are fetched together. */
 const TOGETHER_MS = 50;
@@ -37,6 +37,8 @@ export class SecretKeeper {
   readonly #timers: Timers;
   readonly #counts = new Map<string, { scheme: string; result: 'ok' | 'failed'; count: number }>();
   #serving: HeldSecrets | null = null;
+  /** The repetition of a rejected rebuild: a lease that ends does not wait for the next refresh. */
+  #retry = upkeepOf('rotation', Number.POSITIVE_INFINITY);
   #cancel: () => void = () => {};
   #stop = new AbortController();
 
@@ -72,6 +74,7 @@ export class SecretKeeper {
     this.#stop.abort();
     this.#stop = new AbortController();
     this.#serving = held;
+    this.#retry = upkeepOf('rotation', Number.POSITIVE_INFINITY);
     this.#schedule();
     if (before) void before.stores.close();
   }
@@ -93,7 +96,7 @@ export class SecretKeeper {
     this.#cancel = () => {};
     const held = this.#serving;
     if (!held) return;
-    let dueAt = Number.POSITIVE_INFINITY;
+    let { dueAt } = this.#retry;
     for (const task of tasksOf(held)) dueAt = Math.min(dueAt, task.dueAt);
     if (!Number.isFinite(dueAt)) return;
     const { signal } = this.#stop;
@@ -104,6 +107,7 @@ export class SecretKeeper {
 
   /** Renews or fetches the secrets that are due, then applies the values that have changed. */
   async #refresh(held: HeldSecrets, signal: AbortSignal): Promise<void> {
+    this.#retry.dueAt = Number.POSITIVE_INFINITY;
     const isDue = ({ dueAt }: Due) => dueAt <= this.#timers.now() + TOGETHER_MS;
     for (const task of held.upkeep.filter(isDue)) await this.#keepAlive(held, task, signal);
     const due = [...held.known.values()].filter(isDue);
@@ -117,8 +121,10 @@ export class SecretKeeper {
     const names = changed.slice(0, 5).join(', ');
     const message = `rotated secrets: ${names}${changed.length > 5 ? ` and ${changed.length - 5} more` : ''}`;
     this.#options.log.info(message);
-    // A rejection is reported as an event and in the log, and the change is repeated at the next refresh.
-    await this.#options.rebuild({ trigger: 'secret', asServed: true, message }).catch(() => {});
+    // A rejection is reported as an event and in the log, and the change is repeated after a pause.
+    await this.#options
+      .rebuild({ trigger: 'secret', asServed: true, message })
+      .catch((error: Error) => noteFailure(this.#retry, error.message, this.#timers.now()));
   }
 
   /** @returns the secret as it is now; null after a failure, which is recorded. */

@@ -238,6 +238,27 @@ describe('secrets from stores', () => {
     deepEqual([store.fetched.length, await got()], [1, 'xleased-1']);
   });
 
+  it('are applied again after a pause if a rotation was rejected', async () => {
+    store.refreshMs = 20;
+    store.set('kv/x', { token: 'one-secret' });
+    await start(config('${acme:kv/x#token}'));
+    let rejects = true;
+    const leave = gateway!.join({
+      async prepare() {
+        if (rejects) throw new Error('not now');
+        return { commit: () => {}, abort: () => {} };
+      },
+    });
+    store.set('kv/x', { token: 'other-secret' });
+    store.refreshMs = 0;
+    await until(() => gateway!.attempts.list[0]!.result === 'failed');
+    const fetched = store.fetched.length;
+    rejects = false;
+    await until(async () => (await got()) === 'other-secret');
+    equal(store.fetched.length, fetched);
+    leave();
+  });
+
   it('are replaced by the previous values when the guard rolls back a rotation', async () => {
     store.refreshMs = 20;
     store.set('kv/x', { token: 'one-secret' });
