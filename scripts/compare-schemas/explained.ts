@@ -222,6 +222,7 @@ export const explanations: readonly Explanation[] = [
   },
   {
     fields: [
+      'root telemetry/opentelemetry skip_paths',
       '*cluster.rack_id',
       ...['root telemetry/logging backend.*', 'backend telemetry/logging backend.*'],
       '*security/bot-detector *',
