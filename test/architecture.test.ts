@@ -165,7 +165,7 @@ function roomOf(path: string): string | undefined {
   return path === '#contract' ? 'contract' : /^kernel\/([^/]+)\//.exec(path)?.[1];
 }
 
-/** The shared room of a plugin's file, or its family; undefined for other files. */
+/** Directory below plugins/ that a file belongs to, such as `auth` or `clients/redis`; undefined for other files. */
 function familyOf(path: string): string | undefined {
   return /^plugins\/((?:engines|clients|shared)\/[^/]+|[^/.]+)[/.]/.exec(path)?.[1];
 }

@@ -82,7 +82,7 @@ export interface Build extends Contains {
   readonly calls: CallCounter | null;
   /** The plugin that calls backends over HTTP. */
   readonly defaultProtocol: Plugin;
-  /** Everything read by the attachments of this scope. */
+  /** Configuration values, files and ports that the attachments of this build read. */
   readonly reads: Reads;
   defer(dispose: () => void | Promise<void>): void;
   /** Returns this build for one endpoint: its resources are held for as long as the endpoint has streams. */

@@ -46,7 +46,7 @@ export async function build(
   // If the document has errors, building only looks for more of them.
   if (read.errors.length === 0) phases.enter('build');
   const adoption = before && read.errors.length === 0 ? Adoption.of(before, read, files) : null;
-  // With thousands of endpoints, comparing them takes a time slice of its own.
+  // Thousands of endpoints are compared in a separate turn of the event loop.
   if (adoption) await nextTurn();
   const known = { ...context, registry: read.registry };
   const built = adoption && (await buildOn(adoption, new ConfigBuild(read, files, known, id, before!.scope), phases));

@@ -2,13 +2,13 @@ import { root, router, table } from './refused-table.ts';
 
 // One error per row: title, fragment, pointer, message and optional hint.
 
-describe('an invalid configuration of the service', () => {
+describe('a configuration is rejected for', () => {
   // biome-ignore format: a row is a line
   table('the root', root, [
     ['an unknown field', { ednpoints: [] }, '/ednpoints', "unknown key 'ednpoints'", 'endpoints'],
-    ['an unknown field unlike any other', { zzzzzz: 1 }, '/zzzzzz', "unknown key 'zzzzzz'"],
+    ['an unknown field without a similar name', { zzzzzz: 1 }, '/zzzzzz', "unknown key 'zzzzzz'"],
     ['a field in the wrong letter case', { Port: 80 }, '/Port', "unknown key 'Port'", 'port'],
-    ['a field with a dash for the underscore', { 'cache-ttl': '1s' }, '/cache-ttl', "unknown key 'cache-ttl'", 'cache_ttl'],
+    ['a field with a dash instead of the underscore', { 'cache-ttl': '1s' }, '/cache-ttl', "unknown key 'cache-ttl'", 'cache_ttl'],
     ['a field of the endpoint', { concurrent_calls: 3 }, '/concurrent_calls', "'concurrent_calls' belongs to an endpoint, not to the root", 'move it to an endpoint'],
     ['no version', { version: undefined }, '', 'unsupported version: none (want: 3 or 4)', '"version": 3'],
     ['version 1', { version: 1 }, '/version', 'unsupported version: 1 (want: 3 or 4)'],
@@ -19,13 +19,13 @@ describe('an invalid configuration of the service', () => {
     ['a name that is a number', { name: 5 }, '/name', "'name' must be a string, found 5"],
     ['a port as text', { port: '8080' }, '/port', '\'port\' must be an integer, found "8080"', '8080'],
     ['a negative port', { port: -1 }, '/port', "'port' must be 0 or more, found -1"],
-    ['a port beyond the last', { port: 65536 }, '/port', "'port' must be 65535 or less, found 65536"],
+    ['a port greater than 65535', { port: 65536 }, '/port', "'port' must be 65535 or less, found 65536"],
     ['a port with a fraction', { port: 80.5 }, '/port', "'port' must be an integer, found 80.5"],
     ['a port that is null', { port: null }, '/port', "'port' must be an integer, found null"],
     ['a listen_ip that is a name', { listen_ip: 'localhost' }, '/listen_ip', 'invalid ip address localhost', 'an address such as "127.0.0.1"'],
     ['a listen_ip with a port', { listen_ip: '127.0.0.1:80' }, '/listen_ip', 'invalid ip address 127.0.0.1:80', `"127.0.0.1": the port belongs in 'port'`],
     ['a listen_ip in brackets', { listen_ip: '[::1]' }, '/listen_ip', 'invalid ip address [::1]', '"::1": without brackets'],
-    ['a listen_ip that is no text', { listen_ip: 1 }, '/listen_ip', "'listen_ip' must be a string, found 1"],
+    ['a listen_ip that is not text', { listen_ip: 1 }, '/listen_ip', "'listen_ip' must be a string, found 1"],
     ['endpoints that are an object', { endpoints: {} }, '/endpoints', "'endpoints' must be a list, found an object"],
     ['endpoints that are null', { endpoints: null }, '/endpoints', "'endpoints' must be a list, found null"],
     ['an endpoint that is text', { endpoints: ['/a'] }, '/endpoints/0', '\'endpoints[0]\' must be an object, found "/a"'],
@@ -37,11 +37,11 @@ describe('an invalid configuration of the service', () => {
     ['extra_config that is text', { extra_config: 'router' }, '/extra_config', '\'extra_config\' must be an object, found "router"'],
     ['a size below zero', { max_header_bytes: -1 }, '/max_header_bytes', "'max_header_bytes' must be 0 or more, found -1"],
     ['a size as text', { max_header_bytes: '1MB' }, '/max_header_bytes', '\'max_header_bytes\' must be an integer, found "1MB"', 'a number without a unit'],
-    ['a size beyond what a connection can take', { max_header_bytes: 2 ** 31 }, '/max_header_bytes', "'max_header_bytes' must be 2147483647 or less, found 2147483648"],
-    ['a count beyond what numbers hold', { max_idle_connections: 1e+300 }, '/max_idle_connections', "'max_idle_connections' must be 9007199254740991 or less, found 1e+300"],
+    ['a size above the limit of a connection', { max_header_bytes: 2 ** 31 }, '/max_header_bytes', "'max_header_bytes' must be 2147483647 or less, found 2147483648"],
+    ['a count above the largest exact integer', { max_idle_connections: 1e+300 }, '/max_idle_connections', "'max_idle_connections' must be 9007199254740991 or less, found 1e+300"],
     ['connections below zero', { max_idle_connections_per_host: -5 }, '/max_idle_connections_per_host', "'max_idle_connections_per_host' must be 0 or more, found -5"],
-    ['a schema address that is no text', { $schema: 3 }, '/$schema', "'$schema' must be a string, found 3"],
-    ['an output that is no text', { output_encoding: 7 }, '/output_encoding', "'output_encoding' must be a string, found 7"],
+    ['a schema address that is not text', { $schema: 3 }, '/$schema', "'$schema' must be a string, found 3"],
+    ['an output that is not text', { output_encoding: 7 }, '/output_encoding', "'output_encoding' must be a string, found 7"],
   ]);
 
   // biome-ignore format: a row is a line
@@ -58,7 +58,7 @@ describe('an invalid configuration of the service', () => {
     ['a word', { cache_ttl: 'never' }, '/cache_ttl', '\'cache_ttl\' must be a duration such as "1500ms" or "2s", found "never"'],
     ['two dots', { read_timeout: '1.2.3s' }, '/read_timeout', '\'read_timeout\' must be a duration such as "1500ms" or "2s", found "1.2.3s"'],
     ['a number after the last unit', { read_header_timeout: '1h30' }, '/read_header_timeout', '\'read_header_timeout\' must be a duration such as "1500ms" or "2s", found "1h30"'],
-    ['a comma for the dot', { write_timeout: '1,5s' }, '/write_timeout', '\'write_timeout\' must be a duration such as "1500ms" or "2s", found "1,5s"', '"1.5s"'],
+    ['a comma instead of the dot', { write_timeout: '1,5s' }, '/write_timeout', '\'write_timeout\' must be a duration such as "1500ms" or "2s", found "1,5s"', '"1.5s"'],
     ['an exponent', { idle_timeout: '1e3s' }, '/idle_timeout', '\'idle_timeout\' must be a duration such as "1500ms" or "2s", found "1e3s"'],
     ['more than 114 years', { dialer_timeout: '9999999h' }, '/dialer_timeout', '\'dialer_timeout\' must be at most 999999h, found "9999999h"'],
     ['a list', { dialer_keep_alive: ['1s'] }, '/dialer_keep_alive', '\'dialer_keep_alive\' must be a duration such as "1500ms" or "2s", found a list'],
@@ -81,13 +81,13 @@ describe('an invalid configuration of the service', () => {
     ['a payload limit below zero', { max_payload: -1 }, '/extra_config/router/max_payload', "'max_payload' must be 0 or more, found -1"],
     ['a payload limit as text', { max_payload: '1M' }, '/extra_config/router/max_payload', '\'max_payload\' must be an integer, found "1M"', 'a number without a unit'],
     ['decompress_gzip as text', { decompress_gzip: 'yes' }, '/extra_config/router/decompress_gzip', '\'decompress_gzip\' must be true or false or an integer, found "yes"'],
-    ['a header of ids that has another meaning', { request_id: 'Authorization' }, '/extra_config/router/request_id', '"Authorization" cannot be used as the header for request IDs', 'use "X-Request-Id"'],
-    ['a header of ids that is no name', { request_id: 'request id' }, '/extra_config/router/request_id', '"request id" cannot be used as the header for request IDs', 'use "X-Request-Id"'],
+    ['a request ID header that has another meaning', { request_id: 'Authorization' }, '/extra_config/router/request_id', '"Authorization" cannot be used as the header for request IDs', 'use "X-Request-Id"'],
+    ['a request ID header that is not a name', { request_id: 'request id' }, '/extra_config/router/request_id', '"request id" cannot be used as the header for request IDs', 'use "X-Request-Id"'],
     ['a proxy that is a name', { forwarded_by_client_ip: true, trusted_proxies: ['proxy.local'] }, '/extra_config/router/trusted_proxies/0', '"proxy.local" is neither an address nor a range such as "10.0.0.0/8"'],
     ['a range with too many bits', { forwarded_by_client_ip: true, trusted_proxies: ['10.0.0.0/8', '10.0.0.0/33'] }, '/extra_config/router/trusted_proxies/1', '"10.0.0.0/33" is neither an address nor a range such as "10.0.0.0/8"'],
     ['an IPv6 range with too many bits', { forwarded_by_client_ip: true, trusted_proxies: ['::/129'] }, '/extra_config/router/trusted_proxies/0', '"::/129" is neither an address nor a range such as "10.0.0.0/8"'],
     ['a range without bits', { forwarded_by_client_ip: true, trusted_proxies: ['10.0.0.0/'] }, '/extra_config/router/trusted_proxies/0', '"10.0.0.0/" is neither an address nor a range such as "10.0.0.0/8"'],
-    ['a bad header for addresses', { remote_ip_headers: ['X Real'] }, '/extra_config/router/remote_ip_headers/0', '"X Real" cannot be the name of a header'],
+    ['an invalid name of a header with addresses', { remote_ip_headers: ['X Real'] }, '/extra_config/router/remote_ip_headers/0', '"X Real" cannot be the name of a header'],
     ['a list instead of options', [], '/extra_config/router', "'router' must be an object, found a list"],
   ]);
 });

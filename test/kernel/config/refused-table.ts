@@ -33,9 +33,9 @@ export const patterns: Builder = (texts: readonly string[]) => {
 
 /** Every row is rejected for exactly this error; undefined fields are omitted. */
 export function table(title: string, build: Builder, rows: readonly Row[]): void {
-  describe(title, () => {
+  describe(`an error in ${title}:`, () => {
     for (const [name, fragment, pointer, message, hint] of rows) {
-      it(`is rejected: ${name}`, () => {
+      it(name, () => {
         const document = JSON.parse(JSON.stringify(build(fragment as never)));
         const results = normalize(document).errors.map((error) => [error.pointer, error.message, error.hint]);
         deepEqual(results, [[pointer, message, hint]]);

@@ -2,9 +2,9 @@ import { backend, endpoint, path, patterns, root, routes, table } from './refuse
 
 // One error per row: title, fragment, pointer, message and optional hint.
 
-describe('an invalid configuration of endpoints and backends', () => {
+describe('a configuration is rejected for', () => {
   // biome-ignore format: a row is a line
-  table('features of KrakenD that this gateway does not have', root, [
+  table('unsupported features of KrakenD', root, [
     ['a router field', { extra_config: { router: { max_multipart_memory: 5 } } }, '/extra_config/router/max_multipart_memory', "'max_multipart_memory' is not supported yet"],
   ]);
 
@@ -18,15 +18,15 @@ describe('an invalid configuration of endpoints and backends', () => {
     ['a query', { host: ['http://a?x=1'] }, '/host/0', 'host http://a?x=1 not valid: invalid host', "the path belongs in 'url_pattern'"],
     ['a fragment', { host: ['http://a#x'] }, '/host/0', 'host http://a#x not valid: invalid host', "the path belongs in 'url_pattern'"],
     ['white space', { host: ['http://a b'] }, '/host/0', 'host http://a b not valid: invalid host', 'one entry of the list for each host'],
-    ['a port beyond the last', { host: ['http://a:65536'] }, '/host/0', 'host http://a:65536 not valid: invalid host', 'a port is a number from 1 to 65535'],
+    ['a port greater than 65535', { host: ['http://a:65536'] }, '/host/0', 'host http://a:65536 not valid: invalid host', 'a port is a number from 1 to 65535'],
     ['port zero', { host: ['http://a:0'] }, '/host/0', 'host http://a:0 not valid: invalid host', 'a port is a number from 1 to 65535'],
-    ['a port that is no number', { host: ['http://a:http'] }, '/host/0', 'host http://a:http not valid: invalid host'],
+    ['a port that is not a number', { host: ['http://a:http'] }, '/host/0', 'host http://a:http not valid: invalid host'],
     ['an empty port', { host: ['http://a:'] }, '/host/0', 'host http://a: not valid: invalid host'],
     ['a scheme without a host', { host: ['http://'] }, '/host/0', 'host http:// not valid: invalid host'],
-    ['a bad IPv6 literal', { host: ['http://[::zz]'] }, '/host/0', 'host http://[::zz] not valid: invalid host'],
+    ['an invalid IPv6 literal', { host: ['http://[::zz]'] }, '/host/0', 'host http://[::zz] not valid: invalid host'],
     ['an IPv6 literal without brackets', { host: ['http://::1'] }, '/host/0', 'host http://::1 not valid: invalid host', 'write an IPv6 address in brackets: [::1]'],
     ['a placeholder', { host: ['http://{tenant}.local'] }, '/host/0', 'host http://{tenant}.local not valid: invalid host', '"disable_host_sanitize": true'],
-    ['the second of two', { host: ['http://a', 'amqp://b'] }, '/host/1', 'host amqp://b not valid: invalid host', 'http:// or https://; set "disable_host_sanitize": true if a component uses another protocol'],
+    ['the second of two hosts', { host: ['http://a', 'amqp://b'] }, '/host/1', 'host amqp://b not valid: invalid host', 'http:// or https://; set "disable_host_sanitize": true if a component uses another protocol'],
   ]);
 
   // biome-ignore format: a row is a line
@@ -54,7 +54,7 @@ describe('an invalid configuration of endpoints and backends', () => {
     ['a space in a variable', '/a/{ id }', '/endpoints/0/endpoint', "path '/a/{ id }': '{ id }' is not a valid placeholder: names consist of letters, digits, '-' and '_'"],
     ['a dot in a variable', '/a/{b.c}', '/endpoints/0/endpoint', "path '/a/{b.c}': '{b.c}' is not a valid placeholder: names consist of letters, digits, '-' and '_'"],
     ['a variable twice', '/a/{id}/b/{id}', '/endpoints/0/endpoint', "path '/a/{id}/b/{id}': duplicate variable '{id}'"],
-    ['a variable twice but for its first letter', '/a/{id}/b/{Id}', '/endpoints/0/endpoint', "path '/a/{id}/b/{Id}': duplicate variable '{Id}'"],
+    ['a variable twice, with another first letter', '/a/{id}/b/{Id}', '/endpoints/0/endpoint', "path '/a/{id}/b/{Id}': duplicate variable '{Id}'"],
     ['the health endpoint', '/__health', '/endpoints/0/endpoint', 'GET /__health is reserved for the gateway itself'],
     ['the debug endpoint', '/__debug/', '/endpoints/0/endpoint', 'GET /__debug/ is reserved for the gateway itself'],
     ['below the debug endpoint', '/__debug/x', '/endpoints/0/endpoint', 'GET /__debug/x is reserved for the gateway itself'],
@@ -80,7 +80,7 @@ describe('an invalid configuration of endpoints and backends', () => {
     ['a method in lower case', { method: 'get' }, '/endpoints/0/method', '\'method\' must be one of GET, POST, PUT, PATCH, DELETE, OPTIONS, QUERY, ANY, found "get"', 'GET'],
     ['a method of backends only', { method: 'HEAD' }, '/endpoints/0/method', '\'method\' must be one of GET, POST, PUT, PATCH, DELETE, OPTIONS, QUERY, ANY, found "HEAD"', 'use GET: its endpoint answers HEAD as well'],
     ['an unknown method', { method: 'FETCH' }, '/endpoints/0/method', '\'method\' must be one of GET, POST, PUT, PATCH, DELETE, OPTIONS, QUERY, ANY, found "FETCH"', 'one endpoint for each method, or "method": "ANY" for all methods'],
-    ['a method that is no text', { method: 1 }, '/endpoints/0/method', "'method' must be a string, found 1", 'one endpoint for each method, or "method": "ANY" for all methods'],
+    ['a method that is not text', { method: 1 }, '/endpoints/0/method', "'method' must be a string, found 1", 'one endpoint for each method, or "method": "ANY" for all methods'],
     ['several methods', { method: ['GET', 'POST'] }, '/endpoints/0/method', "'method' must be a string, found a list", 'one endpoint for each method, the first with "method": "GET", or "method": "ANY" for all methods'],
     ['an output that is a list', { output_encoding: ['json'] }, '/endpoints/0/output_encoding', "'output_encoding' must be a string, found a list"],
     ['concurrent_calls 0', { concurrent_calls: 0 }, '/endpoints/0/concurrent_calls', "'concurrent_calls' must be 1 or more, found 0"],
@@ -96,7 +96,7 @@ describe('an invalid configuration of endpoints and backends', () => {
     ['a header with a space', { input_headers: ['X Y'] }, '/endpoints/0/input_headers/0', '"X Y" cannot be the name of a header'],
     ['a header with a colon', { input_headers: ['X:'] }, '/endpoints/0/input_headers/0', '"X:" cannot be the name of a header', '"X"'],
     ['an empty header', { input_headers: [''] }, '/endpoints/0/input_headers/0', '"" cannot be the name of a header'],
-    ['a header with a letter that headers do not have', { input_headers: ['Ünder'] }, '/endpoints/0/input_headers/0', '"Ünder" cannot be the name of a header'],
+    ['a header with a character that header names cannot contain', { input_headers: ['Ünder'] }, '/endpoints/0/input_headers/0', '"Ünder" cannot be the name of a header'],
     ['a parameter twice', { input_query_strings: ['a', 'a'] }, '/endpoints/0/input_query_strings/1', '\'input_query_strings\' contains "a" twice (first at position 0)'],
     ['parameters that are an object', { input_query_strings: { a: 1 } }, '/endpoints/0/input_query_strings', "'input_query_strings' must be a list, found an object"],
     ['extra_config that is a list', { extra_config: [] }, '/endpoints/0/extra_config', "'extra_config' must be an object, found a list"],
@@ -121,7 +121,7 @@ describe('an invalid configuration of endpoints and backends', () => {
     ['a host with a placeholder', { host: ['{input_headers.X}'] }, '/endpoints/0/backend/0/host/0', 'host {input_headers.X} not valid: invalid host', '"disable_host_sanitize": true'],
     ['a method in lower case', { method: 'post' }, '/endpoints/0/backend/0/method', '\'method\' must be one of GET, POST, PUT, PATCH, DELETE, OPTIONS, QUERY, HEAD, CONNECT, TRACE, found "post"', 'POST'],
     ['an unknown method', { method: 'LIST' }, '/endpoints/0/backend/0/method', '\'method\' must be one of GET, POST, PUT, PATCH, DELETE, OPTIONS, QUERY, HEAD, CONNECT, TRACE, found "LIST"', "remove the field: the endpoint's method is the default"],
-    ['an encoding that is no text', { encoding: true }, '/endpoints/0/backend/0/encoding', "'encoding' must be a string, found true"],
+    ['an encoding that is not text', { encoding: true }, '/endpoints/0/backend/0/encoding', "'encoding' must be a string, found true"],
     ['is_collection as text', { is_collection: 'true' }, '/endpoints/0/backend/0/is_collection', '\'is_collection\' must be true or false, found "true"', 'true'],
     ['a target that is a list', { target: ['a'] }, '/endpoints/0/backend/0/target', "'target' must be a string, found a list"],
     ['allow that is text', { allow: 'a' }, '/endpoints/0/backend/0/allow', '\'allow\' must be a list, found "a"', '["a"]'],
@@ -132,7 +132,7 @@ describe('an invalid configuration of endpoints and backends', () => {
     ['mapping to a number', { mapping: { a: 1 } }, '/endpoints/0/backend/0/mapping/a', "'a' must be a string, found 1"],
     ['mapping to an object', { mapping: { 'a/b': {} } }, '/endpoints/0/backend/0/mapping/a~1b', "'a/b' must be a string, found an object"],
     ['a group that is a number', { group: 1 }, '/endpoints/0/backend/0/group', "'group' must be a string, found 1"],
-    ['a bad timeout', { timeout: '5' }, '/endpoints/0/backend/0/timeout', '\'timeout\' must be a duration such as "1500ms" or "2s", found "5"', 'with its unit: "5ms" or "5s"'],
+    ['an invalid timeout', { timeout: '5' }, '/endpoints/0/backend/0/timeout', '\'timeout\' must be a duration such as "1500ms" or "2s", found "5"', 'with its unit: "5ms" or "5s"'],
     ['a header with a space', { input_headers: ['X Y'] }, '/endpoints/0/backend/0/input_headers/0', '"X Y" cannot be the name of a header'],
     ['an empty header next to others', { input_headers: ['', 'A'] }, '/endpoints/0/backend/0/input_headers/0', '"" cannot be the name of a header'],
     ['a header twice', { input_headers: ['A', 'A'] }, '/endpoints/0/backend/0/input_headers/1', '\'input_headers\' contains "A" twice (first at position 0)'],
@@ -145,34 +145,34 @@ describe('an invalid configuration of endpoints and backends', () => {
     ['a placeholder in another letter case', { url_pattern: '/{ID}' }, '/endpoints/0/backend/0/url_pattern', "{ID} is not declared by GET /items/{id}", '{id}'],
     ['a placeholder in the query', { url_pattern: '/x?a={nope}' }, '/endpoints/0/backend/0/url_pattern', "{nope} is not declared by GET /items/{id}", 'the endpoint declares {id}'],
     ['an empty placeholder', { url_pattern: '/{}' }, '/endpoints/0/backend/0/url_pattern', "{} is not declared by GET /items/{id}", 'the endpoint declares {id}'],
-    ['an answer of another backend', { url_pattern: '/{resp0_id}' }, '/endpoints/0/backend/0/url_pattern', "{resp0_id} has no value: responses of other backends require proxy.sequential", '"extra_config": {"proxy": {"sequential": true}} on the endpoint'],
+    ['a response of another backend', { url_pattern: '/{resp0_id}' }, '/endpoints/0/backend/0/url_pattern', "{resp0_id} has no value: responses of other backends require proxy.sequential", '"extra_config": {"proxy": {"sequential": true}} on the endpoint'],
     ['a claim without a validator', { url_pattern: '/{JWT.sub}' }, '/endpoints/0/backend/0/url_pattern', "{JWT.sub} has no value: claims require auth/validator on the endpoint"],
     ['a claim without a name', { url_pattern: '/{JWT.}' }, '/endpoints/0/backend/0/url_pattern', "{JWT.} is not declared by GET /items/{id}", 'the endpoint declares {id}'],
     ['a header placeholder without a name', { url_pattern: '/{input_headers.}' }, '/endpoints/0/backend/0/url_pattern', "{input_headers.} is not declared by GET /items/{id}", 'the endpoint declares {id}'],
     ['a query placeholder without a name', { url_pattern: '/{input_query_strings.}' }, '/endpoints/0/backend/0/url_pattern', "{input_query_strings.} is not declared by GET /items/{id}", 'the endpoint declares {id}'],
-    ['a placeholder in a host taken as written', { host: ['http://{nope}'], disable_host_sanitize: true }, '/endpoints/0/backend/0/host/0', "{nope} is not declared by GET /items/{id}", 'the endpoint declares {id}'],
+    ['a placeholder in a host that is not sanitized', { host: ['http://{nope}'], disable_host_sanitize: true }, '/endpoints/0/backend/0/host/0', "{nope} is not declared by GET /items/{id}", 'the endpoint declares {id}'],
   ]);
 
   // biome-ignore format: a row is a line
-  table('colliding routes', routes, [
+  table('routes', routes, [
     ['the same route twice', ['GET /a', 'GET /a'], '/endpoints/1/endpoint', 'GET /a is declared twice, first as GET /a (/endpoints/0/endpoint)'],
     ['the same route twice, other ones between', ['GET /a', 'GET /b', 'POST /a', 'GET /a'], '/endpoints/3/endpoint', 'GET /a is declared twice, first as GET /a (/endpoints/0/endpoint)'],
     ['the same route with variables twice', ['GET /u/{id}', 'GET /u/{id}'], '/endpoints/1/endpoint', 'GET /u/{id} is declared twice, first as GET /u/{id} (/endpoints/0/endpoint)'],
-    ['two names at one position', ['GET /user/{a}', 'GET /user/{b}/some'], '/endpoints/1/endpoint', "GET /user/{b}/some collides with GET /user/{a}: the variable at the same position is named '{b}' here and '{a}' there (/endpoints/0/endpoint)"],
-    ['two names at one position, the longer first', ['GET /user/{a}/some', 'GET /user/{b}'], '/endpoints/1/endpoint', "GET /user/{b} collides with GET /user/{a}/some: the variable at the same position is named '{b}' here and '{a}' there (/endpoints/0/endpoint)"],
-    ['two names deeper down', ['GET /v1/{d}/user/{a}', 'GET /v1/{d}/user/{b}/some'], '/endpoints/1/endpoint', "GET /v1/{d}/user/{b}/some collides with GET /v1/{d}/user/{a}: the variable at the same position is named '{b}' here and '{a}' there (/endpoints/0/endpoint)"],
-    ['two names, then other words', ['GET /x/{a}/c', 'GET /x/{b}/d'], '/endpoints/1/endpoint', "GET /x/{b}/d collides with GET /x/{a}/c: the variable at the same position is named '{b}' here and '{a}' there (/endpoints/0/endpoint)"],
-    ['two names in equal paths', ['PUT /x/{a}', 'PUT /x/{b}'], '/endpoints/1/endpoint', "PUT /x/{b} collides with PUT /x/{a}: the variable at the same position is named '{b}' here and '{a}' there (/endpoints/0/endpoint)"],
-    ['two names before a wildcard', ['GET /{a}/*', 'GET /{b}/x'], '/endpoints/1/endpoint', "GET /{b}/x collides with GET /{a}/*: the variable at the same position is named '{b}' here and '{a}' there (/endpoints/0/endpoint)"],
+    ['two variable names at one position', ['GET /user/{a}', 'GET /user/{b}/some'], '/endpoints/1/endpoint', "GET /user/{b}/some collides with GET /user/{a}: the variable at the same position is named '{b}' here and '{a}' there (/endpoints/0/endpoint)"],
+    ['two variable names at one position, the longer first', ['GET /user/{a}/some', 'GET /user/{b}'], '/endpoints/1/endpoint', "GET /user/{b} collides with GET /user/{a}/some: the variable at the same position is named '{b}' here and '{a}' there (/endpoints/0/endpoint)"],
+    ['two variable names at a deeper position', ['GET /v1/{d}/user/{a}', 'GET /v1/{d}/user/{b}/some'], '/endpoints/1/endpoint', "GET /v1/{d}/user/{b}/some collides with GET /v1/{d}/user/{a}: the variable at the same position is named '{b}' here and '{a}' there (/endpoints/0/endpoint)"],
+    ['two variable names, then other words', ['GET /x/{a}/c', 'GET /x/{b}/d'], '/endpoints/1/endpoint', "GET /x/{b}/d collides with GET /x/{a}/c: the variable at the same position is named '{b}' here and '{a}' there (/endpoints/0/endpoint)"],
+    ['two variable names in equal paths', ['PUT /x/{a}', 'PUT /x/{b}'], '/endpoints/1/endpoint', "PUT /x/{b} collides with PUT /x/{a}: the variable at the same position is named '{b}' here and '{a}' there (/endpoints/0/endpoint)"],
+    ['two variable names before a wildcard', ['GET /{a}/*', 'GET /{b}/x'], '/endpoints/1/endpoint', "GET /{b}/x collides with GET /{a}/*: the variable at the same position is named '{b}' here and '{a}' there (/endpoints/0/endpoint)"],
     ['the same wildcard twice', ['GET /a/*', 'GET /a/*'], '/endpoints/1/endpoint', 'GET /a/* is declared twice, first as GET /a/* (/endpoints/0/endpoint)'],
-    ['two names that differ in letter case', ['GET /x/{id}', 'GET /x/{ID}/y'], '/endpoints/1/endpoint', "GET /x/{ID}/y collides with GET /x/{id}: the variable at the same position is named '{ID}' here and '{id}' there (/endpoints/0/endpoint)"],
-    ['two catch-alls, even with different methods', ['GET /__catchall', 'POST /__catchall'], '/endpoints/1/endpoint', 'POST /__catchall is declared twice, first as GET /__catchall (/endpoints/0/endpoint)'],
+    ['two variable names that differ in letter case', ['GET /x/{id}', 'GET /x/{ID}/y'], '/endpoints/1/endpoint', "GET /x/{ID}/y collides with GET /x/{id}: the variable at the same position is named '{ID}' here and '{id}' there (/endpoints/0/endpoint)"],
+    ['two wildcards for all paths, even with different methods', ['GET /__catchall', 'POST /__catchall'], '/endpoints/1/endpoint', 'POST /__catchall is declared twice, first as GET /__catchall (/endpoints/0/endpoint)'],
   ]);
 
   // biome-ignore format: a row is a line
   table('placeholders of several backends', patterns, [
-    ['an answer of the backend itself', ['/a', '/{resp1_id}'], '/endpoints/0/backend/1/url_pattern', "{resp1_id} has no value: backend 1 has not responded before backend 1"],
-    ['an answer of a later backend', ['/{resp1_id}', '/b'], '/endpoints/0/backend/0/url_pattern', "{resp1_id} has no value: backend 1 has not responded before backend 0"],
-    ['a variable only the second backend misses', ['/{id}', '/{name}'], '/endpoints/0/backend/1/url_pattern', "{name} is not declared by GET /items/{id}", 'the endpoint declares {id}'],
+    ['a response of the backend itself', ['/a', '/{resp1_id}'], '/endpoints/0/backend/1/url_pattern', "{resp1_id} has no value: backend 1 has not responded before backend 1"],
+    ['a response of a later backend', ['/{resp1_id}', '/b'], '/endpoints/0/backend/0/url_pattern', "{resp1_id} has no value: backend 1 has not responded before backend 0"],
+    ['a variable that only the second backend lacks', ['/{id}', '/{name}'], '/endpoints/0/backend/1/url_pattern', "{name} is not declared by GET /items/{id}", 'the endpoint declares {id}'],
   ]);
 });

@@ -58,7 +58,7 @@ describe('the stored history of changes', () => {
       ['warnings', false],
       ['rejections', true],
     ] as const) {
-      it(`despite their ${of}`, async () => {
+      it(`even if it contains their ${of}`, async () => {
         const change = gateway.reload(config({ 'test/talkative': { refuses } })).catch(() => {});
         await change;
         await gateway.reload(config({}, { name: 'next' }));
