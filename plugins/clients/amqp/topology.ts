@@ -23,7 +23,7 @@ export const declarationFields = {
   no_local: {
     type: 'boolean',
     description: 'Does not consume messages published over the same connection.',
-    unused: { because: 'RabbitMQ does not support it', unless: [false] },
+    unused: { because: 'RabbitMQ does not support no_local', unless: [false] },
   },
 } as const satisfies Record<string, Schema>;
 

@@ -216,7 +216,7 @@ describe('auth/ntlm', () => {
   });
 
   for (const [what, challenge] of [
-    ['no challenge', () => Buffer.from('nonsense of some length, more than 32 bytes')],
+    ['a message that is not a challenge', () => Buffer.from('nonsense of some length, more than 32 bytes')],
     ['a truncated challenge', (nonce: Buffer) => challengeMessage(nonce).subarray(0, 60)],
     [
       'a challenge in another encoding',

@@ -212,7 +212,7 @@ describe('qos/ratelimit/router', () => {
     }
   });
 
-  it('sweeps the clients that it counts', async () => {
+  it('checks every minute which of the counted clients it can forget', async () => {
     const sweep = mock.method(ClientBuckets.prototype, 'sweep');
     mock.timers.enable({ apis: ['setInterval'] });
     try {
