@@ -121,6 +121,7 @@ const plugins: Manifest = {
   'telemetry/opencensus': () => import('./telemetry/opencensus/index.ts'),
   'telemetry/opentelemetry': () => import('./telemetry/opentelemetry/index.ts'),
   'telemetry/opentelemetry-security': () => import('./telemetry/opentelemetry-security.ts'),
+  'telemetry/recorder': () => import('./telemetry/recorder/index.ts'),
   'validation/cel': () => import('./validation/cel/index.ts'),
   'validation/json-schema': () => import('./validation/json-schema/index.ts'),
   'validation/response-json-schema': () => import('./validation/response-json-schema.ts'),

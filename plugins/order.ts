@@ -16,6 +16,7 @@ export const order: Order = {
     'telemetry/opencensus',
     'telemetry/metrics',
     'telemetry/moesif',
+    'telemetry/recorder',
     // Header modifiers: components outside of them see the headers as sent.
     'modifier/response-headers',
     // Preflight requests are handled before anything else can reject them, and every rejection has CORS headers.
@@ -166,5 +167,7 @@ export const order: Order = {
     'auth/ntlm',
     'auth/http-signatures',
     'auth/aws-sigv4',
+    // Records what is sent.
+    'telemetry/recorder',
   ],
 };

@@ -64,7 +64,7 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
     'shared/files',
     'shared/retries',
   ],
-  'shared/logging': ['ai', 'auth', 'backend', 'governance', 'modifier'],
+  'shared/logging': ['ai', 'auth', 'backend', 'governance', 'modifier', 'telemetry'],
   'shared/parameters': ['ai', 'auth', 'backend', 'engines/cel', 'governance', 'modifier', 'qos'],
   'shared/ports': [
     'ai',

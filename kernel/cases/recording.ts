@@ -55,6 +55,15 @@ const harSchema = {
                 },
                 required: ['status'],
               },
+              // Written by telemetry/recorder.
+              _sluice: {
+                type: 'object',
+                ...open,
+                properties: {
+                  backend: { type: 'integer', minimum: 0 },
+                  omitted: { type: 'object', ...open, properties: { response: { type: 'string' } } },
+                },
+              },
             },
             required: ['request', 'response'],
           },
@@ -70,12 +79,15 @@ type Recorded = Infer<typeof harSchema>['log']['entries'][number];
 
 /**
  * Reads the requests of a HAR file as mocks: one for each method and URL, with the responses in order of recording.
- * Entries without a response, whose status is 0, are lost connections. Times are not repeated.
+ * Entries without a response, whose status is 0, are lost connections. Times are not repeated. Of the entries that
+ * telemetry/recorder wrote, those of clients and those whose response was omitted are skipped, and masked values of a
+ * query match any value.
  * @param pointer of the path, for errors. @throws ConfigError TEST_RECORDING.
  */
 export function readRecording(path: string, pointer: string): Mock[] {
   const responses = new Map<string, SandboxResponse[]>();
-  for (const { request, response } of entriesOf(path, pointer)) {
+  for (const { request, response, _sluice: link } of entriesOf(path, pointer)) {
+    if (link && (link.backend === undefined || link.omitted?.response !== undefined)) continue;
     const key = `${request.method.toUpperCase()} ${request.url.replace(/#.*$/s, '')}`;
     const known = responses.get(key);
     if (known) known.push(toResponse(response));
@@ -83,9 +95,25 @@ export function readRecording(path: string, pointer: string): Mock[] {
   }
   return [...responses].map(([key, recorded]) => ({
     name: key,
-    matches: ({ method, url }) => `${method} ${url}` === key,
+    matches: matcherOf(key),
     responses: recorded,
   }));
+}
+
+/** Value that telemetry/recorder writes in place of a credential. */
+const MASKED = '=***';
+
+function matcherOf(key: string): Mock['matches'] {
+  if (!key.includes(MASKED)) return ({ method, url }) => `${method} ${url}` === key;
+  const expected = key.split(/[?&]/);
+  return ({ method, url }) => {
+    const parts = `${method} ${url}`.split(/[?&]/);
+    return parts.length === expected.length && parts.every((part, at) => isMasked(part, expected[at]!));
+  };
+}
+
+function isMasked(part: string, expected: string): boolean {
+  return expected.endsWith(MASKED) ? part.startsWith(expected.slice(0, 1 - MASKED.length)) : part === expected;
 }
 
 function entriesOf(path: string, pointer: string): readonly Recorded[] {

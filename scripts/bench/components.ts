@@ -101,6 +101,8 @@ export const componentScenarios: readonly Scenario[] = [
   }),
   scenario('metrics', () => ({ service: { 'telemetry/opentelemetry': { exporters: { prometheus: [scraped] } } } })),
   scenario('stats', () => ({ service: { 'telemetry/metrics': { listen_address: '127.0.0.1:0' } } })),
+  // One request in a hundred is recorded.
+  scenario('recorder', () => ({ service: { 'telemetry/recorder': { sample_rate: 0.01 } } })),
   scenario('traces-unsampled', () => ({
     service: {
       'telemetry/opentelemetry': {

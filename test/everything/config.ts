@@ -194,6 +194,7 @@ export function everything(
       'documentation/openapi': { version: '1.0.0', serve: { path: '/docs' } },
       'documentation/postman': { version: '1.0.0', folder: [{ name: 'Users' }] },
       'telemetry/metrics': { collection_time: '1s', endpoint_disabled: true },
+      'telemetry/recorder': { sample_rate: 0.5, max_bytes: 1_000_000, fields: ['email'] },
       'telemetry/logstash': { enabled: true },
       'telemetry/gelf': { address: `127.0.0.1:${gelfPort}`, enable_tcp: false },
     },

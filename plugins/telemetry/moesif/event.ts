@@ -8,8 +8,11 @@ import {
   printJson,
   setKey,
 } from '#contract';
-import { MAX_BODY_BYTES } from './capture.ts';
+
 import type { Identity } from './identity.ts';
+
+/** Maximum size of a reported body, in bytes. */
+export const MAX_BODY_BYTES = 256 * 1024;
 
 /** Replacement for masked values. */
 const MASK = '*****';

@@ -18,10 +18,10 @@ import { compileExpression, type Expression } from '../../engines/cel/expression
 import { CelError } from '../../engines/cel/language/cel-error.ts';
 import type { CelType } from '../../engines/cel/language/types.ts';
 import { requestTypes, Variables } from '../../engines/cel/variables.ts';
+import { Capture, captureReply } from '../lib/capture.ts';
 import { outgoingOf } from '../lib/outgoing.ts';
-import { Capture, captureReply } from './capture.ts';
 import { Delivery } from './delivery.ts';
-import { masksOf, printEvent } from './event.ts';
+import { MAX_BODY_BYTES, masksOf, printEvent } from './event.ts';
 import { type Identity, identityReader } from './identity.ts';
 import { type MoesifConfig, schema } from './schema.ts';
 
@@ -124,8 +124,8 @@ function begin(request: ClientRequest, identity: Identity, withBodies: boolean):
     uri: `${secure ? 'https' : 'http'}://${host}${path}${search === '' ? '' : `?${maskQuery(search)}`}`,
     headers: headers.copy(),
     identity,
-    requestBody: withBodies ? new Capture() : null,
-    responseBody: withBodies ? new Capture() : null,
+    requestBody: withBodies ? new Capture(MAX_BODY_BYTES) : null,
+    responseBody: withBodies ? new Capture(MAX_BODY_BYTES) : null,
     data: null,
     status: 0,
     responseHeaders: new HeaderBag(),

@@ -11,11 +11,12 @@ import { brokerBounds } from './broker.ts';
 import { clientBounds } from './client.ts';
 import { connectionBounds } from './connection.ts';
 import { pluginBounds } from './plugin.ts';
+import { recorderBounds } from './recorder.ts';
 
 /** All resources that clients, backends, brokers and plugins can fill, by party. */
 export const bounds: Readonly<Record<Side, readonly Bound[]>> = {
   client: [...connectionBounds, ...clientBounds],
-  backend: backendBounds,
+  backend: [...backendBounds, ...recorderBounds],
   broker: brokerBounds,
   plugin: pluginBounds,
 };

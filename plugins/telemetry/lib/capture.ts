@@ -1,16 +1,27 @@
 import { ByteStream, Pieces, type Reply } from '#contract';
 
-/** Maximum size of a reported body, in bytes. */
-export const MAX_BODY_BYTES = 256 * 1024;
-
 /** Captures the bytes of a body as it passes; discards them all once they exceed the limit. */
 export class Capture {
   #pieces: Pieces | null = new Pieces();
+  readonly limitBytes: number;
+  /** Number of bytes that have passed. */
+  length = 0;
+  /** Whether the body has passed completely. */
+  isComplete = false;
+
+  constructor(limitBytes: number) {
+    this.limitBytes = limitBytes;
+  }
 
   readonly add = (chunk: Uint8Array): void => {
+    this.length += chunk.length;
     this.#pieces?.add(chunk);
-    if (this.#pieces && this.#pieces.length > MAX_BODY_BYTES) this.drop();
+    if (this.isTooLong) this.drop();
   };
+
+  get isTooLong(): boolean {
+    return this.length > this.limitBytes;
+  }
 
   /** Discards the bytes, so that they are not reported. */
   drop(): void {
@@ -25,8 +36,13 @@ export class Capture {
 
 /** Captures the body of a reply as it is written. */
 export function captureReply({ body }: Reply, capture: Capture): void {
-  if (body instanceof Uint8Array) capture.add(body);
-  else if (body instanceof ByteStream) {
-    body.tap({ write: capture.add, end() {}, fail: () => capture.drop() });
+  if (body instanceof ByteStream) {
+    const end = () => {
+      capture.isComplete = true;
+    };
+    body.tap({ write: capture.add, end, fail: () => capture.drop() });
+    return;
   }
+  if (body) capture.add(body);
+  capture.isComplete = true;
 }

@@ -1,0 +1,131 @@
+import { type Data, type DataObject, isObject, maskTarget, parseExact, printJson, Query, setKey } from '#contract';
+
+/** Replacement for masked values. */
+const MASK = '***';
+
+/** Maximum nesting depth of JSON bodies that are recorded. */
+const MAX_DEPTH = 200;
+
+/** Names of headers and fields that contain credentials, or may. */
+const credential =
+  /secret|passw(?:or)?d|passphrase|private|token|credential|api[-_]?key|assertion|authorization|cookie|session|signature|jwt/i;
+
+/** Values that are credentials under any name: those of authentication schemes, and JSON Web Tokens. */
+const credentialValue = /^(?:basic|bearer|digest|negotiate|ntlm)\s|\beyJ[\w-]+\.[\w-]+\.[\w-]*/i;
+
+/** Masks credentials, and the named fields, in headers, queries and bodies. */
+export class Masks {
+  readonly #names: ReadonlySet<string>;
+  /** Whether bodies that cannot be searched may be recorded. */
+  readonly #keepsOpaque: boolean;
+
+  /** @param fields case-insensitive. @param more names of headers and parameters that contain API keys. */
+  constructor(fields: readonly string[], more: readonly string[] = []) {
+    this.#names = new Set([...fields, ...more].map((name) => name.toLowerCase()));
+    this.#keepsOpaque = fields.length === 0;
+  }
+
+  isMasked(name: string): boolean {
+    return credential.test(name) || this.#names.has(name.toLowerCase());
+  }
+
+  header(name: string, value: string): string {
+    return this.isMasked(name) || credentialValue.test(value) ? MASK : this.target(value);
+  }
+
+  /** Masks the query of a URL or request target. */
+  target(target: string): string {
+    const mark = target.indexOf('?');
+    return mark < 0 ? target : target.slice(0, mark + 1) + this.query(target.slice(mark + 1));
+  }
+
+  /** Masks an undecoded query or form. */
+  query(search: string): string {
+    const pairs = maskTarget(`?${search}`).slice(1).split('&');
+    return pairs.map((pair) => this.#pair(pair)).join('&');
+  }
+
+  #pair(pair: string): string {
+    const [parameter] = Query.parse(pair);
+    if (!parameter || !pair.includes('=')) return pair;
+    const [name, values] = parameter;
+    const isMasked = this.isMasked(name.replace(/\[\w*\]$/, '')) || credentialValue.test(values[0]!);
+    return isMasked ? `${pair.slice(0, pair.indexOf('='))}=${MASK}` : pair;
+  }
+
+  /**
+   * Masks a body.
+   * @returns null if credentials or named fields in the body cannot be found, so that it must be omitted.
+   */
+  body(bytes: Uint8Array, contentType: string): Uint8Array | null {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+    if (/\bapplication\/x-www-form-urlencoded\b/i.test(contentType)) return Buffer.from(this.query(text));
+    const data = parsed(text);
+    if (typeof data === 'object' && data !== null) return this.#data(data);
+    return this.#keepsOpaque && !/\bmultipart\/|[/+]json\b/i.test(contentType) ? opaque(bytes, text) : null;
+  }
+
+  /** Masks decoded data, as JSON; null if it is nested too deeply. */
+  #data(data: Data): Uint8Array | null {
+    const masked = this.#masked(data, MAX_DEPTH);
+    return masked === undefined ? null : Buffer.from(printJson(masked));
+  }
+
+  /** A copy with masked values; undefined for data that is nested too deeply. */
+  #masked(value: Data, depth: number): Data | undefined {
+    if (typeof value === 'string') return credentialValue.test(value) ? MASK : value;
+    if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
+    if (depth === 0) return undefined;
+    if (Array.isArray(value)) {
+      const items: Data[] = [];
+      for (const item of value) {
+        const masked = this.#masked(item, depth - 1);
+        if (masked === undefined) return undefined;
+        items.push(masked);
+      }
+      return items;
+    }
+    return this.#object(value as DataObject, depth);
+  }
+
+  #object(value: DataObject, depth: number): DataObject | undefined {
+    const copy: DataObject = {};
+    for (const key of Object.keys(value)) {
+      const inner = value[key]!;
+      const isMasked = this.isMasked(key) && inner !== null && typeof inner !== 'boolean';
+      const masked = isMasked ? MASK : this.#masked(inner, depth - 1);
+      if (masked === undefined) return undefined;
+      setKey(copy, key, masked);
+    }
+    return copy;
+  }
+}
+
+function opaque(bytes: Uint8Array, text: string): Uint8Array | null {
+  return credentialValue.test(text) ? null : bytes;
+}
+
+function parsed(text: string): Data | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return parseExact(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Fields that name headers or parameters with credentials, by component. */
+const naming: readonly (readonly [component: string, field: string])[] = [
+  ['auth/api-keys', 'identifier'],
+  ['auth/validator', 'auth_header_name'],
+  ['auth/introspection', 'auth_header_name'],
+];
+
+/** Headers and parameters that contain credentials under a name of the operator's choice. */
+export function credentialNames(components: Readonly<DataObject>): string[] {
+  return naming.flatMap(([component, field]) => {
+    const config = Object.hasOwn(components, component) ? components[component] : null;
+    const name = isObject(config) && Object.hasOwn(config, field) ? config[field] : null;
+    return typeof name === 'string' ? [name] : [];
+  });
+}

@@ -1,0 +1,36 @@
+import type { Bound } from './bound.ts';
+
+/** Recorded traffic, which clients and backends can fill. */
+export const recorderBounds: readonly Bound[] = [
+  {
+    holds: 'Recorded body (`telemetry/recorder`)',
+    limit: 'the setting in bytes',
+    setting: 'service: telemetry/recorder: max_body',
+    beyond: 'The body is omitted in the recording and marked; the client and the backend receive it unchanged.',
+    tests: ['telemetry/recorder omits and marks bodies above max_body, which pass unchanged'],
+  },
+  {
+    holds: 'Backend calls of a recording (`telemetry/recorder`)',
+    from: 'plugins/telemetry/recorder/recording.ts',
+    limit: '{MAX_CALLS} calls',
+    beyond: 'Further calls are counted in the recording, without their content.',
+    tests: ['telemetry/recorder records the first 100 backend calls of a request, and counts the others'],
+  },
+  {
+    holds: 'Recordings in memory (`telemetry/recorder`)',
+    limit: 'the setting in bytes, and `max_per_endpoint` recordings of an endpoint',
+    setting: 'service: telemetry/recorder: max_bytes',
+    beyond: 'The oldest recordings are dropped.',
+    tests: [
+      'recordings in memory drop the oldest of an endpoint above max_per_endpoint',
+      'recordings in memory stay within max_bytes, also when a recording is larger than that',
+    ],
+  },
+  {
+    holds: 'Recordings that wait to be written to the folder of `telemetry/recorder`',
+    from: 'plugins/telemetry/recorder/folder.ts',
+    limit: '{MAX_WAITING} recordings',
+    beyond: 'New items are dropped; one log line per second.',
+    tests: ['a folder of recordings writes at most 64 recordings that wait, and drops further ones'],
+  },
+];
