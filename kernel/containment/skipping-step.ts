@@ -123,7 +123,7 @@ class Pass<R extends object> {
     return other ?? Reply.failed(failure);
   }
 
-  /** Reply without the hook; null when that is impossible. */
+  /** Returns the reply as if the hook were not configured; null when that is impossible. */
   #skip(): Reply | Promise<Reply> | null {
     const reply = this.#reply;
     if (this.call.reason) return Reply.failed(toCallError(this.call.reason));

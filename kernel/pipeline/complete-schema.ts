@@ -90,7 +90,7 @@ interface Component {
   readonly level: Level;
   readonly namespace: Namespace;
   readonly oldNames: readonly string[];
-  /** Key in the definitions. */
+  /** Key of the schema in the published definitions. */
   readonly key: string;
   readonly schema: JsonSchema;
 }

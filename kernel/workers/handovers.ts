@@ -9,7 +9,7 @@ interface PortMessage {
   readonly key?: string;
   readonly errno?: number | null;
   readonly seq?: number;
-  /** The `seq` that this is the response to. */
+  /** Sequence number (`seq`) of the message to which this one is the response. */
   readonly ack?: number;
   accepted?: boolean;
 }
