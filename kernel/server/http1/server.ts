@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type ServiceConfig, timerMs } from '#contract';
+import { boundToOwner, type ServiceConfig, timerMs } from '#contract';
 import { pauseOf } from '../port/progress.ts';
 import type { LogRefusedQuery } from '../port/refused-queries.ts';
 import { portTimeouts } from '../port/timeouts.ts';
@@ -52,15 +52,16 @@ export function createHttp1(
   const rules: ConnectionRules = { serve, logRefusedQuery, ...connectionLimits(config), closing: false };
   const connections = new Map<Duplex, Connection>();
   let watching: NodeJS.Timeout | undefined;
-  /** Checks all open connections periodically, which costs nothing per request. */
-  const watch = (): void => {
+  /** Checks all open connections periodically, for the server and not for the client or change that starts it. */
+  const watch = boundToOwner((): void => {
     clearTimeout(watching);
     if (rules.sendTimeoutMs > 0) watching = setTimeout(look, pauseOf(rules.sendTimeoutMs)).unref();
-  };
+  });
   const look = (): void => {
+    // First, so that an error does not end the checks.
+    watch();
     const now = performance.now();
     for (const connection of connections.values()) connection.checkProgress(now);
-    watch();
   };
   const release = (socket: Duplex): void => {
     connections.delete(socket);

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { createServer, type Server, type Socket } from 'node:net';
 import { extname } from 'node:path';
 import type { Log, ServiceConfig } from '#contract';
-import { beginOwned } from '../../contract/internal.ts';
+import { beginOwned, boundToOwner } from '../../contract/internal.ts';
 import type { ServerTls } from '../../runtime/tls.ts';
 import { createHttp1, type Http1 } from '../http1/server.ts';
 import { protocolOf, SwitchingResponse } from '../http1/upgrade.ts';
@@ -84,6 +84,8 @@ class Dispatch implements Protocols {
   readonly #retired = new Set<Http1>();
   /** Connections whose PROXY protocol header is incomplete, and plain-text connections whose protocol is not yet known. */
   readonly #unknown = new Set<Socket>();
+  /** Creates servers for the owner of the port, not for a change that needs another one. */
+  readonly #forPort = boundToOwner(<T>(create: () => T) => create());
   readonly #logRefusedQuery: LogRefusedQuery;
   readonly #limitConnections: (config: ServiceConfig) => void;
 
@@ -147,7 +149,7 @@ class Dispatch implements Protocols {
   }
 
   #createHttp1(config: ServiceConfig): Http1 {
-    const http1 = createHttp1(config, this.#serving.serve, this.#logRefusedQuery);
+    const http1 = this.#forPort(() => createHttp1(config, this.#serving.serve, this.#logRefusedQuery));
     const { server } = http1;
     decideUpgrades(
       server,
@@ -224,7 +226,10 @@ class Dispatch implements Protocols {
   #openHttp2(settings: PortSettings): Http2 | null {
     const { config, tls, http2Type } = settings;
     if (!tls && !speaksHttp2(config, http2Type)) return null;
-    return http2Module().createHttp2(config, onlyType(settings), this.#serving.serveHttp2, this.#logRefusedQuery);
+    const { createHttp2 } = http2Module();
+    return this.#forPort(() =>
+      createHttp2(config, onlyType(settings), this.#serving.serveHttp2, this.#logRefusedQuery),
+    );
   }
 
   #retire(next: Http1): void {

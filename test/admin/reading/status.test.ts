@@ -60,6 +60,7 @@ describe('GET /v1/status', () => {
       endpoints: 1,
       internalErrors: 0,
       guard: null,
+      secrets: { inUse: 0, failing: [] },
       watch: { enabled: false, files: 0, mode: null },
       requiresRestart: [],
     });

@@ -26,6 +26,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   // Accepts connections: each is an owner from its first event on.
   'kernel/server/port/protocols.ts': ['client connection', 'process'],
   // Looks at all connections of the port.
+  'kernel/server/http1/server.ts': ['client connection', 'request', 'process'],
   'kernel/server/http2/lost-connections.ts': ['process'],
   'kernel/values/': ['process'],
   'kernel/workers/': ['worker', 'process'],
