@@ -8,6 +8,7 @@ import { match } from './match.ts';
 import { metrics } from './metrics.ts';
 import { adminOpenapi, openapi } from './openapi.ts';
 import { emptyCache, liftSuspension, plugins } from './plugins.ts';
+import { recordings } from './recordings.ts';
 import { routes } from './routes.ts';
 import { schema, schemaOfComponent } from './schema.ts';
 import { status } from './status.ts';
@@ -29,6 +30,7 @@ export const reading: readonly Operation[] = [
   adminOpenapi,
   workers,
   generations,
+  recordings,
   readLogging,
   setLogging,
   drain,

@@ -23,6 +23,7 @@ const commands: Readonly<Record<string, Load>> = {
   reload: async () => (await import('./commands/reload.ts')).reload,
   rollback: async () => (await import('./commands/rollback.ts')).rollback,
   history: async () => (await import('./commands/history.ts')).history,
+  record: async () => (await import('./commands/record.ts')).record,
   events: async () => (await import('./commands/events.ts')).events,
   version: async () => (await import('./commands/version.ts')).version,
 };

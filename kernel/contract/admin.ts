@@ -14,7 +14,7 @@ export const scopeMeanings: Readonly<Record<AdminScope, string>> = {
   check: 'check and compare configurations with the plugins that are already loaded, without opening other files',
   write: 'apply and roll back configurations; includes check, which may then load other plugins and open files',
   ops: 'drain, resume and stop the gateway, override the log level, empty caches and lift suspensions of plugins',
-  secrets: 'show secrets in plaintext that read shows masked',
+  secrets: 'show secrets in plaintext that read shows masked, and recorded traffic',
 };
 
 const meanings = adminScopes.map((scope) => `${scope}: ${scopeMeanings[scope]}`).join('. ');

@@ -105,6 +105,7 @@ export {
   meters,
   type UpDownCounter,
 } from './meter.ts';
+export type { Mirror, MirrorOptions } from './mirror.ts';
 export type {
   ClientHandler,
   HandlerFactory,
@@ -142,8 +143,6 @@ export type {
   EndpointSite,
   Events,
   HandlerPlace,
-  Mirror,
-  MirrorOptions,
   OpenPort,
   PortAddress,
   PortHandler,

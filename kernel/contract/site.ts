@@ -10,6 +10,7 @@ import type { HttpOptions } from './http.ts';
 import type { Log } from './log.ts';
 import type { LogSinks } from './logging.ts';
 import type { PipeRequest, Reply } from './message.ts';
+import type { Mirror, MirrorOptions } from './mirror.ts';
 import type { Pattern, Patterns } from './pattern.ts';
 import type { Port } from './port.ts';
 import type { Readiness } from './readiness.ts';
@@ -92,23 +93,6 @@ export interface HandlerPlace {
 export interface OpenPort {
   /** Listening port; 0 before it is open, and in processes that do not open it. */
   readonly port: number;
-}
-
-/** Synchronization of a value that every process has a copy of. */
-export interface MirrorOptions<T, Change extends Data | Uint8Array> {
-  open(): T;
-  /** Applies a change to a copy. Called in every process, in the same order for changes of one process. */
-  apply(value: T, change: Change): void;
-  /** Creates a change that turns a fresh value into this one, for a process that starts. */
-  snapshot(value: T): Change;
-}
-
-/** A value that every process has a copy of. */
-export interface Mirror<T, Change> {
-  /** Copy of this process. */
-  readonly value: T;
-  /** Changes the copy of this process at once, and the copies of other processes shortly afterwards. */
-  change(change: Change): void;
 }
 
 /**
@@ -234,6 +218,12 @@ export interface Site<Config> {
    * names are emptied together. @param empty called in the process that owns the configuration; must be synchronous.
    */
   cache(name: string, empty: () => void): void;
+  /**
+   * Offers recorded traffic to `GET /v1/recordings` of the admin API.
+   * @param latest returns the latest recordings as a HAR file. Called in the process that owns the configuration; must
+   * be synchronous.
+   */
+  recordings(latest: (count: number) => string): void;
   /** Current health entries of all components. */
   reports(): DataObject;
   /** Called once, after the last call of this configuration has finished, in reverse order of registration. */

@@ -57,6 +57,8 @@ export interface Operations extends Gateway {
   join(participant: Participant): () => void;
   /** Empties all caches with a name, in every process. @returns false if no component has a cache with that name. */
   emptyCache(name: string): boolean;
+  /** The latest recorded requests as a HAR file; null if no component records traffic. */
+  recordings(count: number): string | null;
   /** Faults of plugins from files, and the suspended ones, across all processes; may be slightly stale. */
   readonly containment: Pick<Containment, 'records' | 'lift'>;
   /** Uncaught errors in the gateway's own code. */

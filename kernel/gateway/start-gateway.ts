@@ -150,9 +150,11 @@ export class RunningGateway implements Operations {
   }
 
   emptyCache(name: string): boolean {
-    const all = this.generations.current.runtime.caches.get(name) ?? [];
-    for (const empty of all) empty();
-    return all.length > 0;
+    return this.generations.current.runtime.emptyCache(name);
+  }
+
+  recordings(count: number): string | null {
+    return this.generations.current.runtime.recordings[0]?.(count) ?? null;
   }
 
   /** Components that the serving configuration may name; before the first configuration, the built-in ones. */

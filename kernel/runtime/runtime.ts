@@ -103,6 +103,18 @@ export class Runtime {
     return new Map([...caches].map(([name, all]) => [name, all.map(([, empty]) => empty)]));
   }
 
+  /** Empties all caches with a name. @returns false if no component has a cache with that name. */
+  emptyCache(name: string): boolean {
+    const all = this.caches.get(name) ?? [];
+    for (const empty of all) empty();
+    return all.length > 0;
+  }
+
+  /** Functions that return the recorded traffic of components. */
+  get recordings(): Registered['recordings'] {
+    return listed(this.#registering, 'recordings');
+  }
+
   /** Objects that were passed to plugins from files of the configuration. */
   get sites(): Registered['sites'] {
     return listed(this.#registering, 'sites');

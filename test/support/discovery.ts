@@ -13,9 +13,10 @@ import {
 } from '#contract';
 import { DeniedAddresses, silentEvents, silentLog } from '../../kernel/contract/internal.ts';
 import { createPatterns } from '../../kernel/patterns/patterns.ts';
+import type { Build } from '../../kernel/pipeline/attach/build.ts';
 import { Offers } from '../../kernel/pipeline/attach/offers.ts';
 import { Reads } from '../../kernel/pipeline/attach/reads.ts';
-import { type Build, createSite } from '../../kernel/pipeline/attach/site.ts';
+import { createSite } from '../../kernel/pipeline/attach/site.ts';
 import { RefCountedCache } from '../../kernel/runtime/kept/ref-counted-cache.ts';
 import { Scope } from '../../kernel/runtime/kept/scope.ts';
 import { silentSinks } from '../../kernel/testing/index.ts';

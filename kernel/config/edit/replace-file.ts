@@ -16,16 +16,17 @@ export interface Draft {
 /**
  * Writes a text to a file atomically: readers see the old file or the new one, never a part. Follows symbolic links,
  * keeps mode and byte order mark, and does not write an unchanged file.
+ * @param newMode mode of a file that does not exist yet. Default: as usual for the user.
  * @returns true if the file was written. @throws the system's error; the file is then unchanged.
  */
-export async function replaceFile(path: string, text: string): Promise<boolean> {
-  const draft = await draftFile(path, text);
+export async function replaceFile(path: string, text: string, newMode?: number): Promise<boolean> {
+  const draft = await draftFile(path, text, newMode);
   await draft?.commit();
   return draft !== null;
 }
 
 /** Prepares a `replaceFile`: everything except the replacement itself. @returns null if nothing would change. */
-export async function draftFile(path: string, text: string): Promise<Draft | null> {
+export async function draftFile(path: string, text: string, newMode?: number): Promise<Draft | null> {
   const target = await realpath(path).catch(ifMissing(path));
   const old = await readFile(target, 'utf8').catch(ifMissing(null));
   const content = old?.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK + text : text;
@@ -41,7 +42,7 @@ export async function draftFile(path: string, text: string): Promise<Draft | nul
       throw error;
     }
   };
-  await orAbort(() => writeDraft(draft, content, mode ?? 0o666 & ~process.umask()));
+  await orAbort(() => writeDraft(draft, content, mode ?? newMode ?? 0o666 & ~process.umask()));
   return { content, commit: () => orAbort(() => rename(draft, target)), abort };
 }
 

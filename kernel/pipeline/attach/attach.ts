@@ -22,11 +22,12 @@ import {
   unusedOptions,
 } from '../../config/index.ts';
 import { unreadableFile } from '../../contract/internal.ts';
+import type { Build } from './build.ts';
 import { attachContained } from './guards.ts';
 import type { Location } from './location.ts';
 import { HOLDERS } from './namespaces.ts';
 import type { Reads } from './reads.ts';
-import { type Build, createSite } from './site.ts';
+import { createSite } from './site.ts';
 
 /** A plugin with its attachment at one place. */
 export interface Attached<A> {

@@ -29,6 +29,7 @@ import { balance } from '../backend/balance.ts';
 import type { AddCertificateHeader } from '../request/client-certificate.ts';
 import { type BackendStages, stagesOfBackend } from '../steps/stages.ts';
 import { type Attached, attach, collecting, isUnread, onlyClaim, reportHidden } from './attach.ts';
+import type { Build } from './build.ts';
 import { attachContained, guardsAt } from './guards.ts';
 import { openHosts } from './hosts.ts';
 import type { CompilePipe, NamedHost } from './location.ts';
@@ -37,7 +38,7 @@ import { byDependency, type Offers } from './offers.ts';
 import { findProtocol, warnOfIdle } from './protocol.ts';
 import { Reads } from './reads.ts';
 import { sandboxed } from './sandboxed-protocol.ts';
-import { type Build, createSite } from './site.ts';
+import { createSite } from './site.ts';
 import { nameHosts } from './upstreams.ts';
 
 /** Context shared by all endpoints of one build. */
@@ -264,9 +265,8 @@ export function findEncoding(
     const candidate = registry.encoding(known);
     return !candidate || canBe(candidate);
   });
-  const { config } = build;
-  if (use === 'read' || name !== config.output_encoding) build.errors.push(unknownEncoding(name, pointer, use, able));
-  else build.errors.push(unknownDefault(config, able));
+  const isOwn = use === 'read' || name !== build.config.output_encoding;
+  build.errors.push(isOwn ? unknownEncoding(name, pointer, use, able) : unknownDefault(build.config, able));
   return undefined;
 }
 

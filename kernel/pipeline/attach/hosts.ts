@@ -5,9 +5,10 @@ import { runAs } from '../../contract/internal.ts';
 import { socketOfHost } from '../../net/address-range.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { collecting } from './attach.ts';
+import type { Build } from './build.ts';
 import { guardsAt } from './guards.ts';
 import type { Location } from './location.ts';
-import { type Build, createSite } from './site.ts';
+import { createSite } from './site.ts';
 
 /**
  * Opens the discovery that a backend's `sd` refers to.

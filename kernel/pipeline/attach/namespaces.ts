@@ -1,7 +1,7 @@
 import { ConfigError, type Data, findNear, type Level, type Namespace, type Place, type Plugin } from '#contract';
 import { joinPointer, notSupportedYet, supportedRelatives } from '../../config/index.ts';
 import type { Registry } from '../../registry/registry.ts';
-import type { Build } from './site.ts';
+import type { Build } from './build.ts';
 
 /** A namespace found in an `extra_config`, with its plugin. */
 export interface ConfiguredPlugin {

@@ -2,8 +2,8 @@ import { type AtBackend, ConfigError, type Encoding, httpSigners } from '#contra
 import { joinPointer } from '../../config/index.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { type Attached, attach } from './attach.ts';
+import type { Build } from './build.ts';
 import type { Location } from './location.ts';
-import type { Build } from './site.ts';
 
 /**
  * Returns the protocol of a backend: that of an attached component, or HTTP. Codes: BACKEND_PROTOCOLS,

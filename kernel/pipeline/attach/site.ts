@@ -5,104 +5,26 @@ import {
   type BackendSite,
   type ClientRequest,
   ConfigError,
-  type Data,
-  type DataObject,
   type EndpointConfig,
   httpSigners,
   type Log,
-  type Mirror,
-  type MirrorOptions,
-  type OpenPort,
   type PipeConfig,
   type Plugin,
-  type PortAddress,
-  type PortHandler,
   type Role,
-  type Run,
-  type ServiceConfig,
-  type Services,
   type Site,
   type Step,
-  type TakeToken,
-  type TokenPool,
 } from '#contract';
-import { type KnownPlugins, parsePointer, valueAt } from '../../config/index.ts';
+import { parsePointer, valueAt } from '../../config/index.ts';
 import type { PlaceGuards } from '../../containment/place-guards.ts';
 import { boundToOwner } from '../../contract/internal.ts';
 import { ownerOf } from '../../registry/registry.ts';
 import { compilePattern, compileText } from '../request/compile-text.ts';
-import type { EndpointTraffic } from '../traffic/endpoint-traffic.ts';
-import type { CallCounter } from '../traffic/in-flight.ts';
-import type { StreamLease } from '../traffic/stream-lease.ts';
-import { attachHandler, type Contains, guardsAt, noteSite } from './guards.ts';
+import type { Build, Question } from './build.ts';
+import { attachHandler, guardsAt, noteSite } from './guards.ts';
 import { configOfHttp } from './http-config.ts';
 import { atRoot, type Location } from './location.ts';
 import type { Reads } from './reads.ts';
-import { type NamedUpstream, nameUpstream } from './upstreams.ts';
-
-/** Messages between the processes that share a value. */
-type Question = Data | Uint8Array;
-
-/** Resources and findings of one build of a configuration, collected while plugins attach. */
-export interface Build extends Contains {
-  readonly config: ServiceConfig;
-  readonly services: Services;
-  /** Declarations of the gateway's plugins about themselves. */
-  readonly known: KnownPlugins;
-  readonly role: Role;
-  readonly errors: ConfigError[];
-  /** Warnings about parts attached here; `noticed` has those about the configuration as a whole. */
-  readonly warnings: ConfigError[];
-  readonly noticed: ConfigError[];
-  /** Upstream servers in the configuration; null when they are not recorded. */
-  readonly upstreams: NamedUpstream[] | null;
-  readonly warmups: ((signal: AbortSignal) => Promise<void>)[];
-  /** As in `Site`, but with the owner's name; the same applies to the following methods. */
-  keep<T>(owner: string, key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T;
-  share<T>(
-    owner: string,
-    key: Data,
-    open: () => T,
-    use: (value: T, question: Question) => Question,
-    close?: (value: T) => void | Promise<void>,
-  ): (question: Question) => Question | Promise<Question>;
-  lease<T>(owner: string, key: Data, pool: TokenPool<T>): TakeToken;
-  mirror<T, Change extends Question>(owner: string, key: Data, options: MirrorOptions<T, Change>): Mirror<T, Change>;
-  listen(owner: string, pointer: string, address: PortAddress, handler: PortHandler): OpenPort;
-  start(run: Run, where: 'owner' | 'each', holdsPort: boolean): void;
-  health(name: string, check: () => Data): void;
-  cache(name: string, empty: () => void): void;
-  readonly reports: () => DataObject;
-  /** See `Site`; may be detached from the build. Throws an `UnreadFile` when only the document is examined. */
-  readonly read: (path: string) => Uint8Array;
-  readonly list: (path: string) => readonly string[];
-  readonly isDirectory: (path: string) => boolean;
-  readonly dispatch: Step<ClientRequest>;
-  /** The runtime that serves the configuration; null during the build. */
-  readonly calls: CallCounter | null;
-  /** The plugin that calls backends over HTTP. */
-  readonly defaultProtocol: Plugin;
-  /** Configuration values, files and ports that the attachments of this build read. */
-  readonly reads: Reads;
-  defer(dispose: () => void | Promise<void>): void;
-  /** Returns this build for one endpoint: its resources are held for as long as the endpoint has streams. */
-  forEndpoint(): { readonly build: Build; readonly hold: StreamLease };
-  /** Returns this build for parts shared by several endpoints. */
-  forShared(): SharedBuild;
-  /** Returns the traffic counters of an endpoint and its backends, kept while any configuration contains it. */
-  traffic(endpoint: EndpointConfig, hold: StreamLease): EndpointTraffic;
-  /** Whether anything other than resources was registered here, such as a warning or a task. */
-  readonly hasRegistered: boolean;
-}
-
-/** Parts shared by several endpoints: held until the last of them is released. */
-export interface SharedBuild {
-  readonly build: Build;
-  /** Returns the lease of an endpoint without other resources. */
-  lease(): StreamLease;
-  /** Called after the last endpoint has been added. */
-  release(): Promise<void>;
-}
+import { nameUpstream } from './upstreams.ts';
 
 /** Creates the site of one namespace at one place, with the endpoint and backend of the place, if any. */
 export function createSite(build: Build, plugin: Plugin, config: unknown, stance: Location): BackendSite<unknown> {
@@ -250,6 +172,10 @@ class PlaceSite implements Site<unknown> {
 
   get cache(): Site<unknown>['cache'] {
     return (name, empty) => this.#build.cache(name, empty);
+  }
+
+  get recordings(): Site<unknown>['recordings'] {
+    return (latest) => this.#build.recordings(latest);
   }
 
   get reports(): Site<unknown>['reports'] {

@@ -23,7 +23,7 @@ import {
   findEncoding,
   messageHooks,
 } from '../attach/attachments.ts';
-import type { Build } from '../attach/site.ts';
+import type { Build } from '../attach/build.ts';
 import { type BackendPlace, missingValue, placeOf } from '../backend/backend.ts';
 import { choiceOf, firstChosen, onCondition } from '../backend/choice.ts';
 import { type Shadow, withShadows } from '../backend/shadow.ts';

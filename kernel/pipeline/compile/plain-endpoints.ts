@@ -1,7 +1,7 @@
 import type { EndpointConfig } from '#contract';
 import type { Registry } from '../../registry/registry.ts';
 import type { EndpointContext } from '../attach/attachments.ts';
-import type { Build, SharedBuild } from '../attach/site.ts';
+import type { Build, SharedBuild } from '../attach/build.ts';
 import { describeMerge } from '../response/describe-merge.ts';
 import { type AttachedPipe, attachPipe } from './pipe.ts';
 import { PlainRoute, type SharedPipe } from './plain-route.ts';

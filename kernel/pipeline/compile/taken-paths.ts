@@ -1,7 +1,7 @@
 import { ConfigError, type OwnRoute, type Plugin } from '#contract';
 import { joinPointer, parseSegment, readSegment } from '../../config/index.ts';
 import { ANY } from '../../contract/internal.ts';
-import type { Build } from '../attach/site.ts';
+import type { Build } from '../attach/build.ts';
 import type { Route } from './route.ts';
 
 /** A path that a plugin handles itself. */

@@ -1,6 +1,6 @@
 import { type BackendConfig, ConfigError, type EndpointConfig, Query } from '#contract';
 import { joinPointer } from '../../config/index.ts';
-import type { Build } from '../attach/site.ts';
+import type { Build } from '../attach/build.ts';
 import type { Route } from '../compile/route.ts';
 
 /**

@@ -19,8 +19,8 @@ import {
 } from '#contract';
 import type { FaultMeter } from '../../containment/hook-guard.ts';
 import { boundToOwner } from '../../contract/internal.ts';
+import type { Build, SharedBuild } from '../../pipeline/attach/build.ts';
 import { Reads } from '../../pipeline/attach/reads.ts';
-import type { Build, SharedBuild } from '../../pipeline/attach/site.ts';
 import { EndpointTraffic } from '../../pipeline/traffic/endpoint-traffic.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { EndpointLease } from '../kept/endpoint-lease.ts';
@@ -223,6 +223,10 @@ export class ScopedBuild implements Build {
 
   cache(name: string, empty: () => void): void {
     this.holding.registers.caches.push([name, empty]);
+  }
+
+  recordings(latest: (count: number) => string): void {
+    this.holding.registers.recordings.push(latest);
   }
 
   get reports(): Build['reports'] {

@@ -38,6 +38,8 @@ export interface Registered {
   readonly health: Map<string, () => Data>;
   /** Functions that empty the caches, by name. */
   readonly caches: (readonly [name: string, empty: () => void])[];
+  /** Functions that return recorded traffic. */
+  readonly recordings: ((count: number) => string)[];
   /** Operations that other processes run on shared values of this process, by operation id. */
   readonly shared: Map<string, (question: Question) => Question>;
   /** Ports by address. */
@@ -76,6 +78,7 @@ export class Holding extends Scope {
       starts: [],
       health: none,
       caches: [],
+      recordings: [],
       shared: none,
       ports: none,
       handlerUses: [],
@@ -157,7 +160,7 @@ export function joined<K extends 'health' | 'shared'>(holdings: Iterable<Holding
 }
 
 /** Concatenates the registrations of several parts. */
-export function listed<K extends 'caches' | 'handlerUses' | 'sites' | 'warnings'>(
+export function listed<K extends 'caches' | 'handlerUses' | 'recordings' | 'sites' | 'warnings'>(
   holdings: Iterable<Holding>,
   kind: K,
 ): Registered[K] {

@@ -11,8 +11,8 @@ export const plugin = definePlugin({
   places: [
     atService(schema, (site) => {
       const { sample_rate: rate, max_body: maxBody } = site.config;
-      if (rate === 0) return {};
       const keep = keeper(site);
+      if (rate === 0) return {};
       return {
         request: (next) => (request, call) => {
           if (Math.random() >= rate || call.get(recordingSlot)) return next(request, call);

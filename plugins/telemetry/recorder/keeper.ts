@@ -42,16 +42,24 @@ function openStore(
 ): (kept: Data) => Data | Promise<Data> {
   const { max_bytes: maxBytes, max_per_endpoint: maxPerEndpoint } = site.config;
   const write = openFolder(site, warn);
-  return site.share(
+  const version = site.use('version');
+  const ask = site.share(
     ['ring'],
     () => new Ring(),
     (ring, question) => {
+      if (typeof question === 'number') {
+        const latest = ring.latest(question).map(({ entries }) => entries);
+        return printHar(latest, version);
+      }
       const kept = question as unknown as Kept;
       ring.add(kept, { maxBytes, maxPerEndpoint });
       write?.(kept);
       return null;
     },
   );
+  // Called in the process that owns the ring, where the response is not a promise.
+  site.recordings((count) => ask(count) as string);
+  return ask;
 }
 
 function openFolder(site: Site<RecorderConfig>, warn: (message: () => string) => void): ((kept: Kept) => void) | null {

@@ -94,6 +94,10 @@ export const calls: Readonly<Record<string, Calls>> = {
     409: { path: '/v1/resume', ask: { method: 'POST' }, at: 'ending' },
   },
   'POST /v1/stop': { 202: { path: '/v1/stop', ask: { method: 'POST' } } },
+  'GET /v1/recordings': {
+    200: { path: '/v1/recordings?limit=5', at: 'recording' },
+    404: { path: '/v1/recordings' },
+  },
   'DELETE /v1/caches/{name}': {
     204: { path: '/v1/caches/http', ask: { method: 'DELETE' }, at: 'caching' },
     404: { path: '/v1/caches/http', ask: { method: 'DELETE' } },

@@ -31,6 +31,12 @@ export const setups = {
     const backend = endpoint!.backend.map((one) => ({ ...one, extra_config: { 'qos/http-cache': {} } }));
     return open({ ...rest, endpoints: [{ ...endpoint, backend }] });
   },
+  /** A gateway that has recorded a request. */
+  async recording() {
+    const setup = await open({ ...config(), extra_config: { 'telemetry/recorder': { sample_rate: 1 } } });
+    await setup.one.gateway.inject('/nowhere');
+    return setup;
+  },
   /** A gateway with a plugin that was suspended after a failure. */
   async failing() {
     const fail = (): never => {

@@ -1,4 +1,5 @@
 import { deepEqual, doesNotMatch, equal, match } from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
 import { makeCertificates } from '../../../support/certificates.ts';
 import { createFolder, type Folder, sluiceIn } from '../command.ts';
 import { type AdminServer, type Reply, startAdminServer } from './admin-server.ts';
@@ -260,6 +261,45 @@ describe('a command to a running gateway', function () {
       const { out } = await responding('GET /v1/revisions/2', [200, revisions.revisions[1]], 'history', '2');
       match(out, /^reason {4}GET \/a: errors rose/m);
       match(out, /^message {3}longer timeouts$/m);
+    });
+  });
+
+  describe('record', () => {
+    const entry = { request: { method: 'GET', url: 'http://a/' }, response: { status: 200 } };
+    const har = { log: { entries: [entry, { ...entry, _sluice: { backend: 0 } }] } };
+
+    it('saves the recorded requests in a file with mode 0600', async () => {
+      server.on('GET /v1/recordings', [200, har]);
+      const file = folder.path('traffic.har');
+      const { code, out } = await call('record', '-n', '500', '-o', file);
+      deepEqual([code, out], [0, `${file}: 1 request, 1 call of backends\n`]);
+      equal(server.calls[0]!.line, 'GET /v1/recordings?limit=500');
+      deepEqual(JSON.parse(readFileSync(file, 'utf8')), har);
+      equal(statSync(file).mode & 0o777, 0o600);
+    });
+
+    it('writes to standard output without -o', async () => {
+      const { code, out } = await responding('GET /v1/recordings', [200, har], 'record');
+      deepEqual([code, JSON.parse(out)], [0, har]);
+    });
+
+    it('exits 1 if no component records traffic, and for a response that is not a recording', async () => {
+      const missing = { title: 'Not found', status: 404, detail: 'no component records traffic' };
+      const { code, err } = await responding('GET /v1/recordings', [404, missing], 'record');
+      deepEqual([code, err], [1, 'ERROR no component records traffic\n']);
+      equal((await responding('GET /v1/recordings', [200, { log: null }], 'record')).code, 1);
+      equal((await responding('GET /v1/recordings', [200, []], 'record')).code, 1);
+    });
+
+    it('reports a file that cannot be written', async () => {
+      server.on('GET /v1/recordings', [200, har]);
+      const { code, err } = await call('record', '-o', folder.path('missing/traffic.har'));
+      equal(code, 1);
+      match(err, /traffic\.har/);
+    });
+
+    it('rejects -n 0 as a usage error', async () => {
+      equal((await call('record', '-n', '0')).code, 2);
     });
   });
 

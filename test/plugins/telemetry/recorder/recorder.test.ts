@@ -202,6 +202,19 @@ describe('telemetry/recorder', () => {
     deepEqual(stage.files(), []);
   });
 
+  it('keeps the latest recordings in memory, across a reload, for the admin API', async () => {
+    await stage.start(answer);
+    for (const id of ['1', '2']) await stage.gateway.inject(`/users/${id}`);
+    await stage.recorded(2);
+    await stage.gateway.reload(stage.config({ sample_rate: 0 }));
+    const har = JSON.parse(stage.gateway.recordings(1)!) as { log: { version: string; entries: Entry[] } };
+    deepEqual([har.log.version, har.log.entries.length], ['1.2', 3]);
+    match(har.log.entries[0]!.request.url, /\/users\/2$/);
+    const { extra_config: _, ...plain } = stage.config() as { extra_config: object };
+    await stage.gateway.reload(plain);
+    equal(stage.gateway.recordings(1), null);
+  });
+
   it('writes files whose backend calls are mocks of tests', async () => {
     await stage.start(answer);
     await stage.gateway.inject('/users/7?token=abc');

@@ -2,7 +2,7 @@ import { equal } from 'node:assert/strict';
 import { until } from '../../../support/conditions.ts';
 import { json } from '../../../support/gateway.ts';
 import { bundledProgram } from '../../../support/programs.ts';
-import { RecordingStage } from './fixture.ts';
+import { type Entry, RecordingStage } from './fixture.ts';
 
 const program = bundledProgram();
 
@@ -19,6 +19,8 @@ describe('telemetry/recorder in several workers', function () {
       await fetch(`http://127.0.0.1:${port}/users/${at}`, { headers: { connection: 'close' } });
     }
     await until(() => stage.files().length === 20);
+    const har = JSON.parse(stage.gateway.recordings(5)!) as { log: { entries: Entry[] } };
+    equal(new Set(har.log.entries.map(({ _sluice }) => _sluice.id)).size, 5);
     equal(new Set(stage.files().map((file) => stage.entriesOf(file)[0]!.request.url)).size, 20);
   });
 });
