@@ -66,8 +66,10 @@ export class DisconnectTestbed {
     await until(() => this.#running === 0);
   }
 
-  async ask(given: Case): Promise<number> {
-    return (await this.respond(given)).statusCode;
+  /** Status of the response; for a server error, with the log. */
+  async ask(given: Case): Promise<number | string> {
+    const { statusCode } = await this.respond(given);
+    return statusCode < 500 ? statusCode : `${statusCode}\n${this.#sinks.lines.join('')}`;
   }
 
   respond({ method = 'GET', headers = {}, payload = '' }: Case) {
