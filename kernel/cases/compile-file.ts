@@ -11,7 +11,7 @@ import type { Test } from './test.ts';
 
 /** The content of a file with tests, ready to run. */
 export interface CompiledFile {
-  /** Whether the file is a spec of KrakenD: specs of one run share a gateway. */
+  /** Whether the file is a spec in KrakenD's format. All specs of a run share one gateway. */
   readonly isSpec: boolean;
   /** Mocks of all tests. */
   readonly mocks: readonly Mock[];

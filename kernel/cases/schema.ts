@@ -117,11 +117,19 @@ const expectedRequest = {
       description: 'Query parameters: all of them, with their values. Default: not checked.',
     },
     headers: expectedHeaders,
-    body: { type: 'any', description: 'Exact body, as in `expect`. Default: not checked.' },
-    body_contains: { type: 'any', description: 'Part of the body, as in `expect`. Default: not checked.' },
+    body: {
+      type: 'any',
+      description: 'Exact request body, with the same rules as `body` in `expect`. Default: not checked.',
+    },
+    body_contains: {
+      type: 'any',
+      description:
+        'Part of the request body, with the same rules as `body_contains` in `expect`. Default: not checked.',
+    },
     body_matches: {
       type: 'string',
-      description: 'Regular expression of the body, as in `expect`. Default: not checked.',
+      description:
+        'Regular expression that the request body must match, with the same rules as `body_matches` in `expect`. Default: not checked.',
     },
   },
 } as const satisfies Schema;

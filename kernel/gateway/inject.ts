@@ -6,7 +6,7 @@ import type { Generations } from '../control/generations.ts';
 /** Handles a request without a socket. @throws GatewayError INJECT_OPTIONS for a request that is not valid. */
 export async function injectInto(serve: Generations['serve'], request: InjectOptions | string): Promise<Response> {
   demandRequest(request);
-  // Loaded on first use: a gateway that serves the network never needs it.
+  // Loaded on first use: a gateway that listens on a port never needs this library.
   const { inject } = await import('light-my-request');
   return new Promise((resolve, reject) => {
     try {

@@ -18,13 +18,13 @@ export interface PluginView {
   readonly file: string | null;
   /** Hash of the file and its imports; null for built-in plugins. */
   readonly hash: string | null;
-  /** All names that a configuration may use for it. */
+  /** All names under which a configuration can use the plugin. */
   readonly namespaces: readonly Namespace[];
-  /** Places where the serving configuration uses it. */
+  /** Places in the active configuration where the plugin is used. */
   readonly places: readonly FilePosition[];
   /** Number of active instances: one for each place in each active configuration. */
   readonly instances: number;
-  /** Number of calls to the endpoints that use it. */
+  /** Number of calls to the endpoints that use the plugin. */
   readonly calls: number;
   /** Number of these calls with a status of 500 or above. */
   readonly errors: number;

@@ -1,6 +1,6 @@
 import type { Clock } from '#contract';
 
-/** The gateway's monotonic clock, which tests can move forward: limits, caches with a clock and breakers follow it. */
+/** The gateway's monotonic clock, which tests can move forward. Rate limits, caches that use this clock, and circuit breakers follow it. */
 export class SandboxClock implements Clock {
   #aheadMs = 0;
 

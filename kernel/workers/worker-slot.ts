@@ -59,7 +59,7 @@ export class WorkerSlot {
   #worker: Worker | null = null;
   #channel: Channel | null = null;
   #state: WorkerState = 'down';
-  /** By the monotonic clock, in milliseconds: a clock that is set forward must not make a crash look like a long life. */
+  /** Start time on the monotonic clock, in milliseconds. If the wall clock were used, setting it forward would make a crash look like a long uptime. */
   #startedAt = 0;
   #deaths = 0;
   #heartbeat: Heartbeat | null = null;

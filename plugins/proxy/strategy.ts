@@ -1,6 +1,6 @@
 import { type Conversion, type DataObject, isObject, joinPointer } from '#contract';
 
-/** Values of `sequential`, by strategy. Other strategies stay in the configuration. */
+/** The value of `sequential` for each convertible `strategy`. Other strategies are kept, so that they are reported. */
 const sequences: ReadonlyMap<unknown, boolean> = new Map([
   ['sequential', true],
   ['parallel', false],

@@ -205,7 +205,7 @@ async function benchSqs(): Promise<void> {
   await measure('SQS, bare: send', send, COUNT / 10);
   const { host, pathname } = new URL(QueueUrl);
   const place = `${host}${pathname}?region=us-east-1&endpoint=${endpoint}`;
-  // Components over HTTP have no harness: these run through a whole gateway.
+  // The in-process harness does not support backends over HTTP, so SQS and SNS are measured through a complete gateway.
   const endpointOf = (path: string, method: string, extra_config: object) => ({
     endpoint: path,
     method,

@@ -17,7 +17,7 @@ async function serves({ gateway }: Target, revision: number): Promise<void> {
   }
 }
 
-/** Resolves once the gateway has tried and rejected a configuration after an attempt. */
+/** Resolves once the gateway has rejected a configuration. @param attempt ID of the last attempt before the configuration was submitted. */
 async function refused({ gateway }: Target, attempt: number): Promise<void> {
   for (;;) {
     const { body } = await gateway.admin('GET', '/v1/attempts?limit=1');

@@ -73,7 +73,7 @@ function placeNotes(namespace: Namespace, { places = [], encodings = [], discove
         ...(decode ? [`${code('encoding')} of a ${backend}`] : []),
         ...(raw || encode
           ? [
-              `${code('output_encoding')} of ${link('root', 'root.md', page)} and ${link('endpoint', 'endpoint.md', page)}`,
+              `${code('output_encoding')} at the ${link('root', 'root.md', page)} or on an ${link('endpoint', 'endpoint.md', page)}`,
             ]
           : []),
       ];

@@ -71,7 +71,7 @@ export function coreTopics(complete: CompleteSchema, registry: Registry): Topic[
     },
     {
       name: 'tls',
-      description: 'TLS towards clients and towards backends.',
+      description: 'TLS settings for client connections and backend connections.',
       notes: [
         `Both objects belong at the [root](root.md); ${code('client_tls')} is also allowed in backend/http/client.`,
       ],

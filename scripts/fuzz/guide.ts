@@ -61,7 +61,7 @@ export class Guide<I> extends fc.Arbitrary<I> {
     return this.#inputs.shrink(value, context);
   }
 
-  /** Measures the group that ends with the last generated input, if it is complete. */
+  /** Call after each executed input. Measures the coverage of the current group of inputs if the group is complete. */
   executed(): void {
     if (this.#planned ? this.#planned.length > 0 : !this.#isDue()) return;
     const since = performance.now();

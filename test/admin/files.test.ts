@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { until } from '../support/conditions.ts';
 import { config, openAdmin, type TestAdmin } from './support.ts';
 
-describe('the admin API with a configuration from a file', () => {
+describe('with a configuration from a file, the admin API', () => {
   let directory: string;
   let file: string;
   let one: TestAdmin;
@@ -149,7 +149,7 @@ describe('the admin API with a configuration from a file', () => {
       equal(statSync(file).mode & 0o777, 0o640);
     });
 
-    it('writes nothing in a dry run, or for a rejected configuration', async () => {
+    it('leaves the file unchanged in a dry run and if the configuration is rejected', async () => {
       await put(config('/b'), '?persist=file&dry_run=true');
       await put({ version: 3, endpoints: 1 }, '?persist=file');
       await put({ ...config('/b'), extra_config: { 'admin/api': { listen: 'nowhere' } } }, '?persist=file');

@@ -27,7 +27,7 @@ describe('check -t, on good configurations', () => {
 /** Errors that are known not to be reported at their place, with the reason. */
 const missed = JSON.parse(read(join(home, 'missed.json'))) as Record<string, string>;
 
-describe(`check -t, on good configurations with one injected error (SLUICE_TEST_SEED=${budgetSeed})`, function () {
+describe(`check -t (SLUICE_TEST_SEED=${budgetSeed})`, function () {
   this.timeout(180_000);
   const unfound: string[] = [];
   let match = 0;
@@ -42,7 +42,7 @@ describe(`check -t, on good configurations with one injected error (SLUICE_TEST_
   for (const path of good) {
     const document = JSON.parse(read(path)) as unknown;
     for (const [format, print] of Object.entries({ JSON: asJson, ...(isSample(path) && { YAML: asYaml }) })) {
-      it(`reports missing, misspelled, misplaced and invalid fields of ${name(path)}, in ${format}`, async () => {
+      it(`reports injected errors (missing, misspelled, misplaced and invalid fields) in ${name(path)} in ${format}`, async () => {
         const before = unfound.length;
         for (const mutation of mutationsOf(document).filter(isPicked)) {
           const printed = print(mutation.data);
@@ -54,7 +54,7 @@ describe(`check -t, on good configurations with one injected error (SLUICE_TEST_
       });
     }
 
-    it(`reports errors in the text of ${name(path)}`, async () => {
+    it(`reports syntax errors that are injected into the text of ${name(path)}`, async () => {
       const before = unfound.length;
       for (const { name: what, text, file, lines } of textMutations(path, document).filter(isPicked)) {
         const isReported = ({ severity, related = [], ...issue }: Issue) =>
@@ -65,7 +65,7 @@ describe(`check -t, on good configurations with one injected error (SLUICE_TEST_
     });
   }
 
-  it('misses exactly the errors listed in missed.json', () => {
+  it('misses only the injected errors that missed.json lists', () => {
     const share = `${match} of ${match + unfound.length} found`;
     if (isLong) deepEqual(unfound.sort(), Object.keys(missed).sort(), share);
     else deepEqual(unfound.filter(isNews), [], share);

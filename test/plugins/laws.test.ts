@@ -87,7 +87,7 @@ describe('the plugin', () => {
 
 function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
   const { name } = plugin;
-  it('describes every field of its configuration', () => deepEqual(undescribed(schema, name), []));
+  it('has a description for every configuration field', () => deepEqual(undescribed(schema, name), []));
 
   it('marks fields without effect in the schema, not only in the description', () =>
     deepEqual(describedAsUnused(schema, name), []));
@@ -103,7 +103,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
   });
 
   for (const [index, example] of examplesOf(schema).entries()) {
-    it(`can be attached twice with example ${index + 1}, appears in phase order, and releases all its resources`, async () => {
+    it(`starts and reloads with example ${index + 1}, runs only in phases that list it, and releases all resources`, async () => {
       const harness = await openHarness(plugin, at, example, {
         endpoint: { method: 'POST', ...severalBackends(name) },
         offers: await exampleOffers(plugin),
@@ -141,7 +141,7 @@ describe('the list of plugins with commands', () => {
 describe('the plugin order', () => {
   const known = new Set([...Object.keys(catalogue.plugins), ...catalogue.compatibility!.namespaces]);
   for (const [phase, names] of Object.entries(catalogue.order)) {
-    it(`lists each plugin of the phase ${phase} once`, () => {
+    it(`lists each plugin once in the ${phase} phase`, () => {
       deepEqual(
         names.filter((name, at) => !known.has(name.replace(/^service: /, '')) || names.indexOf(name) !== at),
         [],

@@ -5,7 +5,7 @@ import { freePort, until } from '../support/conditions.ts';
 import { INSTALLATION_MS, isInstalled } from '../support/debian.ts';
 import { type ServedCopy, serveCopy } from './serve-copy.ts';
 
-describe('the sample "redis-check", with a real Redis', () => {
+describe('the sample "redis-check"', () => {
   let port: number;
   let redis: ChildProcess;
   let served: ServedCopy;
@@ -51,7 +51,7 @@ describe('the sample "redis-check", with a real Redis', () => {
     deepEqual([await status(), Number(connections())], [200, asked + 1], 'the command line alone has come since');
   });
 
-  it('rejects all requests without Redis, and reconnects automatically', async () => {
+  it('rejects all requests while Redis is down, and reconnects once it is back', async () => {
     await stopRedis();
     await until(async () => (await status()) === 503);
     await startRedis();

@@ -24,11 +24,11 @@ export interface TestKafka {
   readonly port: number;
   /** Address, such as `127.0.0.1:9092`. */
   readonly address: string;
-  /** Writes a record with another client. @param options options of kcat. */
+  /** Writes a record with kcat instead of the client under test. @param options command-line options of kcat. */
   produce(topic: string, value: string, ...options: string[]): Promise<void>;
   /** Writes a batch that declares one record and contains these bytes. @param compression codec as in the library. */
   produceBytes(topic: string, bytes: Buffer, compression?: 'none' | 'gzip'): Promise<void>;
-  /** Every record of a topic, as read by another client. */
+  /** Every record of a topic, read with a client other than the one under test. */
   records(topic: string): Promise<readonly SeenRecord[]>;
   /** Suspends the process. */
   pause(): void;

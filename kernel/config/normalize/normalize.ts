@@ -27,7 +27,7 @@ import { cloneData, deepFreeze } from './plain-data.ts';
 const UNKNOWN_HOST = 'http://unknown.invalid';
 
 export interface NormalizeOptions {
-  /** Overrides the port of the document; 0 for any free port. */
+  /** Listening port, which overrides the port in the configuration; 0 chooses a free port. */
   readonly port?: number;
   /** Serves the debug endpoint regardless of the document. */
   readonly debug?: boolean;

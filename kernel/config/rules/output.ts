@@ -26,7 +26,7 @@ export const outputSource: EndpointRule = (endpoint, pointer, _service, report, 
   if (backends.some((backend) => mayBring(field, backend, known))) return;
   const message = `output '${output}' writes only the field "${field}", which no backend is known to return`;
   report.warn('OUTPUT_CONTENT', related()[0] ?? pointer, message, {
-    hint: `"encoding": "${output}" on the backend reads its whole response as "${field}"`,
+    hint: `Set "encoding": "${output}" on the backend to put its whole response into "${field}"`,
   });
 };
 

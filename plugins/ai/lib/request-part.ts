@@ -46,7 +46,7 @@ export function requestPart(site: Site<unknown>, source: string, pointer: string
   });
 }
 
-/** The part of a request that consists of the whole body. */
+/** Selects the whole body of a request. */
 export const wholeBody: RequestPart = { source: 'req_body', readsBody: true, of: (_request, body) => body };
 
 function bodyReader(path: string): Omit<RequestPart, 'source'> {

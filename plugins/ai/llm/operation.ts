@@ -132,7 +132,7 @@ function instrumentsOf(site: BackendSite<unknown>): Instruments | null {
       bounds: tokenBounds,
     }),
     duration: meter.histogram('gen_ai.client.operation.duration', {
-      description: 'Duration of the calls of models, streams included.',
+      description: 'Duration of model calls, including streamed responses.',
       unit: 's',
       bounds,
     }),

@@ -181,9 +181,14 @@ function checkBytes(
   at: string,
 ): void {
   if (type !== 'text' && !raw) {
-    throw site.fault('MCP_WORKFLOW', at, `a tool of type ${type} requires undecoded bytes`, {
-      hint: 'Set "output_encoding" to "no-op".',
-    });
+    throw site.fault(
+      'MCP_WORKFLOW',
+      at,
+      `a tool of type ${type} requires an endpoint that passes the body through undecoded`,
+      {
+        hint: 'Set "output_encoding" to "no-op".',
+      },
+    );
   }
   if (raw && output_schema) {
     throw site.fault(

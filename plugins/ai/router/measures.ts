@@ -12,9 +12,9 @@ export interface Measures {
 export function measuresOf(site: BackendSite<unknown>): Measures {
   const route = site.endpoint.endpoint;
   const meter = meterOf(site);
-  const attempts = meter?.counter('ai.router.attempts', { description: 'Number of calls of providers by routers.' });
+  const attempts = meter?.counter('ai.router.attempts', { description: 'Number of provider calls made by routers.' });
   const failovers = meter?.counter('ai.router.failovers', {
-    description: 'Number of calls of a provider after another one failed.',
+    description: 'Number of failovers: provider calls that follow the failure of another provider.',
   });
   const warn = limitedWarning(site.log, site.use('clock'));
   return {

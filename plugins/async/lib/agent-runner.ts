@@ -70,7 +70,7 @@ export class AgentRunner {
       this.#consuming = consuming;
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#attempted = promise;
-      // An agent that is ending returns its messages first.
+      // The previous run must return its messages to the broker before the next one starts.
       this.#ended = this.#ended.then(() => this.#consume(consuming, resolve));
     }
     // The new configuration may have another rate limit.

@@ -58,7 +58,12 @@ const plainKeys = {
       },
       description: 'All valid API keys. Empty rejects every request.',
     },
-    hash: { type: 'string', enum: ['plain'], description: 'Storage of the keys: in plain text.', default: 'plain' },
+    hash: {
+      type: 'string',
+      enum: ['plain'],
+      description: 'Storage format of the keys. `plain` stores them in plain text.',
+      default: 'plain',
+    },
     ...common,
   },
 } as const satisfies Schema;

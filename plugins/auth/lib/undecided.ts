@@ -14,7 +14,7 @@ export const failureFields = failureFieldsFor(
   'Response status of requests that are rejected because the server made no decision.',
 );
 
-/** The server has not decided on a request. */
+/** Indicates that a server did not respond with a decision. */
 export class Undecided extends Error {
   /** True if the server was not reached, or is not available. Clients must not be able to cause this. */
   readonly isOutage: boolean;

@@ -5,7 +5,7 @@ export interface Message {
   readonly payload: Uint8Array;
   /** Headers in order; a name may occur more than once. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Key by which a log chooses the partition. */
+  /** Key by which a log such as Kafka assigns the message to a partition. */
   readonly key?: string | undefined;
 }
 

@@ -2,7 +2,7 @@ import { FirstUse } from '#contract';
 
 type Library = typeof import('@nats-io/transport-node');
 
-/** Members of the library's parser that its types lack. */
+/** Members of the library's parser that are missing from the library's type declarations. */
 interface Reading {
   readonly argBuf?: { readonly length: number };
   readonly dispatcher: { readonly transport: { close(error: Error): Promise<void> } };

@@ -141,7 +141,7 @@ export const schema = {
           },
           deny_queue_flush_threshold: {
             type: 'integer',
-            description: 'Number of rejections that are collected and added to the cache together.',
+            description: 'Batch size: number of rejections to collect before they are added to the cache.',
             unused: atOnce,
           },
           deny_queue_size: {

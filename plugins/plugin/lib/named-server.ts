@@ -1,12 +1,12 @@
 import { type Data, type DataObject, isObject } from '#contract';
 
-/** A built-in server that the root names. */
+/** A built-in server plugin that `plugin/http-server` at the root lists, with its settings. */
 interface NamedServer {
   readonly components: DataObject;
   readonly settings: Data | undefined;
 }
 
-/** Removes a built-in server from the names at the root, with its settings. @returns null if it is not named. */
+/** Removes a built-in server plugin and its settings from `plugin/http-server`. @returns null if it is not listed there. */
 export function takeServer(document: DataObject, name: string): NamedServer | null {
   const components = document['extra_config'];
   const config = isObject(components) ? components['plugin/http-server'] : undefined;

@@ -66,7 +66,7 @@ export class Unkept {
   }
 }
 
-/** Lets one of several requests for the same variant call the backend while the others wait, unless the response is not stored. */
+/** Coalesces requests: one request per variant calls the backend, and concurrent requests for that variant wait for its response if it can be stored. */
 export class Flights {
   readonly unkept = new Unkept();
   readonly #flying = new Map<string, Flight>();

@@ -18,7 +18,7 @@ const LONGEST_REFILL_MS = 1e12;
 
 /**
  * @param rate tokens per `everyMs` milliseconds, above 0.
- * @param capacity 0 for the whole tokens of one second, at least 1.
+ * @param capacity maximum number of tokens; 0 means the tokens of one second, rounded down, but at least 1.
  */
 export function limitOf(rate: number, everyMs: number, capacity: number): Limit {
   return {

@@ -70,7 +70,11 @@ function attachService(site: Site<OpenTelemetryConfig>): AtService {
   checkBuckets(site);
   const { config } = site;
   if (config.trace_sample_rate === 0) {
-    site.warn('OTEL_SAMPLE_RATE', '/trace_sample_rate', '0 records no spans, but in KrakenD it records all spans');
+    site.warn(
+      'OTEL_SAMPLE_RATE',
+      '/trace_sample_rate',
+      'a sample rate of 0 disables tracing, but KrakenD records all spans with it',
+    );
   }
   const resource = resourceOf(site, config);
   const headers = site.take(exporterHeaders);

@@ -33,7 +33,7 @@ export class LineConnection {
 
   /** @throws BackendError if the server does not respond, CallError if the call is aborted first. */
   async ask(line: string, call: Call): Promise<string> {
-    // Nothing is written then, so the connection of a server that hangs becomes silent and is closed.
+    // With a full queue nothing is written. If the server hangs, the connection is then idle, and its timeout closes it.
     if (this.#waiting.length >= MAX_WAITING) throw new BackendError('LINES_BUSY', 'too many requests wait');
     this.#socket ??= this.#open();
     const { promise, resolve, reject } = Promise.withResolvers<string>();

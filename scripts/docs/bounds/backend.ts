@@ -126,7 +126,7 @@ export const backendBounds: readonly Bound[] = [
     from: 'plugins/ai/mcp/remote/read-answer.ts',
     limit: '{MAX_BYTES:bytes}',
     beyond: 'The call fails with a tool error; the tools of a list are missing.',
-    tests: ['an MCP server with upstream servers rejects hostile responses of upstream servers as tool errors'],
+    tests: ['an MCP server with upstream servers returns a tool error for a hostile response from an upstream server'],
   },
   {
     holds: 'Tools of an upstream MCP server (`ai/mcp`)',

@@ -1,6 +1,6 @@
 import type { Bound } from './bound.ts';
 
-/** Resources that clients can fill in components. */
+/** Limits on what clients can make components store. */
 export const clientBounds: readonly Bound[] = [
   {
     holds: 'Rate limit buckets of clients (`qos/ratelimit`), for each limit',

@@ -1,6 +1,6 @@
 import type { Bound } from './bound.ts';
 
-/** Resources that clients can fill before a component sees their request. */
+/** Limits on what clients can make the gateway store before a component handles the request. */
 export const connectionBounds: readonly Bound[] = [
   {
     holds: 'Open connections of clients, for each worker',

@@ -64,7 +64,7 @@ export const authErrors: Codes = {
     'Set `cache_headers` to the headers that identify a client; do not cache decisions on bodies.',
   ],
   EXTERNAL_FAILED: [
-    'The external server has not decided on a request. The client gets `on_failure_status`.',
+    'The external server did not respond with a decision. The client gets `on_failure_status`.',
     'Check that the server is reachable, and responds with 2xx, a redirect or 4xx, or with a CheckResponse.',
   ],
   EXTERNAL_FIELD: ['A field has no effect with the other settings.', 'Remove it.'],
@@ -158,7 +158,7 @@ export const authErrors: Codes = {
     'Set `client_secret`, or `"client_auth_method": "none"` for a public client.',
   ],
   OIDC_FAILED: [
-    'The provider or Redis has not decided on a request. The client gets `on_failure_status`.',
+    'The provider or Redis did not respond with a decision. The client gets `on_failure_status`.',
     'Check that the provider and Redis are reachable, and that the provider knows the client.',
   ],
   OIDC_INSECURE: ['The provider is reached without TLS.', 'Use `https://` in `issuer`.'],

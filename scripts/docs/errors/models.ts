@@ -89,7 +89,10 @@ export const aiErrors: Codes = {
     'The URL of an upstream server is not valid, or its response could not be used.',
     'Write an http or https URL without credentials; check the log of the upstream server.',
   ],
-  MCP_WORKFLOW: ['A tool of this type requires undecoded bytes.', 'Set `"output_encoding": "no-op"`.'],
+  MCP_WORKFLOW: [
+    'A tool of this type requires an endpoint that passes the body through undecoded.',
+    'Set `"output_encoding": "no-op"`.',
+  ],
   PROVIDER_ENDPOINT: [
     'The endpoint of a provider is not a URL that the gateway can call.',
     'Write a URL with http or https and without credentials.',

@@ -11,7 +11,7 @@ export const protocolErrors: Codes = {
     'The request body cannot be used as the variables of a mutation. The client gets 400.',
     'Send a JSON object.',
   ],
-  GRAPHQL_DOCUMENT: ['The file of the query is empty.', 'Write the query in the file.'],
+  GRAPHQL_DOCUMENT: ['The file with the GraphQL query is empty.', 'Write the query into the file.'],
   GRAPHQL_MUTATION_GET: ['GraphQL servers reject mutations over GET.', 'Set `"method": "POST"`.'],
   GRAPHQL_RAW: ['The response of a GraphQL server must be decoded.', 'Use another encoding than `no-op`.'],
   GRAPHQL_TYPE: ['The operation type is not valid.', 'Write `query` or `mutation`.'],
@@ -227,6 +227,6 @@ export const telemetryErrors: Codes = {
     '`OTEL_PROPAGATORS` contains an unknown name.',
     'Use names that the hint lists, separated by commas.',
   ],
-  OTEL_SAMPLE_RATE: ['A sample rate of 0 records no spans.', 'Write a rate above 0, or remove the setting.'],
+  OTEL_SAMPLE_RATE: ['A sample rate of 0 disables tracing.', 'Write a rate above 0, or remove the setting.'],
   OTEL_TLS: ['The TLS settings of an exporter are not valid.', 'Correct the configuration as the message says.'],
 };

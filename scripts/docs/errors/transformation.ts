@@ -126,8 +126,14 @@ export const modifierErrors: Codes = {
     'Remove it.',
   ],
   HTTP_ERRORS_SEVERAL: ['`return_error_code` has no effect with several backends.', 'Use `return_error_details`.'],
-  COMPONENT_REQUIRED: ['A component needs another one that is missing.', 'Add the component that the message names.'],
-  COMPONENT_UNUSED: ['A component has no effect without another one.', 'Add the other component, or remove this one.'],
+  COMPONENT_REQUIRED: [
+    'A component depends on a component that is not configured.',
+    'Add the component that the message names.',
+  ],
+  COMPONENT_UNUSED: [
+    'A component has no effect without a component that is not configured.',
+    'Add the component that the message names, or remove this one.',
+  ],
   STATIC_HIDES: [
     'An endpoint is never reached, because static files are served at its path.',
     'Add the path of the endpoint to `skip`.',

@@ -67,7 +67,7 @@ export const trafficLines: LogAreas = {
     {
       level: 'WARNING',
       text: 'a request is rejected: …',
-      cause: 'An authorization server has not decided on a request. Logged at most once a second.',
+      cause: 'An authorization server did not respond with a decision. Logged at most once a second.',
       remedy: 'Read the reason: the server is unreachable, or its response is not valid.',
     },
     {

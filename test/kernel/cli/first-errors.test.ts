@@ -67,7 +67,7 @@ const rows: readonly Row[] = [
   ['a rate limit per client without a strategy', onEndpoint({ extra_config: { 'qos/ratelimit/router': { client_max_rate: 1 } } }), 'client_max_rate requires a strategy → write one of ip, header, param'],
   ['a period that is too short', onEndpoint({ extra_config: { 'qos/ratelimit/router': { max_rate: 1, every: '500ms' } } }), 'the period must be at least 1s → set the rate for a period of 1s'],
   ['server-sent events from a JSON backend', onEndpoint({ output_encoding: 'sse', backend: [backend({ encoding: 'json' })] }), `encoding "json" has no effect: with output 'sse' the backend must return sse itself`],
-  ['plain text from a JSON backend', onEndpoint({ output_encoding: 'string' }), `output 'string' writes only the field "content", which no backend is known to return → "encoding": "string" on the backend reads its whole response as "content"`],
+  ['plain text from a JSON backend', onEndpoint({ output_encoding: 'string' }), `output 'string' writes only the field "content", which no backend is known to return → Set "encoding": "string" on the backend to put its whole response into "content"`],
 ];
 
 describe('for typical errors of new users, check', () => {

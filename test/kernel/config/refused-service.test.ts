@@ -2,7 +2,7 @@ import { root, router, table } from './refused-table.ts';
 
 // One error per row: title, fragment, pointer, message and optional hint.
 
-describe('a configuration is rejected for', () => {
+describe('a configuration', () => {
   // biome-ignore format: a row is a line
   table('the root', root, [
     ['an unknown field', { ednpoints: [] }, '/ednpoints', "unknown key 'ednpoints'", 'endpoints'],

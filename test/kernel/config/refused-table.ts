@@ -33,7 +33,7 @@ export const patterns: Builder = (texts: readonly string[]) => {
 
 /** Every row is rejected for exactly this error; undefined fields are omitted. */
 export function table(title: string, build: Builder, rows: readonly Row[]): void {
-  describe(`an error in ${title}:`, () => {
+  describe(`with an error in ${title} is rejected:`, () => {
     for (const [name, fragment, pointer, message, hint] of rows) {
       it(name, () => {
         const document = JSON.parse(JSON.stringify(build(fragment as never)));

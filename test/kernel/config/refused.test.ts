@@ -2,7 +2,7 @@ import { backend, endpoint, path, patterns, root, routes, table } from './refuse
 
 // One error per row: title, fragment, pointer, message and optional hint.
 
-describe('a configuration is rejected for', () => {
+describe('a configuration', () => {
   // biome-ignore format: a row is a line
   table('unsupported features of KrakenD', root, [
     ['a router field', { extra_config: { router: { max_multipart_memory: 5 } } }, '/extra_config/router/max_multipart_memory', "'max_multipart_memory' is not supported yet"],

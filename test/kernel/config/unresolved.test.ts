@@ -41,9 +41,9 @@ describe('an unresolved include', () => {
   it('is treated as a comment if it names no file', () => {
     deepEqual(codes(backends([{ $ref: { a: 1 }, '@comment': 'a.json' }])), []);
   });
-  it('is reported for a component that is another file', () =>
+  it('is reported if it replaces the configuration of a component', () =>
     deepEqual(codes(service([], { extra_config: { 'a/b': { $ref: 'b.yaml' } } })), ['/extra_config/a~1b/$ref']));
-  it('is treated as a reference inside a component with documents', () => {
+  it('is treated as a reference in a component that contains JSON documents', () => {
     const extra_config = {
       'validation/json-schema': { $ref: 'a.json' },
       'documentation/openapi': { response: { $ref: '#/components/x' } },

@@ -45,7 +45,7 @@ describe('TLS versions, cipher suites and curves', () => {
     [{ min_version: 'TLS12', max_version: 'TLS12', cipher_suites: [4865] }, 'TLS_CIPHER', '/cipher_suites'],
     [{ min_version: 'TLS10', max_version: 'TLS11', cipher_suites: [49199] }, 'TLS_CIPHER', '/cipher_suites'],
   ] as const) {
-    it(`are rejected at ${pointer}: ${JSON.stringify(fields)}`, () => {
+    it(`with an error at ${pointer} are rejected: ${JSON.stringify(fields)}`, () => {
       throws(
         () => tlsProtocol(protocol(fields as Partial<Protocol>), fault),
         (error: ConfigError) => error.code === code && error.pointer === pointer,

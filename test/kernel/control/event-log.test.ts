@@ -120,7 +120,7 @@ describe('the event log', () => {
     equal(calls, 1);
   });
 
-  it('keeps the order for all listeners when one of them emits', () => {
+  it('delivers events to all listeners in order, even if a listener emits an event', () => {
     const log = createEventLog();
     log.subscribe({ types: ['drain.started'] }, () => log.emit('drain.finished', { result: 'idle' }));
     const ids = heard(log);

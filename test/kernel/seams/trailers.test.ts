@@ -182,7 +182,7 @@ describe('trailers that a backend sends', () => {
     return { headers: message.headers, trailers: message.rawTrailers };
   };
 
-  it("pass through no-op to a client that accepts them, except hop-by-hop headers and the gateway's own", async () => {
+  it('are forwarded by a no-op endpoint to a client that accepts trailers, except hop-by-hop headers and those that the gateway sets', async () => {
     deepEqual((await get('/sums')).trailers, ['X-Checksum', 'abc']);
   });
 

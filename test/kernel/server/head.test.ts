@@ -103,7 +103,7 @@ describe('a HEAD request', () => {
     equal((await ask(port, 'GET /write')).headers.allow, 'POST');
   });
 
-  it('is rejected if GET is', async () => {
+  it('is rejected with the same status as GET if the path has no GET endpoint', async () => {
     await start();
     deepEqual([(await ask(port, 'HEAD /write')).status, (await ask(port, 'HEAD /none')).status], [405, 404]);
   });

@@ -26,7 +26,7 @@ describe('the stated reason why a file cannot be read', () => {
       );
     }
   });
-  it('is the message of the system for other errors', () => {
+  it('is the error message of the operating system in all other cases', () => {
     equal(fileErrorReason(Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })), 'EIO: i/o error');
     equal(fileErrorReason(Object.assign(new Error('odd'), { code: 'constructor' })), 'odd');
     equal(fileErrorReason('odd'), 'odd');

@@ -151,7 +151,7 @@ describe('the sequential setting of proxy', () => {
     });
   });
 
-  describe('deadline', () => {
+  describe('with a deadline', () => {
     const never: Backend = () => new Promise<Reply>(() => {});
 
     it('limits the whole sequence to 85% of the endpoint timeout', async () => {
@@ -180,7 +180,7 @@ describe('the sequential setting of proxy', () => {
       ok(second <= first, `${second} ms`);
     });
 
-    it('cancels a late backend and calls no other', async () => {
+    it('cancels a backend that exceeds it and calls no further backends', async () => {
       const seen: PipeRequest[] = [];
       const backends = [responses('{"a":1}'), never, noting(seen, responses('{"c":1}'))];
       const around = { endpoint: { timeout: 30, backend: backends.map(() => backendConfig()) }, backends };
@@ -192,7 +192,7 @@ describe('the sequential setting of proxy', () => {
       equal(seen.length, 0);
     });
 
-    it('fails if the first backend is late', async () => {
+    it('fails if the first backend exceeds it', async () => {
       const around = {
         endpoint: { timeout: 30, backend: [backendConfig(), backendConfig()] },
         backends: [never, never],

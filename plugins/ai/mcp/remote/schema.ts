@@ -54,13 +54,13 @@ const rate = {
     max_rate: {
       type: 'number',
       exclusiveMinimum: 0,
-      description: 'Maximum number of calls of a tool per period, by all callers together. Default: no limit.',
+      description: 'Maximum number of calls to each tool per period, by all callers together. Default: no limit.',
       examples: [50],
     },
     client_max_rate: {
       type: 'number',
       exclusiveMinimum: 0,
-      description: 'Maximum number of calls of a tool per period, by each caller. Default: no limit.',
+      description: 'Maximum number of calls to each tool per period, by each caller. Default: no limit.',
       examples: [5],
     },
     every: { type: 'duration', description: 'Period of the limits, at least 1s.', default: '1s', examples: ['1m'] },
@@ -122,7 +122,7 @@ export const upstreamSchema = {
       type: 'string',
       pattern: '^[A-Za-z0-9_.-]{0,64}$',
       description:
-        'Text put before the names of the tools. No prefix of a server can be the beginning of another one or of a tool declared in `tools`. Default: the name and an underscore.',
+        'Prefix added to the tool names. Prefixes of upstream servers must not begin with one another, and no tool in `tools` can have a name that begins with a prefix. Default: the value of `name` and an underscore.',
       examples: ['tickets_'],
     },
     timeout: {

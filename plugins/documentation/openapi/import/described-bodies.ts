@@ -33,7 +33,10 @@ export function describedResponses(
     const isKnown = status === 'default' || /^[1-5]\d\d$/.test(status);
     if (!isKnown) {
       if (!status.startsWith('x-'))
-        report(pointer, `the response '${status}' cannot be documented: it is not a single status`);
+        report(
+          pointer,
+          `the response '${status}' cannot be documented: the key must be a status code from 100 to 599 or "default"`,
+        );
       return [];
     }
     const chosen = media.find(({ type }) => /[/+]json\b/i.test(type)) ?? media[0];

@@ -1,6 +1,6 @@
 import type { MeterAttributes } from '#contract';
 
-/** Values that a series of a worker has counted since the last report. For a histogram the sum, then the counts. */
+/** Change of a series in a worker since its last report: one number, or the sum and the bucket counts of a histogram. */
 export type SeriesChange = number | readonly number[];
 
 /** One combination of attributes of an instrument. */

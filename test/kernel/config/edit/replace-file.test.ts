@@ -36,7 +36,7 @@ describe('replacing a file', () => {
     equal(statSync(path('a.json')).mode & 0o777, 0o640);
   });
 
-  it('replaces the file by a new inode', async () => {
+  it('creates a new inode instead of overwriting the old one', async () => {
     writeFileSync(path('a.json'), 'old');
     const before = statSync(path('a.json')).ino;
     await replaceFile(path('a.json'), 'new');

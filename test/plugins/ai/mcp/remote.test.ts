@@ -296,7 +296,7 @@ describe('an MCP server with upstream servers', () => {
     equal(third === fourth, false);
   });
 
-  it('rejects hostile responses of upstream servers as tool errors', async () => {
+  it('returns a tool error for a hostile response from an upstream server', async () => {
     const answers: readonly (object | string)[] = [
       'x'.repeat(5 * 1024 * 1024),
       '['.repeat(10_000),

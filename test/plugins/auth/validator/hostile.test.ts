@@ -157,7 +157,7 @@ describe('auth/validator with forged tokens', () => {
     ok(spent < 20, `${spent} ms`);
   });
 
-  describe('when it parses JSON', () => {
+  describe('when parsing JSON', () => {
     for (const [text, isFound] of [
       ['{}', false],
       ['{"a":1,"b":2}', false],
@@ -170,7 +170,8 @@ describe('auth/validator with forged tokens', () => {
       ['{"__proto__":1,"__proto__":2}', true],
       ['{"a:b":1,"c":":"}', false],
     ] as const) {
-      it(`finds ${isFound ? 'a' : 'no'} duplicate member in ${text}`, () => equal(hasTwins(text), isFound));
+      it(`${isFound ? 'detects' : 'does not report'} a duplicate member in ${text}`, () =>
+        equal(hasTwins(text), isFound));
     }
   });
 });

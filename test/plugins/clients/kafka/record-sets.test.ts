@@ -211,7 +211,7 @@ describe('Kafka record batches', () => {
       deepEqual(shown([of(1, 7, ['a']), batchOf(8, ['b'])], [1, 7]), ['8 b']);
     });
 
-    it('are skipped if several transactions of one producer were aborted', () => {
+    it('of one producer are skipped or returned depending on how each transaction ended', () => {
       const batches = [of(1, 0, ['a']), end(1, 1, 0), of(1, 2, ['b']), end(1, 3, 1), of(1, 4, ['c']), end(1, 5, 0)];
       deepEqual(shown(batches, [1, 0], [1, 4]), ['2 b']);
     });
