@@ -1,6 +1,9 @@
 export type { Coverage } from './coverage.ts';
 export { testsSchema } from './published-schema.ts';
 export { findFiles, type RejectedFile, readTests, type TestFile } from './read-tests.ts';
+export { type Cause, causes } from './replay/compare.ts';
+export { type GroupedChange, type ReplayResult, replay } from './replay/replay.ts';
+export { readTraffic, type Traffic } from './replay/traffic.ts';
 export { runSuite, type SuiteOptions, type SuiteResult } from './run-suite.ts';
 export type { TestResult } from './run-tests.ts';
 export type { Failure } from './test.ts';

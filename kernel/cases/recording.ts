@@ -1,81 +1,6 @@
-import { statSync } from 'node:fs';
-import { ConfigError, type Data, type Infer, isHopByHop, type SandboxResponse, type Schema } from '#contract';
-import { compileSchema, decodeText, parseJson } from '../config/index.ts';
-import { ConfigErrors, fileErrorReason } from '../contract/internal.ts';
-import { readRegularFile } from '../values/regular-file.ts';
+import { isHopByHop, type SandboxResponse } from '#contract';
+import { type Recorded, readHar } from './har.ts';
 import type { Mock } from './mock.ts';
-
-/** Maximum size of a recording, in bytes. */
-const MAX_BYTES = 64 * 1024 * 1024;
-
-/** Other fields of a HAR file are irrelevant here. */
-const open = { values: { type: 'any' } } as const;
-
-const harSchema = {
-  type: 'object',
-  ...open,
-  properties: {
-    log: {
-      type: 'object',
-      ...open,
-      properties: {
-        entries: {
-          type: 'array',
-          items: {
-            type: 'object',
-            ...open,
-            properties: {
-              request: {
-                type: 'object',
-                ...open,
-                properties: { method: { type: 'string' }, url: { type: 'string' } },
-                required: ['method', 'url'],
-              },
-              response: {
-                type: 'object',
-                ...open,
-                properties: {
-                  status: { type: 'integer', minimum: 0, maximum: 599 },
-                  headers: {
-                    type: 'array',
-                    default: [],
-                    items: {
-                      type: 'object',
-                      ...open,
-                      properties: { name: { type: 'string' }, value: { type: 'string', pattern: '^[^\\r\\n\\0]*$' } },
-                      required: ['name', 'value'],
-                    },
-                  },
-                  content: {
-                    type: 'object',
-                    ...open,
-                    default: {},
-                    properties: { text: { type: 'string' }, encoding: { type: 'string', enum: ['base64', ''] } },
-                  },
-                },
-                required: ['status'],
-              },
-              // Written by telemetry/recorder.
-              _sluice: {
-                type: 'object',
-                ...open,
-                properties: {
-                  backend: { type: 'integer', minimum: 0 },
-                  omitted: { type: 'object', ...open, properties: { response: { type: 'string' } } },
-                },
-              },
-            },
-            required: ['request', 'response'],
-          },
-        },
-      },
-      required: ['entries'],
-    },
-  },
-  required: ['log'],
-} as const satisfies Schema;
-
-type Recorded = Infer<typeof harSchema>['log']['entries'][number];
 
 /**
  * Reads the requests of a HAR file as mocks: one for each method and URL, with the responses in order of recording.
@@ -85,8 +10,13 @@ type Recorded = Infer<typeof harSchema>['log']['entries'][number];
  * @param pointer of the path, for errors. @throws ConfigError TEST_RECORDING.
  */
 export function readRecording(path: string, pointer: string): Mock[] {
+  return mocksOf(readHar(path, pointer));
+}
+
+/** Mocks of entries, as in `readRecording`. */
+export function mocksOf(entries: readonly Recorded[]): Mock[] {
   const responses = new Map<string, SandboxResponse[]>();
-  for (const { request, response, _sluice: link } of entriesOf(path, pointer)) {
+  for (const { request, response, _sluice: link } of entries) {
     if (link && (link.backend === undefined || link.omitted?.response !== undefined)) continue;
     const key = `${request.method.toUpperCase()} ${request.url.replace(/#.*$/s, '')}`;
     const known = responses.get(key);
@@ -114,21 +44,6 @@ function matcherOf(key: string): Mock['matches'] {
 
 function isMasked(part: string, expected: string): boolean {
   return expected.endsWith(MASKED) ? part.startsWith(expected.slice(0, 1 - MASKED.length)) : part === expected;
-}
-
-function entriesOf(path: string, pointer: string): readonly Recorded[] {
-  const refused = (reason: string, cause?: unknown) =>
-    new ConfigError('TEST_RECORDING', pointer, `cannot read the recording ${path}: ${reason}`, { cause });
-  let data: Data;
-  try {
-    if (statSync(path).size > MAX_BYTES) throw new Error(`it exceeds ${MAX_BYTES / 1024 / 1024} MiB`);
-    data = parseJson(decodeText(readRegularFile(path), path), path);
-  } catch (error) {
-    throw refused(error instanceof ConfigErrors ? error.errors[0]!.message : fileErrorReason(error), error);
-  }
-  const { value, errors } = compileSchema(harSchema)(data, '');
-  if (errors.length > 0) throw refused(`${errors[0]!.message} (${errors[0]!.pointer})`);
-  return (value as Infer<typeof harSchema>).log.entries;
 }
 
 /** HAR files contain decoded bodies, so that their length and coding on the wire are not those of the text. */

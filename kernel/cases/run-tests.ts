@@ -5,7 +5,7 @@ import { type OpenSandbox, openSandbox, type SandboxOptions } from '../sandbox/o
 import { MockedServers } from './mock.ts';
 import type { TestFile } from './read-tests.ts';
 import { sendTo } from './send-to.ts';
-import type { Failure, Test, TestResponse } from './test.ts';
+import type { Failure, Test, TestRequest, TestResponse } from './test.ts';
 
 /** Result of a test. */
 export interface TestResult {
@@ -58,13 +58,7 @@ export async function openTarget(
     run(file, test) {
       const servers = new MockedServers(test.mocks, network);
       sandbox.clock.advance(test.advanceMs);
-      const inject = async (signal: AbortSignal): Promise<TestResponse> => {
-        const { method, path, headers, body } = test.request;
-        const startedAt = performance.now();
-        const payload = body ? { payload: Buffer.from(body) } : {};
-        const options = { method: method as 'GET', url: path, headers: { ...headers }, signal, ...payload };
-        return toResponse(await sandbox.inject(servers, options), performance.now() - startedAt);
-      };
+      const inject = (signal: AbortSignal) => injectTest(sandbox, servers, test.request, signal);
       return runTest(file, test, servers.lines, inject, servers);
     },
     get refusals() {
@@ -72,6 +66,19 @@ export async function openTarget(
     },
     close: () => sandbox.close(),
   };
+}
+
+/** Sends a request to a gateway in a sandbox. @param servers answer the requests of the gateway. */
+export async function injectTest(
+  sandbox: OpenSandbox,
+  servers: MockedServers,
+  { method, path, headers, body }: TestRequest,
+  signal: AbortSignal,
+): Promise<TestResponse> {
+  const startedAt = performance.now();
+  const payload = body ? { payload: Buffer.from(body) } : {};
+  const options = { method: method as 'GET', url: path, headers: { ...headers }, signal, ...payload };
+  return toResponse(await sandbox.inject(servers, options), performance.now() - startedAt);
 }
 
 async function runTest(

@@ -12,6 +12,7 @@ const commands: Readonly<Record<string, Load>> = {
   check: async () => (await import('./check/check.ts')).check,
   test: async () => (await import('./cases/test.ts')).test,
   e2e: async () => (await import('./cases/test.ts')).e2e,
+  replay: async () => (await import('./cases/replay.ts')).replay,
   audit: async () => (await import('./audit/audit.ts')).audit,
   routes: async () => (await import('./commands/routes.ts')).routes,
   explain: async () => (await import('./commands/explain.ts')).explain,

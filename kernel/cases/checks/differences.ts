@@ -3,7 +3,7 @@ import { canBeSecret, isSecret } from '../../config/index.ts';
 import { joinPointer } from '../../values/pointer.ts';
 
 /** A difference between an expected and an actual value; undefined for a missing one. */
-interface Difference {
+export interface Difference {
   readonly path: string;
   readonly pointer: string;
   readonly expected: Data | undefined;
@@ -25,20 +25,34 @@ const MAX_DEPTH = 200;
  *   values; none if they are equal.
  */
 export function differences(expected: Data, actual: Data, isPart = false): string[] {
-  const all: Difference[] = [];
-  compare({ path: '', pointer: '', expected, actual }, isPart, all, MAX_DEPTH);
+  const all = differencesOf(expected, actual, { isPart, limit: MAX_SHOWN });
   const lines = all.slice(0, MAX_SHOWN).flatMap(show);
   return all.length > MAX_SHOWN ? [...lines, '  further differences are not shown'] : lines;
 }
 
-function compare(pair: Difference, isPart: boolean, results: Difference[], depth: number): void {
-  if (results.length > MAX_SHOWN) return;
+interface Comparing {
+  /** See `differences`. */
+  readonly isPart: boolean;
+  /** Number of differences after which the comparison ends; the result has one more then. */
+  readonly limit: number;
+}
+
+/** Compares JSON values like `differences`. @returns the differences as values. */
+export function differencesOf(expected: Data, actual: Data, comparing: Comparing): Difference[] {
+  const all: Difference[] = [];
+  compare({ path: '', pointer: '', expected, actual }, comparing, all, MAX_DEPTH);
+  return all;
+}
+
+function compare(pair: Difference, comparing: Comparing, results: Difference[], depth: number): void {
+  const { isPart, limit } = comparing;
+  if (results.length > limit) return;
   const { path, pointer, expected, actual } = pair;
   if (depth > 0 && Array.isArray(expected) && Array.isArray(actual)) {
     for (let at = 0; at < Math.max(expected.length, actual.length); at++) {
       const inner = { path: `${path}[${at}]`, pointer: joinPointer(pointer, String(at)) };
-      compare({ ...inner, expected: expected[at], actual: actual[at] }, isPart, results, depth - 1);
-      if (results.length > MAX_SHOWN) return;
+      compare({ ...inner, expected: expected[at], actual: actual[at] }, comparing, results, depth - 1);
+      if (results.length > limit) return;
     }
     return;
   }
@@ -46,7 +60,7 @@ function compare(pair: Difference, isPart: boolean, results: Difference[], depth
     const keys = isPart ? Object.keys(expected) : new Set([...Object.keys(expected), ...Object.keys(actual)]);
     for (const key of keys) {
       const inner = { path: step(path, key), pointer: joinPointer(pointer, key) };
-      compare({ ...inner, expected: own(expected, key), actual: own(actual, key) }, isPart, results, depth - 1);
+      compare({ ...inner, expected: own(expected, key), actual: own(actual, key) }, comparing, results, depth - 1);
     }
     return;
   }

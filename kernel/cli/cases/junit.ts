@@ -49,7 +49,7 @@ function seconds(ms: number): string {
 /** Characters that XML 1.0 does not permit, even escaped. */
 const forbidden = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
 
-function escaped(content: string): string {
+export function escaped(content: string): string {
   return content
     .replaceAll(forbidden, '\ufffd')
     .replaceAll('&', '&amp;')
@@ -58,6 +58,6 @@ function escaped(content: string): string {
     .replaceAll('"', '&quot;');
 }
 
-function quoted(content: string): string {
+export function quoted(content: string): string {
   return `"${escaped(content).replaceAll('\n', '&#10;').replaceAll('\r', '&#13;').replaceAll('\t', '&#9;')}"`;
 }

@@ -40,7 +40,8 @@ export const record: Command = {
   flags,
   variables: adminVariables,
   summary: 'Save the latest recorded requests of a running gateway as a HAR file.',
-  details: 'The configuration of the gateway must contain a component that records. The token needs the scope "secrets".',
+  details:
+    'The configuration of the gateway must contain a component that records. The token needs the scope "secrets".',
   run(args, context) {
     const { values } = readArguments(args, flags, false);
     const limit = values.number === undefined ? undefined : parseCount(values.number, 'a number of requests');

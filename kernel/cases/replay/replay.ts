@@ -1,0 +1,107 @@
+import type { Catalogue } from '#contract';
+import type { Source } from '../../control/snapshot.ts';
+import { type OpenSandbox, openSandbox, type SandboxOptions } from '../../sandbox/open-sandbox.ts';
+import { MockedServers } from '../mock.ts';
+import { injectTest } from '../run-tests.ts';
+import { type Cause, changesOf, type Observed } from './compare.ts';
+import { count, type RecordedRequest, type Traffic } from './traffic.ts';
+
+/** A difference that one or more requests of an endpoint have. */
+export interface GroupedChange {
+  readonly endpoint: string;
+  readonly cause: Cause;
+  readonly at: string;
+  /** Number of requests. */
+  requests: number;
+  /** Difference of the first request, and the request. */
+  readonly shown: string;
+  readonly example: string;
+  /** Text of the difference in an accept file. */
+  readonly key: string;
+}
+
+/** Result of a replay. */
+export interface ReplayResult {
+  readonly changes: readonly GroupedChange[];
+  readonly requests: number;
+  readonly incomplete: number;
+  /** Requests whose response to the baseline differs in status from the recording, for example without credentials. */
+  readonly unfaithful: number;
+  readonly ms: number;
+}
+
+export interface ReplayOptions extends SandboxOptions {
+  readonly catalogue: Catalogue;
+  /** The new configuration. */
+  readonly source: Source;
+  /** The configuration to compare with; null compares with the recorded responses. */
+  readonly baseline: Source | null;
+}
+
+/** Time limit of a repeated request, in milliseconds. */
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Repeats recorded requests with the recorded responses of backends, and compares the responses. The clock of rate limits
+ * and breakers follows the times of the recording.
+ * @throws ConfigErrors if a configuration is not valid.
+ */
+export async function replay(
+  traffic: Traffic,
+  { catalogue, source, baseline, ...options }: ReplayOptions,
+): Promise<ReplayResult> {
+  const startedAt = performance.now();
+  const own = new MockedServers(
+    traffic.requests.flatMap(({ mocks }) => mocks),
+    false,
+  );
+  const sandboxes: OpenSandbox[] = [];
+  const groups = new Map<string, GroupedChange>();
+  let unfaithful = 0;
+  try {
+    const next = await openSandbox(catalogue, source, own, options);
+    sandboxes.push(next);
+    const old = baseline === null ? null : await openSandbox(catalogue, baseline, own, options);
+    if (old) sandboxes.push(old);
+    let at = traffic.requests[0]?.at ?? 0;
+    for (const recorded of traffic.requests) {
+      const passedMs = Math.max(0, recorded.at - at);
+      at += passedMs;
+      for (const { clock } of sandboxes) clock.advance(passedMs);
+      const before = old ? await repeat(old, recorded) : recorded;
+      if (before.response.status !== recorded.response.status) unfaithful++;
+      group(groups, recorded, before, await repeat(next, recorded));
+    }
+  } finally {
+    for (const sandbox of sandboxes) await sandbox.close();
+  }
+  const { requests, incomplete } = traffic;
+  const ms = performance.now() - startedAt;
+  return { changes: [...groups.values()], requests: requests.length, incomplete, unfaithful, ms };
+}
+
+function group(groups: Map<string, GroupedChange>, recorded: RecordedRequest, before: Observed, after: Observed): void {
+  const { endpoint, request } = recorded;
+  const keys = new Set<string>();
+  for (const { cause, at, shown } of changesOf(before, after)) {
+    const key = [endpoint, cause, at].filter((part) => part !== '').join(' ');
+    const known = groups.get(key);
+    if (known && !keys.has(key)) known.requests++;
+    keys.add(key);
+    if (!known) {
+      groups.set(key, { endpoint, cause, at, requests: 1, shown, example: `${request.method} ${request.path}`, key });
+    }
+  }
+}
+
+/** Repeats a request in a sandbox. A response that does not arrive in time has status 0. */
+async function repeat(sandbox: OpenSandbox, { request, mocks }: RecordedRequest): Promise<Observed> {
+  const servers = new MockedServers(mocks, false);
+  const response = await injectTest(sandbox, servers, request, AbortSignal.timeout(TIMEOUT_MS)).catch(() => noResponse);
+  const calls = new Map<string, number>();
+  for (const [name, made] of servers.calls) count(calls, name, made.length);
+  for (const call of servers.unanswered) count(calls, call);
+  return { response, calls };
+}
+
+const noResponse = { status: 0, headers: new Map<string, string[]>(), body: new Uint8Array(), ms: 0 };

@@ -1,0 +1,94 @@
+import { METHODS } from 'node:http';
+import { isHopByHop } from '#contract';
+import { type Recorded, readHar } from '../har.ts';
+import type { Mock } from '../mock.ts';
+import { mocksOf } from '../recording.ts';
+import type { TestRequest, TestResponse } from '../test.ts';
+
+/** A recorded request that can be repeated, with the responses of its backends. */
+export interface RecordedRequest {
+  /** Endpoint that served the request, for example `GET /users/{id}`; the path for a request without an endpoint. */
+  readonly endpoint: string;
+  readonly request: TestRequest;
+  /** The recorded response; without a body if it was omitted. */
+  readonly response: Omit<TestResponse, 'body'> & { readonly body: Uint8Array | null };
+  readonly mocks: readonly Mock[];
+  /** Number of calls by method and URL without query. */
+  readonly calls: ReadonlyMap<string, number>;
+  /** Time of the request, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** The requests of a recording. */
+export interface Traffic {
+  readonly requests: readonly RecordedRequest[];
+  /** Number of requests that cannot be repeated: a body or a response was omitted, or calls were not recorded. */
+  readonly incomplete: number;
+}
+
+/**
+ * Reads a recording of telemetry/recorder: entries of clients, each with the calls of backends that have the same ID.
+ * @throws ConfigError TEST_RECORDING.
+ */
+export function readTraffic(path: string): Traffic {
+  const entries = readHar(path, '').filter(({ _sluice: link }) => link !== undefined);
+  const byId = Map.groupBy(entries, ({ _sluice: link }) => link!.id);
+  const requests: RecordedRequest[] = [];
+  let incomplete = 0;
+  for (const group of byId.values()) {
+    const client = group.find(({ _sluice: link }) => link!.backend === undefined);
+    const calls = group.filter(({ _sluice: link }) => link!.backend !== undefined);
+    if (client && isComplete(client, calls)) requests.push(toRequest(client, calls));
+    else incomplete++;
+  }
+  return { requests, incomplete };
+}
+
+function isComplete(client: Recorded, calls: readonly Recorded[]): boolean {
+  const { method } = client.request;
+  const { omitted, omitted_calls: omittedCalls = 0 } = client._sluice!;
+  const areComplete = calls.every(({ _sluice: link }) => link!.omitted?.response === undefined);
+  return METHODS.includes(method) && omitted?.request === undefined && omittedCalls === 0 && areComplete;
+}
+
+/** Headers that the sandbox sets, or that would change the form of the response. */
+const unsent: ReadonlySet<string> = new Set(['content-length', 'accept-encoding', 'content-encoding', 'expect']);
+
+function toRequest(client: Recorded, calls: readonly Recorded[]): RecordedRequest {
+  const { request, response, startedDateTime, _sluice: link } = client;
+  const path = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '') || '/';
+  const { text, encoding } = request.postData ?? {};
+  const body = text ? Buffer.from(text, encoding === 'base64' ? 'base64' : 'utf8') : null;
+  const counts = new Map<string, number>();
+  for (const call of calls) count(counts, `${call.request.method} ${call.request.url}`);
+  const hasBody = link!.omitted?.response === undefined;
+  const { content } = response;
+  const received = Buffer.from(content.text ?? '', content.encoding === 'base64' ? 'base64' : 'utf8');
+  const { endpoint } = link!;
+  return {
+    endpoint: typeof endpoint === 'string' ? endpoint : `${request.method} ${path.replace(/\?.*$/s, '')}`,
+    request: { method: request.method, path, headers: sentHeaders(request.headers), body },
+    response: { status: response.status, headers: headersOf(response.headers), body: hasBody ? received : null, ms: 0 },
+    mocks: mocksOf(calls),
+    calls: counts,
+    at: Date.parse(startedDateTime) || 0,
+  };
+}
+
+/** Counts a call by its method and URL without query. */
+export function count(counts: Map<string, number>, call: string, times = 1): void {
+  const key = call.replace(/\?.*$/s, '');
+  counts.set(key, (counts.get(key) ?? 0) + times);
+}
+
+type Pairs = Recorded['request']['headers'];
+
+function sentHeaders(pairs: Pairs): Record<string, string> {
+  const kept = pairs.filter(({ name }) => !isHopByHop(name.toLowerCase()) && !unsent.has(name.toLowerCase()));
+  return Object.fromEntries(kept.map(({ name, value }) => [name.toLowerCase(), value]));
+}
+
+function headersOf(pairs: Pairs): Map<string, string[]> {
+  const grouped = Map.groupBy(pairs, ({ name }) => name.toLowerCase());
+  return new Map([...grouped].map(([name, all]) => [name, all.map(({ value }) => value)]));
+}

@@ -1,0 +1,80 @@
+import { causes, type GroupedChange, type ReplayResult } from '../../cases/index.ts';
+import { printable } from '../formats/excerpt.ts';
+import { escaped, quoted } from './junit.ts';
+
+/** A replay, with the changes that were accepted. */
+export interface ReplayReport extends ReplayResult {
+  readonly accepted: readonly GroupedChange[];
+  readonly file: string;
+}
+
+type PrintReplay = (report: ReplayReport) => string;
+
+const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
+
+/** Changes of one endpoint, in the order of their causes. */
+function sorted(changes: readonly GroupedChange[]): GroupedChange[] {
+  const order = Object.keys(causes);
+  return changes.toSorted((one, other) => order.indexOf(one.cause) - order.indexOf(other.cause));
+}
+
+/** Text of a change without its endpoint, for example `field became visible: email`. */
+function describe({ cause, at, shown }: GroupedChange): string {
+  const name = at === '' ? causes[cause] : `${causes[cause]}: ${at}`;
+  return shown === '' ? name : `${name} (${shown})`;
+}
+
+const text: PrintReplay = ({ changes, accepted, requests, incomplete, unfaithful, ms }) => {
+  const lines: string[] = [];
+  for (const [endpoint, all] of Map.groupBy(changes, (change) => change.endpoint)) {
+    lines.push(endpoint);
+    for (const change of sorted(all)) {
+      lines.push(`  ${describe(change)}`);
+      lines.push(`    ${counted(change.requests, 'request')}, for example ${change.example}`);
+      lines.push(`    accept: ${change.key}`);
+    }
+  }
+  if (lines.length > 0) lines.push('');
+  lines.push(
+    `${counted(requests, 'request')} replayed in ${Math.round(ms)} ms: ${counted(changes.length, 'difference')}`,
+  );
+  if (accepted.length > 0) lines.push(`${counted(accepted.length, 'difference')} accepted`);
+  if (incomplete > 0) lines.push(`${counted(incomplete, 'request')} not replayed: the recording is incomplete`);
+  if (unfaithful > 0) {
+    lines.push(
+      `${counted(unfaithful, 'request')} with another status than recorded, for example because credentials are masked`,
+    );
+  }
+  return `${lines.map((line) => printable(line)).join('\n')}\n`;
+};
+
+const json: PrintReplay = ({ changes, accepted, requests, incomplete, unfaithful, ms }) =>
+  `${JSON.stringify({ same: changes.length === 0, requests, incomplete, unfaithful, ms: Math.round(ms), changes: sorted(changes), accepted })}\n`;
+
+const junit: PrintReplay = ({ file, changes, requests, ms }) => {
+  const byEndpoint = [...Map.groupBy(changes, (change) => change.endpoint)];
+  const cases = byEndpoint.flatMap(([endpoint, all]) => [
+    `    <testcase name=${quoted(endpoint)} classname=${quoted(file)}>`,
+    ...sorted(all).map((change) => {
+      const details = escaped(
+        `${describe(change)}\n${counted(change.requests, 'request')}, for example ${change.example}`,
+      );
+      return `      <failure message=${quoted(describe(change))}>${details}</failure>`;
+    }),
+    '    </testcase>',
+  ]);
+  const passed = `    <testcase name=${quoted(`${requests} requests`)} classname=${quoted(file)}/>`;
+  const counts = `tests="${Math.max(1, byEndpoint.length)}" failures="${byEndpoint.length}" errors="0" time="${(ms / 1000).toFixed(3)}"`;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="sluice" ${counts}>`,
+    `  <testsuite name=${quoted(file)} ${counts}>`,
+    ...(cases.length > 0 ? cases : [passed]),
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+};
+
+/** The formats of `replay`, by name. */
+export const replayFormats: ReadonlyMap<string, PrintReplay> = new Map(Object.entries({ text, json, junit }));

@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { ConfigError, type Flags } from '#contract';
+import { type ReplayResult, readTraffic, replay as replayTraffic, type Traffic } from '../../cases/index.ts';
+import { ConfigErrors } from '../../contract/internal.ts';
+import { oneOf, readArguments, UsageError } from '../arguments.ts';
+import { type Command, type CommandContext, configVariables } from '../command.ts';
+import { acceptFile, configFlag, pluginsFlag } from '../files/accepted-file.ts';
+import { requireFile } from '../files/config-file.ts';
+import { cannotRead } from '../files/file-errors.ts';
+import { printErrors } from '../formats/report.ts';
+import { replayFormats } from './replay-formats.ts';
+
+const flags = {
+  config: { ...configFlag, about: 'The new configuration, in JSON, YAML or TOML, by its extension.' },
+  baseline: {
+    type: 'string',
+    value: 'FILE',
+    otherwise: 'the recorded responses',
+    about: 'Configuration to compare with. It receives the same requests and responses of backends.',
+  },
+  accept: {
+    type: 'string',
+    value: 'FILE',
+    otherwise: 'no difference is accepted',
+    about: 'File with accepted differences, one per line, as the text format prints them after "accept:".',
+  },
+  plugins: pluginsFlag,
+  format: { type: 'string', value: 'FORMAT', default: 'text', about: 'Output format: text, json or junit.' },
+} as const satisfies Flags;
+
+/** Repeats recorded requests with a new configuration. Exit code 1 if a response differs. */
+export const replay: Command = {
+  usage: 'RECORDING [-c FILE]',
+  flags,
+  variables: configVariables,
+  summary: 'Repeat recorded requests with a changed configuration, and list the differences.',
+  details:
+    'RECORDING is a file of sluice record, whose responses of backends answer both configurations. Exit codes: 0 no differences other than accepted ones, 1 differences or a file that is not valid, 2 usage error.',
+  async run(args, context) {
+    const { values, positionals } = readArguments(args, flags, true);
+    const [recording, ...others] = positionals;
+    if (recording === undefined) throw new UsageError('a recording is required: sluice replay traffic.har -c FILE');
+    const print = replayFormats.get(oneOf('format', values.format, [...replayFormats.keys()]))!;
+    const file = requireFile(values.config, others, context);
+    const accepted = values.accept === undefined ? new Set<string>() : readAccepted(values.accept);
+    const traffic = read(recording, context);
+    if (!traffic) return 1;
+    if (values.baseline !== undefined && !(await acceptFile(values.baseline, context, true))) return 1;
+    const plugins = values.plugins === undefined ? {} : { pluginFolder: values.plugins };
+    const result = await run(traffic, { file, baseline: values.baseline ?? null, plugins }, context);
+    if (!result) return 1;
+    const changes = result.changes.filter(({ key }) => !accepted.has(key));
+    const known = result.changes.filter(({ key }) => accepted.has(key));
+    context.stdout.write(print({ ...result, changes, accepted: known, file: recording }));
+    return changes.length === 0 ? 0 : 1;
+  },
+};
+
+/** Reads an accept file: one difference per line; `#` begins a comment. @throws UsageError. */
+function readAccepted(file: string): Set<string> {
+  try {
+    const lines = readFileSync(file, 'utf8').split(/\r?\n/);
+    return new Set(lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#')));
+  } catch (error) {
+    throw new UsageError(cannotRead(file, error));
+  }
+}
+
+function read(recording: string, { stderr }: CommandContext): Traffic | null {
+  try {
+    const traffic = readTraffic(recording);
+    if (traffic.requests.length > 0) return traffic;
+    stderr.write(`ERROR ${recording} contains no complete recorded requests\n`);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    stderr.write(`ERROR ${error.message}\n`);
+  }
+  return null;
+}
+
+interface Files {
+  readonly file: string;
+  readonly baseline: string | null;
+  readonly plugins: { readonly pluginFolder?: string };
+}
+
+/** Replays; errors of a configuration are printed. @returns null for an invalid configuration. */
+async function run(
+  traffic: Traffic,
+  { file, baseline, plugins }: Files,
+  context: CommandContext,
+): Promise<ReplayResult | null> {
+  try {
+    return await replayTraffic(traffic, { catalogue: context.catalogue, source: file, baseline, ...plugins });
+  } catch (error) {
+    if (!(error instanceof ConfigErrors)) throw error;
+    context.stderr.write('ERROR parsing the configuration file:\n');
+    await printErrors(context, file, error.errors);
+    return null;
+  }
+}
