@@ -95,7 +95,7 @@ describe('a check over the admin API', () => {
     ok(!text.includes('hidden-id'), text);
   });
 
-  it('lists at most 200 errors, and the number of the others', async () => {
+  it('lists at most 200 errors, and the number of omitted ones', async () => {
     const endpoints = Array.from({ length: 205 }, (_, index) => ({
       ...config().endpoints[0],
       endpoint: `bad${index}`,

@@ -126,14 +126,14 @@ describe('access to the admin API', () => {
       one = await openAdmin(withAdmin({ tokens }), { token: undefined });
     });
 
-    it('is rejected without one', async () => {
+    it('is rejected without a token', async () => {
       const { status, headers, body } = await one.ask('/v1/status', { token: null });
       equal(status, 401);
       equal(headers['www-authenticate'], 'Bearer');
       equal(body.type, 'urn:gateway:problem:unauthorized');
     });
 
-    it('is rejected for a wrong one', async () => equal((await one.ask('/v1/status', { token: 'x' })).status, 401));
+    it('is rejected for a wrong token', async () => equal((await one.ask('/v1/status', { token: 'x' })).status, 401));
 
     it('is rejected for another authentication scheme', async () => {
       equal((await one.ask('/v1/status', { token: null, headers: { authorization: 'Basic r' } })).status, 401);

@@ -17,7 +17,7 @@ const MEBIBYTE = 1024 * 1024;
 const count = 10_000;
 
 /** Plain TCP servers that accept all data and confirm nothing. */
-describe('bounds of data that brokers fill', function () {
+describe('the limits on pending data for message brokers', function () {
   this.timeout(60_000);
   let server: Server;
   const sockets = new Set<Socket>();
@@ -40,7 +40,7 @@ describe('bounds of data that brokers fill', function () {
 
   const port = (): number => (server.address() as { port: number }).port;
 
-  it('fail AMQP messages beyond ten thousand unconfirmed ones', () => {
+  it('reject AMQP messages if ten thousand are unconfirmed', () => {
     const channel = { on() {}, prependListener() {}, publish() {} } as unknown as ConfirmChannel;
     const link = { blocked: null } as AmqpLink;
     const message = (bytes: number) => ({ routingKey: 'a', content: new Uint8Array(bytes), properties: {} });
@@ -52,7 +52,7 @@ describe('bounds of data that brokers fill', function () {
     throws(() => large.publish(message(1), new Call()), /has not confirmed 64 messages/);
   });
 
-  it('fail Kafka records beyond ten thousand pending ones', async () => {
+  it('reject Kafka records if ten thousand are pending', async () => {
     const record = { payload: Buffer.alloc(0), headers: [] };
     const never = new Promise<never>(() => {});
     const many = new TopicQueue(() => never, MEBIBYTE);
@@ -63,7 +63,7 @@ describe('bounds of data that brokers fill', function () {
     await rejects(large.add(record, 1, new Call()), /64 records wait to be written/);
   });
 
-  describe('for NATS', () => {
+  describe('of NATS', () => {
     const settings = () => ({
       servers: [`127.0.0.1:${port()}`],
       user: undefined,
@@ -80,7 +80,7 @@ describe('bounds of data that brokers fill', function () {
       };
     });
 
-    it('fail messages beyond 64 MiB of unconfirmed ones', async () => {
+    it('reject messages if more than 64 MiB are unconfirmed', async () => {
       const connection = new NatsConnection(settings(), 'NATS');
       connection.open(silentLog);
       const message = { payload: Buffer.alloc(MEBIBYTE), headers: [] };
@@ -105,7 +105,7 @@ describe('bounds of data that brokers fill', function () {
     });
   });
 
-  it('fail Redis commands beyond ten thousand pending ones', async () => {
+  it('reject Redis commands if ten thousand are pending', async () => {
     greet = (socket) => void socket.once('data', () => socket.resume().write('+PONG\r\n'));
     const connection = new Connection(
       {

@@ -132,7 +132,7 @@ describe('the documentation site', function () {
     for (const title of ['# auth/validator', '# Error codes', '# Changelog']) ok(whole.includes(`${title}\n`), title);
   });
 
-  describe('its search', () => {
+  describe('search', () => {
     let found: (query: string) => readonly { readonly url: string; readonly names: string }[];
     before(() => {
       const context: Record<string, unknown> = {};

@@ -24,7 +24,7 @@ export const brokerBounds: readonly Bound[] = [
     from: 'plugins/clients/amqp/publisher.ts',
     limit: '{MAX_PENDING} messages, {MAX_PENDING_BYTES}',
     beyond: 'Further messages fail immediately.',
-    tests: ['bounds of data that brokers fill fail AMQP messages beyond ten thousand unconfirmed ones'],
+    tests: ['the limits on pending data for message brokers reject AMQP messages if ten thousand are unconfirmed'],
   },
   {
     holds: 'Kafka response',
@@ -50,21 +50,21 @@ export const brokerBounds: readonly Bound[] = [
     from: 'plugins/clients/kafka/producer/producer.ts',
     limit: '{MAX_WAITING} records, {MAX_WAITING_BYTES}',
     beyond: 'Further records fail immediately.',
-    tests: ['bounds of data that brokers fill fail Kafka records beyond ten thousand pending ones'],
+    tests: ['the limits on pending data for message brokers reject Kafka records if ten thousand are pending'],
   },
   {
     holds: 'NATS messages waiting for confirmation',
     from: 'plugins/clients/nats/connection.ts',
     limit: '{MAX_UNCONFIRMED_BYTES}',
     beyond: 'Further messages fail immediately.',
-    tests: ['bounds of data that brokers fill for NATS fail messages beyond 64 MiB of unconfirmed ones'],
+    tests: ['the limits on pending data for message brokers of NATS reject messages if more than 64 MiB are unconfirmed'],
   },
   {
     holds: 'NATS subjects whose rejections are counted',
     from: 'plugins/clients/nats/connection.ts',
     limit: '{MAX_REFUSED} subjects',
     beyond: 'Rejections of further subjects are not counted.',
-    tests: ['bounds of data that brokers fill for NATS count rejections for at most a thousand subjects'],
+    tests: ['the limits on pending data for message brokers of NATS count rejections for at most a thousand subjects'],
   },
   {
     holds: 'Messages of Azure Service Bus and Google Pub/Sub',
@@ -88,6 +88,6 @@ export const brokerBounds: readonly Bound[] = [
     from: 'plugins/clients/redis/connection.ts',
     limit: '{MAX_WAITING} commands',
     beyond: 'Further commands fail immediately, as during an outage.',
-    tests: ['bounds of data that brokers fill fail Redis commands beyond ten thousand pending ones'],
+    tests: ['the limits on pending data for message brokers reject Redis commands if ten thousand are pending'],
   },
 ];

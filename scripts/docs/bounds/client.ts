@@ -258,7 +258,7 @@ export const clientBounds: readonly Bound[] = [
     limit: '{KEPT} patterns',
     beyond: 'The least recently used is dropped.',
     tests: [
-      'regular expressions in RE2 syntax that are compiled repeatedly are cached while they are used, up to a limit',
+      'regular expressions in RE2 syntax that several callers use are cached while they are used, up to a limit',
     ],
   },
   {

@@ -118,7 +118,7 @@ describe('the expectation of headers', () => {
   });
 });
 
-describe('the expectation of calls', () => {
+describe('the expectation "calls"', () => {
   const request = (url: string, more: object = {}) => {
     return { protocol: 'http', method: 'GET', url, headers: ['X-A', '1'], body: bytes('{"a":1}'), ...more };
   };
@@ -129,7 +129,7 @@ describe('the expectation of calls', () => {
   };
   const one = 'http://users/a/1?x=1&y=2&y=3';
 
-  it('counts calls', () => {
+  it('compares the number of calls', () => {
     deepEqual(messages({ calls: 1 }, one), []);
     deepEqual(messages({ calls: 0 }, one), ['users was called once, not 0 times']);
     deepEqual(messages({ calls: 2 }), ['users was called 0 times, not 2 times']);

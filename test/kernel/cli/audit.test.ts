@@ -36,7 +36,7 @@ describe('audit', () => {
     equal(out.trimEnd().split('\t').at(-1), `${slow}:6:7`);
   });
 
-  it('shows three places of a rule and the number of the others', async () => {
+  it('shows three places of a rule and the number of further places', async () => {
     const endpoints = [1, 2, 3, 4, 5].map((at) => ({ endpoint: `/${at}`, timeout: '90s', backend }));
     const file = folder.write('many.json', { version: 3, endpoints });
     const { out } = await sluice('audit', '-c', file, '-s', 'CRITICAL');

@@ -59,7 +59,7 @@ describe('check --format sarif', () => {
       for (const { text } of [shortDescription, fullDescription, help]) ok(text.length > 0);
     }
   });
-  it('gives results their start and end positions', () =>
+  it('writes the start and end position of each result', () =>
     deepEqual(run().results[1].locations[0].physicalLocation, {
       artifactLocation: { uri: 'g.json', uriBaseId: '%SRCROOT%' },
       region: { startLine: 4, startColumn: 14, endLine: 4, endColumn: 17 },
@@ -79,7 +79,7 @@ describe('check --format sarif', () => {
     deepEqual(uri(join(process.cwd(), 'a b', 'g.json')), { uri: 'a%20b/g.json', uriBaseId: '%SRCROOT%' });
     deepEqual(uri('/somewhere/g.json'), { uri: 'file:///somewhere/g.json' });
   });
-  it('gives every result a unique, stable fingerprint', () => {
+  it('writes a unique, stable fingerprint for every result', () => {
     const prints = () => run().results.map((result: { partialFingerprints: object }) => result.partialFingerprints);
     deepEqual(prints(), prints());
     equal(new Set(prints().map((print: object) => JSON.stringify(print))).size, 3);

@@ -48,7 +48,7 @@ describe('the text output of check', () => {
       ].join('\n'),
     );
   });
-  it('has at most a hundred paragraphs, and the number of the others', () => {
+  it('has at most a hundred paragraphs, and the number of omitted ones', () => {
     const all = shown(
       '{}',
       'g.json',
@@ -187,7 +187,7 @@ describe('the text output of check', () => {
     ['g.yaml', (index: number) => `- { a: ${index}, password: x }\n`],
     ['g.toml', (index: number) => `[[list]]\na = ${index}\npassword = "x"\n`],
   ] as const) {
-    it(`takes time in proportion to the number of issues: ${file}`, function () {
+    it(`runs in time proportional to the number of issues: ${file}`, function () {
       this.timeout(20_000);
       const items = Array.from({ length: 10_000 }, (_, index) => item(index)).join('');
       const source = { 'g.json': `{"list": [${items.slice(0, -2)}]}`, 'g.yaml': `list:\n${items}`, 'g.toml': items }[

@@ -36,7 +36,7 @@ describe('the position of a value in YAML', () => {
 
   it('behind an alias is its definition', () => deepEqual(place(text, 'g.yaml', '/y/a', 'key'), [1, 12, 1, 13]));
   it('merged by << is its definition', () => deepEqual(place(text, 'g.yaml', '/x/c', 'value'), [1, 21, 1, 22]));
-  it('that overrides a merged value is its own', () =>
+  it('that overrides a merged value is the position of the overriding value', () =>
     deepEqual(place(text, 'g.yaml', '/x/a', 'value'), [2, 17, 2, 18]));
 });
 

@@ -95,7 +95,7 @@ describe('an output for a single backend, with several backends', () => {
   });
 });
 
-describe('a timeout that another one makes ineffective', () => {
+describe('an ineffective timeout', () => {
   it("causes a warning if it is longer than the endpoint's", () => {
     const warning = finding(backends([{ timeout: '5s' }], { timeout: '1s' }), 'TIMEOUT_UNUSED');
     deepEqual([warning.pointer, warning.related], ['/endpoints/0/backend/0/timeout', ['/endpoints/0/timeout']]);

@@ -80,7 +80,7 @@ describe('a fault in a plugin from a file', () => {
     match(errors()[0]!, new RegExp(`failed at ${fault!.place}: TypeError: boom\\\\n.*at boom`, 's'));
   });
 
-  it('is logged at most once a second, followed by the number of the others', async () => {
+  it('is logged at most once a second, with the number of faults that were not logged', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
       await start({ endpoint: { endpoint: throwing } });

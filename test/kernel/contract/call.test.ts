@@ -285,7 +285,7 @@ describe('the class Call:', () => {
       deepEqual(reported, [outcome]);
     });
 
-    it('logs what a listener throws and notifies the others', () => {
+    it('logs what a listener throws and notifies the other listeners', () => {
       const lines: string[] = [];
       const call = new Call(collecting(lines));
       let reported = 0;

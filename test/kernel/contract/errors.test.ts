@@ -3,7 +3,7 @@ import { BackendError, CallError, CancelledError, ConfigError, toCallError } fro
 import { ConfigErrors, DeadlineError, GatewayError, GatewayFault } from '../../../kernel/contract/internal.ts';
 
 describe('an error of the gateway', () => {
-  it('has a code, the name of its class, and a cause only if it was given one', () => {
+  it('has a code, the name of its class, and a cause if one is specified', () => {
     const cause = new Error('why');
     const error = new GatewayError('AREA_WHAT', 'what', cause);
     deepEqual([error.code, error.message, error.name, error.cause], ['AREA_WHAT', 'what', 'GatewayError', cause]);
@@ -44,7 +44,7 @@ describe('an error of the gateway', () => {
     deepEqual(new CallError('A_B', 'what', { view: { status: 418 } }).view, { status: 418 });
   });
 
-  it('of a backend knows the status of the backend', () => {
+  it('of a backend contains the status of the backend', () => {
     equal(new BackendError('A_B', 'what', { upstreamStatus: 503 }).upstreamStatus, 503);
     equal(new BackendError('A_B', 'what').upstreamStatus, undefined);
   });

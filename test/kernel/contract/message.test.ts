@@ -48,7 +48,7 @@ describe('a reply', () => {
     }
   });
 
-  it('knows the status that the backend returned', () => {
+  it('contains the status that the backend returned', () => {
     equal(Reply.data({}).upstreamStatus, 200);
     equal(Reply.failed(new Failure('A_B', 'x')).upstreamStatus, undefined);
     equal(Reply.failed(new BackendError('A_B', 'x')).upstreamStatus, undefined);

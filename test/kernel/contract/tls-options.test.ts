@@ -115,7 +115,7 @@ describe('the files of a TLS configuration', () => {
     deepEqual(of({}), []);
   });
 
-  it('of the system trust store are read once, without duplicates', () => {
+  it('that belong to the system trust store are read once, without duplicates', () => {
     const authorities = systemAuthorities();
     equal(systemAuthorities(), authorities);
     equal(new Set(authorities).size, authorities.length);

@@ -275,7 +275,7 @@ describe('a guarded change', () => {
     });
   });
 
-  describe('by a guard in the configuration', () => {
+  describe('whose configuration sets a guard', () => {
     const careful = (backend: TestBackend) => config(backend, { extra_config: { 'admin/reload': { guard: '60s' } } });
 
     for (const trigger of ['watch', 'signal'] as const) {
@@ -287,7 +287,7 @@ describe('a guarded change', () => {
       });
     }
 
-    it('is not guarded without a guard in it, or if it is active already', async () => {
+    it('is not guarded if the guard is missing or the configuration is already active', async () => {
       await apply(config(good, { name: 'x' }), { trigger: 'watch' });
       equal(guard.state, null);
       await apply(careful(good));

@@ -233,7 +233,7 @@ describe('the steps of a change', () => {
     });
   });
 
-  describe('of participants', () => {
+  describe('that participants run', () => {
     beforeEach(() => apply());
     const changed = (change: Partial<Change> = {}) => apply({ source: config('two'), ...change });
 

@@ -39,7 +39,7 @@ describe('monitoring of file descriptors', () => {
 
   afterEach(() => watch.close());
 
-  it('logs nothing below 90 % of the limit, and a warning from there on', () => {
+  it('logs nothing below 90 % of the limit, and a warning from 90 % on', () => {
     deepEqual(use(89), []);
     match(use(90).join(), /^WARNING 90 of 100 file descriptors are in use: raise the limit/);
     deepEqual(use(95), []);

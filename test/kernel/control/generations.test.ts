@@ -275,7 +275,7 @@ describe('the active and replaced configurations of a process', () => {
     });
   });
 
-  describe('and their port', () => {
+  describe('at their port', () => {
     it('return the new address', async () => {
       const asked = await freePort();
       await apply(config('two', { port: asked }));

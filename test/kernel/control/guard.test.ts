@@ -127,7 +127,7 @@ describe('the guard of a change', () => {
     deepEqual([said, looks], [[`3000 GET /a: ${why}`], 3]);
   });
 
-  it('names the first of several endpoints and the number of the others', () => {
+  it('names the first of several endpoints and the number of further endpoints', () => {
     const { timers, said } = guarded(() =>
       ['GET /a', 'GET /b', 'GET /c', 'GET /d'].map((key) => ({
         key,

@@ -54,7 +54,7 @@ describe('a mutex', () => {
     equal(turns.locked, false);
   });
 
-  it('is not denied to a caller that has acquired it', async () => {
+  it("stays with a caller that has acquired it, even when the caller's maximum wait is over", async () => {
     const leave = await turns.acquire(0);
     const next = turns.acquire(100);
     const behind = turns.acquire(Number.POSITIVE_INFINITY);

@@ -118,7 +118,7 @@ describe('secrets from stores', () => {
     deepEqual([await got(), gateway!.status.hash], ['other-secret', hash]);
   });
 
-  it('leave the fingerprint of a checked document equal to that of the serving one', async () => {
+  it('do not change the fingerprint of a checked document, which equals that of the active one', async () => {
     store.set('kv/x', { token: 'one-secret' });
     const source = config('${acme:kv/x#token}');
     await start(source);
@@ -357,7 +357,7 @@ describe('secrets from stores', () => {
     ok(sinks.lines.at(-1)!.includes('[TEST] cannot use ***'), sinks.lines.at(-1));
   });
 
-  it('are placeholders in an examination, whose errors are not reported there', async () => {
+  it('are replaced by placeholders in a check, which reports no errors about them', async () => {
     await start(config('x'));
     const source = config('${acme:s}', { timeout: '${acme:s}' });
     const snapshot = { source, data: source, document: null } as never;

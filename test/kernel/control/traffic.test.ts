@@ -156,7 +156,7 @@ describe('a window of traffic between two snapshots', () => {
     });
   });
 
-  it('can be joined from several others', () => {
+  it('can be combined from several windows', () => {
     deepEqual(joined([serving(1).snapshot(), noTraffic, serving(1, 9).snapshot()]), serving(1, 1, 9).snapshot());
   });
 

@@ -200,7 +200,7 @@ describe('explainRequest', () => {
       );
     });
 
-    it("for a header under * that resembles one of the gateway's", async () => {
+    it('for a client header that resembles a header of the gateway, with input_headers set to *', async () => {
       const headers = [['X_Forwarded_For', '1']] as const;
       const { forwarded } = await explain(one({ input_headers: ['*'] }), { method: 'GET', target: '/e', headers });
       equal(

@@ -33,7 +33,7 @@ describe('matchRoute', () => {
     ]);
   });
 
-  it('returns the part that a wildcard matched under *', async () => {
+  it('returns the part of the path that a wildcard matched, under the key *', async () => {
     const { match: result } = await match('GET /f/x/y');
     deepEqual(result.kind === 'route' && result.params, { '*': 'x/y' });
   });

@@ -74,7 +74,7 @@ describe('a line of the built-in access log', () => {
 });
 
 describe('the access log', () => {
-  it('is not written when the router says so', () => {
+  it('is not written if the router settings disable it', () => {
     deepEqual(written({ disable_access_log: true, logger_skip_paths: [] }, [record()]), []);
   });
 

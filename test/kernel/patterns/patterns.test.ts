@@ -84,7 +84,7 @@ describe('regular expressions in RE2 syntax', () => {
     }
   });
 
-  describe('that are compiled repeatedly', () => {
+  describe('that several callers use', () => {
     it('are compiled once', () => {
       const first: Pattern = compile('^written-again$');
       equal(compile('^written-again$'), first);

@@ -126,7 +126,7 @@ describe('the address of a backend', () => {
   });
 
   for (const method of ['OPTIONS', 'TRACE', 'DELETE', 'PATCH']) {
-    it(`is called with ${method} if the backend says so`, async () => {
+    it(`is called with ${method} if the backend sets it`, async () => {
       const gateway = await startGateway({
         host: [backend.url],
         endpoints: [{ endpoint: '/x', backend: [{ url_pattern: '/', method }] }],

@@ -215,7 +215,7 @@ describe('the timeout of a backend', () => {
     return deadlines;
   };
 
-  it("is its own if it is shorter than the endpoint's", async () => {
+  it("is the backend's own timeout if it is shorter than the endpoint's", async () => {
     const [own] = await timeOf(50_000, 10_000);
     ok(own! > 9000 && own! <= 10_000, String(own));
   });

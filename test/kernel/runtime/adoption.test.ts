@@ -12,7 +12,7 @@ import { PluginFolder } from '../../support/plugin-folder.ts';
 
 const texts = definePort<string[]>('texts of a test');
 
-describe('an unchanged endpoint over a reload', () => {
+describe('an endpoint that a reload does not change', () => {
   let gateway: Operations;
   let steps: string[];
   let folder: PluginFolder;
@@ -118,7 +118,7 @@ describe('an unchanged endpoint over a reload', () => {
     });
   }
 
-  it('ends once when it is finally removed', async () => {
+  it('ends exactly once when it is removed', async () => {
     await start(config([endpoint('/a'), endpoint('/b')]));
     for (let index = 1; index < 6; index++) {
       await gateway.reload(config([endpoint('/a'), endpoint('/b', {}, { timeout: `${index}s` })]));
@@ -205,14 +205,14 @@ describe('an unchanged endpoint over a reload', () => {
     deepEqual(steps.slice(0, 1), ['attach /a']);
   });
 
-  it('uses the same offers of the service if these do not depend on endpoints', async () => {
+  it('keeps using the values that service components provide if they do not depend on endpoints', async () => {
     const service = { extra_config: { 'test/offering': {} } };
     await start(config([endpoint('/a')], service));
     await gateway.reload(config([endpoint('/a'), endpoint('/b')], service));
     deepEqual(steps, ['attach /b', 'warm /b', 'start /b']);
   });
 
-  it('is rebuilt together with offers of the service that depend on endpoints', async () => {
+  it('is rebuilt together with values that service components provide and that depend on endpoints', async () => {
     const service = { extra_config: { 'test/offering': {} } };
     await start(config([endpoint('/a')], service), false);
     await gateway.reload(config([endpoint('/a'), endpoint('/b')], service));

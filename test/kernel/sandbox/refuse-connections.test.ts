@@ -6,7 +6,7 @@ import { connect, Socket } from 'node:net';
 import { refuseConnections } from '../../../kernel/sandbox/refuse-connections.ts';
 import { type Session, within } from '../../../kernel/sandbox/session.ts';
 
-describe('the guard of connections', () => {
+describe('the connection guard of a sandbox', () => {
   const refused: string[] = [];
   const own = Socket.prototype.connect;
   const ownLookup = lookup;
@@ -40,19 +40,19 @@ describe('the guard of connections', () => {
     ],
   ];
   for (const [name, address, open] of rows) {
-    it(`refuses ${name} with their destination`, async () => {
+    it(`refuses ${name}, and names the destination`, async () => {
       match((await failureOf(open)).message, /the sandbox refuses connections/);
       deepEqual(refused, [address]);
     });
   }
 
-  it('refuses lookups of names and services', async () => {
+  it('refuses DNS lookups of hosts and services', async () => {
     await within(session, () => rejects(lookup('users.invalid'), /refuses connections/));
     await within(session, () => rejects(new Resolver().resolveSrv('users.invalid'), /refuses connections/));
     equal(refused.length, 2);
   });
 
-  it('restores the functions of the system after the last sandbox', async () => {
+  it('restores the network functions of Node.js after the last sandbox', async () => {
     const patched = Socket.prototype.connect;
     const other = refuseConnections();
     other();

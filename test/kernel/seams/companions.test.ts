@@ -23,7 +23,7 @@ const shared = definePlugin({
   places,
 });
 
-describe('a component that requires another one', () => {
+describe('a component that requires a companion component', () => {
   const findings = async (components: object, endpoints: object[] = []) => {
     const plugins = {
       'test/shared': async () => ({ plugin: shared }),
@@ -37,7 +37,7 @@ describe('a component that requires another one', () => {
     return { errors, warnings: warnings.map(({ code, pointer, message, hint }) => ({ code, pointer, message, hint })) };
   };
 
-  it('causes a warning if the other one is missing', async () => {
+  it('causes a warning if the companion is missing', async () => {
     const warning = {
       code: 'COMPONENT_UNUSED',
       pointer: '/extra_config/test~1sink',
@@ -47,7 +47,7 @@ describe('a component that requires another one', () => {
     deepEqual(await findings({ 'test/sink': {} }), { errors: [], warnings: [warning] });
   });
 
-  it('causes a warning if no endpoint has the other one with the required setting', async () => {
+  it('causes a warning if no endpoint has the companion with the required setting', async () => {
     const endpoint = (extra_config: object) => ({
       endpoint: '/a',
       extra_config,
@@ -66,7 +66,7 @@ describe('a component that requires another one', () => {
     deepEqual(await findings({ 'test/shared': {} }, used), { errors: [], warnings: [] });
   });
 
-  it('is accepted together with the other one, which is accepted alone', async () => {
+  it('is accepted together with the companion, which is also accepted alone', async () => {
     const nothingFound = { errors: [], warnings: [] };
     deepEqual(await findings({ 'test/sink': {}, 'test/source': {} }), nothingFound);
     deepEqual(await findings({ 'test/source': {} }), nothingFound);

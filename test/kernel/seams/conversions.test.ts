@@ -43,7 +43,7 @@ const old = (becomes: Plugin['becomes']) =>
     places: [atEndpoint({ type: 'object' }, () => ({}))],
   });
 
-describe('a component that is converted into another one', () => {
+describe('a component that is converted into a different component', () => {
   let backend: TestBackend;
   let gateway: Operations | undefined;
 
@@ -67,7 +67,7 @@ describe('a component that is converted into another one', () => {
       ],
     });
 
-  it('loads the other one, even if the configuration does not name it', async () => {
+  it("loads that component's plugin, even if the configuration does not name it", async () => {
     gateway = await start(418, ['test/answer']);
     equal((await gateway.inject('/a')).statusCode, 418);
     deepEqual(
@@ -76,7 +76,7 @@ describe('a component that is converted into another one', () => {
     );
   });
 
-  it('reports errors at its own place, in its own form', async () => {
+  it('reports errors at the place and in the form that the configuration contains', async () => {
     const errors = await refusalsOf(start(99, ['test/answer']));
     deepEqual(
       errors.map(({ code, pointer }) => [code, pointer]),

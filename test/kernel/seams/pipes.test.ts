@@ -71,7 +71,7 @@ describe('a pipeline inside a component', () => {
     deepEqual((await gateway.inject('/a/7')).json(), { x: true, w: { y: true, z: true } });
   });
 
-  it('can contain another one', async () => {
+  it('can contain another pipeline', async () => {
     const inner = nested({ backend: [{ url_pattern: '/deep' }] });
     gateway = await start(endpoint(nested({ backend: [inner] })));
     deepEqual((await gateway.inject('/a/7')).json(), { deep: true });

@@ -24,7 +24,7 @@ function rooted(name: string, attach: (site: Site<unknown>) => AtService) {
   return definePlugin({ name, description: 'Stands around everything.', places: [atService(nothing, attach)] });
 }
 
-describe('a wrap around all endpoints', () => {
+describe('a hook around all endpoints', () => {
   let backend: TestBackend;
   let gateway: Gateway | undefined;
 
@@ -156,7 +156,7 @@ describe('a wrap around all endpoints', () => {
     equal(response.json().body, 'ABC');
   });
 
-  it('can read the body, which the limit of the endpoint still applies to', async () => {
+  it("can read the body, to which the endpoint's size limit still applies", async () => {
     await start([
       rooted('test/limit', () => ({
         request: (next) => async (request, call) => {
@@ -216,7 +216,7 @@ describe('a wrap around all endpoints', () => {
     deepEqual(seen, ['ada']);
   });
 
-  it('turns a thrown error into a failure that outer wraps see', async () => {
+  it('turns a thrown error into a failure that outer hooks receive', async () => {
     const throwing = rooted('test/throw', () => ({
       request: () => () => {
         throw new Error('no');

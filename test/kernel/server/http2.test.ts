@@ -211,7 +211,7 @@ describe('HTTP/2', () => {
     });
   });
 
-  describe('a client that disconnects', () => {
+  describe('with a client that disconnects', () => {
     const leave = (stream: ClientHttp2Stream) => {
       stream.on('error', () => {});
       stream.close(constants.NGHTTP2_CANCEL);

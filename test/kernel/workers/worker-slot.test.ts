@@ -29,7 +29,7 @@ describe('a worker slot', () => {
     deepEqual([harness.slot.state, harness.slot.uptimeMs, harness.reports], ['up', 400, [['up', 7]]]);
   });
 
-  it('updates its worker to the committed configuration, and lets it listen at the port of the others', async () => {
+  it('updates its worker to the committed configuration, and lets it listen at the port of the other workers', async () => {
     Object.assign(harness.owner, { committed: order(3), listens: true, target: { known: 8080 } });
     await harness.up();
     deepEqual(harness.last.orders, [
@@ -45,7 +45,7 @@ describe('a worker slot', () => {
     text: `${'a'.repeat(70_000)}${changed}${'b'.repeat(70_000)}`,
   });
 
-  it('sends only the changed part of a long text, or all of it if the worker serves another one', async () => {
+  it('sends only the changed part of a long configuration, or all of it if the worker has a different version', async () => {
     harness.owner.committed = long(3);
     await harness.up();
     const { text: _text, ...next } = long(4);
@@ -61,7 +61,7 @@ describe('a worker slot', () => {
     deepEqual(harness.last.orders.at(-1), ['prepare', long(5, 'z')]);
   });
 
-  it('lets a worker listen only once the others do', async () => {
+  it('lets a worker listen only once the other workers listen', async () => {
     harness.owner.committed = order(3);
     await harness.up();
     deepEqual(harness.asked, ['deny', 'prepare', 'commit']);

@@ -153,7 +153,7 @@ describe('modifier/jmespath', () => {
     ok(lines.some((line) => /ERROR.*\[ENDPOINT: \/9\] sum\(\) requires an array of numbers/.test(line)));
   });
 
-  it('fails a backend whose expression fails, while the others respond', async () => {
+  it('fails a backend whose expression fails, while the other backends respond', async () => {
     deepEqual(await ask('/failing'), { status: 200, completed: 'false', body: { v: 1 } });
   });
 

@@ -165,7 +165,7 @@ describe('the sequential_propagated_params setting of proxy', () => {
     });
   });
 
-  describe('configuration', () => {
+  describe('in the configuration check', () => {
     const refused = (config: unknown, ...encodings: readonly string[]) =>
       refusal(
         openHarness(plugin, 'endpoint', config, {

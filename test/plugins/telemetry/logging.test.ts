@@ -435,7 +435,7 @@ describe('the backend log of telemetry/logging', () => {
     deepEqual(await backendLines({ custom_format }, respond(200)), ['/test /v1/users/7?a=b b http 10.0.0.1 -\n']);
   });
 
-  it('goes through the application log if it has a level', async () => {
+  it('is written to the application log if it has a level', async () => {
     const backend = { log_with_level: 'info', custom_format: '%{statusCode}\n' };
     deepEqual(await backendLines(backend, respond(200), 'INFO'), ['INFO 200\n']);
     deepEqual(await backendLines(backend, respond(200), 'ERROR'), []);

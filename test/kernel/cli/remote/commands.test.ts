@@ -5,7 +5,7 @@ import { createFolder, type Folder, sluiceIn } from '../command.ts';
 import { type AdminServer, type Reply, startAdminServer } from './admin-server.ts';
 import { applied, invalid, revisions, stale, status } from './bodies.ts';
 
-describe('a command to a running gateway', function () {
+describe('with a running gateway, sluice', function () {
   this.timeout(30_000);
   let server: AdminServer;
   let folder: Folder;

@@ -350,7 +350,7 @@ describe('the difference between two configurations', () => {
     });
   });
 
-  it('takes time in proportion to the number of endpoints', () => {
+  it('runs in time proportional to the number of endpoints', () => {
     const many = (count: number, timeout: string) => {
       const endpoints = Array.from({ length: count }, (_, index) => endpoint(`/e/${index}`, { timeout }));
       return config({ endpoints });

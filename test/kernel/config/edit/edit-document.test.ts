@@ -118,7 +118,7 @@ describe('editing the text of a configuration', () => {
       );
     });
 
-    it('renames a key that a merge key brings in', () => {
+    it('renames a key that a merge key adds', () => {
       equal(
         edit('a.yaml', '_base: &b { old: 1 }\none:\n  <<: *b\n  x: 1\n', { pointer: '/one/old', key: 'new' }),
         '_base: &b { new: 1 }\none:\n  <<: *b\n  x: 1\n',

@@ -549,7 +549,7 @@ describe('flexible configuration', () => {
     });
   });
 
-  describe('interpolation of environment variables', () => {
+  describe('with interpolated environment variables', () => {
     beforeEach(() => {
       Object.assign(process.env, {
         GATEWAY_ENV_INTERPOLATION: '1',

@@ -33,7 +33,7 @@ describe('the default guards', () => {
     );
   });
 
-  it('find 57 of 65 attacks; the others have no typical phrase', () => {
+  it('find 57 of 65 attacks; the other attacks contain no typical phrase', () => {
     const found = prompts.attacks.filter((text) => inMessage(text) !== null);
     deepEqual([found.length, prompts.attacks.length], [57, 65]);
   });

@@ -171,7 +171,7 @@ describe('ai/prompt-guard', () => {
     });
   });
 
-  describe('guards of the kind regex', () => {
+  describe('regex guards', () => {
     it('match the body as it was sent, and its decoded strings', async () => {
       await serve(['!all_defaults', 'mine'], [regex('mine', '^\\{"role"', 'a\\tb')]);
       deepEqual(
@@ -181,7 +181,7 @@ describe('ai/prompt-guard', () => {
     });
   });
 
-  describe('guards of the kind policy', () => {
+  describe('policy guards', () => {
     const allowed = [
       'size(body) <= 100',
       "meta.method == 'POST' && meta.path == '/a/1' && meta.url == '/a/1?q=2'",
@@ -206,7 +206,7 @@ describe('ai/prompt-guard', () => {
     });
   });
 
-  describe('guards of the kind classifier', () => {
+  describe('classifier guards', () => {
     it('send the body as it is, and block scores below the threshold', async () => {
       await serve(['scored'], [scored()]);
       const statuses: number[] = [];

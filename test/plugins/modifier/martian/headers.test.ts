@@ -1,7 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { issuesOf, through, warningsOf } from './testbed.ts';
 
-describe('the headers of modifier/martian', () => {
+describe('headers in modifier/martian:', () => {
   it('are set on the request, replacing all values', async () => {
     const set = { 'header.Modifier': { name: 'authorization', value: 'Basic eA==', scope: ['request'] } };
     const { headers, replied } = await through(set, {

@@ -248,7 +248,7 @@ describe('qos/http-cache with concurrent requests', () => {
     });
   });
 
-  describe('and bodies', () => {
+  describe('and streamed bodies', () => {
     it('stores a body that arrives in pieces', async () => {
       const asking = bench.ask();
       await turns();

@@ -118,7 +118,7 @@ describe('telemetry/recorder', () => {
     equal(call!.response.content.text, undefined);
   });
 
-  it('records decompressed bodies, and omits those that exceed max_body then', async () => {
+  it('records decompressed bodies, and omits bodies that exceed max_body after decompression', async () => {
     let size = 10;
     await stage.start(
       (_seen, response) => {
