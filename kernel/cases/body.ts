@@ -1,6 +1,6 @@
 import { type Data, parseExact, printJson } from '#contract';
 
-/** Bytes of a body in a file: text as it is, any other value as JSON. */
+/** Bytes of a body in a test file: a string is sent unchanged, any other value as JSON. */
 export function bytesOf(body: Data): Uint8Array {
   return Buffer.from(typeof body === 'string' ? body : printJson(body));
 }

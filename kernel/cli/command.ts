@@ -3,7 +3,7 @@ import type { Catalogue, LogSinks, PluginCommand } from '#contract';
 import type { StartAdmin } from '../index.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Everything that a command uses of its process, except the file system. */
+/** Environment of a command: everything that it uses from its process, except the file system. */
 export interface CommandContext extends Terminal {
   readonly catalogue: Catalogue;
   /** Folder with plugins, in addition to those of the release and of the configuration. */

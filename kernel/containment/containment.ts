@@ -143,7 +143,7 @@ export class Containment {
     return true;
   }
 
-  /** Applies a change of suspensions from this process or another one. */
+  /** Applies a suspension change, which this process or a different one made. */
   apply(change: SuspensionChange): void {
     if ('lifted' in change) {
       for (const record of this.records) {

@@ -77,7 +77,7 @@ export interface PortAddress {
   readonly headerTimeoutMs?: number;
 }
 
-/** Place of a handler that a plugin has offered to another one. */
+/** Place of a handler that one plugin provides and a different plugin uses. */
 export interface HandlerPlace {
   /** Name of the handler, from `Plugin.handlers`. */
   readonly name: string;
@@ -205,7 +205,7 @@ export interface Site<Config> {
    */
   listen(address: PortAddress, handler: PortHandler): OpenPort;
   /**
-   * Attaches a handler that this plugin has offered and another one has taken. If this plugin is from a file, `attach`
+   * Attaches a handler that this plugin provides and a different plugin uses. If this plugin is from a file, `attach`
    * must return in time, and faults of the hooks are attributed to the handler: counted, reported, and skipped or
    * rejected by its policy. A hook throws a `HandlerError` to define the response to the client.
    * @throws exceptions of `attach`; ConfigError PLUGIN_ATTACH.

@@ -26,7 +26,7 @@ export interface Change {
   /** Name of the requester, for the history. */
   readonly actor?: string | null | undefined;
   readonly message?: string | null | undefined;
-  /** Apply the configuration even if it already serves. */
+  /** Apply the configuration even if it is already active. */
   readonly force?: boolean | undefined;
   /** Run every step except the swap. */
   readonly dryRun?: boolean | undefined;
@@ -73,7 +73,7 @@ export interface Applied {
   readonly issues: readonly Issue[];
 }
 
-/** The serving configuration, as it was requested. */
+/** The active configuration, as it was requested. */
 export interface Current {
   readonly snapshot: Snapshot;
   readonly warnings: readonly ConfigError[];

@@ -36,7 +36,7 @@ export async function followFiles(
   return watcher;
 }
 
-/** A watcher that another one replaces after an uncaught error, since its state is unknown then. No change is lost. */
+/** A watcher that is replaced after an uncaught error, because its state is unknown afterwards. No change is lost. */
 class ReplaceableWatcher implements Watcher {
   readonly #open: () => Watcher;
   readonly #owner = connectionOwner('file watcher', 'the configuration', () => this.#replace());

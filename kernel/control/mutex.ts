@@ -12,7 +12,7 @@ export class Mutex {
   }
 
   /**
-   * Waits for its turn.
+   * Waits until the caller has exclusive access.
    * @param waitMs longest wait; 0 not to wait, infinite for no limit.
    * @returns a function that releases the access.
    * @throws GatewayError RELOAD_IN_PROGRESS.

@@ -58,7 +58,7 @@ export class Handovers {
       // accepted.
       message.accepted ||= !this.#isOpen(port);
     });
-    // By then, the last messages of the worker have been read.
+    // On "close", the last messages of the worker have been read.
     child.once('close', () => {
       // Node.js keeps the ports of a worker that dies before a connection has reached it.
       worker.disconnect();

@@ -271,7 +271,7 @@ export class WorkerPool implements Participant, SlotOwner {
       this.log.warning(`worker ${id} (pid ${replaced.pid}) had an internal error; replaced by pid ${pid}`);
     }
     if (this.#fallen.delete(slot)) this.log.info(`worker ${id} (pid ${pid}) is running again`);
-    // The worker may have replaced another one while the gateway drains.
+    // If the gateway is draining, a replacement worker must close its connections, too.
     slot.setClosing(this.#closing);
     this.#events.emit('worker.up', { worker: id, pid });
   }

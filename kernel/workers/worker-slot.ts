@@ -28,7 +28,7 @@ export interface SlotOwner {
   mirrorSnapshot(id: string): MirrorChange | undefined;
   onHeartbeat(heartbeat: Heartbeat): void;
   onEvent(slot: WorkerSlot, event: WorkerEvent): void;
-  /** The worker had an internal error: it continues to serve until another one has replaced it. */
+  /** Called after an internal error of the worker, which continues to serve until a new worker has replaced it. */
   onFaulty(slot: WorkerSlot): void;
   onUp(slot: WorkerSlot): void;
   /**

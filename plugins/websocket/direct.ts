@@ -54,7 +54,7 @@ export class DirectConnection implements Upgrade {
   /** Handler of the backend's close, if it closed before the client was connected. */
   #closedEarly: (() => void) | null = null;
 
-  /** @param backend an open connection, paused. @param redial makes another one. */
+  /** @param backend an open connection, paused. @param redial opens a new connection. */
   constructor(backend: WebSocket, redial: (signal: AbortSignal) => Promise<WebSocket>, settings: DirectSettings) {
     this.#settings = settings;
     this.#redial = redial;

@@ -17,7 +17,7 @@ export interface Findings {
 
 /** An output format for findings. */
 export interface Format {
-  /** Whether it is for people: it is then printed on standard error, and `check` reports its progress. */
+  /** Whether people read the format. Such findings are printed on standard error, and `check` reports its progress. */
   readonly isForPeople: boolean;
   print(findings: Findings, isColoured: boolean): string;
 }

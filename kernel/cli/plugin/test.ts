@@ -21,7 +21,7 @@ export const testPlugins: Command = {
       return 1;
     }
     const hook = new URL(`./test-hook${import.meta.url.slice(-3)}`, import.meta.url).href;
-    // A test runner started inside another one would report to the outer one.
+    // With NODE_TEST_CONTEXT set, a nested test runner would report to the outer test runner.
     const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: options = '', ...environment } = env;
     const child = spawn(process.execPath, ['--import', hook, '--test', ...files], {
       // A folder needs no package.json to declare its files as modules.

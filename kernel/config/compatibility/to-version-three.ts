@@ -68,7 +68,7 @@ export function reportRemoved(document: DataObject, origin: Origin, known: Known
 }
 
 /**
- * Reports a version that is read as another one.
+ * Warns of a configuration version that is converted to the current one.
  *
  * Code: a warning, CONFIG_OLD_VERSION.
  */

@@ -40,7 +40,7 @@ interface LocatedDifference {
   readonly effect: Effect;
   /** Absent for the service. */
   readonly route?: RouteName;
-  /** True if the difference follows from another one. */
+  /** True if the difference follows from a difference of the service. */
   readonly isInherited: boolean;
 }
 

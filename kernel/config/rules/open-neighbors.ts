@@ -68,7 +68,7 @@ function* findOpenNeighbors(
   return [...results.values()];
 }
 
-/** Finds all such endpoints without yielding. */
+/** Finds all unprotected endpoints next to protected ones, without yielding to the event loop. */
 export function openNeighbors(service: ServiceConfig, known: KnownPlugins): OpenNeighbor[] {
   const steps = findOpenNeighbors(service, known);
   for (;;) {

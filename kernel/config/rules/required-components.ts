@@ -2,7 +2,7 @@ import { type ExpectedBelow, isObject, joinPointer, type ServiceConfig } from '#
 import type { ServiceRule } from './rule.ts';
 
 /**
- * Checks that a root component that needs another one, at the root or at an endpoint, finds it there.
+ * Checks that a root component's required companion is configured, at the root or at an endpoint.
  *
  * Codes: COMPONENT_REQUIRED, COMPONENT_UNUSED.
  */

@@ -45,7 +45,7 @@ function remember(recent: Set<string>, value: string): void {
   if (recent.size > MOST) recent.delete(recent.values().next().value!);
 }
 
-/** True if a text is such a value, or contains a sufficiently long one. */
+/** True if a text is a known secret value, or contains one that is long enough. */
 export function holdsReadSecret(text: string): boolean {
   if (values.size === 0) return false;
   if (values.has(text)) return true;
@@ -53,7 +53,7 @@ export function holdsReadSecret(text: string): boolean {
   return false;
 }
 
-/** Masks all such values in a text. */
+/** Masks all known secret values in a text. */
 export function maskReadSecrets(text: string, mask: string): string {
   return values.size === 0 ? text : masked(text, values, mask);
 }

@@ -122,7 +122,7 @@ async function hold(
   return { references, stores, known, upkeep, values, declined, warnings };
 }
 
-/** A lease is reused until it is renewed or ends: another one would be another user of the system behind it. */
+/** A lease is reused until it is renewed or ends, because a new lease would create another user in the system that it grants access to. */
 function mustFetch({ lease, endsAt }: KnownSecret, { fetches, given, timers }: Resolving): boolean {
   return given === null && fetches === 'all' && (lease === null || endsAt <= timers.now());
 }

@@ -21,7 +21,7 @@ import type { NamedUpstream } from './upstreams.ts';
 type Protocol = NonNullable<AtBackend['protocol']>;
 
 /**
- * Replaces a protocol that opens connections of its own with one whose calls the sandbox answers. Protocols over HTTP
+ * Replaces a protocol that opens its own connections with one whose calls the sandbox answers. Protocols over HTTP
  * remain, since the HTTP client itself asks the sandbox, and so do protocols that connect to nothing.
  * @param hosts hosts of the backend, by the plugin that calls them.
  */
@@ -33,7 +33,7 @@ export function sandboxed(
 ): Protocol {
   const protocol = at.protocol!;
   if (reads.ports.includes(httpSigners.name)) return protocol;
-  // A pipe within the component has protocols of its own.
+  // A pipeline inside the component has its own protocols.
   const within = upstreams.find((each) => each.plugin === plugin && each.pointer.startsWith(`${pointer}/`));
   const server = (within ?? hosts.find((host) => host.plugin === plugin))?.upstream;
   if (!server && !plugin.source) return protocol;

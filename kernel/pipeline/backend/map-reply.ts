@@ -11,7 +11,7 @@ interface Mapped<R> {
 
 const mappedKey = Symbol('mapped');
 
-/** Returns a step that changes the replies of another one. Adjacent steps made this way share one promise. */
+/** Returns a step that changes the replies of `next`. Adjacent steps made with this function share one promise. */
 export function mapReply<R>(next: Step<R>, map: ReplyMap<R>): Step<R> {
   const within = (next as { [mappedKey]?: Mapped<R> })[mappedKey];
   const inner = within?.inner ?? next;

@@ -7,7 +7,7 @@ import { sourceError, UNFINISHED } from './source-error.ts';
 
 interface Failed {
   readonly error: ConfigError;
-  /** Every file read by then, with the SHA-256 of its content; empty for a file that could not be read. */
+  /** Every file that was read before the failure, with the SHA-256 of its content; empty for a file that could not be read. */
   readonly hashes: ReadonlyMap<string, string>;
   /** Time from which the same content is evaluated again, as of `performance.now`. */
   readonly until: number;

@@ -4,7 +4,7 @@ import { type FSWatcher, watch } from 'chokidar';
 import type { Directories } from './chain.ts';
 
 interface Watched {
-  /** Identifies the directory, in case another one takes its name. */
+  /** Identifies the directory, in case a different directory takes its name. */
   readonly identity: string;
   readonly watcher: FSWatcher;
   /** Resolves once no later change can be missed. */
@@ -24,7 +24,7 @@ export interface DirectoryEvents {
 }
 
 /**
- * Uses one watcher per directory, so that removals do not disturb the others.
+ * Uses one watcher per directory, so that removing a directory does not disturb the other watchers.
  * @param onEvent an entry with a relevant name may have changed.
  * @param onError events of a directory are unreliable.
  */

@@ -84,7 +84,7 @@ class Dispatch implements Protocols {
   readonly #retired = new Set<Http1>();
   /** Connections whose PROXY protocol header is incomplete, and plain-text connections whose protocol is not yet known. */
   readonly #unknown = new Set<Socket>();
-  /** Creates servers for the owner of the port, not for a change that needs another one. */
+  /** Creates servers in the context of the port's owner, not of the configuration change that needs a new server. */
   readonly #forPort = boundToOwner(<T>(create: () => T) => create());
   readonly #logRefusedQuery: LogRefusedQuery;
   readonly #limitConnections: (config: ServiceConfig) => void;

@@ -57,7 +57,7 @@ export class AgentRunner {
   }
 
   /**
-   * @param signal of the configuration: the agent ends with it, unless another configuration has taken over by then.
+   * @param signal aborted when the configuration ends. The agent ends with it, unless a later configuration has taken over the agent.
    * @returns a promise that resolves when its first attempt to connect is over, successful or not.
    */
   serve(job: AgentJob, signal: AbortSignal): Promise<void> {

@@ -104,7 +104,7 @@ export class Attempts {
   #received(attempt: Attempt, reply: Reply): void {
     const at = this.#running.indexOf(attempt);
     if (at < 0) {
-      // The attempt has expired, or another one was faster.
+      // The attempt has expired, or another attempt was faster.
       discard(reply.body);
       return;
     }

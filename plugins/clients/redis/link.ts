@@ -76,7 +76,7 @@ async function openCluster(settings: RedisSettings): Promise<Link> {
     rootNodes: settings.addresses.map(({ host, port }) => ({ socket: { host, port } })),
     defaults: { ...options, socket: { ...socket, reconnectStrategy } },
     maxCommandRedirections: settings.maxRedirects,
-    // A server that cannot be reached again has been replaced by another one.
+    // An unreachable server may have been replaced, so the topology is read again.
     topologyRefreshOnReconnectionAttemptStrategy: 500,
   });
   // Without a listener an error would end the process. Commands report the error anyway.

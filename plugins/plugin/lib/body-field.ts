@@ -48,7 +48,7 @@ export class BodyField {
     return this.#stream !== null && given === this.#stream;
   }
 
-  /** The stream that was handed out: it may be wrapped in another one. Null for none. */
+  /** The stream that a handler received, and may have wrapped in another stream. Null if no handler has received it. */
   get stream(): Readable | null {
     return this.#stream;
   }

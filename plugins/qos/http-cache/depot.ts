@@ -56,7 +56,7 @@ export class Depot {
     const kept = this.#store.find(key, { asker, headers });
     const entry = kept !== undefined && (heldSince === null || kept.since > heldSince) ? kept : null;
     if (entry !== null && judge(entry, readDirectives(headers), now) === 'fresh') return { does: 'give', entry };
-    // The address has several variants: the fetch in progress is probably for another one.
+    // The address has several variants, so the fetch in progress is probably for a different variant.
     if (kept === undefined && this.#store.has(key)) return { does: 'fetch', entry: null };
     const claim = this.#claims.get(key);
     // A clock that has been set back would extend a claim.

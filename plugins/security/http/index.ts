@@ -56,7 +56,7 @@ function prepare(site: Site<SecurityConfig>): Decide | null {
   return compileDecision(site);
 }
 
-/** The endpoint has an object of its own. */
+/** True if the endpoint itself configures the component, instead of inheriting it from the root. */
 function hasOwn({ extra_config: components }: EndpointConfig): boolean {
   return Object.hasOwn(components, name) || Object.hasOwn(components, alias);
 }

@@ -7,7 +7,7 @@ export class ShownNames {
   readonly #owners = new Map<string, number>();
   /** Removed endpoints whose counts have yet to be forgotten. */
   readonly #gone = new Set<string>();
-  /** Whether the configuration is active. Until then, another one may hold counts that are unknown here. */
+  /** Whether the configuration is active. Before that, the active configuration may have counts that are unknown here. */
   #serves = false;
 
   constructor(stats: Stats) {

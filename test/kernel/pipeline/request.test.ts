@@ -148,7 +148,7 @@ describe('the headers that a client lists in Connection', () => {
 });
 
 describe('the query parameters that an endpoint forwards', () => {
-  it('are none by default, otherwise the listed ones, or all with *', () => {
+  it('include nothing by default, otherwise the listed names, or all names with *', () => {
     const search = 'b=1&a=2&b=3';
     deepEqual(
       [[], ['b'], ['b', 'c'], ['*'], ['a', '*']].map((queries) => forwarded({ queries }, { search }).query),

@@ -4,7 +4,7 @@ import { OriginPool, poolKey, type TransportSettings } from './origin-pool.ts';
 const SWEEP_FROM = 64;
 /** Maximum number of addresses determined by requests whose idle connections are kept. */
 const MAX_PASSING = 256;
-/** Maximum number of addresses examined to make room for another one. */
+/** Maximum number of addresses examined to find one that can be dropped for a new address. */
 const LOOKED_AT = 16;
 
 /** All connections that use one set of settings. */
