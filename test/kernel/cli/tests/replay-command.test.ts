@@ -146,6 +146,22 @@ describe('sluice replay', () => {
     match(out, /^1 request not replayed: the recording is incomplete$/m);
   });
 
+  it('counts requests to which the baseline responds with another status than recorded', async () => {
+    const [client, call] = exchange('1');
+    const recorded = { ...client!, response: { ...client!.response, status: 201 } };
+    const recording = record([recorded, call!]);
+    const { code, out } = await sluice(
+      'replay',
+      recording,
+      '-c',
+      config(),
+      '--baseline',
+      config(undefined, {}, 'b.json'),
+    );
+    equal(code, 0);
+    match(out, /^1 request with another status than recorded/m);
+  });
+
   it('treats prototype keys as data', async () => {
     const body = JSON.parse('{"__proto__":{"a":1},"id":1}') as unknown;
     const link = { id: '__proto__', endpoint: '__proto__' };
