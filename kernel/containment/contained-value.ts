@@ -8,7 +8,7 @@ export function containedEncoding(encoding: Encoding, guards: PlaceGuards): Enco
   const reading = { instead: null, mayThrow: true } as const;
   return {
     ...encoding,
-    // Left out, so that data of plugins from files takes the monitored path.
+    // Without these two functions, data is encoded and decoded by the monitored functions below.
     shapes: undefined,
     merges: undefined,
     ...(encode && {

@@ -38,7 +38,7 @@ function isPart(call: Call, of: Call): boolean {
   return false;
 }
 
-/** Reports the hooks that hold the call. A hook that waits for its wrapped step does not. */
+/** Reports the hooks that delay the call, except hooks that wait for their wrapped step. */
 async function report(waiting: readonly Waiting[]): Promise<void> {
   const pending = await Promise.all(waiting.map(async (each) => ({ each, isPending: await isPending(each.promise) })));
   const unsettled = pending.filter((one) => one.isPending).map(({ each }) => each);

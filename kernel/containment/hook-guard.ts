@@ -20,7 +20,7 @@ export interface FaultSite {
   readonly endpoint: string;
 }
 
-/** Counts and reports a fault; suspends the plugin after so many in a row, or never if 0. */
+/** Counts and reports a fault. @param suspendAfter number of consecutive faults after which the plugin is suspended; 0 for never. */
 export type CountFault = (site: FaultSite, error: unknown, suspendAfter: number) => void;
 
 /** Counter of the faults of all plugins; null unless metrics are exported. */
@@ -100,7 +100,7 @@ function isOfHandler(error: unknown): error is HandlerError {
   }
 }
 
-/** True when work was aborted because the call was: the call's error is the cause. */
+/** True for an AbortError that the cancellation of the call caused. */
 function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError' && error.cause instanceof CallError;
 }

@@ -10,7 +10,7 @@ const REMEMBERED = 1000;
 interface Held {
   /** Number of further lines since the last write. */
   more: number;
-  /** The latest of these lines. */
+  /** The latest suppressed line. */
   latest: string;
   timer: NodeJS.Timeout | null;
 }

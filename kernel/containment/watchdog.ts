@@ -77,7 +77,7 @@ class Watchdog {
 const listeners = new Set<(held: Held) => void>();
 let watchdog: Watchdog | null = null;
 
-/** A share in the watchdog of the process, which ends with its last share. */
+/** A registration with the watchdog of the process, which stops after the last registration has ended. */
 export interface ProcessWatch {
   watch(plugin: WatchedPlugin): void;
   close(): Promise<void>;

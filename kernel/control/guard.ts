@@ -62,7 +62,7 @@ export interface GuardOptions {
   endpoints(): Iterable<GuardedEndpoint>;
   /** Called when an endpoint is worse; the reason names the first and counts the others. No callback follows. */
   onWorse(reason: string): void;
-  /** Called when the time is over and no endpoint got worse. */
+  /** Called when the guard period has ended and no endpoint performed worse. */
   onPassed(): void;
   /** Called when the time is over and no endpoint had enough calls to be evaluated. @param calls total of all endpoints. */
   onUndecided(calls: number): void;

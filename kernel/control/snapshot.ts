@@ -26,7 +26,7 @@ export class ConfigText {
 /** A configuration: the path of its file, its text, or the object it would contain. */
 export type Source = string | ConfigText | object;
 
-/** The document of one attempt, in memory: later steps, and other processes, see exactly this. */
+/** The document of one attempt, kept in memory so that later steps and other processes use exactly the same content. */
 export interface Snapshot {
   readonly source: Source;
   /** The path of the file, or a name for a text without one. */

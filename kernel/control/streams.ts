@@ -6,7 +6,7 @@ import { difference } from '../values/difference.ts';
 
 interface Held {
   readonly id: string;
-  /** Equal for endpoints that are identical. */
+  /** Identity of the endpoint's configuration: equal for identical endpoints. */
   readonly meaning: string;
   ending: NodeJS.Timeout | null;
 }

@@ -5,7 +5,7 @@ import { memoryUse } from '../workers/messages.ts';
 import type { WorkerInfo } from '../workers/worker-info.ts';
 import type { ServingProcesses } from './serving-processes.ts';
 
-/** This process, when it serves by itself. */
+/** Serves requests in this process, without workers. */
 export class OwnProcess implements ServingProcesses {
   readonly converged = true;
   readonly serving = true;

@@ -27,7 +27,7 @@ export function refusesConnections(): boolean {
 /**
  * Refuses every connection, datagram and service lookup of code for which the guard is active, regardless of the library
  * that starts it. A process has one guard.
- * @returns a function that ends this; the last call restores the system's functions.
+ * @returns a function that removes the guard; the last removal restores the original network functions of Node.js.
  */
 export function guardConnections(installed: ConnectionGuard): () => void {
   guard = installed;

@@ -102,7 +102,7 @@ interface Asked {
   readonly headers?: readonly string[];
 }
 
-/** One of the two gateways. */
+/** One of the two gateways that are compared. */
 interface Lane {
   readonly gateway: RunningGateway;
   readonly asked: Asked;

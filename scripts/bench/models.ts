@@ -21,7 +21,7 @@ const providers = {
 
 const model = (provider: string) => ({ 'ai/llm': { provider } });
 
-/** Backends of the providers, which the benchmark replaces like those of endpoints. */
+/** Backends of the providers. The benchmark replaces them with constant responses, like the backends of endpoints. */
 const targets = ['fast', 'careful'].map((provider) => ({ provider, backend: [{ extra_config: model(provider) }] }));
 
 const router = { routes: [{ provider: 'fast' }], failover: 'careful', targets };

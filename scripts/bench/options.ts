@@ -12,7 +12,7 @@ export interface Options {
   readonly seconds: number;
   readonly connections: number;
   readonly scenarios: readonly Scenario[];
-  /** Compares every base with itself. */
+  /** Whether to compare every base with itself, which shows the measurement noise. */
   readonly noise: boolean;
   /** File for the results as JSON. */
   readonly json: string | undefined;

@@ -45,7 +45,7 @@ function user(roll: (below: number) => number, id: number) {
 /** Data of the small endpoints: an object of exactly 1 KiB of JSON, nested three deep. */
 export const small = fill({ ...user(dice(1), 4711), orders: orders(dice(5), 6) }, 1024);
 
-/** The objects of the merge, 1 KiB each. All have the keys `id` and `note`: those of the last one must win. */
+/** Objects to merge, 1 KiB each. All have the keys `id` and `note`, whose values in the last object must win. */
 export const members = {
   a: fill({ id: 1, profile: user(dice(2), 1), visits: numbers(dice(6), 45), note: 'a' }, 1024),
   b: fill({ id: 2, orders: orders(dice(3), 11), note: 'b' }, 1024),

@@ -2,7 +2,7 @@ import type { ContestOutcome } from './contest-report.ts';
 import type { Outcome } from './report.ts';
 import { gateway } from './subject.ts';
 
-/** Committed expectations. */
+/** Expected ratios, which are committed to the repository. */
 export interface Expected {
   /** Tolerance for ratios above the expected value, as a share of it. */
   readonly tolerance: number;

@@ -6,13 +6,13 @@ export const BIG_BYTES = 256 * 1024;
 
 /** Response of every other address. */
 export interface BackendReply {
-  /** Revision in the address: that of the gateway's configuration. */
+  /** Revision of the gateway's configuration, taken from the request path. */
   readonly revision: number;
   /** Size of the request's body, in bytes. */
   readonly received: number;
 }
 
-/** Backend whose responses contain the revision in which their address was written. */
+/** Starts a backend whose responses repeat the configuration revision that the request path contains. */
 export async function startBackend(): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     const [, kind, revision] = request.url!.split('/');

@@ -1,23 +1,23 @@
-/** Ways in which the other side of a component fails. */
+/** Ways in which the server or broker that a component connects to fails. */
 export const outages = ['silent', 'gone', 'resets', 'nonsense'] as const;
 
 /** `silent`: accepts and never responds. `gone`: refuses connections. `resets`: resets each. `nonsense`: responds with something else. */
 export type Outage = (typeof outages)[number];
 
-/** Response to a request meanwhile: its status, and the setting that bounds its time. */
+/** Response to a request during an outage: its status, and the setting that limits its duration. */
 export interface Meanwhile {
   readonly status: number;
   /** `at once`: as soon as the outage is known; otherwise a limit, by default the timeout of the endpoint. */
   readonly within: 'at once' | 'timeout' | (string & {});
 }
 
-/** Behavior of one component while the other side fails. */
+/** Behavior of one component while its server or broker fails. */
 export interface ComponentRow {
   readonly component: string;
   /** Server or broker that the component connects to. */
   readonly side: string;
   readonly meanwhile: Readonly<Record<Outage, Meanwhile>>;
-  /** Time at which requests are served again after the other side has recovered. */
+  /** Time at which requests are served again after the server or broker has recovered. */
   readonly recovery: string;
 }
 

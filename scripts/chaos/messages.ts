@@ -13,11 +13,11 @@ export interface MessageCounts {
   slowestRefusalMs: number;
   /** Distinct messages that the agent's backend received. */
   consumed: number;
-  /** Confirmed, but never consumed. */
+  /** Messages that were confirmed but never consumed. */
   lost: number;
-  /** Consumed more than once, for example when the broker stops before a message is acknowledged. */
+  /** Messages that were consumed more than once, for example when the broker stops before an acknowledgment. */
   doubled: number;
-  /** Consumed although the client received an error: the broker stopped before it could confirm. */
+  /** Messages that were consumed although the client received an error, because the broker stopped before the confirmation. */
   unconfirmed: number;
   reloads: number;
   restarts: number;

@@ -2,13 +2,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
-/** Duration of a test file with loading it, in milliseconds. */
+/** Durations of a test file, including loading it, in milliseconds. */
 export interface FileTime {
   readonly file: string;
   readonly wallMs: number;
   /** Processor time of the process that ran the test file. */
   readonly ownMs: number;
-  /** Processor time of the processes that it started and that have ended; 0 where the system does not report it. */
+  /** Processor time of ended child processes of that process; 0 where the system does not report it. */
   readonly childrenMs: number;
 }
 

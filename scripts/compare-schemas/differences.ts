@@ -5,7 +5,7 @@ import { type JsonSchema, type Node, SchemaReader } from './schema-reader.ts';
 /** Kinds of differences that a configuration written for the other product would notice. */
 export type Kind = 'missing' | 'type' | 'values' | 'default' | 'required' | 'minimum' | 'maximum' | 'pattern';
 
-/** A field that is missing here, or that is treated differently. */
+/** A field that the gateway's schema lacks or treats differently. */
 export interface Difference {
   /** The object of the configuration, for example `endpoint` or `endpoint auth/validator`. */
   readonly at: string;

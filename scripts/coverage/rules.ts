@@ -36,7 +36,7 @@ export function readChapters(): Chapter[] {
   ];
 }
 
-/** Every buffer, queue, cache and map that others can fill, with the tests that fill it. */
+/** Rules for every buffer, queue, cache and map that clients, backends or brokers can fill, with the tests that fill it. */
 function boundsChapter(): Chapter {
   const rules = Object.entries(bounds).flatMap(([side, rows]) =>
     rows.map((bound) => ({

@@ -38,7 +38,7 @@ export interface HeldSecrets {
   readonly upkeep: readonly Upkeep[];
   /** Values that the configuration is built with. */
   readonly values: SecretValues;
-  /** Values that a rollback has rejected: they are not applied by themselves. */
+  /** Values that a rollback has rejected. They are not applied automatically. */
   readonly declined: SecretValues;
   /** Warnings of secrets that could not be fetched. */
   readonly warnings: readonly ConfigError[];

@@ -9,7 +9,7 @@ import { readConfig } from '../../runtime/build/read-config.ts';
 import type { ReadFiles } from '../../runtime/prints/read-files.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 
-/** A store of secrets, with the identity of its settings: the same secret of equal stores is the same. */
+/** A secret store with the identity of its settings. Stores with the same identity return the same secrets. */
 export interface OpenStore {
   readonly store: SecretStore;
   readonly identity: string;

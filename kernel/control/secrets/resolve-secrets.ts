@@ -39,7 +39,7 @@ export interface Resolving {
    * not have.
    */
   readonly fetches: 'all' | 'unknown';
-  /** Retries as long as the stores allow. */
+  /** True at startup: failed fetches are retried for as long as the stores allow. */
   readonly isStart: boolean;
   /** Values to use instead of those in the stores. */
   readonly given: SecretValues | null;

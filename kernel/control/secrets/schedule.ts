@@ -61,7 +61,7 @@ export function upkeepOf(id: string, dueAt: number): Upkeep {
   return { id, dueAt, failures: 0, failure: null };
 }
 
-/** Shortens a time by a random part. */
+/** Shortens a delay by a random share of it. */
 function jittered(ms: number): number {
   return ms * (1 - JITTER * Math.random());
 }

@@ -29,7 +29,7 @@ export interface Usage {
   readonly total: number;
 }
 
-/** Continuation of one candidate. */
+/** Next part of one candidate in a stream. */
 export interface Delta {
   /** Index of the candidate. */
   readonly index: number;

@@ -28,7 +28,7 @@ export class Health {
     return now - this.#measuredAt < OUTDATED_MS ? this.#latencyMs : 0;
   }
 
-  /** Only one request measures an outdated latency; the next ones use the old one meanwhile. */
+  /** Marks the latency as being measured, so that only one request measures it again; concurrent requests use the outdated value. */
   measuring(now: number): void {
     this.#measuredAt = now;
   }

@@ -12,7 +12,7 @@ export interface Link {
 export interface Reconnection {
   /** Maximum number of consecutive attempts, after which the link stays closed until it is requested again; 0 or less for no limit. */
   readonly maxRetries: number;
-  /** Pauses before all attempts except the first one of all. */
+  /** Delays before reconnection attempts. The very first attempt is not delayed. */
   readonly strategy: BackoffStrategy;
 }
 

@@ -1,6 +1,6 @@
 import type { PluginModule } from 'sluice/plugin';
 
-/** Adds who answered to the response, and answers itself if the backends fail. */
+/** Adds an X-Served-By header to the response, and returns a fallback response if the backends fail. */
 export const plugin = {
   name: 'stamp',
   apiVersion: 1,

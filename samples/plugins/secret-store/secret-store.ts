@@ -28,7 +28,7 @@ export const plugin = definePlugin({
           startupMs: 30_000,
           async fetch(name, signal): Promise<StoredSecret> {
             const response = await fetch(`${config.address}/${encodeURIComponent(name)}`, { signal });
-            // The message is logged: it has no part of a secret.
+            // The message is logged, so it must not contain parts of a secret.
             if (!response.ok) throw new Error(`status ${response.status}`);
             return { content: (await response.json()) as StoredSecret['content'] };
           },

@@ -51,7 +51,7 @@ const ROUND_MS = 1500;
 /** Lines of the log that no failure of the system explains. */
 const faulty = /internal error|GatewayFault|TypeError|ReferenceError|RangeError|unhandled|uncaught/i;
 
-/** Runs a gateway whose system fails, with requests and changes meanwhile. */
+/** Runs a gateway under requests and configuration changes while system operations fail. */
 export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
   const { seed, workers, redis, onRound, mostMs = Number.POSITIVE_INFINITY } = options;
   const directory = await mkdtemp(join(tmpdir(), 'failures-'));

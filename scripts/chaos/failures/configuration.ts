@@ -3,7 +3,7 @@ import type { World } from './world.ts';
 /** Paths whose endpoints must answer 200 whenever nothing fails. */
 export const paths = ['/plain', '/named', '/cached', '/limited', '/tokens', '/files/a.txt', '/merged'] as const;
 
-/** Surroundings of the gateway: its port, the address of Redis, and a directory with `a.txt`. */
+/** Environment of the gateway under test: its port, the Redis address, and a directory with `a.txt`. */
 export interface Surroundings {
   readonly world: World;
   readonly port: number;

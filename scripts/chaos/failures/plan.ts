@@ -3,7 +3,7 @@ export interface Fault {
   readonly operation: Operation;
   /** Error code of the system. Absent for an operation that is only slow, or that returns a wrong result. */
   readonly error?: string;
-  /** The call that fails, from 1, and those that follow it up to `times`. Default: every call. */
+  /** Number of the first call that fails, counted from 1; `times` calls fail in total. Default: every call. */
   readonly nth?: number;
   readonly times?: number;
   /** Probability that a call fails, from 0 to 1. Default: 1. */
@@ -16,7 +16,7 @@ export interface Fault {
   readonly address?: string;
 }
 
-/** `write` and `read` are of files; `send` and `receive` of connections. */
+/** System operations. `read` and `write` apply to files, `send` and `receive` to connections. */
 export type Operation =
   | 'open'
   | 'read'

@@ -12,8 +12,8 @@ function responding(reached: unknown[] = []): Step<string> {
   };
 }
 
-describe('a wrap made by before()', () => {
-  it('continues synchronously if its hook returns nothing', () => {
+describe('a step with a before() hook', () => {
+  it('continues synchronously if the hook returns nothing', () => {
     const reached: unknown[] = [];
     const reply = lookingBefore<string>((...given) => void deepEqual(given, ['r', call]))(responding(reached))(
       'r',
@@ -23,14 +23,14 @@ describe('a wrap made by before()', () => {
     deepEqual(reached, ['r', call]);
   });
 
-  it('continues if its hook resolves to nothing', async () => {
+  it('continues if the hook resolves to nothing', async () => {
     const reached: unknown[] = [];
     const reply = await lookingBefore<string>(async () => {})(responding(reached))('r', call);
     deepEqual(reply.data, { from: 'next' });
     deepEqual(reached, ['r', call]);
   });
 
-  it('ends the pipe with a reply that its hook returns or resolves to', async () => {
+  it('returns the reply that the hook returns or resolves to, without the inner steps', async () => {
     const reached: unknown[] = [];
     const now = lookingBefore<string>(() => refuse(401))(responding(reached))('r', call);
     const later = await lookingBefore<string>(async () => refuse(403))(responding(reached))('r', call);
@@ -38,7 +38,7 @@ describe('a wrap made by before()', () => {
   });
 });
 
-describe('a wrap made by after()', () => {
+describe('a step with an after() hook', () => {
   const marked = (reply: Reply, ...given: unknown[]) => {
     deepEqual(given, ['r', call]);
     reply.status = 201;
@@ -49,7 +49,7 @@ describe('a wrap made by after()', () => {
     equal((reply as Reply).status, 201);
   });
 
-  it('waits for a reply, and for its hook', async () => {
+  it('waits for the reply, and for the hook', async () => {
     const later: Step<string> = async () => Reply.data({});
     const slow = async (reply: Reply) => {
       await null;
@@ -60,7 +60,7 @@ describe('a wrap made by after()', () => {
     equal((await lookingAfter<string>(slow)(responding())('r', call)).status, 202);
   });
 
-  it('reveals its hook, unlike other wraps', () => {
+  it('exposes the hook, unlike other kinds of steps', () => {
     equal(afterHook(lookingAfter<string>(marked)), marked);
     equal(afterHook(lookingBefore<string>(() => {})), undefined);
   });

@@ -290,7 +290,7 @@ describe('the response of a backend', () => {
     deepEqual([reply.status, String(reply.body)], [404, 'no']);
   });
 
-  it('is counted between the transport wraps and the protocol', async () => {
+  it('is counted inside the transport hooks, right before the protocol', async () => {
     const seen: string[] = [];
     const wrap =
       (name: string) =>

@@ -11,7 +11,7 @@ for (const [name, folded] of [
   ['folded', fold],
   ['folded so that each always gets a reply', foldSettled],
 ] as readonly (readonly [string, Folding])[]) {
-  describe(`wraps ${name}`, () => {
+  describe(`hooks ${name}`, () => {
     const seen: string[] = [];
     const noting = (word: string, slow = false): Wrap<PipeRequest> =>
       look(slow ? async () => void seen.push(word) : () => void seen.push(word));
@@ -41,13 +41,13 @@ for (const [name, folded] of [
       });
     }
 
-    it('keep their order among wraps of other kinds', () => {
+    it('keep their order among hooks of other kinds', () => {
       const wraps = [noting('a'), around('b'), noting('c'), noting('d'), ask<PipeRequest>(() => void seen.push('e'))];
       folded(wraps, respond)(pipeRequest(), new Call());
       deepEqual(seen, ['b in', 'e', 'd', 'c', 'b out', 'a']);
     });
 
-    it('respond synchronously if everything inside does', () => {
+    it('respond synchronously if all inner steps do', () => {
       const reply = folded([noting('a'), noting('b')], respond)(pipeRequest(), new Call());
       equal(reply instanceof Promise, false);
     });

@@ -13,8 +13,8 @@ function plugin(name: string, { offers = [] as string[], takes = undefined as st
 const giver = plugin('giver', { offers: ['key', 'door'] });
 const taker = plugin('taker', { takes: ['key'] });
 
-describe('offers between plugins', () => {
-  it('are found at the same place and around it, the nearest last', () => {
+describe('values that plugins provide to one another', () => {
+  it('are collected from the plugin's place and all enclosing places, innermost last', () => {
     const service = Offers.atRoot(createContainer());
     service.add(giver, [offer('key', 'outer'), offer('door', 'oak')]);
     const endpoint = service.within();
@@ -31,7 +31,7 @@ describe('offers between plugins', () => {
     deepEqual([offers.take(taker, port('key')), offers.takeAll(taker, port('key'))], [undefined, []]);
   });
 
-  it('come from a component attached on demand if the port names it and no other component offers', () => {
+  it('come from a component that is attached on demand if the port names it and no other component provides one', () => {
     const asked: string[] = [];
     const service = Offers.atRoot(createContainer(), (namespace) => {
       asked.push(namespace);
@@ -60,12 +60,12 @@ describe('the order in which plugins are attached', () => {
   const order = (...plugins: Plugin[]) =>
     byDependency(plugins.map((one) => ({ plugin: one }))).map((item) => item.plugin.name);
 
-  it('is the order in the file if none takes an offer of another', () => {
+  it('is the order in the file if no plugin uses values of another', () => {
     const items = [plugin('b'), plugin('a')].map((one) => ({ plugin: one }));
     equal(byDependency(items), items);
   });
 
-  it('places offering plugins before the plugins that take, and moves no others', () => {
+  it('puts plugins that provide values before the plugins that use them, and moves no other plugin', () => {
     const last = plugin('last', { takes: ['bell'] });
     const middle = plugin('middle', { takes: ['key'], offers: ['bell'] });
     deepEqual(order(plugin('a'), last, plugin('b'), middle, giver, plugin('c')), [
@@ -78,7 +78,7 @@ describe('the order in which plugins are attached', () => {
     ]);
   });
 
-  it('is the order in the file if two plugins take from each other', () => {
+  it("is the order in the file if two plugins use each other's values", () => {
     const one = plugin('one', { takes: ['a'], offers: ['b'] });
     const other = plugin('other', { takes: ['b'], offers: ['a'] });
     deepEqual(

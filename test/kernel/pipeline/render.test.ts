@@ -42,7 +42,7 @@ const failure = (...errors: CallError[]): Reply => Reply.failed(...errors);
 const broken = new CallError('TEST', 'it broke');
 
 describe('the response of a decoding endpoint', () => {
-  it("is the data in the output encoding, which knows the client's Accept", () => {
+  it("is the data in the output encoding, which can depend on the client's Accept header", () => {
     deepEqual(written(data()), [
       200,
       'Content-Type: text/plain',
@@ -96,7 +96,7 @@ describe('the response of a decoding endpoint', () => {
     equal(written(reply).at(-2), 'X-Gateway: Version 1');
   });
 
-  it('is the data if there are also bytes', () => {
+  it('is the data if the reply contains both data and bytes', () => {
     const reply = data();
     reply.body = Buffer.from('bytes');
     equal(written(reply).at(-1), '{"a":1}');
@@ -191,7 +191,7 @@ describe('the response to a failed request', () => {
   });
 });
 
-describe('a response without an endpoint', () => {
+describe('a response outside of endpoints', () => {
   const plain = (reply: Reply) => shown(renderPlain(reply, rendering));
 
   it('is JSON if it has data', () => {
@@ -207,7 +207,7 @@ describe('a response without an endpoint', () => {
     deepEqual(plain(typed), [200, 'Content-Type: application/own+json', 'X-Gateway: Version 1', '{"a":1}']);
   });
 
-  it('is its bytes, or empty', () => {
+  it('consists of its bytes, or is empty', () => {
     const reply = Reply.raw(200, new HeaderBag(), Buffer.from('bytes'));
     reply.errors = [broken];
     reply.complete = null;
@@ -215,7 +215,7 @@ describe('a response without an endpoint', () => {
     deepEqual(plain(refuse(204)), [204, 'X-Gateway: Version 1', null]);
   });
 
-  it('is its data even after a failure', () => {
+  it('contains its data even after a failure', () => {
     const reply = data(false);
     reply.errors = [broken];
     equal(plain(reply).at(-1), '{"a":1}');

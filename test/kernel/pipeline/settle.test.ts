@@ -113,7 +113,7 @@ describe('composed stages with error handling', () => {
     equal(given, 1);
   });
 
-  it('keep the bytes of a reply in time', async () => {
+  it('keep forwarding the bytes of a reply that arrived before the cancellation', async () => {
     const call = new Call();
     let given = 0;
     const stream = new ByteStream({ cancel: () => given++ });

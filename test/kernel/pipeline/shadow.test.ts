@@ -124,7 +124,7 @@ describe('a shadow backend', () => {
     deepEqual(claims, [{ sub: 'me' }]);
   });
 
-  it('is absent without shadow backends', () => {
+  it('adds no step to a pipeline without shadow backends', () => {
     const next = () => Reply.data({});
     equal(withShadows([], next), next);
   });

@@ -22,7 +22,7 @@ describe('the stages of an endpoint, in order', () => {
     item<AtEndpoint>('h', { gather: section }),
   ];
 
-  it('begin with stages for the request, followed by wraps', () => {
+  it('begin with stages for the request, followed by hooks around the endpoint and the proxy', () => {
     deepEqual(shown(stagesAround(endpoint, proxy, attached, false, false)), [
       'payload a',
       'payload c',
@@ -31,15 +31,15 @@ describe('the stages of an endpoint, in order', () => {
     ]);
   });
 
-  it('end with the first shape and the first combiner if responses are merged', () => {
+  it('end with the first declared shape function and combiner if responses are merged', () => {
     deepEqual(shown(stagesAround([], [], attached, true, false)).slice(2), ['shape a', 'combine a']);
   });
 
-  it('end with a gather stage instead of a combiner if there is one', () => {
+  it('end with a gather stage instead of a combiner if a component declares one', () => {
     deepEqual(shown(stagesAround([], [], gathering, true, false)).slice(2), ['shape a', 'gather g']);
   });
 
-  it('include hooks on messages if there are any', () => {
+  it('include message hooks if a component has declared any', () => {
     deepEqual(shown(stagesAround([], proxy, attached, false, true)).slice(2), ['proxy p', 'message a', 'message b']);
   });
 });
@@ -56,11 +56,11 @@ describe('the stages of a backend', () => {
     deepEqual(shown(stagesOf(false, false)), ['shadow a', 'backend w', 'transport t', 'protocol http']);
   });
 
-  it('include the first shape if responses are decoded', () => {
+  it('include the first declared shape function if responses are decoded', () => {
     deepEqual(shown(stagesOf(true, false)), ['shadow a', 'backend w', 'shape a', 'transport t', 'protocol http']);
   });
 
-  it('include hooks on messages, and the shape for messages', () => {
+  it('include message hooks and the shape function if messages are streamed', () => {
     deepEqual(shown(stagesOf(false, true)), [
       'shadow a',
       'backend w',

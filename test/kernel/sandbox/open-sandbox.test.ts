@@ -203,7 +203,7 @@ describe('a sandbox', () => {
     });
   }
 
-  it('leaves connections of other code alone', async () => {
+  it('does not restrict connections of code outside the sandbox', async () => {
     await oneBackend();
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));

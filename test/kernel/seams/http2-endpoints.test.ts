@@ -111,7 +111,7 @@ describe('HTTP/2 endpoints of a component', () => {
     return { status, body: await text(stream), trailers };
   };
 
-  it('run pipelines with their own wraps', async () => {
+  it('run pipelines with their own hooks', async () => {
     await start();
     const { status, body, trailers } = await ask('/tasks/one', 'application/task', { 'x-my': '1', 'x-other': '2' });
     deepEqual([status, body], [200, '{"asked":"/a/hey"}']);

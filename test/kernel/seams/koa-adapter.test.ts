@@ -246,7 +246,7 @@ describe('Koa middleware from npm', () => {
     });
   });
 
-  it('passes the changed request to outer wraps', async () => {
+  it('shows the changed request to outer hooks', async () => {
     const seen: unknown[] = [];
     await start(
       (context, next) => {
