@@ -57,7 +57,9 @@ export const brokerBounds: readonly Bound[] = [
     from: 'plugins/clients/nats/connection.ts',
     limit: '{MAX_UNCONFIRMED_BYTES}',
     beyond: 'Further messages fail immediately.',
-    tests: ['the limits on pending data for message brokers of NATS reject messages if more than 64 MiB are unconfirmed'],
+    tests: [
+      'the limits on pending data for message brokers of NATS reject messages if more than 64 MiB are unconfirmed',
+    ],
   },
   {
     holds: 'NATS subjects whose rejections are counted',

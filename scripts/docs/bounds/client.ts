@@ -257,9 +257,7 @@ export const clientBounds: readonly Bound[] = [
     from: 'kernel/patterns/patterns.ts',
     limit: '{KEPT} patterns',
     beyond: 'The least recently used is dropped.',
-    tests: [
-      'regular expressions in RE2 syntax that several callers use are cached while they are used, up to a limit',
-    ],
+    tests: ['regular expressions in RE2 syntax that several callers use are cached while they are used, up to a limit'],
   },
   {
     holds: 'Series of a metric',

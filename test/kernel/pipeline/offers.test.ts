@@ -14,7 +14,7 @@ const giver = plugin('giver', { offers: ['key', 'door'] });
 const taker = plugin('taker', { takes: ['key'] });
 
 describe('values that plugins provide to one another', () => {
-  it('are collected from the plugin's place and all enclosing places, innermost last', () => {
+  it('are collected from the place of the plugin and all enclosing places, innermost last', () => {
     const service = Offers.atRoot(createContainer());
     service.add(giver, [offer('key', 'outer'), offer('door', 'oak')]);
     const endpoint = service.within();
