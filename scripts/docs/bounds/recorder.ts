@@ -27,6 +27,13 @@ export const recorderBounds: readonly Bound[] = [
     ],
   },
   {
+    holds: 'Recordings of a process that are being printed, or sent to the primary (`telemetry/recorder`)',
+    from: 'plugins/telemetry/recorder/keeper.ts',
+    limit: '{MAX_PENDING} recordings',
+    beyond: 'New recordings are dropped; one log line per second.',
+    tests: ['recordings of a worker are dropped with one warning while 64 others wait to be stored in the primary'],
+  },
+  {
     holds: 'Recordings that wait to be written to the folder of `telemetry/recorder`',
     from: 'plugins/telemetry/recorder/folder.ts',
     limit: '{MAX_WAITING} recordings',

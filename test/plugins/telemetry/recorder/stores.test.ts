@@ -2,8 +2,13 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeRequest, type Site } from '#contract';
 import { Folder } from '../../../../plugins/telemetry/recorder/folder.ts';
+import { keeper } from '../../../../plugins/telemetry/recorder/keeper.ts';
+import { Recording } from '../../../../plugins/telemetry/recorder/recording.ts';
 import { Ring } from '../../../../plugins/telemetry/recorder/ring.ts';
+import type { RecorderConfig } from '../../../../plugins/telemetry/recorder/schema.ts';
+import { until } from '../../../support/conditions.ts';
 
 describe('recordings in memory', () => {
   it('drop the oldest of an endpoint above max_per_endpoint', () => {
@@ -33,6 +38,42 @@ describe('recordings in memory', () => {
     ok(count > 20 && count < 50, String(count));
     ring.add({ endpoint: 'GET /long', entries: 'x'.repeat(60_000) }, limits);
     equal(ring.latest(1000).length, count);
+  });
+});
+
+describe('recordings of a worker', () => {
+  it('are dropped with one warning while 64 others wait to be stored in the primary', async () => {
+    let asked = 0;
+    const warnings: string[] = [];
+    const answers: (() => void)[] = [];
+    const share = () => () => {
+      asked += 1;
+      return new Promise((resolve) => answers.push(() => resolve(null)));
+    };
+    const log = { warning: (message: () => string) => void warnings.push(message()) };
+    const used: Readonly<Record<string, unknown>> = { clock: { now: () => 0 }, version: '1.0.0' };
+    const site = {
+      config: { fields: [], max_bytes: 1e6, max_per_endpoint: 10, max_body: 100 },
+      log: { at: () => log },
+      use: (name: string) => used[name],
+      setting: () => ({}),
+      recordings() {},
+      share,
+    };
+    const keep = keeper(site as unknown as Site<RecorderConfig>);
+    const record = (): void => {
+      const recording = new Recording(makeRequest({ path: '/a' }), 100);
+      keep(recording, { status: 200, completed: true } as never, { background() {} } as never);
+    };
+    for (let at = 0; at < 70; at++) record();
+    await until(() => asked === 64);
+    deepEqual(warnings, ['a recording was dropped: 64 recordings are waiting to be stored']);
+    for (const answer of answers) answer();
+    await until(() => {
+      if (asked === 64) record();
+      return asked === 65;
+    });
+    equal(warnings.length, 1);
   });
 });
 
