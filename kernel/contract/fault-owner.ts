@@ -114,6 +114,14 @@ export function runAs<T>(place: string, name: string, run: () => T): T {
 }
 
 /**
+ * Runs a function without an owner, for timers that outlive the client or change that starts them: an error in them counts
+ * for the process, and they do not keep that owner in memory.
+ */
+export function runUnowned<T>(run: () => T): T {
+  return owners.run(undefined as unknown as FaultOwner, run);
+}
+
+/**
  * Binds a function to the owner of the code that calls this one, for work that later callers only trigger.
  * @example this.#flush = boundToOwner(() => this.#send());
  */

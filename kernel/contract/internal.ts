@@ -23,6 +23,7 @@ export {
   runAs,
   runGuarded,
   runOwned,
+  runUnowned,
 } from './fault-owner.ts';
 export { silentLog } from './log.ts';
 export { silentSinks } from './logging.ts';

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { boundToOwner, type ServiceConfig, timerMs } from '#contract';
+import { type ServiceConfig, timerMs } from '#contract';
+import { runUnowned } from '../../contract/internal.ts';
 import { pauseOf } from '../port/progress.ts';
 import type { LogRefusedQuery } from '../port/refused-queries.ts';
 import { portTimeouts } from '../port/timeouts.ts';
@@ -53,10 +54,11 @@ export function createHttp1(
   const connections = new Map<Duplex, Connection>();
   let watching: NodeJS.Timeout | undefined;
   /** Checks all open connections periodically, for the server and not for the client or change that starts it. */
-  const watch = boundToOwner((): void => {
+  const watch = (): void => {
     clearTimeout(watching);
-    if (rules.sendTimeoutMs > 0) watching = setTimeout(look, pauseOf(rules.sendTimeoutMs)).unref();
-  });
+    if (rules.sendTimeoutMs === 0) return;
+    watching = runUnowned(() => setTimeout(look, pauseOf(rules.sendTimeoutMs)).unref());
+  };
   const look = (): void => {
     // First, so that an error does not end the checks.
     watch();

@@ -1,6 +1,6 @@
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
-import { boundToOwner } from '#contract';
+import { runUnowned } from '../../contract/internal.ts';
 import { isDisconnected, untaken } from '../port/internals.ts';
 import { Progress } from '../port/progress.ts';
 import { connections } from './messages.ts';
@@ -23,11 +23,10 @@ export function closeLost(sessions: ReadonlySet<ServerHttp2Session>, sendTimeout
   let isWatching = false;
   /** Time counted in checks: a blocked process must not cut connections that it has not checked. */
   let now = 0;
-  // Errors of the timer belong to the server, not to the connection that happened to be open first.
-  const watch = boundToOwner((): void => {
+  const watch = (): void => {
     isWatching = sessions.size > 0;
-    if (isWatching) setTimeout(check, CHECK_MS).unref();
-  });
+    if (isWatching) runUnowned(() => setTimeout(check, CHECK_MS).unref());
+  };
   const isStalled = (session: ServerHttp2Session, connection: Socket): boolean => {
     const progress = ending.get(session) ?? new Progress();
     ending.set(session, progress);

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { createServer, type Server, type Socket } from 'node:net';
 import { extname } from 'node:path';
 import type { Log, ServiceConfig } from '#contract';
-import { beginOwned, boundToOwner } from '../../contract/internal.ts';
+import { beginOwned } from '../../contract/internal.ts';
 import type { ServerTls } from '../../runtime/tls.ts';
 import { createHttp1, type Http1 } from '../http1/server.ts';
 import { protocolOf, SwitchingResponse } from '../http1/upgrade.ts';
@@ -84,8 +84,6 @@ class Dispatch implements Protocols {
   readonly #retired = new Set<Http1>();
   /** Connections whose PROXY protocol header is incomplete, and plain-text connections whose protocol is not yet known. */
   readonly #unknown = new Set<Socket>();
-  /** Creates servers in the context of the port's owner, not of the configuration change that needs a new server. */
-  readonly #forPort = boundToOwner(<T>(create: () => T) => create());
   readonly #logRefusedQuery: LogRefusedQuery;
   readonly #limitConnections: (config: ServiceConfig) => void;
 
@@ -149,7 +147,7 @@ class Dispatch implements Protocols {
   }
 
   #createHttp1(config: ServiceConfig): Http1 {
-    const http1 = this.#forPort(() => createHttp1(config, this.#serving.serve, this.#logRefusedQuery));
+    const http1 = createHttp1(config, this.#serving.serve, this.#logRefusedQuery);
     const { server } = http1;
     decideUpgrades(
       server,
@@ -226,10 +224,7 @@ class Dispatch implements Protocols {
   #openHttp2(settings: PortSettings): Http2 | null {
     const { config, tls, http2Type } = settings;
     if (!tls && !speaksHttp2(config, http2Type)) return null;
-    const { createHttp2 } = http2Module();
-    return this.#forPort(() =>
-      createHttp2(config, onlyType(settings), this.#serving.serveHttp2, this.#logRefusedQuery),
-    );
+    return http2Module().createHttp2(config, onlyType(settings), this.#serving.serveHttp2, this.#logRefusedQuery);
   }
 
   #retire(next: Http1): void {
