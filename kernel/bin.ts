@@ -17,7 +17,7 @@ if (isSupported) {
   // Stores compiled code on disk for the next start, if the system allows it.
   process.getBuiltinModule('node:module').enableCompileCache();
   const [{ main }, { catalogue }] = await Promise.all([import('./cli/main.ts'), import('../plugins/index.ts')]);
-  // Loaded only by the command that serves.
+  // The admin API is loaded only by commands that run a gateway.
   const startAdmin: StartAdmin = async (...args) => (await import('../admin/index.ts')).startAdmin(...args);
   const [, program, ...args] = process.argv as [string, string, ...string[]];
   const { stdout, stderr, env } = process;

@@ -69,7 +69,7 @@ const harSchema = {
                 },
                 required: ['status'],
               },
-              // Written by telemetry/recorder.
+              // Additional properties that telemetry/recorder writes.
               _sluice: {
                 type: 'object',
                 ...open,

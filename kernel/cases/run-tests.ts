@@ -12,7 +12,7 @@ export interface TestResult {
   readonly file: TestFile;
   readonly test: Test;
   readonly failures: readonly Failure[];
-  /** Undefined if no response arrived. */
+  /** The response; undefined if none arrived. */
   readonly response: TestResponse | undefined;
   readonly ms: number;
   /** Warnings and errors that the gateway logged, for a failed test. */

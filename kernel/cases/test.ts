@@ -21,7 +21,7 @@ export interface TestResponse {
   readonly ms: number;
 }
 
-/** Everything that a test observed. */
+/** Observations of one test, to which its expectations are compared. */
 export interface Outcome {
   readonly response: TestResponse;
   /** Requests to mocked servers by the name of the mock; null if servers were not mocked. */

@@ -17,7 +17,7 @@ const WINDOW_MS = 60_000;
 export interface InternalErrorsOptions {
   readonly log: Log;
   readonly events: Events;
-  /** Monotonic, in milliseconds. */
+  /** Monotonic clock, in milliseconds. */
   readonly now: () => number;
 }
 

@@ -9,7 +9,7 @@ export interface MainFrame extends Omit<SourcePlace, 'file'> {
   readonly functionName: string;
   /** URL of the script. */
   readonly url: string;
-  /** Null for code that is not in a file. */
+  /** Path of the source file; null for code that is not in a file. */
   readonly file: string | null;
 }
 

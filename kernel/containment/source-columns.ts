@@ -14,7 +14,7 @@ export interface SourcePlace {
 
 interface Translated {
   readonly source: string;
-  /** Created when a position is first translated. */
+  /** Source map, created when a position is first translated. */
   map?: SourceMap;
 }
 

@@ -89,7 +89,7 @@ export class RequestBody {
   }
 
   /**
-   * All bytes, buffered by the first call.
+   * Returns the whole body, which the first call buffers.
    * @throws PayloadTooLarge beyond the limit. @throws CallError if the client disconnected.
    */
   bytes(): Uint8Array | Promise<Uint8Array> {

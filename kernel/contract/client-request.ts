@@ -20,7 +20,7 @@ export interface ClientRequest {
   readonly path: string;
   /** Undecoded query without `?`. */
   readonly search: string;
-  /** Empty until the endpoint is known. */
+  /** Path variables; empty until the endpoint is known. */
   readonly params: Params;
   /** Decoded query parameters, parsed on first use. */
   readonly query: Query;
@@ -37,7 +37,7 @@ export interface ClientRequest {
   readonly upgrade: string | null;
   /** Underlying Node.js messages, as a last resort; null for requests that no client sent. */
   readonly raw: RawMessages | null;
-  /** Null if the request has no body. */
+  /** Body of the request; null without one. */
   body: RequestBody | null;
   /** The endpoint that would serve the request; null if none does. @param method replaces the request's method. */
   match(method?: string): EndpointConfig | null;
@@ -69,7 +69,7 @@ export type FindEndpoint = (method: string, path: string, host: string) => Endpo
 
 const noParams: Params = Object.freeze({});
 
-/** All parts of a request. */
+/** Constructor arguments of a client request. */
 interface RequestFields extends RequestChanges {
   readonly secure?: boolean;
   readonly certificate?: X509Certificate | null;

@@ -47,7 +47,7 @@ export interface Messages {
   /** Content type sent to clients, regardless of the backend's. */
   readonly contentType: string;
   /**
-   * Starts one stream.
+   * Prepares the processing of one message stream.
    * @param each processes the data of a message; null if no component reads this stream.
    * @param emit receives the bytes for the client as soon as they are available.
    */

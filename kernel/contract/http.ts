@@ -54,7 +54,7 @@ export interface HttpOptions {
    * token endpoint. Default: false.
    */
   readonly ofService?: true;
-  /** Default: the backend's setting, or true. */
+  /** Whether redirects are followed. Default: the backend's setting, or true. */
   readonly followsRedirects?: boolean;
   /**
    * Uses one dedicated connection per address, shared by callers with the same name, for one request at a time. For

@@ -7,11 +7,11 @@ import type { Plugin } from './plugin.ts';
  */
 export interface Line {
   /**
-   * Sends a request and waits for its response.
+   * Sends a request to the other thread and waits for its response.
    * @throws the exception of the other side; Error for values that cannot be copied, and after the thread has ended.
    */
   ask(operation: string, value: unknown): Promise<unknown>;
-  /** Sends a message without a response. */
+  /** Sends a message to the other thread, without waiting for a response. */
   say(operation: string, value: unknown): void;
 }
 

@@ -13,7 +13,7 @@ export type QuotaUnit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' 
 export interface Allowance {
   readonly unit: QuotaUnit;
   readonly amount: number;
-  /** Never below 0. */
+  /** Number of remaining uses in the window, never below 0. */
   readonly remaining: number;
 }
 

@@ -4,7 +4,7 @@ import type { Step, Wrap } from './step.ts';
 
 /** A path that a plugin serves itself, before endpoints are matched. */
 export interface OwnRoute {
-  /** Default: every method. */
+  /** HTTP method. Default: every method. */
   readonly method?: string;
   /** Path; a trailing `/*` matches everything below it. */
   readonly path: string;

@@ -8,7 +8,7 @@ export interface Port<T> {
   readonly name: string;
   /** Component that offers a value even if no configuration names it: it is then attached at the root with its defaults. */
   readonly from?: Namespace;
-  /** Never set: carries the type. */
+  /** Carries the type parameter for the compiler; never set. */
   readonly type?: T;
 }
 

@@ -13,7 +13,7 @@ export interface SecretLease {
   readonly id: string;
   /** Milliseconds until the secret expires. */
   readonly lifeMs: number;
-  /** Whether `SecretStore.renew` can prolong it. */
+  /** Whether `SecretStore.renew` can prolong the lease. */
   readonly isRenewable: boolean;
 }
 

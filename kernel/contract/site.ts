@@ -22,7 +22,7 @@ import type { Upstream } from './upstream.ts';
 
 /** Clock that tests can control. */
 export interface Clock {
-  /** Monotonic milliseconds. */
+  /** Time of the monotonic clock, in milliseconds. */
   now(): number;
 }
 
@@ -70,7 +70,7 @@ export type PortHandler = (message: IncomingMessage, response: ServerResponse) =
 
 /** Address of a plugin's own port. */
 export interface PortAddress {
-  /** Default: all addresses. */
+  /** IP address to listen on. Default: all addresses. */
   readonly host?: string;
   readonly port: number;
   /** Time limit for request headers, in milliseconds. Default: 30 seconds. */

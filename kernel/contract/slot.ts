@@ -3,7 +3,7 @@ import type { DataObject } from '../values/data.ts';
 /** A typed slot of a call in which one plugin stores a value for another. Compared by name. */
 export interface Slot<T> {
   readonly name: string;
-  /** Never set: carries the type. */
+  /** Carries the type parameter for the compiler; never set. */
   readonly type?: T;
 }
 

@@ -85,7 +85,7 @@ function hasSuiteFor(newest: SecureVersion, ciphers: CipherList): boolean {
   return newest === 'TLSv1.2' ? ciphers.forTls12 || ciphers.forOlder : ciphers.forOlder;
 }
 
-/** True if TLS 1.0 or 1.1 is allowed. */
+/** True if the settings allow TLS 1.0 or 1.1. */
 export function speaksOld(config: TlsProtocol): boolean {
   return config.min_version === 'TLS10' || config.min_version === 'TLS11';
 }

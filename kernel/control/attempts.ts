@@ -14,7 +14,7 @@ export interface Attempt {
   readonly id: number;
   readonly trigger: Trigger;
   readonly actor: string | null;
-  /** True for a dry run, which never serves. */
+  /** True for a dry run, whose configuration never becomes active. */
   readonly dryRun: boolean;
   /** Start time, in ISO 8601. */
   readonly at: string;

@@ -19,7 +19,7 @@ export interface ChangeGuardOptions {
   readonly revisions: RevisionStore;
   readonly events: EventLog;
   readonly log: Log;
-  /** Default: the timers of the process. */
+  /** Timers to use. Default: the timers of the process. */
   readonly timers?: Timers;
 }
 

@@ -72,7 +72,7 @@ export class Generations {
     return this.#options;
   }
 
-  /** True after the first commit. */
+  /** True once the process has an active configuration. */
   get isServing(): boolean {
     return this.#cell.current !== null;
   }

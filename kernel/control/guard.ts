@@ -58,7 +58,7 @@ export interface GuardOptions {
   /** Duration of the watch. */
   readonly durationMs: number;
   readonly thresholds?: GuardThresholds;
-  /** Called for every check. */
+  /** Returns the endpoints to compare; called for every check. */
   endpoints(): Iterable<GuardedEndpoint>;
   /** Called when an endpoint is worse; the reason names the first and counts the others. No callback follows. */
   onWorse(reason: string): void;

@@ -8,7 +8,7 @@ export interface LeakGuardOptions {
   readonly log: Log;
   /** Monotonic clock, in milliseconds. */
   readonly now?: () => number;
-  /** Default: the collections of this process. */
+  /** Source of garbage collection events. Default: this process. */
   readonly follow?: FollowCollections;
 }
 

@@ -11,7 +11,7 @@ export interface Next {
   readonly files: readonly (readonly [string, FileContent])[];
   /** Values of the configuration's references to secrets, by the IDs of the references. */
   readonly secrets: readonly (readonly [string, string])[];
-  /** Aborts when the change is abandoned. */
+  /** Signal that aborts when the change is abandoned. */
   readonly signal: AbortSignal;
 }
 

@@ -55,14 +55,14 @@ interface Entry {
   dirty: boolean;
 }
 
-/** Same as `openRevisionStore`, for any files. */
+/** Like `openRevisionStore`, with a given implementation of the files. */
 export async function createRevisionStore(
   files: RevisionFiles | null,
   keep: () => number,
   log: Log,
 ): Promise<RevisionStore> {
   const entries = new Map<number, Entry>();
-  /** Pruned, but possibly still on disk. */
+  /** Revisions that were pruned but may still be on disk. */
   const leaving = new Set<Entry>();
   let last = 0;
   let problem: string | null = null;

@@ -20,7 +20,7 @@ export interface RevisionSummary {
   readonly result: (typeof results)[number];
   /** Reason for the rollback of the configuration; null unless it was rolled back. */
   readonly reason: string | null;
-  /** Never pruned while true. */
+  /** True for a pinned revision, which is never pruned. */
   readonly pinned: boolean;
   /** Format of the content. */
   readonly format: (typeof formats)[number];

@@ -44,7 +44,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True for a string or the parts of an address. */
+/** True for a URL, as a string or an object of its parts. */
 function isTarget(value: unknown): boolean {
   return typeof value === 'string' || (isRecord(value) && typeof value['pathname'] === 'string');
 }

@@ -36,7 +36,7 @@ export interface Operations extends Gateway {
   readonly guard: GuardState | null;
   /** State of the secrets from stores. */
   readonly secrets: SecretsState;
-  /** Null while no files are watched. */
+  /** The watcher of the configuration files; null while no files are watched. */
   readonly watcher: Watcher | null;
   readonly components: Components;
   readonly processes: ServingProcesses;

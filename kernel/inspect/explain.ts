@@ -52,7 +52,7 @@ export interface Forwarded extends FilePosition {
   readonly sd: string;
   /** Encoding of the backend's response. */
   readonly encoding: string;
-  /** True when the response is discarded. */
+  /** True for a shadow backend, whose response is discarded. */
   readonly shadow: boolean;
   /** Condition of the call; null if the backend is always called. */
   readonly condition: string | null;

@@ -8,7 +8,7 @@ export interface MirroredParameter {
   readonly header: string;
   /** Path in the arguments. */
   readonly path: readonly string[];
-  /** Whether it is compared as a number. */
+  /** Whether header and argument are compared as numbers. */
   readonly isNumber: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { MirroredParameter } from './mirrored-parameters.ts';
 
 /** The caller of a tool. */
 export interface McpCaller {
-  /** Null without sessions. */
+  /** Session ID of the request; null without sessions. */
   readonly session: string | null;
   readonly request: RequestId;
 }
@@ -49,7 +49,7 @@ export interface McpServer<Context> {
   tool(name: string, context: Context): McpTool<Context> | undefined | Promise<McpTool<Context> | undefined>;
   /** Additional revisions with a handshake, other than those of streamable HTTP. Default: none. */
   readonly olderVersions?: readonly string[];
-  /** Null when each request is independent. */
+  /** Sessions of the server; null if every request is independent. */
   readonly sessions: McpSessions | null;
   /** Reports an unexpected error; the client sees only that an internal error occurred. */
   failed(error: unknown, context: Context): void;
@@ -66,7 +66,7 @@ export interface McpRequest {
 export interface McpReply {
   /** HTTP status. */
   readonly status: number;
-  /** Null for an empty body. */
+  /** The message of the body; null for an empty body. */
   readonly message: DataObject | null;
   /** A newly opened session. */
   readonly session?: string;

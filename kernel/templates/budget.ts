@@ -2,7 +2,7 @@
 export interface TemplateLimits {
   /** Actions, loop iterations, calls and inspected values. Default: 1,000,000. */
   readonly steps: number;
-  /** Default: 500. */
+  /** Maximum rendering time, in milliseconds. Default: 500. */
   readonly milliseconds: number;
   /** Size of the output and of all intermediate texts that functions create, in UTF-16 units. Default: 32 Mi. */
   readonly characters: number;

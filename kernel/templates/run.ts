@@ -37,7 +37,7 @@ export class Run {
   /** Offset of the current action in the source. */
   at = 0;
   source: Source;
-  /** Null if the output is not traced. */
+  /** Positions of the output in its sources; null if they are not recorded. */
   readonly marks: Mark[] | null;
   readonly #calls: { readonly source: Source; readonly at: number }[] = [];
   #read: Read | null = null;

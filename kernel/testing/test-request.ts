@@ -5,7 +5,7 @@ import { type ClientRequest, HeaderBag, makeRequest, type Params, RequestBody } 
 export type TestRequest =
   | string
   | {
-      /** Default: `GET`. */
+      /** HTTP method. Default: `GET`. */
       readonly method?: string;
       /** Path and query. Default: `/`. */
       readonly target?: string;
@@ -17,7 +17,7 @@ export type TestRequest =
       readonly upgrade?: string;
       /** The client's certificate; its connection is then encrypted. */
       readonly certificate?: X509Certificate;
-      /** Default: `127.0.0.1`. */
+      /** IP address of the client. Default: `127.0.0.1`. */
       readonly ip?: string;
     };
 

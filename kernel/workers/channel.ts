@@ -51,7 +51,7 @@ export class Channel {
   }
 
   /**
-   * Sends a request.
+   * Sends a request to the other process.
    * @param timeoutMs longest wait for the response; infinite to wait.
    * @throws errors of the other end (ConfigErrors and GatewayErrors keep their class); GatewayError CHANNEL_TIMEOUT or
    * CHANNEL_CLOSED.

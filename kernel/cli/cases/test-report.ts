@@ -8,7 +8,7 @@ export interface TestReport extends SuiteResult {
   readonly rejected: readonly RejectedFile[];
   /** Number of expectations written by `--update`; null without it. */
   readonly updated: number | null;
-  /** Whether to list what no test reaches. */
+  /** Whether to list endpoints and components that no test reaches. */
   readonly listsUntested: boolean;
 }
 

@@ -88,7 +88,7 @@ const MAX_LISTED = 100;
 
 interface Migrated {
   readonly document: Document;
-  /** Whether no errors are left. */
+  /** True if the migrated configuration has no errors. */
   readonly isRight: boolean;
 }
 

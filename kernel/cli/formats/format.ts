@@ -5,9 +5,9 @@ import type { Document, IsSecret, Issue } from '../../config/index.ts';
 export interface Findings {
   /** The path as given. */
   readonly file: string;
-  /** Undefined when the file could not be read. */
+  /** Content of the file; undefined when it could not be read. */
   readonly text: string | undefined;
-  /** Null when the text is not a configuration. */
+  /** The parsed configuration; null when the text cannot be parsed. */
   readonly document: Document | null;
   readonly errors: readonly Issue[];
   readonly warnings: readonly Issue[];

@@ -7,7 +7,7 @@ export interface FollowOptions {
   readonly types: string | undefined;
   /** Event ID after which to start with stored events; undefined for future events only. */
   readonly after?: string;
-  /** Ends the stream, without an error. */
+  /** Signal that ends the event stream, without an error. */
   readonly signal: AbortSignal;
 }
 

@@ -36,7 +36,7 @@ const NAMES: Readonly<Record<Kind, string>> = {
   router: 'extra_config.router',
 };
 
-/** True if objects of this kind have the field. */
+/** True if objects of a kind have a field with this name. */
 export function hasField(kind: Kind, key: string): boolean {
   return Object.hasOwn(FIELDS[kind], key);
 }

@@ -22,9 +22,9 @@ export interface ConfigChange extends ChangePosition {
   readonly pointer: string;
   /** The endpoint that the change belongs to; absent for the service. */
   readonly route?: RouteName;
-  /** Absent for added values. */
+  /** The old value; absent for added values. */
   readonly from?: Data;
-  /** Absent for removed values. */
+  /** The new value; absent for removed values. */
   readonly to?: Data;
   readonly effect: Effect;
 }

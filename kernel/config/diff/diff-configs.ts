@@ -38,7 +38,7 @@ interface LocatedDifference {
   /** Pointer to the compared object in the canonical data. */
   readonly canonical: string;
   readonly effect: Effect;
-  /** Absent for the service. */
+  /** Route of the endpoint; absent for the service. */
   readonly route?: RouteName;
   /** True if the difference follows from a difference of the service. */
   readonly isInherited: boolean;

@@ -18,12 +18,12 @@ export interface FlexibleOptions {
   readonly partials: readonly string[];
   readonly templates: readonly string[];
   readonly missingKey: 'invalid' | 'zero' | 'error';
-  /** Null if the variable does not exist. */
+  /** Name of the template variable with metadata; null for none. */
   readonly metaKey: string | null;
   /** File that the result is written to for inspection; null for none. */
   readonly out: string | null;
   readonly debug: boolean;
-  /** Null disables file inclusion. */
+  /** Key of file references; null disables file inclusion. */
   readonly refKey: string | null;
   readonly keysNaming: 'strict' | 'freeform' | null;
   /** Directories are searched at any depth. */

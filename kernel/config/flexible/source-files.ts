@@ -60,7 +60,7 @@ export class SourceFiles {
     }
   }
 
-  /** False for a path that does not exist. */
+  /** True for a directory; false for any other path, existing or not. */
   isDirectory(path: string): boolean {
     try {
       readdirSync(path);

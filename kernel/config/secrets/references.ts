@@ -19,7 +19,7 @@ export interface SecretReference {
   readonly isAlone: boolean;
 }
 
-/** True for a scheme of references. */
+/** Returns true for a URL scheme by which texts refer to secrets. */
 export type IsScheme = (scheme: string) => boolean;
 
 /** Values of references, by their ids. */

@@ -33,7 +33,7 @@ export function secretLiterals(configuration: object, known: KnownPlugins): Secr
   const path: Path = [];
   const byName = new Map<string, boolean>();
   const isNamedSo: HoldsSecret = (at) => {
-    // Every item of a list is a value of its field.
+    // Items of a list are judged by the name of the field that contains the list.
     const key = at.findLast((step) => typeof step === 'string');
     if (key === undefined) return false;
     let isSecret = byName.get(key);

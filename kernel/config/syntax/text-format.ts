@@ -11,7 +11,7 @@ export interface TextFault {
   readonly range: TextRange;
   /** Unambiguous repair. */
   readonly mend?: Mend | undefined;
-  /** Other positions that contribute to the error. */
+  /** Further positions that contribute to the error, each with a message. */
   readonly related?: readonly { readonly message: string; readonly range: TextRange }[];
 }
 

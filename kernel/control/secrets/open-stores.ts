@@ -17,7 +17,7 @@ export interface OpenStore {
 
 /** The stores that a document refers to, open. */
 export interface OpenStores {
-  /** All stores, by scheme. */
+  /** All secret stores, by URL scheme. */
   readonly all: ReadonlyMap<string, OpenStore>;
   of(scheme: string): OpenStore;
   /** Releases their resources. */

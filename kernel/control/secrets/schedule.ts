@@ -35,7 +35,7 @@ export function knownSecret(
   };
 }
 
-/** The same secret with its lease prolonged. */
+/** Returns the secret with its lease prolonged. */
 export function renewed(secret: KnownSecret, lifeMs: number, now: number): KnownSecret {
   const lease = secret.lease!;
   const isRenewable = lifeMs > lease.lifeMs * WORTH_RENEWING;

@@ -56,7 +56,7 @@ function writtenComponents(document: unknown, known: KnownPlugins): AuditedCompo
     .map((component) => ({ ...component, namespace: presentName(component.namespace, known.compatibility) }));
 }
 
-/** All objects that may contain components. */
+/** Yields all objects of a configuration that can contain components. */
 function holdersIn(
   config: unknown,
   endpoints: readonly AuditedSection<unknown>[],

@@ -39,7 +39,7 @@ export interface HandlerUse {
   readonly name: string;
   readonly source: PluginSource;
   readonly pointer: string;
-  /** Undefined at service level. */
+  /** The endpoint of the place; undefined at service level. */
   readonly endpoint: EndpointConfig | undefined;
 }
 

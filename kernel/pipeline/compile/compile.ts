@@ -34,7 +34,7 @@ export interface Compiled {
   readonly upgrades: ReadonlySet<string>;
   /** Endpoints that a component publishes over HTTP/2; null for none. */
   readonly http2: Http2Routes | null;
-  /** All routes, followed by those over HTTP/2. */
+  /** All routes, with those over HTTP/2 at the end. */
   readonly published: readonly Route[];
   /** Paths that plugins handle themselves. */
   readonly own: readonly { readonly plugin: Plugin; readonly route: OwnRoute }[];
@@ -86,7 +86,7 @@ export async function compile(build: Build, registry: Registry, earlier: Earlier
     upgrades: upgradesOf(routes),
     own,
     around: inOrder('request').flatMap(({ request }) => request ?? []),
-    // In reply order: the outermost hook runs last.
+    // Sorted so that the outermost hook runs last.
     heads: inOrder('request')
       .toReversed()
       .flatMap(({ head }) => head ?? []),

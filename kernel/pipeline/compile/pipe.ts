@@ -211,7 +211,7 @@ function onlyShadows(backends: readonly AttachedBackend[], pointer: string): Con
 interface Gathering {
   readonly gather: AtEndpoint['gather'];
   readonly combine: AtEndpoint['combine'];
-  /** Outermost first. */
+  /** Components that reshape the data, outermost first. */
   readonly shapes: readonly Attached<AtEndpoint>[];
 }
 

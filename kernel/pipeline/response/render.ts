@@ -16,7 +16,7 @@ import type { Route } from '../compile/route.ts';
 /** A response, ready to be written. */
 export interface RenderedReply {
   readonly status: number;
-  /** Flat list of names and values. */
+  /** Headers as a flat list of alternating names and values. */
   readonly headers: string[];
   readonly body: string | Uint8Array | ByteStream | null;
   /** Whether the body is the backend's own, or a stream: it is sent unchanged and never compressed. */
@@ -34,7 +34,7 @@ export interface RenderedReply {
 /** Settings for all responses of one configuration. */
 export interface Rendering {
   readonly names: ProductNames;
-  /** Whether error texts are sent as bodies. */
+  /** Whether error messages are sent to the client as bodies. */
   readonly errorMessages: boolean;
 }
 

@@ -11,7 +11,7 @@ interface Frame {
 }
 
 /**
- * Ends a thread whose code does not return.
+ * Ends a thread whose code does not return, and determines where it was running.
  * @param name of the thread.
  * @param end called with the position of the running code; null if it is in none of the files.
  */

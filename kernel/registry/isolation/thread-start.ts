@@ -11,7 +11,7 @@ export interface ThreadStart {
   /** URL of the program that exports `guest`. */
   readonly guest: string;
   readonly loadMs: number;
-  /** False if only the manifest is needed. */
+  /** Whether the thread serves requests; false if only the manifest is needed. */
   readonly serves: boolean;
   /** Whether the thread cannot open connections, because its gateway is only tested. */
   readonly isOffline: boolean;

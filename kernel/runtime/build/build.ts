@@ -119,7 +119,7 @@ export interface Examined {
   readonly phase: 'validate' | 'build';
   /** Maps a pointer in `config` to the pointer in the document. */
   readonly origin: (pointer: string) => string;
-  /** Every file that was read. */
+  /** Every file that was read during the build. */
   readonly files: readonly FileRead[];
   /** Files that the configuration names and that were not read, as written. */
   readonly unread: readonly string[];

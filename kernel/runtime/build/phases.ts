@@ -5,7 +5,7 @@ export type Phase = 'read' | 'validate' | 'build' | 'warmup' | 'prepare' | 'swap
 export class Phases {
   readonly #spentMs = new Map<Phase, number>();
   readonly #onEnter: (phase: Phase) => void;
-  /** Aborts when the attempt is abandoned. */
+  /** Signal that aborts when the attempt is abandoned. */
   readonly signal: AbortSignal;
   #current: Phase = 'read';
   #since = performance.now();

@@ -42,7 +42,7 @@ export class EndpointLease extends Holding implements StreamLease {
     for (const stream of this.#streams ?? []) if (stream.isLasting) stream.end();
   }
 
-  /** Finishes at once without a stream. */
+  /** Waits until the active streams of the endpoint have ended, then releases its resources. */
   protected override async finish(onError: (error: unknown) => void): Promise<void> {
     if (this.streams > 0) {
       await new Promise<void>((resolve) => {

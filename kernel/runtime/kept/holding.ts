@@ -144,7 +144,7 @@ export class Holding extends Scope {
     return --this.#holders > 0 ? null : this.finish(onError);
   }
 
-  /** Called when the last holder is gone. */
+  /** Releases the resources; called when the last configuration has released them. */
   protected finish(onError: (error: unknown) => void): Promise<void> {
     return this.dispose(onError);
   }

@@ -24,7 +24,7 @@ interface Copy {
  */
 export class Mirrors {
   readonly #copies = new Map<string, Copy>();
-  /** Set if there are other processes. */
+  /** Link to the other processes; null for a single process. */
   link: MirrorLink | null = null;
 
   /** Creates a copy. @param id of the value. */

@@ -6,7 +6,7 @@ import type { FileRead } from '../watch/index.ts';
 import { contentHash, listingHash } from './content-hash.ts';
 
 interface ReadAttempt {
-  /** Null for a file that cannot be read. */
+  /** Hash of the content; null for a file that cannot be read. */
   readonly hash: string | null;
   readonly bytes: Uint8Array | null;
   /** Names of a directory's entries; null for a file. */

@@ -20,7 +20,7 @@ export interface WatchedSet {
   read(): Promise<Contents>;
   /** Paths whose content differs from the known one. */
   differing(contents: Contents): string[];
-  /** Makes content the known one. */
+  /** Records the content as known, so that only later changes are reported. */
   accept(paths: readonly string[], contents: Contents): void;
   /** Tests whether size, times or inode of any path have changed since the last read. */
   moved(): Promise<boolean>;

@@ -178,7 +178,7 @@ function prepare({ header, version }: ProductNames): Koa.Middleware {
  * ends.
  */
 export class ServingCell {
-  /** Null before the first configuration. */
+  /** The active context; null before the first configuration. */
   current: ServingContext | null = null;
   /** Number of requests so far. */
   requests = 0;

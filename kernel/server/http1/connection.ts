@@ -22,7 +22,7 @@ export interface ConnectionRules {
   sendTimeoutMs: number;
   /** Number of requests after which a connection ends; 0 disables the limit. */
   maxRequests: number;
-  /** Whether no further requests are accepted. */
+  /** True if the connection accepts no further requests. */
   closing: boolean;
 }
 
@@ -49,7 +49,7 @@ export class Connection {
     this.#rules = rules;
   }
 
-  /** Whether no request is in progress. */
+  /** True if no request of the connection is in progress. */
   get free(): boolean {
     return this.#current === null && this.#refusal === 0;
   }

@@ -31,7 +31,7 @@ export interface FirstRequest {
   readonly method: string;
   readonly path: string;
   readonly authority: string;
-  /** Flat list of names and values. */
+  /** Headers as a flat list of alternating names and values. */
   readonly rawHeaders: readonly string[];
 }
 

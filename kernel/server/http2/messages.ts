@@ -142,7 +142,7 @@ export class Http2Response extends Http2ServerResponse {
     return super.writeHead(status, given);
   }
 
-  /** Also called by `end`, with the last chunk. */
+  /** Writes a chunk of the body. Also called by `end`, with the last chunk. */
   override write(chunk: unknown, ...rest: unknown[]): boolean {
     if (isOver(this)) return false;
     if (!this.headersSent) this.writeHead(this.statusCode);

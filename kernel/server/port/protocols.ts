@@ -78,7 +78,7 @@ class Dispatch implements Protocols {
   #http2Type: string | null;
   #handshakes: Handshakes | null;
   #http1: Http1;
-  /** Null until the port first uses HTTP/2. */
+  /** HTTP/2 server; null until the port first uses HTTP/2. */
   #http2: Http2 | null = null;
   /** Previous HTTP/1 servers whose connections are still draining. */
   readonly #retired = new Set<Http1>();

@@ -6,9 +6,9 @@ interface Node {
   fixed: Map<string, Fixed> | null;
   /** Next segments that contain variables. */
   variables: readonly Variables[];
-  /** Whether a declared path ends here. */
+  /** Whether a declared path ends at this node. */
   ends: boolean;
-  /** Whether a declared path ends here in `/*`. */
+  /** Whether a declared path ends at this node with `/*`. */
   open: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface Entry {
 /** Paths that the tree would match literally. */
 const FIXED = /^[\w./~-]+$/;
 
-/** Shared by all routes. */
+/** Empty options, shared by all routes. */
 const noOptions = {};
 
 function ignored(): void {}

@@ -38,7 +38,7 @@ export class Time extends Struct {
     return Math.floor(this.#milliseconds / 1000);
   }
 
-  /** The same point in time in another zone. */
+  /** Returns the same point in time in another time zone. */
   in(zone: string | number): Time {
     return new Time(this.#milliseconds, zone, this.#nanoseconds);
   }

@@ -46,7 +46,7 @@ export class SettingsPlaces {
     return position && { ...position, file: place.file };
   }
 
-  /** Null for a format without positions. */
+  /** Returns a locator of a file's values; null for a format without positions. */
   #locatorOf(file: string): Locate | null {
     let locate = this.#locators.get(file);
     if (locate === undefined) {
