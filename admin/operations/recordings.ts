@@ -23,7 +23,7 @@ export const recordings: Operation = {
   ],
   responses: {
     200: jsonResponse(
-      'The recorded requests, oldest first, each followed by its calls of backends.',
+      'The recorded requests, oldest first, each followed by its backend calls.',
       documentOf('Har', 'A file in the HAR 1.2 format.'),
     ),
   },

@@ -20,7 +20,7 @@ const responseSchema = {
     headers: { ...headers, default: {} },
     body: {
       type: 'any',
-      description: 'Body. A string is sent as it is, any other value as JSON. Default: no body.',
+      description: 'Body. A string is sent unchanged, any other value as JSON. Default: no body.',
       examples: [{ id: 1 }],
     },
     delay: {
@@ -136,7 +136,7 @@ const expectedRequest = {
 
 const expectedCalls = {
   type: 'object',
-  description: 'Expected calls of a mocked server.',
+  description: 'Expected calls to a mocked server.',
   properties: {
     calls: { type: 'integer', minimum: 0, description: 'Number of calls. Default: the number of `requests`.' },
     requests: {
@@ -183,7 +183,7 @@ export const expectSchema = {
       type: 'object',
       values: expectedCalls,
       default: {},
-      description: 'Expected calls of mocked servers, by the name of the mock.',
+      description: 'Expected calls to mocked servers, by the name of the mock.',
       examples: [{ users: { calls: 1 } }],
     },
     within: { type: 'duration', description: 'Maximum time of the response. Default: not checked.' },
@@ -205,7 +205,7 @@ const requestSchema = {
     body: {
       type: 'any',
       description:
-        'Body. A string is sent as it is, any other value as JSON with its `Content-Type`. Default: no body.',
+        'Body. A string is sent unchanged, any other value as JSON with its `Content-Type`. Default: no body.',
     },
   },
   required: ['path'],

@@ -46,7 +46,7 @@ export async function listTools<C>(server: McpServer<C>, message: McpRequestMess
   return { tools: Array.from(await server.tools(context), ({ description }) => description) };
 }
 
-/** A call of an existing tool. */
+/** A call to an existing tool. */
 export interface ToolCall<C> {
   readonly tool: McpTool<C>;
   readonly args: DataObject;

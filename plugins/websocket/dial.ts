@@ -17,7 +17,7 @@ export interface DialSettings {
   /** Maximum length of a received message. */
   readonly maxBytes: number;
   readonly denied: DeniedAddresses;
-  /** Called for the first encrypted connection. */
+  /** Returns the TLS client; called for the first encrypted connection. */
   readonly tls: () => TlsClient;
 }
 

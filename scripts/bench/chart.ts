@@ -5,7 +5,7 @@ export interface Bar {
   readonly system: number;
   /** Text after the value. */
   readonly note?: string;
-  /** True for the program that the chart is about. */
+  /** True for the program whose bar is highlighted in the chart. */
   readonly own?: boolean;
 }
 

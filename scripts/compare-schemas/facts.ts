@@ -2,7 +2,7 @@ import { isSchema, type JsonSchema, type Node, type SchemaReader } from './schem
 
 /** Everything that a schema says about a value, with its alternatives taken together. */
 export interface Facts {
-  /** Empty if any type is allowed. */
+  /** Allowed types; empty if any type is allowed. */
   readonly types: ReadonlySet<string>;
   /** Allowed values as JSON; undefined if the values are not listed. */
   readonly values: readonly string[] | undefined;

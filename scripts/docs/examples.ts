@@ -125,7 +125,7 @@ export const backends: Readonly<Record<string, Surrounding>> = {
 };
 
 interface Surrounding {
-  /** Empty for a backend that calls no server. */
+  /** Hosts of the backend; empty for a backend that calls no server. */
   readonly host: readonly string[];
   readonly url_pattern?: string;
   readonly disable_host_sanitize?: boolean;

@@ -5,7 +5,7 @@ const stage = ['http.request.method', 'http.route', 'error', 'canceled', 'comple
 const backend = ['krakend.endpoint.route', 'krakend.endpoint.method'];
 const client = ['http.request.method', 'http.route', ...backend, 'server.address', 'server.port'];
 
-/** Attributes of a call of a model, in the semantic conventions of OpenTelemetry. */
+/** Attributes of a model call, in the semantic conventions of OpenTelemetry. */
 const model = ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.request.model'];
 
 /** Labels of metrics, by a pattern of their names. The first match applies; metrics without a match have no labels. */
@@ -111,7 +111,7 @@ export const componentMetrics: readonly DocumentedMetric[] = [
     name: 'gen_ai.client.token.usage',
     type: 'histogram',
     unit: '{token}',
-    meaning: 'Number of input and output tokens of each call of a model.',
+    meaning: 'Number of input and output tokens of each model call.',
   },
   histogram('gen_ai.client.operation.duration', 'Duration of model calls, including streamed responses.'),
   histogram('gen_ai.client.operation.time_to_first_chunk', 'Time until the first message of a stream arrives.'),
@@ -121,7 +121,7 @@ export const componentMetrics: readonly DocumentedMetric[] = [
   counter('oidc.logins', 'Logins and logouts of a provider, by result: completed, denied, invalid or failed.'),
   counter('oidc.requests', 'Requests by session: cached (valid), missing, refreshed, ended or failed.'),
   counter('plugin.faults', 'Number of errors in hooks of plugins that were loaded from files.'),
-  histogram('plugin.sync.duration', 'Time during which calls of plugins blocked the event loop.'),
+  histogram('plugin.sync.duration', 'Time during which plugin calls blocked the event loop.'),
   counter(
     'prompt_guard.requests',
     'Number of requests that prompt guards have inspected, by result: passed or blocked.',

@@ -8,7 +8,7 @@ import { headerChecks } from './headers.ts';
 
 type RequestCheck = (request: SandboxRequest) => readonly Failure[];
 
-/** Compiles the expected calls of a mocked server. @throws ConfigError for an invalid expression. */
+/** Compiles the expected calls to a mocked server. @throws ConfigError for an invalid expression. */
 export function callsCheck(name: string, expected: ExpectedCalls, pointer: string): Check {
   const { requests = [], calls = expected.requests?.length } = expected;
   const checks = requests.map((request, at) => requestChecks(request, joinPointer(pointer, 'requests', String(at))));

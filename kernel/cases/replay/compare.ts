@@ -27,7 +27,7 @@ export interface Change {
   readonly shown: string;
 }
 
-/** Response of a gateway to a request, and its calls of backends. */
+/** Response of a gateway to a request, and its backend calls. */
 export type Observed = Pick<RecordedRequest, 'response' | 'calls'>;
 
 /** Maximum number of differences of fields in one response. Further ones are reported as one. */
@@ -53,7 +53,7 @@ const volatile: ReadonlySet<string> = new Set([
   'x-request-id',
 ]);
 
-/** Compares two responses to the same request, and the calls of backends. */
+/** Compares two responses to the same request, and the backend calls. */
 export function changesOf(before: Observed, after: Observed): Change[] {
   const [{ response: old }, { response: next }] = [before, after];
   const changes: Change[] = [];

@@ -27,7 +27,7 @@ export interface Traffic {
 }
 
 /**
- * Reads a recording of telemetry/recorder: entries of clients, each with the calls of backends that have the same ID.
+ * Reads a recording of telemetry/recorder: client entries, each with the backend calls that have the same ID.
  * @throws ConfigError TEST_RECORDING.
  */
 export function readTraffic(path: string): Traffic {

@@ -187,7 +187,7 @@ export function attachBackend(
   const transportPhase = phase('transport');
   reportHidden(build, [...backendPhase, ...transportPhase]);
   const condition = onlyClaim(build, attached, 'condition', 'decide whether a backend is called');
-  const attempts = onlyClaim(build, attached, 'attempts', 'repeat the calls of a backend');
+  const attempts = onlyClaim(build, attached, 'attempts', 'repeat the calls to a backend');
   const customShape = onlyClaim(build, attached, 'shape', 'reshape the response of a backend');
   return {
     stages: {

@@ -35,7 +35,7 @@ interface Instruments {
   readonly cost: Counter;
 }
 
-/** Telemetry of the calls of one backend. */
+/** Telemetry of the calls to one backend. */
 interface Observer {
   readonly instruments: Instruments | null;
   readonly tracer: Tracer | null;
@@ -45,7 +45,7 @@ interface Observer {
   readonly labels: MeterAttributes;
 }
 
-/** One call of a model, in the semantic conventions of OpenTelemetry for generative AI. */
+/** One model call, in the semantic conventions of OpenTelemetry for generative AI. */
 export class Operation {
   readonly #observer: Observer;
   readonly #span: ActiveSpan | null;
@@ -97,7 +97,7 @@ export const operationSlot: Slot<Operation> = defineSlot('operation of a model')
 
 const same: Wrap<PipeRequest> = (next) => next;
 
-/** Measures and traces the calls of a model, if an exporter is configured. */
+/** Measures and traces model calls, if an exporter is configured. */
 export function observing(site: BackendSite<unknown>, { name }: Vendor, model: string): Wrap<PipeRequest> {
   const tracer = tracerOf(site);
   const instruments = instrumentsOf(site);
@@ -127,7 +127,7 @@ function instrumentsOf(site: BackendSite<unknown>): Instruments | null {
   const bounds = durationBounds;
   return {
     tokens: meter.histogram('gen_ai.client.token.usage', {
-      description: 'Number of input and output tokens of each call of a model.',
+      description: 'Number of input and output tokens of each model call.',
       unit: '{token}',
       bounds: tokenBounds,
     }),

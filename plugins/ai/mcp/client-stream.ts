@@ -16,7 +16,7 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 export class ClientStream implements Listener {
   readonly id = randomUUID();
   readonly body: ByteStream;
-  /** Called once, when the stream ends. */
+  /** Callback for the end of the stream, which is called once. */
   over: () => void = () => {};
   readonly #pings: boolean;
   readonly #isThere: (ping: string) => Promise<string | null>;

@@ -70,7 +70,7 @@ function timeoutOf({ attemptTimeoutMs }: Policy, call: Call, left: number): numb
 
 const timedOut = new BackendError('ROUTER_TIMEOUT', 'the provider did not respond in time');
 
-/** One call of a provider, until its response begins. */
+/** One provider call, until its response begins. */
 function attempt(
   { call: next }: Candidate,
   { request, body }: Repeatable,

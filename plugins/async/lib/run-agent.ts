@@ -60,7 +60,7 @@ export function runAgent(site: AgentSite<unknown>, key: Data, open: () => AgentD
   );
 }
 
-/** Makes agents connect one after another. */
+/** Lets the agents of a gateway connect one after another. */
 class StartOrder {
   #last: Promise<void> = Promise.resolve();
 

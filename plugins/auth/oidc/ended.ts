@@ -57,7 +57,7 @@ export class EndedSessions {
     this.endAll('one', ownId(session));
   }
 
-  /** Ends the sessions that have begun so far. */
+  /** Ends all sessions of a subject, or with a session ID, that have begun before now. */
   endAll(kind: Kind, value: string): void {
     this.#logouts.change({ [nameOf(kind, value)]: Date.now() });
   }

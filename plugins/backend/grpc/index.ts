@@ -92,7 +92,7 @@ function attach(site: BackendSite<Config>): AtBackend {
   };
 }
 
-/** Values shared by all calls of a backend. */
+/** Values shared by all calls to a backend. */
 interface Given {
   readonly method: DescMethod;
   readonly messages: RequestMessages;

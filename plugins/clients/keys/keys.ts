@@ -17,7 +17,7 @@ export interface Keys {
   find(id: string): Found | Promise<Found>;
   /** Why the last lookup failed, for the log. */
   readonly failure: string | null;
-  /** All keys of a file; empty for a server. */
+  /** Returns all keys of a key file; empty for a key server. */
   all(): readonly Jwk[];
 }
 

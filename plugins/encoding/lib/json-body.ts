@@ -37,7 +37,7 @@ export function writeJson(data: DataObject | null): Encoded {
   return writeJsonValue(data ?? {});
 }
 
-/** Like `writeJson`, for any value. */
+/** Encodes a value of any type, like `writeJson`. */
 export function writeJsonValue(value: Data): Encoded {
   try {
     return { contentType, body: printJson(value) };

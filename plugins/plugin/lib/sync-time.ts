@@ -21,7 +21,7 @@ export class SyncTime {
     this.#log = site.log;
     this.#histogram =
       meterOf(site)?.histogram('plugin.sync.duration', {
-        description: 'Time during which calls of plugins blocked the event loop.',
+        description: 'Time during which plugin calls blocked the event loop.',
         unit: 's',
       }) ?? null;
     this.#attributes = { plugin: name, kind };

@@ -13,7 +13,7 @@ import { placeOf } from '../lib/backend-place.ts';
 
 const schema = {
   type: 'object',
-  title: 'Limit on the calls of a backend',
+  title: 'Limit on the calls to a backend',
   examples: [
     { max_rate: 100, capacity: 20 },
     { max_rate: 0.5, capacity: 1, every: '1m' },

@@ -15,7 +15,7 @@ export interface Policy {
   readonly preflightVary: string;
   /** Response status of preflights. */
   readonly status: number;
-  /** True when preflights continue to the router. */
+  /** True if preflights are passed to the router. */
   readonly passesOn: boolean;
   /** Called for every decision. */
   readonly note: Note | null;

@@ -1,6 +1,6 @@
 import { type Call, defineSlot, type Slot } from '#contract';
 
-/** Tokens that one call of a model has used. */
+/** Tokens that one model call has used. */
 export interface Tokens {
   readonly input: number;
   readonly output: number;
@@ -13,7 +13,7 @@ export interface ModelUsage extends Tokens {
 }
 
 /**
- * Called once for each call of a model that has used tokens: with the numbers of the vendor, or with estimates for a
+ * Called once for each model call that has used tokens: with the numbers of the vendor, or with estimates for a
  * response that ended early. For streams, at their end. Null for a call that the client or a deadline ended before the response:
  * vendors finish such calls, so it can have used as much as it may.
  */

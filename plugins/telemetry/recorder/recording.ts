@@ -13,7 +13,7 @@ import { Exchange } from './exchange.ts';
 /** Maximum number of backend calls in a recording. */
 const MAX_CALLS = 100;
 
-/** A call of a backend. */
+/** A backend call. */
 export interface BackendCall {
   readonly exchange: Exchange;
   readonly endpoint: EndpointConfig;
@@ -41,7 +41,7 @@ export class Recording {
     this.#maxBody = maxBody;
   }
 
-  /** Begins a call of a backend; null for one that is not recorded, such as one without HTTP. */
+  /** Records the start of a backend call. Returns null for a call that is not recorded, such as one without HTTP. */
   call(endpoint: EndpointConfig, index: number, request: PipeRequest): Exchange | null {
     const { method, origin, target, headers, body } = request;
     if (!origin.startsWith('http')) return null;

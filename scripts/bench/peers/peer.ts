@@ -18,7 +18,7 @@ export interface Peer {
   readonly files?: (setup: Setup, program: Program) => Readonly<Record<string, string>>;
   /** Arguments of its executable or, if `ofNode`, of Node.js, with the script first. */
   readonly arguments: (setup: Setup, program: Program) => readonly string[];
-  /** Set for a Node.js program. */
+  /** True for a program that runs in Node.js. */
   readonly ofNode?: true;
 }
 

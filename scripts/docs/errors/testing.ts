@@ -15,7 +15,7 @@ export const testingErrors: Codes = {
     'Mock the server if it speaks HTTP; otherwise test the endpoint without the component, or with `--network`.',
   ],
   TEST_BACKEND: [
-    'A test expects calls of a mock that neither the test nor its file defines.',
+    'A test expects calls to a mock that neither the test nor its file defines.',
     'Use the name of a mock under `backends`.',
   ],
   TEST_EXPRESSION: ['A JMESPath expression of a test is not valid.', 'Correct the expression.'],

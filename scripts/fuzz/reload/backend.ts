@@ -6,7 +6,7 @@ export interface Backend {
   readonly host: string;
   /** Responses to `/held` and `/stream` that have not ended, oldest first. */
   readonly held: Set<ServerResponse>;
-  /** Ends these responses. */
+  /** Ends the responses that are held open. */
   release(): void;
   /** Number of requests for `/kept`, whose response may be cached for a day. */
   readonly fetched: number;

@@ -18,7 +18,7 @@ export const planNames: readonly string[] = ['nothing fails', ...usable.keys()];
 export interface System {
   /** Makes the system fail according to the named plan from now on. */
   follow(name: string): void;
-  /** False while files may not be readable. */
+  /** Whether files are expected to be readable; false while reads may fail. */
   readonly isReadable: boolean;
   restore(): void;
 }

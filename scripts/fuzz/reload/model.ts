@@ -25,7 +25,7 @@ interface Changed {
   /** When it began, by the monotonic clock. */
   readonly since: number;
   readonly wanted: Wanted;
-  /** False if the change must be rejected. */
+  /** Whether the change is expected to succeed; false if it must be rejected. */
   readonly isGood: boolean;
 }
 

@@ -23,7 +23,7 @@ export class CachedTools {
     this.#read = read;
   }
 
-  /** Makes the next caller read the list again. */
+  /** Marks the tool list as outdated, so that the next caller requests it again. */
   expire(): void {
     this.#freshUntil = Number.NEGATIVE_INFINITY;
     this.#isOutdated = true;

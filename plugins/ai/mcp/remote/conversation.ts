@@ -27,7 +27,7 @@ export interface Line {
   readonly headers: readonly string[];
   /** Version of the gateway. */
   readonly version: string;
-  /** Runs work that outlives the call of a client, for a limited time. */
+  /** Runs work that continues after a client's call has ended, for a limited time. */
   background(work: (call: Call) => Promise<unknown>): void;
   /** Called when the server has announced a change of its tools. */
   changed(): void;

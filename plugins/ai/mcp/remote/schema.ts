@@ -81,7 +81,7 @@ const rate = {
 
 const policy = {
   type: 'object',
-  description: 'Conditions for calls of the matching tools.',
+  description: 'Conditions for calls to the matching tools.',
   required: ['expressions'],
   properties: {
     tools: {
@@ -161,7 +161,7 @@ export const upstreamSchema = {
     policies: {
       type: 'array',
       items: policy,
-      description: 'Policies for calls of the tools. A rejected call returns a tool error and is not sent.',
+      description: 'Policies for calls to the tools. A rejected call returns a tool error and is not sent.',
       default: [],
       examples: [[{ tools: ['delete_*'], expressions: ["'force' in args == false"] }]],
     },

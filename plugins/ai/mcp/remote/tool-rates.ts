@@ -5,7 +5,7 @@ import { identifyBy } from '../../../shared/callers/client-identity.ts';
 import { matcherOf } from './name-pattern.ts';
 import type { UpstreamConfig } from './schema.ts';
 
-/** Counts a call of a tool. @returns 0 for a call that may be made, otherwise the milliseconds until the next call may be made. */
+/** Counts a tool call. @returns 0 for a call that may be made, otherwise the milliseconds until the next call may be made. */
 export type CountCall = (tool: string, client: ClientRequest) => number | Promise<number>;
 
 /** Time after which an unused bucket is dropped, in milliseconds, unless it takes longer to fill. */

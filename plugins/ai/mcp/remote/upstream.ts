@@ -32,7 +32,7 @@ const MAX_MESSAGE = 1000;
 /** An MCP server whose tools a server of the gateway offers. */
 export interface Upstream {
   readonly prefix: string;
-  /** Whether callers have different tools. */
+  /** Whether the list of tools depends on the caller. */
   readonly isPersonal: boolean;
   /** Lists the tools that the caller can call; none while the server is unavailable. */
   tools(context: McpContext): Promise<readonly McpTool<McpContext>[]>;

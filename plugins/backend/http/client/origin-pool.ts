@@ -31,7 +31,7 @@ export interface TransportSettings {
   readonly proxyProtocol: ProxyVersion | undefined;
   /** Name of the exclusive owner of a single connection; undefined for shared connections without a limit. */
   readonly own: string | undefined;
-  /** Called at the first encrypted connection. */
+  /** Returns the TLS client; called at the first encrypted connection. */
   readonly tls: () => TlsClient;
   /** Addresses that must not be connected to. */
   readonly denied: DeniedAddresses;

@@ -97,7 +97,7 @@ export class MetricStore implements Meter {
     for (const close of this.#closers) close();
   }
 
-  /** Every instrument with values. */
+  /** Returns every instrument that has values. */
   instruments(): Instrument[] {
     this.#observe();
     return [...this.#instruments.values()].filter((instrument) => !instrument.series()[Symbol.iterator]().next().done);
