@@ -69,7 +69,7 @@ describe('a failing backend', () => {
     }
   });
 
-  it('does not include one whose clients disconnect: a circuit breaker stays closed', async () => {
+  it('is not assumed if its clients disconnect: the circuit breaker stays closed', async () => {
     await start(ownPort(), { 'qos/circuit-breaker': { interval: 60, timeout: 60, max_errors: 2 } }, '60s');
     const { port } = await gateway.listen();
     act = acts['stays silent']!;

@@ -48,7 +48,7 @@ describe('the text output of check', () => {
       ].join('\n'),
     );
   });
-  it('has at most a hundred paragraphs, and the number of omitted ones', () => {
+  it('has at most a hundred paragraphs, and the number of omitted paragraphs', () => {
     const all = shown(
       '{}',
       'g.json',

@@ -68,7 +68,7 @@ describe('check without -t', () => {
     equal(code, 0);
     match(out, /\nSyntax OK! Not checked: shop\.pem, shop\.key \(check -t reads them\)\.\n$/);
   });
-  it('prints the number of files that it did not read if there are many', async () => {
+  it('prints the number of unread files if they are too many to list', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `${index}.pem`);
     const { out } = await check(service({ client_tls: { ca_certs: names } }));
     match(out, /Not checked: 0\.pem \(check/);

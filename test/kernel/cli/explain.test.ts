@@ -42,14 +42,14 @@ describe('explain', () => {
     );
   });
 
-  it('exits with status 1 if no endpoint matches the request, and names a similar one', async () => {
+  it('exits with status 1 if no endpoint matches the request, and names a similar endpoint', async () => {
     const { code, out } = await sluice('explain', '-c', file, 'GET', '/users/7');
     equal(code, 1);
     match(out, /^answered by +404$/m);
     match(out, /^similar +GET \/user\/\{id\}: segment 1 is "user", not "users"/m);
   });
 
-  it('exits with status 1 for a wrong method, and names the allowed ones', async () => {
+  it('exits with status 1 for a wrong method, and names the allowed methods', async () => {
     const { code, out } = await sluice('explain', '-c', file, 'DELETE', '/user/7');
     equal(code, 1);
     match(out, /^answered by +405, Allow: GET, HEAD, POST$/m);

@@ -280,7 +280,7 @@ describe('the router in a configuration', () => {
 });
 
 describe('an unknown namespace', () => {
-  it('is reported by name if KrakenD has it', () => {
+  it('is reported with its name if it is a namespace of KrakenD', () => {
     equal(
       notSupportedYet('telemetry/instana', '/x', [], known.compatibility)?.message,
       "'telemetry/instana' is not supported yet",

@@ -8,7 +8,7 @@ describe('the encoding of a backend under a streaming output', () => {
   const unused = (encoding: string | undefined, output: string) =>
     places('OUTPUT_ENCODING', [{ encoding }], { output_encoding: output });
 
-  it('causes a warning, because the streaming output decides it', () => {
+  it('causes a warning, because the streaming output determines the encoding', () => {
     const place = '/endpoints/0/backend/0/encoding';
     deepEqual([unused('json', 'ndjson'), unused('json', 'sse')], [[place], [place]]);
   });

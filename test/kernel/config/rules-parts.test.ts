@@ -9,7 +9,7 @@ describe('two backends with the same group', () => {
   const pair = (endpoint: object = {}, second: object = {}) =>
     findings(backends([{ group: 'a' }, { group: 'a', ...second }], endpoint), 'MERGE_GROUP');
 
-  it('cause a warning at the later one', () => {
+  it('cause a warning at the later backend', () => {
     const [warning] = pair();
     deepEqual([warning!.pointer, warning!.related], ['/endpoints/0/backend/1/group', ['/endpoints/0/backend/0/group']]);
   });

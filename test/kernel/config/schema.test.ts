@@ -138,7 +138,7 @@ describe('a misspelled required key', () => {
 
   it('is reported once, with the correct key', () =>
     deepEqual(findings({ endpiont: '/a', backend: 'b' }), [['SCHEMA_UNKNOWN_KEY', '/endpiont', 'endpoint']]));
-  it('is reported up to 200 times per object, with the number of the others', () => {
+  it('is reported up to 200 times per object, with the number of omitted errors', () => {
     const many = Object.fromEntries(Array.from({ length: 1200 }, (_, index) => [`k${index}`, 1]));
     const found = findings({ endpoint: '/a', backend: 'b', ...many });
     deepEqual(found.length, 201);

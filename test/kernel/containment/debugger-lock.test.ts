@@ -29,7 +29,7 @@ describe('the lock on the debugger of the main thread', () => {
     leaveDebugger();
   });
 
-  it('is released for a thread that has ended, and only for that one', () => {
+  it('is released when the thread that holds it has ended, but not when another thread has', () => {
     pause(7);
     freeDebuggerOf(8);
     equal(marks[DEBUGGER], -7);

@@ -16,7 +16,7 @@ describe('a log limited to one line a second for each subject', () => {
     mock.timers.reset();
   });
 
-  it('writes the first line in full, and after a second the latest of the others', () => {
+  it('writes the first line immediately, and after a second the latest suppressed line', () => {
     log.write('loop', 'held for 51 ms', ' at a.ts');
     log.write('loop', 'held for 600 ms', ' at b.ts');
     log.write('loop', 'held for 70 ms');

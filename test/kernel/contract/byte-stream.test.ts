@@ -216,7 +216,7 @@ describe('a ByteStream', () => {
       equal(stream.collect(3), piece);
     });
 
-    it('waits for the rest', async () => {
+    it('waits for the chunks that have not arrived', async () => {
       const { stream } = made();
       stream.write(bytes('a'));
       const all = stream.collect(2);

@@ -60,7 +60,7 @@ describe('an error of the gateway', () => {
     equal(new CancelledError('for a reason').message, 'for a reason');
   });
 
-  it('is the thrown error itself, or an internal error that contains it', () => {
+  it('is the thrown error if it is already a gateway error, otherwise an internal error that contains it', () => {
     const error = new CallError('A_B', 'what');
     equal(toCallError(error), error);
     const fault = toCallError('text');

@@ -39,7 +39,7 @@ describe('the event log', () => {
     deepEqual(ids, [2]);
   });
 
-  it('sends the events after an id, then new ones', () => {
+  it('sends the stored events after a given ID, then new events', () => {
     const log = createEventLog();
     for (let at = 0; at < 3; at++) log.emit('reload.phase', phase);
     const ids = heard(log, { after: 1 });

@@ -207,7 +207,7 @@ describe('foreign files in the directory of revisions', () => {
     ['of another program', 'notes.txt', 'mine'],
   ];
   for (const [what, name, content] of cases) {
-    it(`are skipped, named in a warning and kept: ${what}`, async () => {
+    it(`are skipped with a warning that names them, and not removed: ${what}`, async () => {
       const path = await directory();
       await (await openRevisionStore(path, () => 20, silentLog)).add(revision(1));
       await writeFile(join(path, name), content);

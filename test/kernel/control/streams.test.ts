@@ -148,7 +148,7 @@ describe('requests of a replaced configuration', () => {
     await backend.close();
   });
 
-  it('end on the configuration they began with when they take less', async () => {
+  it('finish with the configuration that they began with if they end before drain_timeout', async () => {
     let release = (): void => {};
     const backend = await startBackend((seen, response) => {
       release = () => json({ late: true })(seen, response);

@@ -188,7 +188,7 @@ describe('the history of traffic by minute', () => {
     return { timers, endpoints, traffic, history, calls };
   }
 
-  it('contains a minute when it is over', () => {
+  it('contains a minute once the minute is over', () => {
     const { timers, traffic, history, calls } = recorded();
     history.start();
     traffic.record(5, 500);
@@ -271,7 +271,7 @@ describe('the history of traffic by minute', () => {
   });
 
   describe('with a mark', () => {
-    it('separates traffic before and after it', () => {
+    it('separates the traffic before the mark from the traffic after it', () => {
       const { timers, traffic, history, calls } = recorded(serving(1, 2));
       timers.advance(10_000);
       history.mark();

@@ -51,7 +51,7 @@ describe('an audit of a configuration', () => {
     deepEqual(placesOf(report, '2.1.9'), []);
   });
 
-  it('applies the other rules to an object that ignores one', () => {
+  it('applies all other rules to an object that ignores one rule', () => {
     const report = auditOf({ endpoints: [{ ...open, input_query_strings: ['*'], '@audit-ignore': ['2.2.3'] }] });
     deepEqual(placesOf(report, '2.2.4'), ['/endpoints/0/input_query_strings']);
   });

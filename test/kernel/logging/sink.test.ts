@@ -93,7 +93,7 @@ describe('a log sink', () => {
     });
   }
 
-  it('drops a line that is longer than its limit, and no other line for it', () => {
+  it('drops a line that is longer than its limit, but no other lines', () => {
     const { destination, written, release } = blockable();
     const sink = createSink(destination, { limit: 40, flushAt: 1 });
     sink.write('first\n', 'INFO');

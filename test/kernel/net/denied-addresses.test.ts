@@ -31,7 +31,7 @@ describe('denied addresses of an admin port', () => {
     }
   });
 
-  it('are allowed again one by one', () => {
+  it('are allowed again when their registration is removed, each separately', () => {
     const addresses = denied('127.0.0.1');
     const allow = addresses.deny({ address: '127.0.0.1', port: 7000 });
     allow();

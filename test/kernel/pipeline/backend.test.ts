@@ -227,7 +227,7 @@ describe('the timeout of a backend', () => {
     }
   });
 
-  it('is three quarters of the shorter one for concurrent calls', async () => {
+  it('is three quarters of the shorter of both timeouts for concurrent calls', async () => {
     for (const [endpointMs, backendMs] of [
       [40, undefined],
       [60_000, 40],

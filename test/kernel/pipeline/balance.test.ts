@@ -21,11 +21,11 @@ describe('the load balancer', () => {
     deepEqual(picks(balance({ current: ['a', 'b', 'c'], fixed: true }), 300), { a: 100, b: 100, c: 100 });
   });
 
-  it('gives a repeated host a larger share', () => {
+  it('sends a larger share of the calls to a host that is listed repeatedly', () => {
     deepEqual(picks(balance({ current: ['a', 'b', 'b'] }), 300), { a: 100, b: 200 });
   });
 
-  it('avoids hosts that were tried, while the list has others', () => {
+  it('avoids hosts that were already tried while the list has untried hosts', () => {
     const pick = balance({ current: ['a', 'b', 'b', 'b', 'c'], fixed: true });
     for (let round = 0; round < 20; round++) {
       equal(pick(['a', 'b']), 'c');

@@ -189,7 +189,7 @@ describe('the messages of a streamed response', () => {
     deepEqual(read(taken(respond(whole('{"a":'))).reply.body), ['fail: an open frame']);
   });
 
-  it('end with the error of the bytes', () => {
+  it('end with the error of the byte stream', () => {
     const { body } = stream();
     const { reply } = taken(respond(body));
     const got = read(reply.body);

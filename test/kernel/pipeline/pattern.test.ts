@@ -143,7 +143,7 @@ describe('values that must be present before any backend is called', () => {
   };
   const header = '{input_headers.x-a}';
 
-  it('do not include those of responses and claims', () => {
+  it('do not include values that come from responses and claims', () => {
     equal(demanded({}, { url_pattern: '/{resp0_a}/{JWT.sub}?a={JWT.sub}', host: ['http://a'] }), null);
   });
 

@@ -125,7 +125,7 @@ describe('composed stages with error handling', () => {
   });
 });
 
-describe('a pipe that handles the cancellation of its call', () => {
+describe('a pipeline that handles the cancellation of its call', () => {
   const toPipe = (client: ClientRequest) => ({ client }) as unknown as PipeRequest;
   const given = new CallError('TEST', 'given up', { view: { status: 503 } });
 

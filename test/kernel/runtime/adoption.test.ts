@@ -146,7 +146,7 @@ describe('an endpoint that a reload does not change', () => {
     );
   });
 
-  it('continues at another position', async () => {
+  it('continues if only its position in the list changes', async () => {
     await start(config([endpoint('/a'), endpoint('/b')]));
     await gateway.reload(config([endpoint('/c'), endpoint('/b'), endpoint('/a')]));
     await settled();

@@ -145,7 +145,7 @@ describe('a sandbox', () => {
     equal(request!.url, 'amqp://mq:5672/v1/7');
   });
 
-  it('answers protocols of plugins from files', async () => {
+  it('answers calls over protocols that plugins from files provide', async () => {
     const session = new Recording(() => ({}));
     const sandbox = await oneBackend(
       { host: ['lines://server:7000'], disable_host_sanitize: true, extra_config: { 'acme/lines': {} } },
