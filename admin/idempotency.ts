@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type Koa from 'koa';
 import { Problem } from './problem.ts';
 
-/** A remembered response. */
+/** A stored response, which is returned again for the same idempotency key. */
 interface Result {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ interface Entry {
 }
 
 const KEPT_MS = 600_000;
-/** Maximum results remembered; beyond it the oldest is forgotten. */
+/** Maximum number of stored results; the oldest is dropped first. */
 const MAX_RESULTS = 1000;
 const MAX_KEY = 255;
 

@@ -19,7 +19,7 @@ const MASK = '***';
 /** Pointer prefix of admin tokens. A configuration holds only their digests, so confirming one does not reveal a token. */
 const DIGESTS = '/extra_config/admin~1api/tokens/';
 
-/** A `***` and the value it replaced. */
+/** A masked value (`***`) and the secret that it replaces. */
 interface Kept {
   readonly pointer: string;
   readonly value: Data;

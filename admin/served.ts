@@ -14,9 +14,9 @@ export interface ServedNow {
   readonly snapshot: Snapshot;
   /** Maps a pointer of the configuration to the pointer in the document. */
   readonly origin: (pointer: string) => string;
-  /** Finds the position of a pointer of the configuration. */
+  /** Finds the file position of a JSON pointer in the configuration. */
   readonly positionOf: FindPosition;
-  /** Finds the position of a pointer of the document. */
+  /** Finds the file position of a JSON pointer in the document as it was written. */
   readonly writtenPlace: FindPosition;
 }
 

@@ -50,7 +50,7 @@ function namesOf(localAddress: string, port: number): string[] {
   return [...names.map((name) => `${name}:${port}`), ...(implied.has(port) ? names : [])];
 }
 
-/** Accepts only allowed client addresses. */
+/** Rejects client addresses outside the allowed ranges. */
 const ipGuard: Guard = ({ allowed_ips: ranges }) => {
   if (ranges.length === 0) return () => {};
   const isAllowed = addressMatcher(ranges);

@@ -1,7 +1,7 @@
 /** Failures of one address and when they began. */
 interface Failures {
   count: number;
-  /** Milliseconds, monotonic. */
+  /** Start of the counted period on the monotonic clock, in milliseconds. */
   readonly since: number;
 }
 

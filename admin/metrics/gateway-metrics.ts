@@ -41,7 +41,7 @@ export function reloadMetrics({ gateway, operating }: Admin): Metric[] {
   ];
 }
 
-/** Errors of plugins loaded from files. */
+/** Returns the error metrics of plugins loaded from files. */
 export function pluginMetrics({ gateway }: Pick<Admin, 'gateway'>): Metric[] {
   const plugins = Map.groupBy(gateway.containment.records, ({ name }) => name);
   const sumOf = (value: (record: PluginRecord) => number): Sample[] =>

@@ -1,7 +1,7 @@
 import type { Admin } from '../operation.ts';
 import type { Metric } from './exposition.ts';
 
-/** Secrets from stores. */
+/** Returns the metrics of secrets from stores. */
 export function secretMetrics({ gateway }: Pick<Admin, 'gateway'>): Metric[] {
   const { inUse, failing, counts } = gateway.secrets;
   return [

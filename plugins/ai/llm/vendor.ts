@@ -17,7 +17,7 @@ export interface Candidate {
 
 /** The response of a model. */
 export interface Answer {
-  /** The candidates. At least one. */
+  /** Alternative responses of the model, at least one. */
   readonly candidates: readonly Candidate[];
   readonly usage: Usage;
 }

@@ -41,7 +41,7 @@ export class Admission {
     this.#reserved = new Set(config.response_headers.map((name) => name.toLowerCase()));
   }
 
-  /** Asks the server before the request continues, and adds its headers to the response. */
+  /** Calls the authorization server before the request continues, and adds the server's headers to the response. */
   readonly endpoint: Wrap<ClientRequest> = (next) => async (request, call) => {
     const decision = await this.#decisionOn(request, call);
     if (decision instanceof Reply) return decision;

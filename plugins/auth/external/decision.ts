@@ -7,7 +7,7 @@ export interface HeaderChange {
   readonly value: string;
 }
 
-/** The server accepts the request. */
+/** Decision of the server to accept a request. */
 export interface Accepted {
   readonly accepted: true;
   /** Changes of the request to backends. */

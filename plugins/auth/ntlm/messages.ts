@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { md4 } from './md4.ts';
 
-/** The gateway's account. */
+/** Account with which the gateway authenticates to a server. */
 export interface Account {
   readonly name: string;
   /** Domain; null to use the domain that the server reports. */

@@ -13,7 +13,7 @@ export interface Found {
   readonly session: Session;
 }
 
-/** Storage of the sessions of one provider. */
+/** Session store of one provider. */
 export interface Sessions {
   /** Finds the session of a cookie value; null if the value is not valid, or the session has ended. */
   find(handle: string, call: Call): Session | null | Promise<Session | null>;

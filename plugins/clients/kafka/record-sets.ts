@@ -39,7 +39,7 @@ const LAST_DELTA = 23;
 const COUNT = 57;
 const RECORDS = 61;
 
-/** The only batch format that brokers have written for years. */
+/** Version of the record batch format, the only one that current brokers write. */
 const CURRENT = 2;
 /** Format of a placeholder for a batch that cannot be read; its checksum is the batch's number in the response. */
 const UNREADABLE = -1;

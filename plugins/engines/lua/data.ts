@@ -7,7 +7,7 @@ import { defineObject } from './gateway/object.ts';
 const MAX_DEPTH = 100;
 const MAX_LIST = 100_000;
 
-/** Bytes that a member of a list or an object takes. */
+/** Estimated memory for a member of a list or an object, in bytes. */
 const MEMBER_BYTES = 64;
 
 /** A data object; changes by the script apply to the original. */

@@ -9,7 +9,7 @@ export type LuaFunction = (L: LuaState) => number;
 
 type Continuation = (L: LuaState, status: number, context: number) => number;
 
-/** The used part of the engine, by the names of Lua's C API. */
+/** Functions of the Lua engine that the gateway uses, with their names in Lua's C API. */
 export interface Lua {
   readonly LUA_OK: number;
   readonly LUA_YIELD: number;

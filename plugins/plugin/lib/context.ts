@@ -51,7 +51,7 @@ export class ContextView implements ModuleContext {
     this.#client = client;
   }
 
-  /** The underlying call. */
+  /** The gateway's call object of the request. */
   get [CALL](): Call {
     return this.#call;
   }

@@ -44,7 +44,7 @@ strings.luaS_hashlongstr = (string) => {
   return string.hash;
 };
 
-/** The engine also calls it with `new`. */
+/** The engine also calls this function with `new`. */
 function countedCopy(L: unknown, bytes: Uint8Array): object {
   spendMemory(bytes.length);
   return bless(L, bytes.slice());

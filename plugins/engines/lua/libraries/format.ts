@@ -2,7 +2,7 @@ import { currentBudget, MAX_STRING_BYTES } from '../budget.ts';
 import { type LuaState, lauxlib, lua, raise } from '../fengari.ts';
 import { exponentialText, fixedText, generalText } from '../numbers.ts';
 
-/** A directive: flags, width, precision, letter. */
+/** A directive of a format string: flags, width, precision and conversion letter. */
 const directive = /%([-+ #0]*)(\d*)(?:(\.)(\d*))?([\s\S]?)/y;
 
 /** Maximum number of flags, and digits of width and precision, as in Lua. */

@@ -115,7 +115,7 @@ function sorted(count: number, isBefore: IsBefore): Uint32Array {
 
 type Runs = readonly [start: number, middle: number, end: number];
 
-/** Merges two adjacent runs. */
+/** Merges two adjacent sorted ranges. */
 function merge(from: Uint32Array, to: Uint32Array, [start, middle, end]: Runs, isBefore: IsBefore): void {
   let left = start;
   let right = middle;
