@@ -135,7 +135,7 @@ describe('the type declarations of the package', function () {
     equal(await compile(Object.fromEntries([ofAuthor('configuration.ts')])), '');
   });
 
-  it('let the package of the guide to packages compile with its own settings', async () => {
+  it("let the example package of the guide to packages compile with the package's own settings", async () => {
     cpSync('samples/packages/sluice-team', join(home, 'sluice-team'), { recursive: true });
     const { stdout } = await run(process.execPath, [
       compiler,

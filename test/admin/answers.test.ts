@@ -10,7 +10,7 @@ describe('a response of the admin API', () => {
   });
   after(() => one.close());
 
-  it('has a request id, forbids storage and names the active revision', async () => {
+  it('has a request ID, forbids storage and names the active revision', async () => {
     const { headers } = await one.ask('/v1/status');
     match(String(headers['x-request-id']), /^[\da-f-]{36}$/);
     equal(headers['cache-control'], 'no-store');
@@ -30,13 +30,13 @@ describe('a response of the admin API', () => {
     equal(headers['x-powered-by'], undefined);
   });
 
-  it('repeats the request id that the client sent', async () => {
+  it('repeats the request ID that the client sent', async () => {
     const { headers, body } = await one.ask('/v1/nothing', { headers: { 'x-request-id': 'mine-1' } });
     equal(headers['x-request-id'], 'mine-1');
     equal(body.requestId, 'mine-1');
   });
 
-  it('has a new request id if the one of the client is malformed', async () => {
+  it("has a new request ID if the client's request ID is malformed", async () => {
     const { headers } = await one.ask('/live', { headers: { 'x-request-id': 'a "b"' } });
     match(String(headers['x-request-id']), /^[\da-f-]{36}$/);
   });

@@ -31,7 +31,7 @@ describe('the configuration returned by the admin API', () => {
     deepEqual([body.timeout, body.endpoints[0].endpoint, body.endpoints[0].method], ['2s', '/a', 'GET']);
   });
 
-  it('is the source if requested', async () => {
+  it('is the source text if requested', async () => {
     const { body } = await show('?form=source');
     deepEqual(Object.keys(body), ['version', 'endpoints']);
     deepEqual((await show('?form=rendered')).body, body);
@@ -62,7 +62,7 @@ describe('the configuration returned by the admin API', () => {
     equal((await one.ask('/v1/config', { method: 'PUT', body: text, headers })).body.result, 'unchanged');
   });
 
-  it('is answered 304 to a client that has it', async () => {
+  it('is answered with 304 if the client already has it', async () => {
     const { headers } = await show();
     const again = await show('', { headers: { 'if-none-match': `"0", W/${headers['etag']}` } });
     deepEqual([again.status, again.text, again.headers['etag']], [304, '', headers['etag']]);
@@ -83,7 +83,7 @@ describe('the configuration returned by the admin API', () => {
       equal((await show(`?form=source&pointer=${DATA}/password`)).text, '"***"');
     });
 
-    it('shows them to a token with the required scope, on request', async () => {
+    it('shows the secrets to a token with the required scope, on request', async () => {
       equal((await show(`?form=source&pointer=${DATA}/password&reveal=true`)).text, `"${KEY}"`);
     });
 
@@ -108,7 +108,7 @@ describe('the configuration returned by the admin API', () => {
       deepEqual([change.op, change.from, change.to], ['replace', '***', '***']);
     });
 
-    it('masks those that only the schema of a component marks', async () => {
+    it('masks secrets that only the schema of a component marks', async () => {
       const client = { 'backend/http/client': { proxy_address: 'http://proxy.internal:3128' } };
       const backend = [{ host: ['http://b'], url_pattern: '/', extra_config: client }];
       equal((await put({ ...config(), endpoints: [{ endpoint: '/a', backend }] })).status, 200);

@@ -128,7 +128,7 @@ describe('streams of clients over reloads', () => {
 });
 
 describe('requests of a replaced configuration', () => {
-  it('are aborted with 503 when they take longer than drain_timeout', async () => {
+  it('are aborted with 503 if they take longer than drain_timeout', async () => {
     const backend = await startBackend(() => {});
     const config = (name: string) => ({
       name,

@@ -62,7 +62,7 @@ describe('the header X-Forwarded-Client-Cert', () => {
   const subject = 'Subject="CN=visitor\\;\\C3\\A9,OU=a\\+b,O=Smith\\, \\22Sons\\22 \\5C Co,C=US"';
   const uris = 'URI=spiffe://example.test/ns/a;URI="https://example.test/a?b=c;d"';
 
-  it('is never sent by default, not even one of the client in another spelling', async () => {
+  it('is never sent by default, not even if the client sends it in another spelling', async () => {
     await listen();
     for (const path of ['/a', '/listed']) {
       for (const name of [
@@ -83,7 +83,7 @@ describe('the header X-Forwarded-Client-Cert', () => {
     equal(await get('/a', { 'X-Forwarded-Client-Cert': forged }), undefined);
   });
 
-  it('describes the certificate in the mode sanitize_set, with quoted names, and replaces the one of the client', async () => {
+  it('describes the certificate in the mode sanitize_set, with quoted names, and replaces the header that the client sent', async () => {
     await listen({ mode: 'sanitize_set' });
     const expected = `Hash=${hash()};${subject};${uris};DNS=a.test;DNS=b.test`;
     equal(await get('/a', { 'X-Forwarded-Client-Cert': forged }), expected);

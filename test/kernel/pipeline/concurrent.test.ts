@@ -84,7 +84,7 @@ describe('concurrent calls', () => {
     );
   });
 
-  it('are not made if the call is canceled already', async () => {
+  it('are not made if the request is already canceled', async () => {
     const call = newCall();
     call.cancel();
     const { step, calls } = oneByOne(never, never);

@@ -34,7 +34,7 @@ describe('composed stages with error handling', () => {
     () =>
       how;
 
-  it('respond synchronously if everything inside does', () => {
+  it('respond synchronously if all inner stages do', () => {
     const handle = foldSettled([mark('a')], () => new Reply(200));
     const reply = handle(request, new Call());
     ok(reply instanceof Reply);

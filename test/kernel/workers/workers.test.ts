@@ -237,7 +237,7 @@ describe('worker processes', function () {
     deepEqual([await send(), await send()], [200, 429]);
   });
 
-  it('that still serve an old configuration keep its limit, even after the new one has none', async () => {
+  it('that still serve an old configuration keep its rate limit, even if the new configuration has none', async () => {
     const limit = { 'qos/ratelimit/router': { max_rate: 0.001, capacity: 2 } };
     const one = await backend({ ok: 1 });
     const { gateway, url } = await start({ endpoints: [endpoint('/a', one, { extra_config: limit })] });

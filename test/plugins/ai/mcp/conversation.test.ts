@@ -36,7 +36,7 @@ describe('a conversation with an upstream MCP server', () => {
     deepEqual([count('initialize'), count('tools/list')], [1, 20]);
   });
 
-  it('lets another call negotiate if the first one is canceled', async () => {
+  it('lets another call negotiate the protocol if the first call is canceled', async () => {
     const conversation = open();
     const first = new Call();
     handshake = async () => {

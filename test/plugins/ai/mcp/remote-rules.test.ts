@@ -47,7 +47,7 @@ describe('tools of upstream MCP servers', () => {
     (await stage.call(args, headers, tool)).message.result.content[0].text;
   const sent = () => upstream.requests.filter(({ body }) => body.toString().includes('tools/call')).length;
 
-  it('have a rate limit for each tool, whose calls beyond it are tool errors and are not sent', async () => {
+  it('have a rate limit for each tool: calls beyond the limit return a tool error and are not sent', async () => {
     await start({ rate_limits: [{ max_rate: 2, every: '1h' }] });
     const texts = [];
     for (const tool of ['far_read', 'far_read', 'far_read', 'far_drop']) texts.push(await textOf(tool));

@@ -101,7 +101,7 @@ describe('sessions of an MCP server', () => {
     await until(() => stage.gateway.status.streams === 0);
   });
 
-  it('end if a ping is not answered before the next one', async () => {
+  it('end if a ping is not answered before the next ping', async () => {
     await stage.start(json({}), { server: { ping_period: '20ms' } });
     const session = await stage.initialize();
     const client = await listen(stage, session);

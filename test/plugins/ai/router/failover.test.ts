@@ -56,7 +56,7 @@ describe('failover of ai/router', function () {
     await until(() => isClosed);
   });
 
-  it('counts the abandoned call in full against a token budget, in addition to the one that answers', async () => {
+  it('counts the abandoned call in full against a token budget, in addition to the successful call', async () => {
     testbed.respond.a = () => {};
     const limits = [{ amount: 10_000, unit: 'day' }];
     const root = { 'governance/processors': { quotas: [{ name: 'tokens', rules: [{ name: 'all', limits }] }] } };

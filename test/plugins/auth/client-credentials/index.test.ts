@@ -135,7 +135,7 @@ describe('auth/client-credentials:', () => {
       deepEqual([scheme, Buffer.from(encoded!, 'base64').toString()], ['Basic', 'a%3Ab+c:%C3%A4%26%25%2B']);
     });
 
-    it('authenticates the client with form fields if the server requires them, and remembers that', async () => {
+    it('authenticates the client with form fields if the server requires them, and does so from the start in later requests', async () => {
       issue = ({ authorization }) =>
         authorization
           ? token({ error: 'invalid_client' }, 'application/json', 401)
