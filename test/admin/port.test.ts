@@ -239,7 +239,7 @@ describe('the admin port as a socket file', () => {
     return one;
   };
 
-  it('is accessible only to its own user', async () => {
+  it('is accessible only to the user of the gateway', async () => {
     const { admin } = await open();
     equal(admin.address, `unix:${path}`);
     equal(statSync(path).mode & 0o777, 0o600);

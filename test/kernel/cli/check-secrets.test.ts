@@ -56,7 +56,7 @@ describe('check of references to secrets', () => {
     match(err, /g\.json:\d+:\d+/);
   });
 
-  it('warns of a value with an unknown scheme, and suggests the one that is meant', async () => {
+  it('warns of a value with an unknown scheme, and suggests the most similar scheme', async () => {
     const { code, err } = await check(config({ name: '${valut:kv/orders#token}' }));
     equal(code, 0);
     match(err, /\$\{valut:kv\/orders#token\} is used literally: "valut" is not a store of secrets/);

@@ -140,7 +140,7 @@ describe('faults of handlers of the KrakenD-compatible form', () => {
     deepEqual((await listed()).faults, []);
   });
 
-  it('are attributed to the handler that throws, not to the one around it or inside it', async () => {
+  it('are attributed to the handler that throws, not to outer or inner handlers', async () => {
     const passing = () => (_context: Loose, request: Loose, next: Loose) => next(request);
     const extra = { 'plugin/middleware': { name: ['outer', 'team', 'inner'] } };
     const elements = [

@@ -145,7 +145,7 @@ describe('the class Call:', () => {
       ok(reason instanceof DeadlineError);
     });
 
-    it('of a fork is never later than that of the call', () => {
+    it('of a fork is never later than the deadline of the call', () => {
       const call = new Call(silentLog, 1_000);
       const fork = call.fork(60_000);
       equal(fork.deadline, call.deadline);

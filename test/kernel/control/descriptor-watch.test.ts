@@ -53,7 +53,7 @@ describe('monitoring of file descriptors', () => {
     deepEqual(use(20), ['INFO file descriptors are available again: 20 of 100 are in use']);
   });
 
-  it('names the system if its limit is the one that is reached', () => {
+  it('names the system if the limit of the system is reached', () => {
     match(use(20, 'ENFILE').join(), /^ERROR the system has run out of file descriptors \(ENFILE\)/);
   });
 

@@ -140,7 +140,7 @@ describe('the event log', () => {
     deepEqual(steps, ['> drain.started', '< drain.started', '> drain.finished', '< drain.finished']);
   });
 
-  it('sends an event once to a listener that subscribes meanwhile', () => {
+  it('sends an event once to a listener that subscribes while the event is delivered', () => {
     const log = createEventLog();
     let late: number[] | undefined;
     log.subscribe({}, () => {

@@ -89,7 +89,7 @@ describe('the public port of a process', () => {
       equal((await port.open(runtime(asked), { known: await freePort() })).port, asked);
     });
 
-    it('is any free port if that of the other workers cannot be opened', async () => {
+    it('is any free port if the port of the other workers cannot be opened', async () => {
       const opened = await port.open(runtime(0), { known: taken });
       notEqual(opened.port, taken);
       equal(await responses(opened.port), true);

@@ -37,7 +37,7 @@ describe('a buffered request body', () => {
     deepEqual(await sent(null), { calls: 1, errors: [] });
   });
 
-  it('is not read if its length is known and allowed, and that is enough', async () => {
+  it('is not read for a check of its length alone if the declared length is allowed', async () => {
     for (const [sections, read] of [
       [{ length: 5 }, 0],
       [{ length: 0 }, 0],

@@ -127,7 +127,7 @@ describe('the header X-Forwarded-Client-Cert', () => {
     equal(await get(), undefined);
   });
 
-  it('is appended to that of a client in the mode append_forward', async () => {
+  it('is appended to the header that the client sent in the mode append_forward', async () => {
     await listen({ mode: 'append_forward', details: [] });
     equal(await get('/a', { 'X-Forwarded-Client-Cert': 'Hash=ab' }), `Hash=ab,Hash=${hash()}`);
     equal(await get(), `Hash=${hash()}`);

@@ -54,14 +54,14 @@ describe('a component at the root that attaches to every endpoint', () => {
       'endpoint',
     ).map(({ plugin, ofService }) => `${plugin.name}${ofService ? ' of the service' : ''}`);
 
-  it('has its own position if the table has one', () => {
+  it('has its own position if the order table lists it', () => {
     deepEqual(sortedNames({ name: 'limit' }, { name: 'keys' }, { name: 'limit', ofService: true }), [
       'limit of the service',
       'keys',
       'limit',
     ]);
   });
-  it("has the position of the endpoint's component otherwise", () => {
+  it("has the position of the endpoint's component if the order table does not list it", () => {
     deepEqual(sortedNames({ name: 'limit' }, { name: 'keys', ofService: true }), ['keys of the service', 'limit']);
   });
 });

@@ -276,7 +276,7 @@ describe('a hook around all endpoints', () => {
     });
   });
 
-  describe('with a path of its own', () => {
+  describe('for its own path', () => {
     const metrics = rooted('test/metrics', () => ({
       routes: [
         { method: 'GET', path: '/metrics', description: 'Metrics.', handle: () => Reply.data({ up: true }) },
@@ -290,7 +290,7 @@ describe('a hook around all endpoints', () => {
       deepEqual((await gateway!.inject('/files/a/b')).json(), { file: '/files/a/b' });
     });
 
-    it('has the same 405 and redirects as endpoints', async () => {
+    it('responds with 405 and redirects like an endpoint', async () => {
       await start([metrics]);
       const response = await gateway!.inject({ url: '/metrics', method: 'POST' });
       deepEqual([response.statusCode, response.headers.allow], [405, 'GET, HEAD']);

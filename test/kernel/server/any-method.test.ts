@@ -51,7 +51,7 @@ describe('an endpoint with the method ANY', () => {
     });
   }
 
-  it('leaves QUERY to an endpoint of its own, which forwards the body', async () => {
+  it('leaves QUERY to a separate endpoint on the same path, which forwards the body', async () => {
     await start([at('ANY /x'), at('QUERY /x', { extra_config: { 'validation/json-schema': { required: ['q'] } } })]);
     const headers = { 'Content-Type': 'application/json' };
     equal((await ask(port, 'QUERY /x', { headers, body: '{"q":1}' })).status, 200);

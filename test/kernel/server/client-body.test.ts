@@ -118,7 +118,7 @@ describe('the body of a client request', () => {
       equal(await whole, 'first second third');
     });
 
-    it('is still complete if middleware has read all of it', async () => {
+    it('is still complete if middleware has read it to the end', async () => {
       const { message, response } = send();
       const body = receiveBody(message, response, 5)!;
       message.end('hello');

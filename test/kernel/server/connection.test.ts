@@ -94,7 +94,7 @@ describe('an HTTP/1.1 connection', () => {
       deepEqual([statusesOf(received), targets()], [[200], ['/1']]);
     });
 
-    it('answers those before a malformed one, which it rejects', async () => {
+    it('answers the requests before a malformed one, and rejects the malformed one', async () => {
       const client = await openRaw(port);
       client.write(`${get('/hold/1')}${get('/v/2')}BROKEN\r\n\r\n${get('/v/3')}`);
       await holding(1);

@@ -148,7 +148,7 @@ describe('a message object over HTTP/2', () => {
       equal(((await failed)[0] as Error).message, 'aborted');
     });
 
-    it('does not fail if all of it was read, or none is read', async () => {
+    it('does not fail if the body was read completely or not at all', async () => {
       const opened = await open();
       const whole = request(opened, { ':method': 'POST' });
       whole.end('whole');
@@ -247,7 +247,7 @@ describe('a message object over HTTP/2', () => {
       );
     });
 
-    it('is finished when all of it was sent', async () => {
+    it('is finished when it was sent completely', async () => {
       const stream = request(await open());
       const { response } = await serving();
       deepEqual([response.writableFinished, response.destroyed], [false, false]);

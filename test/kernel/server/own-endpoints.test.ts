@@ -206,7 +206,7 @@ describe('the gateway’s built-in endpoints', () => {
       );
     });
 
-    it('return 405 otherwise', async () => {
+    it('answer 405 without auto_options', async () => {
       await start({ endpoints: both });
       equal(await status('OPTIONS /x'), 405);
     });

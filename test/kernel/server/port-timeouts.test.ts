@@ -22,7 +22,7 @@ describe('the timeouts of a port', () => {
   it('are never longer for headers than for the whole request', () => {
     deepEqual(timeouts({ read_timeout: '5s' }), { requestMs: 5000, headMs: 5000, idleMs: 5000 });
   });
-  it('are as configured otherwise', () => {
+  it('are the configured timeouts if all are configured', () => {
     const fields = { read_timeout: '5s', read_header_timeout: '1s', idle_timeout: '75s' };
     deepEqual(timeouts(fields), { requestMs: 5000, headMs: 1000, idleMs: 75_000 });
   });

@@ -18,7 +18,7 @@ describe('a connection that a worker has not accepted', function () {
   };
   afterEach(() => gateway.close());
 
-  it('is served by another worker when its own is killed, and the port can be closed later', async () => {
+  it('is served by another worker if the first worker is killed, and the port can be closed later', async () => {
     const port = await freePort();
     await start(2, port);
     const { pid } = gateway.processes.workers[0]!;
