@@ -1,4 +1,4 @@
-/** Decides whether a URL is the one of a mock. */
+/** Decides whether a URL matches the URL pattern of a mock. */
 export type MatchesUrl = (url: string) => boolean;
 
 /**

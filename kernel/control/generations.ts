@@ -224,7 +224,7 @@ export class Generations {
     return this.#cell.serve;
   }
 
-  /** Resolves when nothing delays opening the port. @throws GatewayError LISTEN_FAILED when it is closed meanwhile. */
+  /** Resolves when nothing delays opening the port. @throws GatewayError LISTEN_FAILED if the port is closed during the wait. */
   async ready(): Promise<void> {
     await this.current.runtime.ready();
     if (this.#closed) throw new GatewayError('LISTEN_FAILED', 'the gateway was closed before its port was open');

@@ -60,7 +60,7 @@ export interface GuardOptions {
   readonly thresholds?: GuardThresholds;
   /** Returns the endpoints to compare; called for every check. */
   endpoints(): Iterable<GuardedEndpoint>;
-  /** Called when an endpoint is worse; the reason names the first and counts the others. No callback follows. */
+  /** Called when endpoints perform worse; the reason names the first one and the number of further endpoints. No callback follows. */
   onWorse(reason: string): void;
   /** Called when the guard period has ended and no endpoint performed worse. */
   onPassed(): void;

@@ -34,7 +34,7 @@ export function createAccessWriter(
   };
 }
 
-/** Calls the writers in order; a failing writer does not affect the others. @returns null without writers. */
+/** Calls the writers in order; a failing writer does not affect the other writers. @returns null without writers. */
 export function together(writers: readonly RecordWriter[], what: string, log: Log): RecordWriter | null {
   if (writers.length === 0) return null;
   return (record) => {

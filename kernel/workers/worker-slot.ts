@@ -160,7 +160,7 @@ export class WorkerSlot {
         const { revision } = (await channel.ask('commit', committed.revision, PREPARE_MS)) as Committed;
         if (revision !== committed.revision) throw new Error(`it uses revision ${revision}`);
         if (listens) await channel.ask('listen', this.#owner.target, PREPARE_MS);
-        // If another configuration was committed meanwhile, the worker must load that one.
+        // If another configuration was committed while the worker started, the worker must load it.
         if (this.#owner.committed !== committed) return await this.#bringUp(channel);
       }
       if (this.#state === 'stopping') return;
@@ -231,7 +231,7 @@ export class WorkerSlot {
     return null;
   }
 
-  /** A worker that has died meanwhile is replaced anyway, by one that comes up with the committed configuration. */
+  /** A worker that has died is replaced by a worker that starts with the committed configuration. */
   #bringUpAgain(why: string): void {
     if (this.#state !== 'up') return;
     this.#owner.log.error(`worker ${this.id} did not switch to the new revision (${why}); retrying`);
@@ -240,7 +240,7 @@ export class WorkerSlot {
     void this.#bringUp(this.#channel!);
   }
 
-  /** A worker that is starting prepares the committed configuration, not the one that is aborted here. */
+  /** A worker that is starting prepares the committed configuration, not the configuration that is aborted here. */
   async abort(): Promise<void> {
     if (this.#state !== 'up') return;
     await this.#channel?.ask('abort').catch(() => {});

@@ -70,7 +70,7 @@ export class Branch {
     return branch;
   }
 
-  /** Adds a child, or replaces the one of the same name in place. */
+  /** Adds a child, or replaces the child with the same name in place. */
   put(name: string, node: TreeNode): void {
     const index = this.indexOf(name);
     if (index >= 0) {

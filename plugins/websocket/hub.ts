@@ -169,7 +169,7 @@ export class Hub {
     return data !== undefined;
   }
 
-  /** Sends queued messages, one client after another, so that none blocks the others. */
+  /** Sends queued messages of one client after another, so that no client blocks the other clients. */
   #flush(): void {
     const canSend = () => this.#uplink.isReady && !this.#isCongested;
     while (canSend() && this.#departures.length > 0) this.#send(this.#departures.shift()!);

@@ -91,7 +91,7 @@ export class TrafficHistory {
   }
 
   /**
-   * Traffic of an endpoint in the five minutes before a time: the slices that had ended by then.
+   * Traffic of an endpoint in the five minutes before a time, from the slices that had ended at that time.
    * @param nowMs on the clock of the timers.
    */
   before(key: string, nowMs: number): TrafficWindow {

@@ -93,7 +93,7 @@ export class ReceivedRequest implements RequestSource {
     if (request !== this.#client || this.#body !== null) request.body?.restrict(maxBytes);
   }
 
-  /** Opens the body once, under the limits of the endpoint that the request matches by then. */
+  /** Opens the body once, under the limits of the endpoint that the request matches at that time. */
   openBody(): RequestBody | null {
     this.#body ??= receiveBody(this.message, this.response);
     const { destination } = this;

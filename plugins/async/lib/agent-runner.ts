@@ -80,7 +80,7 @@ export class AgentRunner {
     return this.#attempted;
   }
 
-  /** Stops accepting messages, waits for those being processed, and returns the others. */
+  /** Stops accepting messages, waits for messages in progress, and returns all other messages to the broker. */
   close(): Promise<void> {
     this.#consuming?.abort();
     return this.#ended;

@@ -19,7 +19,7 @@ export interface Sessions {
   find(handle: string, call: Call): Session | null | Promise<Session | null>;
   /** Stores a new session. @param sealed see `SessionSeal`. @returns the value of its cookie. @throws SessionTooLarge. */
   create(session: Session, sealed: string, call: Call): Promise<string>;
-  /** Replaces the content of a session after a refresh, unless the session has ended meanwhile. */
+  /** Replaces the content of a session after a refresh, unless the session ended during the refresh. */
   replace(handle: string, sealed: string, session: Session, call: Call): Promise<void>;
   /** Value of the cookie of a session after a refresh. */
   handleOf(handle: string, sealed: string): string;

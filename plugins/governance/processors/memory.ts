@@ -55,7 +55,7 @@ function usedOf(counter: Counter | undefined, now: number): number {
   return counter !== undefined && counter.expiresAt > now ? counter.used : 0;
 }
 
-/** Drops expired counters, or else the one that was created first. */
+/** Drops expired counters, or the oldest counter if none has expired. */
 function makeRoom(counters: Map<string, Counter>, now: number): void {
   if (counters.size < MAX_COUNTERS) return;
   for (const [key, { expiresAt }] of counters) if (expiresAt <= now) counters.delete(key);
