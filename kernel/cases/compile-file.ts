@@ -5,8 +5,9 @@ import { ConfigErrors } from '../contract/internal.ts';
 import { compileMocks, compileTest } from './compile-test.ts';
 import type { Mock } from './mock.ts';
 import { readRecording } from './recording.ts';
-import { type FileData, fileSchema, type SpecData, specSchema } from './schema.ts';
+import { type FileData, fileSchema } from './schema.ts';
 import { compileSpec } from './spec.ts';
+import { type SpecData, specSchema } from './spec-schema.ts';
 import type { Test } from './test.ts';
 
 /** The content of a file with tests, ready to run. */

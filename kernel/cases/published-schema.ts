@@ -1,6 +1,7 @@
 import { type JsonSchema, toPublicSchema } from '../config/index.ts';
 import { version } from '../version.ts';
-import { fileSchema, specSchema } from './schema.ts';
+import { fileSchema } from './schema.ts';
+import { specSchema } from './spec-schema.ts';
 
 /** The JSON Schema of files with tests, for editors: the gateway's own form, and specs of KrakenD. */
 export function testsSchema(): JsonSchema {

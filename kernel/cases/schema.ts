@@ -1,11 +1,11 @@
 import type { Infer, Schema } from '#contract';
 
-const text = { type: 'string' } as const satisfies Schema;
+export const text = { type: 'string' } as const satisfies Schema;
 
 /** A header value cannot contain line breaks. */
 const headerValue = { type: 'string', pattern: '^[^\\r\\n\\0]*$' } as const satisfies Schema;
 
-const headers = {
+export const headers = {
   type: 'object',
   values: headerValue,
   description: 'Headers, by name.',
@@ -70,7 +70,7 @@ const mockSchema = {
   exactlyOneOf: [['response', 'responses']],
 } as const satisfies Schema;
 
-const mocks = {
+export const mocks = {
   type: 'object',
   values: mockSchema,
   default: {},
@@ -260,43 +260,6 @@ export const fileSchema = {
   required: ['tests'],
 } as const satisfies Schema;
 
-/** A spec of KrakenD: one request, and the expected response. */
-export const specSchema = {
-  type: 'object',
-  title: 'End-to-end spec',
-  description: 'Request and expected response, in the form of KrakenD.',
-  properties: {
-    in: {
-      type: 'object',
-      description: 'Request of the client.',
-      properties: {
-        url: { type: 'string', minLength: 1, description: 'URL. Its host is sent as `Host`, not called.' },
-        method: { type: 'string', default: 'GET', minLength: 1, description: 'Method.' },
-        header: { ...headers, default: {} },
-        body: { type: 'any', description: 'Body: text, or a value that is sent as JSON. Default: no body.' },
-      },
-      required: ['url'],
-    },
-    out: {
-      type: 'object',
-      description: 'Expected response.',
-      properties: {
-        status_code: { type: 'integer', minimum: 100, maximum: 599, description: 'Status code. Default: not checked.' },
-        header: {
-          type: 'object',
-          default: {},
-          values: { anyOf: [text, { type: 'array', items: text, minItems: 1 }] },
-          description: 'All values of each header. An empty value also accepts its absence.',
-        },
-        body: { type: 'any', description: 'Exact body: text, or JSON. Default: not checked.' },
-        schema: { type: 'object', description: 'JSON Schema, draft 07, of the body. Default: not checked.' },
-      },
-    },
-    backends: mocks,
-  },
-  required: ['in', 'out'],
-} as const satisfies Schema;
-
 export type FileData = Infer<typeof fileSchema>;
 export type TestData = FileData['tests'][number];
 export type ExpectData = Infer<typeof expectSchema>;
@@ -304,4 +267,3 @@ export type ExpectedHeaders = ExpectData['headers'];
 export type ExpectedCalls = Infer<typeof expectedCalls>;
 export type MockData = Infer<typeof mockSchema>;
 export type ResponseData = Infer<typeof responseSchema>;
-export type SpecData = Infer<typeof specSchema>;

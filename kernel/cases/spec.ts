@@ -2,7 +2,7 @@ import { ConfigError, type Data } from '#contract';
 import { bodyChecks } from './checks/body.ts';
 import { headerChecks } from './checks/headers.ts';
 import { compileMocks, toRequest } from './compile-test.ts';
-import type { SpecData } from './schema.ts';
+import type { SpecData } from './spec-schema.ts';
 import type { Check, Test } from './test.ts';
 
 /** Compiles a spec of KrakenD. @param name of the test. @throws ConfigError for invalid values. */

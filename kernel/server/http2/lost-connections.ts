@@ -1,7 +1,7 @@
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import { runUnowned } from '../../contract/internal.ts';
-import { isDisconnected, untaken } from '../port/internals.ts';
+import { isDisconnected, readAgain, untaken } from '../port/internals.ts';
 import { Progress } from '../port/progress.ts';
 import { connections } from './messages.ts';
 
@@ -14,6 +14,8 @@ const CLOSE_MS = 5_000;
  * Closes connections that Node.js would keep open:
  * - TLS connections that the client has reset. After a write that fails while received data is processed, Node.js queues
  *   the next write forever and reads nothing meanwhile, not even the reset; the session and its requests would stay.
+ * - Connections whose client has announced their end (GOAWAY) and then violates the protocol: Node.js reads nothing from
+ *   then on, not even the end of the connection, and their requests would stay.
  * - Connections whose session is over. Node.js waits for the client to read what was sent and to close its side.
  * @param sessions the open sessions. @param sendTimeout limit for a client that stops reading, in milliseconds; 0 disables it.
  * @returns a function to call when a session is added.
@@ -41,6 +43,7 @@ export function closeLost(sessions: ReadonlySet<ServerHttp2Session>, sendTimeout
     for (const session of sessions) {
       const connection = connections.get(session) as Socket | undefined;
       if (!connection) continue;
+      if (session.closed && !session.destroyed) closeEnded(connection);
       const isReset = session.encrypted && isDisconnected(connection);
       if (isReset || (session.destroyed && isStalled(session, connection))) connection.destroy();
     }
@@ -48,4 +51,10 @@ export function closeLost(sessions: ReadonlySet<ServerHttp2Session>, sendTimeout
   return () => {
     if (!isWatching) watch();
   };
+}
+
+/** Closes a connection whose client has closed its side, and notices that it has. */
+function closeEnded(connection: Socket): void {
+  if (connection.readableEnded) connection.destroy();
+  else readAgain(connection);
 }

@@ -40,6 +40,11 @@ export function isDisconnected(socket: Socket): boolean {
   return handle ? (handle.getpeername?.({}) ?? 0) !== 0 : true;
 }
 
+/** Reads from a connection again that Node.js has stopped reading. */
+export function readAgain(socket: Socket): void {
+  (socket as Socket & { _handle?: { readStart?(): number } | null })._handle?.readStart?.();
+}
+
 /** Sets which requests with `Upgrade` are detached as connections; Node 22 decides this itself. */
 export function decideUpgrades(server: Server, isUpgrade: (message: IncomingMessage) => boolean): void {
   Object.assign(server, { shouldUpgradeCallback: isUpgrade });

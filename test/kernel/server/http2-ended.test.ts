@@ -130,3 +130,75 @@ describe('an HTTP/2 connection that the gateway has ended, and the client keeps 
     server.close();
   });
 });
+
+describe('an HTTP/2 connection whose client has announced its end', () => {
+  const goaway = frame(FRAMES.goaway, 0, 0, Buffer.from('0000000000000000', 'hex'));
+  /** DATA of a request that does not exist: an error of the connection. */
+  const violation = frame(FRAMES.data, END_STREAM, 3, Buffer.from('a'));
+  let responses: ServerResponse[];
+  let accepted: Socket | undefined;
+  let port: number;
+  let close: () => void;
+  const sockets = new Set<Socket>();
+
+  beforeEach(async () => {
+    responses = [];
+    const http2 = createHttp2(
+      { send_timeout: 60_000 } as ServiceConfig,
+      null,
+      (_message, one) => void responses.push(one),
+      () => {},
+    );
+    const server = createServer((socket) => {
+      accepted = socket;
+      http2.take(socket);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    ({ port } = server.address() as AddressInfo);
+    close = () => {
+      http2.cut();
+      server.close();
+    };
+  });
+  afterEach(() => {
+    mock.timers.reset();
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+    close();
+  });
+
+  for (const [way, leave] of Object.entries({
+    resets: (socket: Socket) => socket.resetAndDestroy(),
+    ends: (socket: Socket) => socket.end(),
+  })) {
+    it(`is closed with its requests if the client violates the protocol and ${way} the connection`, async () => {
+      const socket = connect(port, '127.0.0.1').on('error', () => {});
+      sockets.add(socket);
+      socket.write(Buffer.concat([PREFACE, settings, request, goaway, violation]));
+      await until(() => responses.length === 1);
+      const closed = once(responses[0]!, 'close');
+      leave(socket);
+      await closed;
+      equal(accepted!.destroyed, true);
+    });
+  }
+
+  it('receives its response, however long it takes', async () => {
+    const came: CameFrame[] = [];
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    sockets.add(socket);
+    socket.on(
+      'data',
+      frameReader((one) => void came.push(one)),
+    );
+    mock.timers.enable({ apis: ['setTimeout'] });
+    socket.write(Buffer.concat([PREFACE, settings, request, goaway]));
+    while (responses.length === 0 || !came.some(({ type }) => type === FRAMES.goaway)) await turn();
+    for (let second = 0; second < 60; second++) {
+      mock.timers.tick(1_000);
+      await turn();
+    }
+    responses[0]!.end('a');
+    while (!came.some(({ type, flags }) => type === FRAMES.data && (flags & END_STREAM) !== 0)) await turn();
+  });
+});
