@@ -56,7 +56,7 @@ export function createHttp1(
   /** Checks all open connections periodically, for the server and not for the client or change that starts it. */
   const watch = (): void => {
     clearTimeout(watching);
-    if (rules.sendTimeoutMs === 0) return;
+    if (!(rules.sendTimeoutMs > 0)) return;
     watching = runUnowned(() => setTimeout(look, pauseOf(rules.sendTimeoutMs)).unref());
   };
   const look = (): void => {
