@@ -1,10 +1,6 @@
 import { type EndpointSite, HeaderBag, type Reply, refuse } from '#contract';
-import { ClientBuckets } from '../../shared/buckets/client-buckets.ts';
-import { batchOf, limitOf } from '../../shared/buckets/token-bucket.ts';
-
-/** Idle time after which a key's count is removed, in milliseconds. */
-const IDLE_MS = 600_000;
-const SWEEP_MS = 60_000;
+import { sharedBuckets } from '../../shared/buckets/shared-buckets.ts';
+import { limitOf } from '../../shared/buckets/token-bucket.ts';
 
 /**
  * Counts a request against a key.
@@ -18,19 +14,8 @@ export type AdmitKey = (id: string) => Reply | undefined | Promise<Reply | undef
  */
 export function keyRate(site: EndpointSite<unknown>, rate: number): AdmitKey {
   const { method, endpoint } = site.endpoint;
-  const place = { method, endpoint };
-  const clock = site.use('clock');
   const limit = limitOf(rate, 1000, Math.max(1, Math.ceil(rate)));
-  const take = site.lease(place, {
-    open: () => new ClientBuckets(),
-    take: (keys, id) => keys.take(id, limit, IDLE_MS, clock.now()),
-    takeMore: (keys, most, id) => keys.takeMore(id, most),
-    giveBack: (keys, tokens, id) => keys.giveBack(id, limit, tokens),
-    batch: batchOf(limit),
-  });
-  const keys = site.keep(place, () => new ClientBuckets());
-  const sweeper = setInterval(() => keys.sweep(IDLE_MS, clock.now()), SWEEP_MS).unref();
-  site.defer(() => clearInterval(sweeper));
+  const take = sharedBuckets(site, { method, endpoint }, { limit });
   return (id) => {
     const waitMs = take(id);
     return waitMs instanceof Promise ? waitMs.then(settle) : settle(waitMs);

@@ -10,7 +10,7 @@ import {
   type Site,
   timerMs,
 } from '#contract';
-import { ClientBuckets } from '../../shared/buckets/client-buckets.ts';
+import { sharedBuckets } from '../../shared/buckets/shared-buckets.ts';
 import { batchOf, fullBucket, giveBack, type Limit, take, takeMore } from '../../shared/buckets/token-bucket.ts';
 import { allLimited, clientLimited, limitFields, readLimit, refuseFor } from './limit-rules.ts';
 
@@ -99,17 +99,12 @@ export function requestLimit(
   if (!each) return admitAll && { admit: admitAll, admitAll };
   const { strategy, identify } = each;
   const idleMs = every > IDLE_MS ? every * (1 + Math.random() / 4) : IDLE_MS;
-  const takeFromClient = site.lease(
+  const sweepMs = timerMs(Math.max(config.cleanup_period, 1000));
+  const takeFromClient = sharedBuckets(
+    site,
     { ...place, of: 'clients', strategy, key },
-    {
-      open: () => new ClientBuckets(),
-      take: (clients, identity) => clients.take(identity, each, idleMs, clock.now()),
-      takeMore: (clients, most, identity) => clients.takeMore(identity, most),
-      giveBack: (clients, tokens, identity) => clients.giveBack(identity, each, tokens),
-      batch: batchOf(each),
-    },
+    { limit: each, idleMs, sweepMs },
   );
-  sweep(site, { ...place, of: 'clients', strategy, key }, idleMs, config.cleanup_period);
 
   const admit: Admit = (request) => {
     const identity = identify(request);
@@ -119,15 +114,6 @@ export function requestLimit(
     return refusal ?? admitAll?.();
   };
   return { admit, admitAll };
-}
-
-/** Periodically removes idle clients. */
-function sweep(site: Site<unknown>, key: DataObject, idleMs: number, periodMs: number): void {
-  const clients = site.keep(key, () => new ClientBuckets());
-  const clock = site.use('clock');
-  const sweepMs = timerMs(Math.max(periodMs, 1000));
-  const sweeper = setInterval(() => clients.sweep(idleMs, clock.now()), sweepMs).unref();
-  site.defer(() => clearInterval(sweeper));
 }
 
 /** @param waitMs 0 when a token was available; a promise in a process that must request it from another one. */

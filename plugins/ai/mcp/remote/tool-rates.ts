@@ -1,6 +1,6 @@
-import type { ClientRequest, Data, Site, TakeToken } from '#contract';
-import { ClientBuckets } from '../../../shared/buckets/client-buckets.ts';
-import { batchOf, type Limit, limitOf } from '../../../shared/buckets/token-bucket.ts';
+import type { ClientRequest, Site } from '#contract';
+import { sharedBuckets } from '../../../shared/buckets/shared-buckets.ts';
+import { limitOf } from '../../../shared/buckets/token-bucket.ts';
 import { identifyBy } from '../../../shared/callers/client-identity.ts';
 import { matcherOf } from './name-pattern.ts';
 import type { UpstreamConfig } from './schema.ts';
@@ -10,7 +10,6 @@ export type CountCall = (tool: string, client: ClientRequest) => number | Promis
 
 /** Time after which an unused bucket is dropped, in milliseconds, unless it takes longer to fill. */
 const IDLE_MS = 600_000;
-const SWEEP_MS = 60_000;
 
 /**
  * Compiles the rate limits of an upstream server: each tool has buckets of its own, which all workers share and which outlive
@@ -32,10 +31,12 @@ export function toolRates(
     if (strategy !== 'ip' && key === '') {
       throw site.fault('MCP_RATE', `${pointer}/key`, `the strategy ${strategy} requires a key`);
     }
-    const take = (most: number | undefined, ...whose: readonly string[]) =>
-      most === undefined
-        ? null
-        : bucketsOf(site, ['rate', url, name, [...tools], ...whose], limitOf(most, every, Math.ceil(most)));
+    const take = (most: number | undefined, ...whose: readonly string[]) => {
+      if (most === undefined) return null;
+      const limit = limitOf(most, every, Math.ceil(most));
+      const idleMs = Math.max(IDLE_MS, limit.capacity * limit.refillMs);
+      return sharedBuckets(site, ['rate', url, name, [...tools], ...whose], { limit, idleMs });
+    };
     return {
       applies: matcherOf(tools),
       identify: identifyBy(strategy, key),
@@ -61,20 +62,4 @@ async function inOrder(takes: readonly (() => number | Promise<number>)[]): Prom
     if (waitMs > 0) return waitMs;
   }
   return 0;
-}
-
-function bucketsOf(site: Site<unknown>, place: Data, limit: Limit): TakeToken {
-  const clock = site.use('clock');
-  const idleMs = Math.max(IDLE_MS, limit.capacity * limit.refillMs);
-  const take = site.lease(place, {
-    open: () => new ClientBuckets(),
-    take: (known, id) => known.take(id, limit, idleMs, clock.now()),
-    takeMore: (known, most, id) => known.takeMore(id, most),
-    giveBack: (known, tokens, id) => known.giveBack(id, limit, tokens),
-    batch: batchOf(limit),
-  });
-  const known = site.keep(place, () => new ClientBuckets());
-  const sweeper = setInterval(() => known.sweep(idleMs, clock.now()), SWEEP_MS).unref();
-  site.defer(() => clearInterval(sweeper));
-  return take;
 }
