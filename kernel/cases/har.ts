@@ -99,6 +99,11 @@ const harSchema = {
 /** An entry of a recording: a request and its response. */
 export type Recorded = Infer<typeof harSchema>['log']['entries'][number];
 
+/** Bytes of a recorded body. */
+export function bodyOf({ text = '', encoding }: Recorded['response']['content']): Buffer {
+  return Buffer.from(text, encoding === 'base64' ? 'base64' : 'utf8');
+}
+
 /**
  * Reads the entries of a HAR file.
  * @param pointer of the path, for errors. @throws ConfigError TEST_RECORDING.

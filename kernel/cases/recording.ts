@@ -1,5 +1,5 @@
 import { isHopByHop, type SandboxResponse } from '#contract';
-import { type Recorded, readHar } from './har.ts';
+import { bodyOf, type Recorded, readHar } from './har.ts';
 import type { Mock } from './mock.ts';
 
 /**
@@ -49,8 +49,8 @@ function isMasked(part: string, expected: string): boolean {
 /** HAR files contain decoded bodies, so that their length and coding on the wire are not those of the text. */
 const ofWire: ReadonlySet<string> = new Set(['content-length', 'content-encoding']);
 
-function toResponse({ status, headers, content: { text = '', encoding } }: Recorded['response']): SandboxResponse {
-  const body = Buffer.from(text, encoding === 'base64' ? 'base64' : 'utf8');
+function toResponse({ status, headers, content }: Recorded['response']): SandboxResponse {
+  const body = bodyOf(content);
   const kept = headers.filter(({ name }) => !isHopByHop(name.toLowerCase()) && !ofWire.has(name.toLowerCase()));
   const list = kept.flatMap(({ name, value }) => [name, value]);
   if (status < 200) return { status: 200, headers: [], body: Buffer.alloc(0), delayMs: 0, failure: 'reset' };

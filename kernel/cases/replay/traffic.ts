@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { isHopByHop } from '#contract';
-import { type Recorded, readHar } from '../har.ts';
+import { bodyOf, type Recorded, readHar } from '../har.ts';
 import type { Mock } from '../mock.ts';
 import { mocksOf } from '../recording.ts';
 import type { TestRequest, TestResponse } from '../test.ts';
@@ -57,13 +57,11 @@ const unsent: ReadonlySet<string> = new Set(['content-length', 'accept-encoding'
 function toRequest(client: Recorded, calls: readonly Recorded[]): RecordedRequest {
   const { request, response, startedDateTime, _sluice: link } = client;
   const path = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '') || '/';
-  const { text, encoding } = request.postData ?? {};
-  const body = text ? Buffer.from(text, encoding === 'base64' ? 'base64' : 'utf8') : null;
+  const body = request.postData?.text ? bodyOf(request.postData) : null;
   const counts = new Map<string, number>();
   for (const call of calls) count(counts, `${call.request.method} ${call.request.url}`);
   const hasBody = link!.omitted?.response === undefined;
-  const { content } = response;
-  const received = Buffer.from(content.text ?? '', content.encoding === 'base64' ? 'base64' : 'utf8');
+  const received = bodyOf(response.content);
   const { endpoint } = link!;
   return {
     endpoint: typeof endpoint === 'string' ? endpoint : `${request.method} ${path.replace(/\?.*$/s, '')}`,

@@ -8,6 +8,7 @@ import {
   RequestBody,
   type Step,
 } from '#contract';
+import { textOf } from '../../shared/calls/body.ts';
 import { underOwnCall } from '../../shared/calls/own-call.ts';
 import { requestTo } from '../../shared/calls/request-to.ts';
 
@@ -48,8 +49,7 @@ export function fetchJson(
     const payload = body === undefined ? null : RequestBody.of(body);
     const reply = await send(requestTo(url, method, new HeaderBag([...headers]), payload), call);
     if (reply.errors.length > 0) throw reply.errors[0]!;
-    const bytes = reply.body instanceof Uint8Array ? reply.body : await reply.body?.collect(MAX_BYTES);
-    return { status: reply.status, headers: reply.headers, data: parsed(Buffer.from(bytes ?? []).toString()) };
+    return { status: reply.status, headers: reply.headers, data: parsed(await textOf(reply, MAX_BYTES)) };
   });
 }
 
