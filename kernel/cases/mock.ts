@@ -45,8 +45,8 @@ const MAX_LINES = 20;
 /** The servers of one test: answers requests, and keeps them for the expectations. */
 export class MockedServers implements Session {
   readonly calls = new Map<string, SandboxRequest[]>();
-  /** Requests that no mock answers, as `METHOD URL`. */
-  readonly unanswered: string[] = [];
+  /** Number of requests that no mock answers, by `METHOD URL`. */
+  readonly unanswered = new Map<string, number>();
   /** Refused connections, as sentences. */
   readonly refusals = new Set<string>();
   /** The first lines of the log that are warnings or worse. */
@@ -71,7 +71,8 @@ export class MockedServers implements Session {
     if (!mock && this.#usesNetwork) return null;
     const { protocol, method, url } = request;
     const called = `${protocol === 'http' ? '' : `${protocol}: `}${method} ${url.replace(/\?.*$/s, '?…')}`;
-    if (this.unanswered.length < MAX_CALLS && !this.unanswered.includes(called)) this.unanswered.push(called);
+    const times = this.unanswered.get(called) ?? 0;
+    if (times > 0 || this.unanswered.size < MAX_CALLS) this.unanswered.set(called, times + 1);
     throw new BackendError('TEST_NO_MOCK', mock ? `too many calls: ${called}` : `no mock matches ${called}`);
   }
 

@@ -62,7 +62,7 @@ export async function openTarget(
       return runTest(file, test, servers.lines, inject, servers);
     },
     get refusals() {
-      return [...own.refusals, ...own.unanswered.map((request) => `${request}: no mock of a file matches`)];
+      return [...own.refusals, ...own.unanswered.keys().map((request) => `${request}: no mock of a file matches`)];
     },
     close: () => sandbox.close(),
   };
@@ -109,7 +109,7 @@ async function runTest(
   } finally {
     clearTimeout(timer);
   }
-  for (const request of servers?.unanswered ?? []) {
+  for (const request of servers?.unanswered.keys() ?? []) {
     failures.push({ pointer: test.pointer, message: `no mock matches the request ${request}`, lines: [] });
   }
   const refused = failures.length > 0 ? [...(servers?.refusals ?? [])] : [];

@@ -100,7 +100,7 @@ async function repeat(sandbox: OpenSandbox, { request, mocks }: RecordedRequest)
   const response = await injectTest(sandbox, servers, request, AbortSignal.timeout(TIMEOUT_MS)).catch(() => noResponse);
   const calls = new Map<string, number>();
   for (const [name, made] of servers.calls) count(calls, name, made.length);
-  for (const call of servers.unanswered) count(calls, call);
+  for (const [call, times] of servers.unanswered) count(calls, call, times);
   return { response, calls };
 }
 

@@ -112,6 +112,13 @@ describe('sluice replay', () => {
     match(out, /^ {4}2 requests, for example GET \/users\/1/m);
   });
 
+  it('counts every call of a backend that the recording does not contain', async () => {
+    const backend = { host: ['http://users:8000'], url_pattern: '/v2/{id}' };
+    const { out } = await replay(config(undefined, { backend: [backend, backend] }), '--format', 'json');
+    const { changes } = JSON.parse(out) as { changes: { cause: string; shown: string }[] };
+    equal(changes.find(({ cause }) => cause === 'more-calls')!.shown, 'GET http://users:8000/v2/1: 0 → 2');
+  });
+
   it('exits 0 if all differences are in the accept file', async () => {
     const accept = folder.write('accept.txt', '# intended\n\nGET /users/{id} visible email\n');
     const { code, out } = await replay(config({}), '--accept', accept);
