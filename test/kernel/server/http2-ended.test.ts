@@ -35,6 +35,23 @@ const PING = frame(FRAMES.ping, 0, 0, Buffer.alloc(8));
 /** Body that exceeds the buffers of a loopback connection. */
 const LARGE = Buffer.alloc(8 * 1024 * 1024);
 
+/** An HTTP/2 server on a port of its own. */
+async function serveHttp2(send_timeout: number, serve: (response: ServerResponse) => void) {
+  const accepted: Socket[] = [];
+  const http2 = createHttp2(
+    { send_timeout } as ServiceConfig,
+    null,
+    (_message, response: ServerResponse) => serve(response),
+    () => {},
+  );
+  const server = createServer((socket) => {
+    accepted.push(socket);
+    http2.take(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { http2, server, accepted, port: (server.address() as AddressInfo).port };
+}
+
 describe('an HTTP/2 connection that the gateway has ended, and the client keeps open,', () => {
   const sockets = new Set<Socket>();
   afterEach(() => {
@@ -71,20 +88,9 @@ describe('an HTTP/2 connection that the gateway has ended, and the client keeps 
   });
 
   it('is closed 5 seconds after the client last sent something', async () => {
-    let accepted: Socket | undefined;
-    const http2 = createHttp2(
-      { send_timeout: 60_000 } as ServiceConfig,
-      null,
-      (_message, response: ServerResponse) => void response.end(),
-      () => {},
-    );
-    const server = createServer((socket) => {
-      accepted = socket;
-      http2.take(socket);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    const { http2, server, accepted, port } = await serveHttp2(60_000, (response) => response.end());
     mock.timers.enable({ apis: ['setTimeout'] });
-    const { socket } = client((server.address() as AddressInfo).port);
+    const { socket } = client(port);
     await once(socket, 'data');
     const ended = once(socket, 'end');
     http2.drain();
@@ -92,41 +98,30 @@ describe('an HTTP/2 connection that the gateway has ended, and the client keeps 
     const isClosed: boolean[] = [];
     for (let second = 0; second < 10; second++) {
       mock.timers.tick(1_000);
-      isClosed.push(accepted!.destroyed);
+      isClosed.push(accepted[0]!.destroyed);
       if (second !== 3) continue;
-      const { bytesRead } = accepted!;
+      const { bytesRead } = accepted[0]!;
       socket.write(PING);
-      while (accepted!.bytesRead === bytesRead) await turn();
+      while (accepted[0]!.bytesRead === bytesRead) await turn();
     }
     deepEqual(isClosed, [...Array.from({ length: 9 }, () => false), true]);
     server.close();
   });
 
   it('is closed 5 seconds after a response was aborted that the client does not read', async () => {
-    let accepted: Socket | undefined;
     const responses: ServerResponse[] = [];
-    const http2 = createHttp2(
-      { send_timeout: 0 } as ServiceConfig,
-      null,
-      (_message, one) => void responses.push(one),
-      () => {},
-    );
-    const server = createServer((socket) => {
-      accepted = socket;
-      http2.take(socket);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { socket } = client((server.address() as AddressInfo).port, opening(true));
+    const { server, accepted, port } = await serveHttp2(0, (response) => responses.push(response));
+    const { socket } = client(port, opening(true));
     socket.pause();
     await until(() => responses.length > 0);
     responses[0]!.write(LARGE);
-    await until(() => untaken(accepted!) > 0);
+    await until(() => untaken(accepted[0]!) > 0);
     mock.timers.enable({ apis: ['setTimeout'] });
     responses[0]!.destroy();
     mock.timers.tick(4_999);
-    equal(accepted!.destroyed, false);
+    equal(accepted[0]!.destroyed, false);
     mock.timers.tick(1);
-    equal(accepted!.destroyed, true);
+    equal(accepted[0]!.destroyed, true);
     server.close();
   });
 });
@@ -136,28 +131,18 @@ describe('an HTTP/2 connection whose client has announced its end', () => {
   /** DATA of a request that does not exist: an error of the connection. */
   const violation = frame(FRAMES.data, END_STREAM, 3, Buffer.from('a'));
   let responses: ServerResponse[];
-  let accepted: Socket | undefined;
+  let accepted: readonly Socket[];
   let port: number;
   let close: () => void;
   const sockets = new Set<Socket>();
 
   beforeEach(async () => {
     responses = [];
-    const http2 = createHttp2(
-      { send_timeout: 60_000 } as ServiceConfig,
-      null,
-      (_message, one) => void responses.push(one),
-      () => {},
-    );
-    const server = createServer((socket) => {
-      accepted = socket;
-      http2.take(socket);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    ({ port } = server.address() as AddressInfo);
+    const served = await serveHttp2(60_000, (response) => responses.push(response));
+    ({ accepted, port } = served);
     close = () => {
-      http2.cut();
-      server.close();
+      served.http2.cut();
+      served.server.close();
     };
   });
   afterEach(() => {
@@ -179,7 +164,7 @@ describe('an HTTP/2 connection whose client has announced its end', () => {
       const closed = once(responses[0]!, 'close');
       leave(socket);
       await closed;
-      equal(accepted!.destroyed, true);
+      equal(accepted[0]!.destroyed, true);
     });
   }
 
