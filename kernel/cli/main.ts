@@ -89,7 +89,7 @@ async function commandOf(name: string, brought: Readonly<Record<string, Command>
   return Object.hasOwn(brought, name) ? brought[name] : undefined;
 }
 
-/** Loads the commands of plugins, and with them the gateway that they may start. */
+/** Loads the commands of plugins, and the gateway's code, because such commands may start a gateway. */
 async function loadBrought({ catalogue }: Pick<CommandContext, 'catalogue'>): Promise<Record<string, Command>> {
   return (await import('./plugin-commands.ts')).pluginCommands(catalogue);
 }

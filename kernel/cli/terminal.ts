@@ -39,7 +39,7 @@ const GAP = '  ';
 /** Cells are never shortened to less, even if lines do not fit. */
 const SHORTEST_CELL = 8;
 
-/** The length to which cells are shortened so that all columns fit: narrow columns leave their share of the room to wide ones. */
+/** The length to which cells are shortened so that all columns fit: space that narrow columns do not need is given to wide ones. */
 function longestCell(widths: readonly number[], room: number): number {
   let left = room;
   for (const [at, width] of widths.toSorted((one, other) => one - other).entries()) {

@@ -15,7 +15,10 @@ import { leaving, refusing } from './refusing-step.ts';
 
 type Attachment = AtService & AtEndpoint & AtBackend;
 
-/** Containment of each hook of an attachment; members not listed here are passed through unchanged. */
+/**
+ * Functions that contain the faults of each kind of hook that a plugin can attach. Members of an attachment that are
+ * not listed here are passed through unchanged.
+ */
 const containers: { readonly [K in keyof Attachment]?: Container<NonNullable<Attachment[K]>> } = {
   request: (wrap, guards) => containedWrap(wrap, guards.of('request')),
   endpoint: (wrap, guards) => containedWrap(wrap, guards.of('endpoint')),

@@ -9,7 +9,10 @@ import { isReply, isThenable, ReplyState } from './reply-state.ts';
 import { RequestState } from './request-state.ts';
 import { skipping } from './skipping-step.ts';
 
-/** Contains the faults of a wrap, so that they affect only its own requests. The result is connected to its inner step once, like any other wrap. */
+/**
+ * Contains the faults of a wrap (a plugin's function around the next step of a request), so that they affect only the
+ * requests in which they occur. The result is connected to its inner step once, like any other wrap.
+ */
 export function containedWrap<R extends object>(wrap: Wrap<R>, guard: HookGuard): Wrap<R> {
   const looksLast = afterHook(wrap);
   if (looksLast) return after(containedAfter(looksLast, guard));

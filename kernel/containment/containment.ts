@@ -7,13 +7,13 @@ import { messageOf, placeIn, stackOf } from './source-place.ts';
 import { disownStrayErrors, ownStrayErrors } from './stray-errors.ts';
 import { type Held, type ProcessWatch, type WatchedPlugin, watchProcess } from './watchdog.ts';
 
-/** Maximum number of plugin contents remembered. */
+/** Maximum number of records kept, one per plugin and content of its file. */
 const REMEMBERED = 500;
 
 /** The code that faults are attributed to: a plugin from a file, or a handler that a plugin provides. */
 export type BlamedPlugin = Pick<Plugin, 'name'> & { readonly source: PluginSource };
 
-/** A change of suspensions that every process must learn of. */
+/** A plugin's suspension, or the end of one, which is sent to every process. */
 export type SuspensionChange =
   | { readonly suspended: readonly { readonly name: string; readonly hash: string; readonly suspension: Suspension }[] }
   | { readonly lifted: string };
@@ -36,7 +36,7 @@ export class Containment {
   readonly #warnings: LimitedLog;
   readonly #reports: number | null;
   #watchdog: ProcessWatch | null = null;
-  /** Records by name and content. */
+  /** Fault records, by name of the plugin and hash of its content. */
   readonly #records = new LRUCache<string, PluginRecord>({ max: REMEMBERED });
   /** Announces a change of suspensions to every process; with a single process, it is applied directly. */
   share: (change: SuspensionChange) => void = (change) => this.apply(change);
@@ -158,7 +158,7 @@ export class Containment {
     }
   }
 
-  /** A change that brings a process without suspensions up to date. */
+  /** All current suspensions, as a change to apply in a process that has none yet. */
   get suspensions(): SuspensionChange {
     return {
       suspended: this.records.flatMap(({ name, hash, suspension }) => (suspension ? [{ name, hash, suspension }] : [])),

@@ -4,7 +4,7 @@ import type { PluginPolicy } from '../contract/internal.ts';
 import type { BlamedPlugin, Containment } from './containment.ts';
 import { type FaultMeter, HookGuard } from './hook-guard.ts';
 
-/** The guards of one plugin's hooks at one place. */
+/** Guards of one plugin's hooks in one endpoint, or in the service: they contain the faults of these hooks. */
 export class PlaceGuards {
   readonly #containment: Containment;
   readonly #plugin: BlamedPlugin;

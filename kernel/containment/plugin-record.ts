@@ -91,7 +91,7 @@ export class PluginRecord {
     if (isOwn) add(this.#unreported, faults);
   }
 
-  /** @param isOwn as of `count`. */
+  /** @param isOwn see `count`. */
   countBlocking(ms: number, isOwn: boolean): void {
     if (isOwn && this.#unreportedMs.push(ms) > MAX_UNREPORTED) this.#unreportedMs.shift();
     this.#longestMs = Math.max(this.#longestMs, ms);

@@ -8,9 +8,10 @@ import { isReply, isThenable, ReplyState } from './reply-state.ts';
 import { RequestState } from './request-state.ts';
 
 /**
- * Skips a wrap when it fails. If it had not called its inner step, the inner step is called with the original request;
- * otherwise the original reply of the inner step is returned. Both are impossible when the hook has consumed the
- * streamed body of a request or a reply. The request then fails, as without skipping.
+ * Skips a wrap (a plugin's function around the next step of a request) when it fails. If it had not called its inner
+ * step, the inner step is called with the original request; otherwise the original reply of the inner step is returned.
+ * Both are impossible when the hook has consumed the streamed body of a request or a reply. The request then fails, as
+ * without skipping.
  */
 export function skipping<R extends object>(wrap: Wrap<R>, next: Step<R>, guard: HookGuard): Step<R> {
   const { record, number } = guard;

@@ -53,7 +53,7 @@ class Watchdog {
     });
     // If the thread fails, the process keeps running without the watchdog.
     this.#thread.on('error', () => {});
-    // After the listeners: one for messages keeps the process running again.
+    // Follows the listeners, because adding a listener for messages makes the thread keep the process running again.
     this.#thread.unref();
     onLabel((label: HookLabel, number: number) => this.#thread.postMessage({ label, number }));
     this.#beating = setInterval(() => {

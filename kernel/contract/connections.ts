@@ -31,5 +31,5 @@ export interface ConnectionObserver {
   responded?(ms: number, request: PipeRequest, call: Call): void;
 }
 
-/** Observers of backend connections, offered at the service, an endpoint or a backend. */
+/** Lets plugins add observers of backend connections, for the service, an endpoint or a backend. */
 export const connectionObservers: Port<ConnectionObserver> = definePort('connection observers');

@@ -38,19 +38,19 @@ export interface Meter {
   histogram(name: string, options: InstrumentOptions & { readonly bounds?: readonly number[] }): Histogram;
 }
 
-/** Destinations of measurements, usually offered by exporters at the service. */
+/** Lets exporters of metrics provide their meters to other plugins, usually for the whole service. */
 export const meters: Port<Meter> = definePort('meters');
 
 /**
- * The meter of a place, whose plugin lists `meters` in `takes`. Null without an exporter: return no wrap then, so that
- * measuring costs nothing.
+ * Returns the meter for a plugin's place in the configuration; the plugin must list `meters` in `takes`. Null without
+ * an exporter: the plugin should then return no wrap, so that measuring costs nothing.
  */
 export function meterOf(site: Pick<Site<unknown>, 'takeAll'>): Meter | null {
   const all = site.takeAll(meters);
   return all.length > 1 ? together(all) : (all[0] ?? null);
 }
 
-/** Combines several meters. */
+/** Combines several meters into one. */
 function together(all: readonly Meter[]): Meter {
   const adding = (each: readonly Counter[]): Counter => ({
     add(value, attributes) {

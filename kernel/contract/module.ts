@@ -59,7 +59,7 @@ export type HandlerFactory<Settings, Handler, Host extends ModuleHost = ModuleHo
   host: Host,
 ) => Soon<Handler>;
 
-/** The whole namespace at a place: the settings of a module are below its name. */
+/** The configuration of a namespace at one place: the settings of each module are under the module's name. */
 export type NamespaceConfig<Settings, Name extends string> = { readonly [key in Name]: Settings };
 
 /**

@@ -99,7 +99,7 @@ export interface AtService extends AttachmentTraits {
 
 /** Calls the backends of an endpoint and merges their replies. */
 export interface Gather {
-  /** Name of the order in logs. */
+  /** Name, in logs, of the order in which the backends are called. */
   readonly name: string;
   /** Calls backends sequentially, so that later ones can use `{resp0_field}` of earlier ones. */
   readonly sequential?: true;
@@ -117,7 +117,7 @@ export interface AtEndpoint extends AttachmentTraits {
   readonly endpoint?: Wrap<ClientRequest>;
   /** Wraps the filtered request and the merged reply. */
   readonly proxy?: Wrap<PipeRequest>;
-  /** Replaces the parallel merge. */
+  /** Replaces the default, which calls all backends in parallel and merges their replies. */
   readonly gather?: Gather;
   /** Reshapes the merged data; only for endpoints with several backends. */
   readonly shape?: (data: DataObject) => DataObject;
@@ -134,7 +134,7 @@ export interface AtEndpoint extends AttachmentTraits {
 }
 
 export interface AtBackend extends AttachmentTraits {
-  /** Calls the backend only if this condition is true; otherwise it is neither part of the response nor a failure. Outside of all wraps. */
+  /** Calls the backend only if this condition is true; otherwise it is neither part of the response nor a failure. Evaluated before any wrap runs. */
   readonly condition?: BackendCondition;
   /** Wraps the selection of the host and all wraps of the backend. Can call the wrapped step several times: see `triedHosts`. */
   readonly attempts?: Wrap<PipeRequest>;
@@ -144,7 +144,7 @@ export interface AtBackend extends AttachmentTraits {
   readonly transport?: Wrap<PipeRequest>;
   /** The transport wrap requires HTTP: with another protocol it is omitted, with a warning. */
   readonly onlyHttp?: true;
-  /** Replaces HTTP. */
+  /** Protocol to call the backend with, instead of HTTP. */
   readonly protocol?: Protocol;
   /** Replaces `allow`, `deny` and `mapping`: runs after `target` and before `group`. */
   readonly shape?: (data: DataObject) => DataObject;

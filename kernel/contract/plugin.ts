@@ -72,9 +72,9 @@ export interface Plugin {
    * text, if it cannot express them.
    */
   readonly inVersionFour?: (config: DataObject) => DataObject | string;
-  /** Components that `convert` writes, and defaults of its pipes. They are loaded together with it. */
+  /** Components that `convert` adds to a document, and components that are defaults of its pipes. They are loaded together with this plugin. */
   readonly becomes?: readonly Namespace[];
-  /** URL schemes of the backends it reaches, with the equivalent HTTP scheme, for example `{ grpc: 'http' }`. */
+  /** URL schemes of the backends that the plugin calls, with the equivalent HTTP scheme, for example `{ grpc: 'http' }`. */
   readonly schemes?: { readonly [scheme: string]: 'http' | 'https' };
   /**
    * Schemes of the references to its store of secrets, which it attaches at the service as `secrets`: `['acme']` for
@@ -109,9 +109,12 @@ export interface Plugin {
    * place has them; `config` is the plugin's own configuration there.
    */
   readonly http?: (site: HttpSite, options: HttpOptions) => Step<PipeRequest>;
-  /** Ports at which attachments of the plugin can offer values. Plugins that take them are attached later. */
+  /**
+   * Ports (exchange points between plugins, not network ports) at which attachments of the plugin can offer values.
+   * Plugins that take them are attached later.
+   */
   readonly offers?: readonly Port<unknown>[];
-  /** Ports from which attachments of the plugin take values. */
+  /** Ports (see `offers`) from which attachments of the plugin take values. */
   readonly takes?: readonly Port<unknown>[];
   /** For plugins that the order table does not name: placed directly outside this one. Default: innermost. */
   readonly outside?: Namespace;

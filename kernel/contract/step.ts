@@ -37,7 +37,7 @@ export function beforeHook<R>(wrap: Wrap<R>): BeforeHook<R> | undefined {
 /** Reads or changes the reply. */
 export type AfterHook<R> = (reply: Reply, request: R, call: Call) => void | Promise<void>;
 
-/** A wrap that only reads or changes the reply, including failed ones. Adjacent ones are folded into one stage. */
+/** A wrap that only reads or changes the reply, including failed ones. Adjacent wraps of this kind are combined into one stage. */
 export function after<R>(hook: AfterHook<R>): Wrap<R> {
   const wrap: Wrap<R> = (next) => (request, call) => {
     const reply = next(request, call);

@@ -27,12 +27,13 @@ export interface Tracer {
   start(call: Call, name: string, attributes?: MeterAttributes): ActiveSpan;
 }
 
-/** Tracers, usually offered by exporters at the service. */
+/** Lets exporters of traces provide their tracers to other plugins, usually for the whole service. */
 export const tracers: Port<Tracer> = definePort('tracers');
 
 /**
- * The tracer of a place, whose plugin lists `tracers` in `takes`. Null without an exporter: return no wrap then, so
- * that tracing costs nothing. A request has one trace, so one tracer is enough regardless of the number of offers.
+ * Returns the tracer for a plugin's place in the configuration; the plugin must list `tracers` in `takes`. Null without
+ * an exporter: the plugin should then return no wrap, so that tracing costs nothing. A request has one trace, so only
+ * one of the available tracers is returned.
  */
 export function tracerOf(site: Pick<Site<unknown>, 'take'>): Tracer | null {
   return site.take(tracers) ?? null;

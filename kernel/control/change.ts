@@ -65,7 +65,7 @@ export interface Applied {
   /** Duration of each step, in milliseconds. */
   readonly phases: Readonly<Partial<Record<Phase, number>>>;
   readonly changes: EndpointChanges;
-  /** Addresses that were opened in place of others. */
+  /** Listen addresses that were opened to replace earlier ones. */
   readonly rebound: readonly string[];
   /** Errors that did not cause a rejection. */
   readonly warnings: readonly ConfigError[];

@@ -44,7 +44,7 @@ export interface EngineOptions {
   readonly events: Events;
   /** Role of the process. Default: the process both decides on changes and serves. */
   readonly role?: Role;
-  /** For a process that does not own the shared values. */
+  /** Sends requests to the process that owns the shared values; only for processes that do not own them. */
   readonly ask?: Ask | undefined;
   /** See `ContainmentOptions`. */
   readonly reports?: number | null | undefined;

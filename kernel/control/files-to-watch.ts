@@ -29,7 +29,7 @@ export class FilesToWatch {
   }
 }
 
-/** Files just read, plus earlier ones that were not: the current content of those is unknown. */
+/** Files just read, plus files that were read earlier but not this time, whose current content is unknown. */
 function joinReads(now: readonly FileRead[], before: readonly FileRead[]): readonly FileRead[] {
   const read = new Set(now.map(({ path }) => path));
   const others = before.filter(({ path }) => !read.has(path));

@@ -76,7 +76,7 @@ function ofDocument(source: Source, document: Document): Snapshot {
   return new Written(source, document);
 }
 
-/** The hash is computed on first use. */
+/** A snapshot of a text. Its hash is computed on first use. */
 class Written implements Snapshot {
   readonly source: Source;
   readonly file: string;
@@ -101,7 +101,7 @@ class Written implements Snapshot {
   }
 }
 
-/** The text of an object is created on first use. */
+/** A snapshot of an object. Its text is created on first use. */
 class Plain implements Snapshot {
   readonly source: object;
   readonly file = 'configuration.json';

@@ -3,7 +3,7 @@ import type { Engine } from './engine.ts';
 
 const ID = 'plugin suspensions';
 
-/** Shares suspensions among all processes from now on. Resolves when this process has those of the owner. */
+/** Shares suspensions of plugins among all processes from now on. Resolves when this process has received the suspensions of the process that owns them. */
 export function joinSuspensions({ containment, mirrors }: Pick<Engine, 'containment' | 'mirrors'>): Promise<void> {
   mirrors.open(ID, {
     open: () => containment,

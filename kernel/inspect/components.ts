@@ -11,7 +11,7 @@ import type { Served } from './served.ts';
 /** Components that a configuration may name. */
 export interface Components {
   readonly names: readonly Namespace[];
-  /** Tells which parts of a configuration are secret. */
+  /** Decides which parts of a configuration are secret. */
   readonly isSecret: IsSecret;
   /** Descriptions of the loaded components. */
   readonly known: KnownPlugins;

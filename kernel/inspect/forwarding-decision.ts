@@ -18,7 +18,7 @@ export interface ForwardingDecision {
   readonly why: string | null;
 }
 
-/** Input of the reasons. Names are lower-case. */
+/** Input of the functions that find the reason. Names are lower-case. */
 interface Case {
   readonly name: string;
   readonly hasBody: boolean;

@@ -69,7 +69,7 @@ export class LineBuffer {
   #makeRoom(length: number, major: boolean): number {
     if (this.#size + length <= this.#limit || length > this.#limit) return 0;
     if (!major && this.#size === this.#majorSize) return 0;
-    // Drops more than needed at once, so that the walk is not repeated for every line.
+    // Drops more than needed at once, so that lines to drop are not searched for with every new line.
     const target = Math.max(0, this.#limit - (this.#limit >> 3) - length);
     const before = this.#lines;
     this.#dropOldest(target, false);

@@ -5,7 +5,7 @@ import { LineBuffer } from './line-buffer.ts';
 export interface Sink extends LogSink {
   /** Writes the pending lines synchronously, blocking; only for the exit of the process. */
   flushSync(): void;
-  /** Hands the pending lines to the destination, unless it is still busy. */
+  /** Passes the pending lines to the destination, unless it is still busy. */
   flush(): void;
   /** Resolves when no lines are pending. */
   drained(): Promise<void>;
@@ -27,9 +27,9 @@ const ROOM_BYTES = 1024 * 1024;
 const majorLevels: ReadonlySet<LogLevel> = new Set(['WARNING', 'ERROR', 'CRITICAL']);
 
 /**
- * Creates a sink that collects lines in memory and hands them over in large pieces, one at a time. While the
- * destination is busy, lines wait; beyond the limit, the oldest DEBUG and INFO lines are dropped, then the oldest of
- * the others.
+ * Creates a sink that collects lines in memory and passes them to the destination in large pieces, one at a time. While
+ * the destination is busy, lines wait; beyond the limit, the oldest DEBUG and INFO lines are dropped, then the oldest
+ * of the others.
  */
 export function createSink(destination: LogDestination, options: SinkOptions = {}): Sink {
   const { limit = ROOM_BYTES, flushAt = 64 * 1024 } = options;

@@ -1,7 +1,7 @@
 /** Protocol revisions in which a client begins with `initialize`, oldest first. */
 export const handshakeVersions: readonly string[] = ['2025-03-26', '2025-06-18', '2025-11-25'];
 
-/** The revision before these: it also begins with `initialize`, but has its own transport. */
+/** The protocol revision before `handshakeVersions`: it also begins with `initialize`, but has its own transport. */
 export const oldestVersion = '2024-11-05';
 
 /** Protocol revisions in which every request describes its client completely, oldest first. */

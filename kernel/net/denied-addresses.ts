@@ -10,7 +10,7 @@ export interface ListenAddress {
 
 /**
  * Addresses of the gateway itself, such as the admin port's, that targets named by a configuration or a client must not
- * reach: the gateway would be allowed in where others are not.
+ * reach: they would accept requests from the gateway that they reject from others.
  */
 export class DeniedAddresses {
   #all: readonly ListenAddress[] = [];

@@ -95,7 +95,7 @@ function startOf(source: string, mark: string, { kind, fragment: segment }: Comp
   const tries = Math.ceil(SEARCH_LIMIT / source.length);
   switch (kind) {
     case 'missing closing ]':
-      // The named part extends to the end.
+      // The part that the engine names extends to the end of the expression.
       return source.length - segment.length;
     case 'missing closing )':
       // Everything before an unclosed group can be compiled, but nothing that reaches into it.

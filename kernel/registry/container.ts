@@ -26,12 +26,15 @@ export function openScope(around: AwilixContainer): PlaceScope {
 
 const keyOf = (port: string): string => `port:${port}`;
 
-/** Returns all offers at a port, at a place and around it, outermost first. */
+/**
+ * Returns all values that plugins offer at a port (an exchange point between plugins), at a place of the configuration
+ * and at the places that contain it, outermost first.
+ */
 export function offeredAt(place: AwilixContainer, port: string): readonly unknown[] {
   return place.resolve<readonly unknown[] | undefined>(keyOf(port), { allowUnregistered: true }) ?? [];
 }
 
-/** Adds an offer at a place. */
+/** Adds a value that a plugin offers at a place of the configuration. */
 export function offerAt(place: PlaceScope, port: string, value: unknown): void {
   place.register(keyOf(port), asValue([...offeredAt(place, port), value]));
 }

@@ -25,7 +25,7 @@ export function sortByOrder<T extends Item>(items: readonly T[], order: Order, p
     .map(({ item }) => item);
 }
 
-/** Position of a plugin, and its distance from the table in neighbors. */
+/** Position of a plugin in the order (`rank`), and the number of `outside` and `inside` references between the plugin and one that the table names (`away`). */
 interface Place {
   readonly rank: number;
   readonly away: number;

@@ -64,8 +64,8 @@ export class Registry implements KnownPlugins {
   }
 
   /**
-   * Replaces another registry derived from the same one, with the same plugins of the same content, and takes over what
-   * that has loaded.
+   * Replaces another registry derived from the same one, with the same plugins of the same content, and takes over the
+   * plugins that it has loaded.
    * @returns false if the plugins differ.
    */
   replaces(other: Registry): boolean {
@@ -115,12 +115,12 @@ export class Registry implements KnownPlugins {
     return this.#container.cradle;
   }
 
-  /** Opens a scope for the offers among one configuration's components. */
+  /** Opens a scope for the values that the components of one configuration offer to each other. */
   openScope(): PlaceScope {
     return openScope(this.#container);
   }
 
-  /** Loads the plugins of these namespaces, those that offer what they take and those they become; unknown ones are skipped. */
+  /** Loads the plugins of these namespaces, the plugins whose offers they take, and the plugins that they are converted to; unknown namespaces are skipped. */
   async load(namespaces: Iterable<Namespace>): Promise<void> {
     const missing = [...new Set(namespaces)].filter(
       (name) => Object.hasOwn(this.catalogue.plugins, name) && !this.#loaded.has(name),
@@ -207,7 +207,10 @@ export function withPlugins(catalogue: Catalogue, plugins: readonly Plugin[]): C
   };
 }
 
-/** Owner of a plugin's kept values: for a plugin from a file, its content, or the form that it declares for them. */
+/**
+ * Name under which values that a plugin keeps across reloads are stored. For a plugin from a file, it contains the hash
+ * of the file, or the version of its state that the plugin declares.
+ */
 export function ownerOf({ name, source, keeps }: Plugin): string {
   if (!source) return name;
   return keeps === undefined ? `${name}@${source.hash}` : `${name} keeps ${keeps}`;

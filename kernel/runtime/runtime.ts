@@ -135,7 +135,7 @@ export class Runtime {
     return this.#fingerprint;
   }
 
-  /** Returns it with its fingerprint, which is computed in short time slices if necessary. */
+  /** Returns the configuration with its fingerprint, which is computed in short time slices if necessary. */
   async fingerprinted(): Promise<Fingerprinted> {
     this.#fingerprint ??= await takeFingerprint(this.config);
     return { config: this.config, fingerprint: this.#fingerprint };
@@ -145,7 +145,7 @@ export class Runtime {
     this.#fingerprint = taken;
   }
 
-  /** Called when it begins to serve: starts the background work of its components. @param log receives the failures. */
+  /** Called when the configuration begins to serve: starts the background work of its components. @param log receives the failures. */
   start(log: Log): void {
     this.#serves = true;
     this.#takeOver();
@@ -214,7 +214,7 @@ export class Runtime {
     work.then(end, end);
   }
 
-  /** Prevents the release while another process serves it. @returns a function that lifts this; must be called once. */
+  /** Prevents the release of the configuration while another process serves it. @returns a function that lifts this; must be called once. */
   hold(): () => void {
     this.#holders++;
     return () => {

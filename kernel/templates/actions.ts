@@ -92,7 +92,7 @@ class Actions {
     }
   }
 
-  /** @param isSilent true if it only sets a variable. */
+  /** @param isSilent true if the action only sets a variable. */
   #action(at: number, evaluate: Evaluate, isSilent: boolean): Execute {
     return (run, dot) => {
       run.at = at;

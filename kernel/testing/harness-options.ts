@@ -24,15 +24,15 @@ import type { TestRequest } from './test-request.ts';
 /** Environment of the plugin under test. */
 export interface HarnessOptions {
   readonly services?: Partial<Services>;
-  /** The step inside the plugin. Default: responds with 200 and `{"ok":true}`. */
+  /** The step that the plugin wraps. Default: responds with 200 and `{"ok":true}`. */
   readonly next?: Step<PipeRequest>;
-  /** For an endpoint with several backends; `next` is then ignored. */
+  /** Backends of the endpoint, if it has several; `next` is then ignored. */
   readonly backends?: readonly Step<PipeRequest>[];
   /** Additional plugins, such as encodings that its configuration or its endpoint names. */
   readonly plugins?: readonly Plugin[];
   /** Values that other plugins offer to the plugin under test, each with its port. */
   readonly offers?: readonly Offer[];
-  /** Default: alone, or a worker if `owner` is given. */
+  /** Role of the process. Default: alone, or a worker if `owner` is given. */
   readonly role?: Role;
   /** The same plugin in the role of the owner: this harness is one of its workers, and requests shared values from it. */
   readonly owner?: Harness;

@@ -30,7 +30,7 @@ export function readDescriptors(): Descriptors | null {
   }
 }
 
-/** Needs no descriptor. */
+/** Number of open descriptors, from the metadata of `/proc/self/fd`: reading it needs no free descriptor. */
 function sizeOfTable(): number {
   return statSync('/proc/self/fd').size;
 }

@@ -30,7 +30,7 @@ export class Handovers {
     cluster.on('fork', this.#onFork);
   }
 
-  /** Follows no further workers. */
+  /** Stops observing workers that start from now on. */
   close(): void {
     cluster.off('fork', this.#onFork);
   }

@@ -46,7 +46,7 @@ export class Succession {
     this.#timers.add(timer);
   }
 
-  /** Hands over to a worker that is up. @returns the worker it replaces, which drains from now on; undefined for none. */
+  /** Ends the worker that a successor replaces, once the successor serves. @returns the replaced worker, which drains from now on; undefined for none. */
   takeOver(successor: WorkerSlot): WorkerSlot | undefined {
     const slot = this.#faulty.get(successor);
     if (!slot) return undefined;

@@ -53,7 +53,7 @@ export class Worker {
   readonly #settings: WorkerSettings;
   readonly #channel: Channel;
   readonly #engine: Engine;
-  /** Resolves when it knows which plugins are suspended; null before the first request. */
+  /** Resolves when the worker knows which plugins are suspended; null before the first request. */
   #suspensionsKnown: Promise<void> | null = null;
   #prepared: (Prepared & { readonly document: Document }) | null = null;
   /** The serving document, as written: only its changes are read again. */

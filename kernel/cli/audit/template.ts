@@ -108,7 +108,7 @@ function readLiteral(text: string): string {
   }
 }
 
-/** Positions in a file are optional: these known fields print nothing when absent. */
+/** Known fields that a template may use although a finding can lack them, such as positions in a file. They print nothing when absent. */
 const optional: ReadonlySet<string> = new Set(['file', 'line', 'column']);
 
 function fieldOf(value: unknown, name: string): unknown {

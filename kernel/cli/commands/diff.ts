@@ -46,7 +46,7 @@ export const diff: Command = {
   },
 };
 
-/** Whether an argument is a revision. A file with such a name needs a folder: `./3`. */
+/** Whether an argument is a revision. A file whose name is a number must be given with its folder: `./3`. */
 function isRevision(text: string): boolean {
   return /^\d+$/.test(text);
 }

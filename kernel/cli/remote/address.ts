@@ -24,7 +24,7 @@ export function parseAddress(text: string): Destination {
 function destinationOf(address: AdminAddress): Destination | null {
   if (address.kind === 'off') return null;
   if (address.kind === 'unix') {
-    // The client separates the socket from the request path with a colon.
+    // The HTTP client expects a colon between the path of the socket and the path of the request.
     const socket = address.path.split('/').map(encodeURIComponent).join('/');
     return { base: `http://unix:${socket}:`, listen: `unix:${address.path}` };
   }

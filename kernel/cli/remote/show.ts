@@ -59,7 +59,7 @@ export function printRefusal(terminal: Terminal, response: AdminResponse): void 
   if (errorsTruncated > 0) terminal.stderr.write(`and ${errorsTruncated} more\n`);
 }
 
-/** Returns the kind of problem when its errors follow, otherwise the problem itself. */
+/** Returns the title of a problem if its individual errors are printed after it, otherwise its detailed description. */
 export function sentenceOf({ title, detail, errors = [], revision }: Problem): string {
   if (errors.length === 0) return detail ?? title;
   return revision === undefined ? title : `${title}; revision ${revision} stays active`;

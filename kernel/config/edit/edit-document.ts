@@ -189,7 +189,7 @@ export function impossible(pointer: string, why: string, cause?: unknown): Confi
   return new ConfigErrors([error]);
 }
 
-/** Name that turns a key into a comment. */
+/** Returns a new name for a key that turns the key into a comment: its name with `@` in front. */
 export function commentKey(holder: object, key: string): string {
   let name = `@${key}`;
   while (Object.hasOwn(holder, name)) name = `@${name}`;

@@ -13,7 +13,7 @@ export interface Container {
   readonly isList: boolean;
 }
 
-/** An entry to insert before the entry at step `before`, or at the end if that is null. */
+/** An entry to insert before the one named `before`; null inserts it at the end. */
 export interface Added {
   readonly before: string | null;
   readonly name: string | null;

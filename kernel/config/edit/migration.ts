@@ -12,7 +12,10 @@ import { mayProtect } from './protection.ts';
 /** Changes that bring a document to the wanted version with current names and forms only. */
 export interface Migration {
   readonly changes: readonly Change[];
-  /** Old names next to current ones, if either may be intended or may be protective; or an invalid version. */
+  /**
+   * Problems that prevent a migration: an invalid version, or an old name next to the current one, if the author may
+   * have intended either or if either may be protective.
+   */
   readonly problems: readonly ConfigError[];
 }
 

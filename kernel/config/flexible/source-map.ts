@@ -7,7 +7,7 @@ export interface SourceMap {
   rangeOf(position: Position): TextRange;
   /** Maps a position in the output to the template, or to another file that it comes from. */
   toSource(position: Position): Position;
-  /** Range of the output that contains an offset, and the end of the range. */
+  /** Returns the origin of the output at an offset, and the end of the output that has the same origin. */
   stretchAt(offset: number): { readonly mark: Mark; readonly end: number } | undefined;
 }
 
@@ -51,7 +51,7 @@ export function createSourceMap(
       if (!first) return { line: 1, column: 1, endLine: 1, endColumn: 1 };
       const { source } = first.mark;
       const last = until > from ? stretchAt(until - 1)! : first;
-      // A range that ends in another file is cut off at the end of the stretch in this one.
+      // A range that ends in another source is cut off where the output of the first source ends.
       const isSame = last.mark.source === source;
       const end = isSame
         ? endIn(last.mark, until - Number(until > from)) + Number(until > from && last.mark.isText)

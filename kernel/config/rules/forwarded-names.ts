@@ -50,7 +50,7 @@ function reportWildcards(names: readonly string[], at: string, report: Report): 
   });
 }
 
-/** Names that are only used for headers. */
+/** Names of headers that are never meant as query parameters. */
 const HEADERS_ONLY =
   /^(?:authorization|proxy-authorization|cookie|set-cookie|content-(?:type|length|encoding)|accept-(?:encoding|language)|user-agent|if-none-match|if-modified-since|cache-control|x-forwarded-\w+|x-request-id)$/i;
 /** Headers that the gateway always sends itself, listed or not. */

@@ -54,7 +54,7 @@ export function adminAddress(service: ServiceConfig, known: KnownPlugins): Endpo
   });
 }
 
-/** @returns false if there is nothing to report after all. */
+/** Reports that a backend calls its own gateway. @returns false if the backend is acceptable after all, so that nothing was reported. */
 type ReportLoop = (report: Report, pointer: string, host: string, backend: BackendConfig, route: string) => boolean;
 
 /** Finds backends that lead to an address this process listens on; each host is evaluated once, and each pointer is reported once. */

@@ -10,7 +10,7 @@ export interface Route {
 
 /** A position in the paths of one method. */
 interface Position {
-  /** Null without any: most positions are the end of a path. */
+  /** Next segments with fixed text; null if there are no further segments, as at most positions. */
   words: Map<string, Position> | null;
   /** Segments with variables, by their fixed text. */
   variables: Map<string, { names: readonly string[]; route: Route; next: Position }> | null;

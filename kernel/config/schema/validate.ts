@@ -100,7 +100,7 @@ function reword(message: string, pointer: string): string {
     : message.replace(SELF, fieldName(pointer));
 }
 
-/** @returns undefined if the error is not one after all, or repeats another error. */
+/** @returns undefined if the value turns out to be acceptable, or if another error reports the same. */
 function translate(error: ErrorObject, holder: DataObject): Problem | undefined {
   if (error.params && 'problem' in error.params) return (error.params as ProblemParams).problem;
   // Defaults of an object's fields cannot be assigned to an exact number; its wrong type is a separate error.

@@ -24,7 +24,7 @@ import { yaml } from './yaml/text.ts';
 
 /** A configuration file, read and parsed but not yet validated. */
 export interface Document {
-  /** Path as given. */
+  /** Path of the file, as the user wrote it. */
   readonly file: string;
   readonly text: string;
   /** The text that positions refer to: the content of the file, which for a template differs from `text`. */

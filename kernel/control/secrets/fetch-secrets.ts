@@ -22,7 +22,7 @@ const LONGEST_PAUSE_MS = 4_000;
 
 /** A secret to fetch. */
 export interface Wanted {
-  /** `scheme:name`. */
+  /** Scheme and name of the secret, as `scheme:name`. */
   readonly id: string;
   readonly name: string;
   readonly open: OpenStore;

@@ -37,7 +37,7 @@ export class SecretKeeper {
   readonly #timers: Timers;
   readonly #counts = new Map<string, { scheme: string; result: 'ok' | 'failed'; count: number }>();
   #serving: HeldSecrets | null = null;
-  /** The repetition of a rejected rebuild: a lease that ends does not wait for the next refresh. */
+  /** Retries a rebuild that was rejected: a lease that is about to end must not wait for the next refresh. */
   #retry = upkeepOf('rotation', Number.POSITIVE_INFINITY);
   #cancel: () => void = () => {};
   #stop = new AbortController();

@@ -1,7 +1,7 @@
 import type { Namespace, Offer, Plugin, Port } from '#contract';
 import { offerAt, offeredAt, openScope, type PlaceScope } from '../../registry/container.ts';
 
-/** Attaches a component that is not in the configuration to the root, with its defaults, to get its offers. */
+/** Attaches a component that is not in the configuration to the root, with its defaults, to get the values that it offers to other plugins. */
 export type AttachDefault = (namespace: Namespace) => void;
 
 /** Values that plugins offer to other plugins at one place of a configuration and at the places that contain it. */
@@ -10,7 +10,7 @@ export class Offers {
   /** Whether this place has its own list of offers, which is created with the first offer. */
   #isOwn: boolean;
   readonly #attachDefault: AttachDefault | undefined;
-  /** Ports whose offers are not yet known, with the reason. */
+  /** Ports (exchange points between plugins) whose offers are not known, each with the reason. */
   readonly #unknown = new Map<string, Error>();
   /** Offers at the root of the configuration, available to all plugins. */
   readonly root: Offers;

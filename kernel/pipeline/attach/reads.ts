@@ -1,6 +1,6 @@
 const none: readonly string[] = Object.freeze([]);
 
-/** Kinds of named inputs. */
+/** Kinds of inputs that an attachment reads by name. */
 type Kind = 'settings' | 'services' | 'files' | 'ports' | 'encodings';
 
 /**
@@ -13,7 +13,7 @@ export class Reads implements Readonly<Record<Kind, readonly string[]>> {
   services = none;
   /** Paths as written in the configuration. */
   files = none;
-  /** Ports at which the attachment asked for values of other plugins, even without success. */
+  /** Ports at which the attachment requested values of other plugins, even without success. */
   ports = none;
   encodings = none;
   /** Whether the attachment sends requests to the gateway itself, through `dispatch`. */

@@ -35,7 +35,7 @@ export interface BackendPlace {
   readonly endpoint: EndpointConfig;
   readonly backend: BackendConfig;
   readonly log: Log;
-  /** Wrap between the transport wraps and the protocol. */
+  /** Counts the responses of the backend: a wrap between the transport wraps and the protocol. */
   readonly counting?: Wrap<PipeRequest> | undefined;
 }
 

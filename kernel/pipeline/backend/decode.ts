@@ -115,7 +115,7 @@ function parse(bytes: Uint8Array, { encoding, asCollection, shape, pass, isPart 
     const passed = pass?.(bytes, asCollection);
     if (passed) {
       const reply = Reply.raw(200, new HeaderBag(['Content-Type', passed.contentType]), passed.body);
-      // A part is complete even if it is empty.
+      // Bytes that are merged with those of other backends are complete even if they are empty.
       reply.complete = isPart || !passed.empty;
       return reply;
     }

@@ -103,7 +103,7 @@ function hasMembers(record: object): boolean {
   return false;
 }
 
-/** Whether a plugin is from a file: it is contained, for each endpoint separately. */
+/** Whether a plugin is from a file: its faults are contained for each endpoint separately, so endpoints cannot share it. */
 function isFromFile(registry: Registry, name: string): boolean {
   return registry.plugin(name)?.source !== undefined;
 }

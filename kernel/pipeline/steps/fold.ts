@@ -9,7 +9,7 @@ export function fold<R>(wraps: readonly Wrap<R>[], innermost: Step<R>): Step<R> 
 /** One stage of a pipe: a wrap, or adjacent hooks that see the same reply. */
 export interface FoldedStage<R> {
   readonly wrap: Wrap<R>;
-  /** In the order in which they see the reply; null for any other wrap. */
+  /** The hooks, in the order in which they process the reply; null for any other wrap. */
   readonly hooks: readonly AfterHook<R>[] | null;
 }
 

@@ -90,7 +90,7 @@ function all(as: Stage['as'], attached: readonly Attached<unknown>[]): Stage[] {
   return attached.map(({ plugin }) => stage(as, plugin.name));
 }
 
-/** Stages of the components that use a part of their attachment. */
+/** Stages of the components whose attachment has the given part. */
 function having<A>(as: Stage['as'] & keyof A, attached: readonly Attached<A>[]): Stage[] {
   return all(
     as,

@@ -19,7 +19,7 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** One end of a line between two threads. It never throws on any input: the other end is not trusted. */
+/** One end of a message channel ("line") between two threads. It never throws on any input: the other end is not trusted. */
 export class PortLine {
   /** Number of requests of the other side in progress. */
   serving = 0;
@@ -42,7 +42,7 @@ export class PortLine {
     return this.#pending.size;
   }
 
-  /** The line of one place. */
+  /** Returns a channel for the messages of one place at which the plugin is configured. */
   at(place: number): Line {
     return {
       ask: (operation, value) => this.#ask(place, operation, value),

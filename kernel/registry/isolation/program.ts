@@ -16,7 +16,7 @@ const offline: ConnectionGuard = {
   refuse: (address) => new Error(`connections are refused while a configuration is tested: ${address}`),
 };
 
-/** Interval between two beats, in milliseconds. */
+/** Interval between two heartbeats of the thread, in milliseconds. */
 const BEAT_MS = 25;
 
 // The port is received in a message, so that the plugin's module cannot access it.

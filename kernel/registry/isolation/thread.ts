@@ -13,7 +13,7 @@ const MOST_LINES = 100;
 
 interface Place {
   readonly user: ThreadUser;
-  /** True once its user has begun to serve; it begins anew when the thread restarts. */
+  /** True once the user of this place has begun to serve. After a restart of the thread, the user then begins anew. */
   hasBegun: boolean;
 }
 
@@ -24,7 +24,7 @@ export class IsolatedThread implements IsolatedModule {
   readonly #places = new Map<number, Place>();
   #next = 1;
   #session: ThreadSession | null = null;
-  /** The end of a session whose last user has gone. */
+  /** Resolves when the last session without users has ended. */
   #closing: Promise<void> = Promise.resolve();
   #retry: NodeJS.Timeout | null = null;
   #failures = 0;

@@ -12,7 +12,7 @@ export interface Evaluation {
 /** Data of the watching thread. */
 export interface WatchData {
   readonly marks: Int32Array;
-  /** Length of the place in `bytes`; 0 while it is unknown. */
+  /** Length of the text in `bytes` that describes the position of the blocked code; 0 while it is unknown. */
   readonly length: Int32Array;
   readonly bytes: Uint8Array;
   /** Time after which the place of the code is determined, in milliseconds. */
@@ -23,7 +23,7 @@ export interface WatchData {
 
 /** Time by which the evaluation's own limit must have ended it, in milliseconds: only a system call takes longer. */
 const GRACE_MS = 2000;
-/** Maximum length of a place, in bytes. */
+/** Maximum length of the text that describes a position in the source, in bytes. */
 const PLACE_BYTES = 8192;
 
 /**

@@ -33,7 +33,7 @@ export function placeIn({ line, column }: SourcePlace): Position {
 /** Beginning of the reason when a plugin's evaluation took too long. */
 export const UNFINISHED = 'the plugin did not finish loading';
 
-/** Knowledge of the code that did not finish. */
+/** Information about the code that did not finish. */
 interface Unfinished {
   /** Place in the source at which the code was running. */
   readonly running?: SourcePlace | undefined;

@@ -44,7 +44,7 @@ export class Adoption {
     return adoption;
   }
 
-  /** Input for a build that reuses it. */
+  /** Returns the input for a build that reuses these parts. */
   into(build: ConfigBuild): Earlier {
     const { compiled, otherHolds } = this.#before;
     return {

@@ -27,7 +27,7 @@ export interface BuildContext {
   readonly role: Role;
   /** Containment of plugins from files; null if no configuration serves. */
   readonly containment: Containment | null;
-  /** For a process that does not own the shared values. */
+  /** Sends requests to the process that owns the shared values; only for processes that do not own them. */
   readonly ask?: Ask | undefined;
 }
 
@@ -58,7 +58,7 @@ export class ConfigBuild {
   upstreams: NamedUpstream[] | null;
   /** Resources reused from the previous configuration. */
   readonly #adopted: Holding[] = [];
-  /** Holdings that have registered something, or still may; most reused ones have not. */
+  /** Holdings (resources of the service or of one endpoint) that have registered something, or still may; most reused ones have not. */
   readonly #registering: Holding[] = [];
 
   /** @param service resources of the previous configuration's service, to reuse; null to acquire them anew. */
@@ -163,7 +163,7 @@ export class ConfigBuild {
 
 /** Everything that a configuration has acquired in addition to its functions. */
 export type Acquired = Pick<ConfigBuild, 'scope' | 'holds' | 'dispatcher'> & {
-  /** The holdings that have registered something. */
+  /** The holdings (resources of the service or of one endpoint) that have registered something. */
   readonly registering: readonly Holding[];
   /** Must be called when the configuration begins to serve. */
   readonly takeOver: () => void;

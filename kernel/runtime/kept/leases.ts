@@ -19,7 +19,7 @@ interface Waiting {
 
 interface Lease {
   tokens: number;
-  /** Time at which its tokens are released, or, without tokens, the owner may be queried again: milliseconds of the clock. */
+  /** Time at which the tokens of the lease are released, or, without tokens, the owner may be queried again: milliseconds of the clock. */
   until: number;
   /** Time of the next token, as reported by the owner; 0 before the first request. */
   nextAt: number;

@@ -13,7 +13,7 @@ export interface Content {
   readonly mark: string;
   /** Reason why the file is unreadable; null if it is readable. */
   readonly problem: string | null;
-  /** Missing, or apparently not completely written. */
+  /** True if the last write was long enough ago that another one would have changed the mark. */
   readonly unfinished: boolean;
   /** Old enough that another write would have changed the mark. */
   readonly settled: boolean;

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { timerMs } from '#contract';
 
-/** When ready: the bytes to put back, and the function to call then. */
+/** Decision about a connection: the bytes to put back into it, and the function to call afterwards. */
 type Decision = { readonly bytes: Buffer; readonly done: () => void } | 'wrong' | null;
 
 /**

@@ -1,7 +1,7 @@
 import { isIPv4, SocketAddress } from 'node:net';
 import { addressFamily } from '#contract';
 
-/** The other end of a proxied connection. */
+/** Address of the client at the other end of a proxied connection. */
 export interface ClientAddress {
   readonly address: string;
   readonly port: number;

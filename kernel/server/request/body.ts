@@ -12,7 +12,7 @@ export const INFLATED_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Returns the body of a client's request; null when it has none.
- * @param keepBytes number of bytes to buffer that other readers read first; 0 without any.
+ * @param keepBytes maximum number of bytes to buffer if other code reads the body first; 0 if no other code does.
  */
 export function receiveBody(message: IncomingMessage, response: ServerResponse, keepBytes = 0): ClientBody | null {
   const { headers } = message;

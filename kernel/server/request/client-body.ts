@@ -22,7 +22,7 @@ export class ClientBody extends Readable {
   #open = false;
   #settled = false;
 
-  /** @param passing buffers what other readers have read before; null when there cannot be any. */
+  /** @param passing buffers the bytes that other code has read before; null if no other code can read the body. */
   constructor(message: IncomingMessage, response: ServerResponse, passing: PassingBytes | null) {
     super();
     const declared = message.headers['content-length'];

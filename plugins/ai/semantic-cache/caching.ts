@@ -150,7 +150,7 @@ function checkHeader(site: EndpointSite<CacheConfig>, { header, source }: Reques
   });
 }
 
-/** Returns the values that separate responses, without the value that is compared by meaning. */
+/** Returns the request parts that must be equal for requests to share a response, without the part that is compared by meaning. */
 function unlessContent(content: RequestPart, kind: string, values: Readonly<Record<string, Data>>): Data {
   const entries = Object.entries(values).filter(([name]) => content.source !== `${kind}.${name}`);
   return entries.sort(([a], [b]) => (a < b ? -1 : 1));

@@ -5,7 +5,7 @@ const code = 'SEMANTIC_CACHE_EMBEDDING';
 /** Maximum number of dimensions of a vector. */
 const MAX_DIMENSIONS = 8192;
 
-/** The vector with length 1. @throws CallError for vectors without a direction, or with another number of dimensions. */
+/** Scales a vector to length 1. @throws CallError for vectors without a direction, or with another number of dimensions. */
 export function normalized(vector: Float32Array, dimensions: number | undefined): Float32Array {
   if (vector.length === 0 || vector.length > MAX_DIMENSIONS)
     throw new CallError(code, `the vector has ${vector.length} dimensions`);

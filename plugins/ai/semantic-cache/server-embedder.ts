@@ -6,7 +6,7 @@ import type { EmbedderConfig } from './schema.ts';
 
 const code = 'SEMANTIC_CACHE_EMBEDDING';
 
-/** An embedder that calls a server with the embeddings API of OpenAI. @throws those of `jsonCaller`. */
+/** An embedder that calls a server with the embeddings API of OpenAI. @throws the errors of `jsonCaller`. */
 export function serverEmbedder(
   site: Site<unknown>,
   config: EmbedderConfig & { readonly url: string },

@@ -20,7 +20,7 @@ export interface Consuming {
   readonly log: Log;
 }
 
-/** A consuming connection. */
+/** A connection over which an agent consumes messages. */
 export interface AgentSession {
   /** Resolves with the reason when consumption ends unexpectedly. */
   readonly ended: Promise<Error>;

@@ -103,7 +103,7 @@ export class Comparisons {
     const ended = (cause?: Error) => this.#ended(thread, cause);
     thread.on('error', ended);
     thread.on('exit', () => ended());
-    // After the listeners: one for messages keeps the process running again.
+    // Follows the listeners, because adding a listener for messages makes the thread keep the process running again.
     thread.unref();
     return thread;
   }

@@ -51,7 +51,7 @@ export function grpcDecider(site: Site<ExternalConfig>, isSecure: boolean): Deci
   };
 }
 
-/** TLS of the service, or with the system trust store. */
+/** Returns the TLS settings of the service for its clients; without them, TLS with the system trust store. */
 function tlsOf(site: Site<unknown>): PreparedTls {
   const shared = site.setting('client_tls');
   return shared ? prepareSharedTls(site, shared) : { client: standardTls(), paths: [], fingerprint: '' };

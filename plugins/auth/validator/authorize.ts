@@ -4,7 +4,7 @@ import type { ValidatorConfig } from './schema.ts';
 /** Checks roles and scopes. Returns the reason for a rejection; null if the token may call the endpoint. */
 export type Authorize = (claims: DataObject) => string | null;
 
-/** Settings of the check. */
+/** Settings of the check of roles and scopes. */
 export type Rules = Pick<
   ValidatorConfig,
   'roles' | 'roles_key' | 'roles_key_is_nested' | 'scopes' | 'scopes_key' | 'scopes_matcher'

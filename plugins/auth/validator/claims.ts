@@ -37,7 +37,7 @@ function audienceOf(value: Data): readonly string[] | null {
   return Array.isArray(value) && value.every((member) => typeof member === 'string') ? (value as string[]) : null;
 }
 
-/** Returns why a token is not valid at the given time; null if it is valid. @param now and leeway in seconds. */
+/** Returns why a token is not valid at the given time; null if it is valid. @param now in seconds, like `leeway`. */
 export function untimely({ notBefore, expires, issued }: Times, now: number, leeway: number): string | null {
   if (now + leeway < notBefore) return 'the token is not valid yet';
   if (now - leeway > expires) return 'the token has expired';

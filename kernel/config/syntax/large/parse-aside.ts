@@ -48,7 +48,7 @@ export async function parseAside(source: string, file: string): Promise<Document
   return documentFrom(parsed, text, file);
 }
 
-/** The end of the last parse: a thread needs far more memory than its text, so one runs at a time. */
+/** Resolves when the last parse has ended: a thread needs far more memory than its text, so one runs at a time. */
 let last: Promise<unknown> = Promise.resolve();
 
 function inTurn<T>(parse: () => Promise<T>): Promise<T> {
