@@ -1,6 +1,7 @@
 // Compares the published schemas of KrakenD with the gateway's own: `npm run compare-schemas -- FOLDER`.
 // The folder contains JSON Schema files that refer to each other, with `_root.json` for a whole configuration; `--root`
-// names another file. `--all` also lists the explained differences. Differences without an explanation are an error.
+// names another file. `--all` also lists the explained differences. Differences without an explanation are an error, and
+// so are files that no part of a configuration refers to.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toolServices } from '../kernel/cli/tools.ts';

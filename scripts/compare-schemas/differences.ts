@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Facts, factsOf } from './facts.ts';
 import { type JsonSchema, type Node, SchemaReader } from './schema-reader.ts';
@@ -27,6 +28,8 @@ export interface Comparison {
   readonly added: number;
   /** Referenced files that the folder lacks. */
   readonly unread: readonly string[];
+  /** Files of the folder that no part of a configuration refers to. */
+  readonly apart: readonly string[];
 }
 
 /** Position of the two schemas that are compared. */
@@ -79,7 +82,7 @@ export function compareSchemas(entry: string, own: JsonSchema): Comparison {
   compare(reader.open(entry), root, { at: 'root', field: '', inside: [] });
   const found = [...differences.values()];
   const counts = { schemas: reader.files, compared: compared.size, added: added.size };
-  return { differences: found, ...counts, unread: reader.missing };
+  return { differences: found, ...counts, unread: reader.missing, apart: reader.unreadIn(dirname(entry)) };
 }
 
 function* differencesOf(theirs: Facts, mine: Facts): Generator<[Kind, string, string]> {

@@ -272,6 +272,13 @@ export const explanations: readonly Explanation[] = [
   },
 ];
 
+/** Published files that are not part of a configuration, with the reason why they are not compared. */
+export const apart: ReadonlyMap<string, string> = new Map([
+  ['krakend.json', 'contains the other files, for tools that read a single file'],
+  ['flexible_config.json', 'settings of the template command; its 13 fields have the same names and defaults here'],
+  ['e2e.json', 'tests of another tool; `sluice test` has its own format'],
+]);
+
 /** Finds the explanation of a difference. */
 export function explanationOf(difference: Difference, known: readonly Explanation[]): Explanation | undefined {
   return known.find(

@@ -1,7 +1,7 @@
 import type { Comparison, Difference } from './differences.ts';
-import { type Explanation, explanationOf } from './explained.ts';
+import { type Explanation, explanationOf, apart as separate } from './explained.ts';
 
-/** Text of a comparison, and whether every difference is explained. */
+/** Text of a comparison, and whether every difference and every separate file is explained. */
 export interface Report {
   readonly lines: readonly string[];
   readonly isExplained: boolean;
@@ -9,10 +9,10 @@ export interface Report {
 
 /**
  * Describes the differences by object, first what is missing.
- * @param all also list the explained differences, with their reasons.
+ * @param all also list what is explained, with the reasons.
  */
 export function reportOf(comparison: Comparison, known: readonly Explanation[], all: boolean): Report {
-  const { differences, schemas, compared, added, unread } = comparison;
+  const { differences, schemas, compared, added, unread, apart } = comparison;
   const explained = new Map(differences.map((difference) => [difference, explanationOf(difference, known)]));
   const open = differences.filter((difference) => !explained.get(difference));
   const shown = all ? differences : open;
@@ -26,7 +26,12 @@ export function reportOf(comparison: Comparison, known: readonly Explanation[], 
   ]);
   const total = `${schemas} schemas with ${compared} fields compared, ${added} fields only here; ${differences.length} differences, ${open.length} of them without an explanation`;
   const missing = unread.length > 0 ? [`not in the folder: ${unread.join(', ')}`] : [];
-  return { lines: [...lines, ...missing, total], isExplained: open.length === 0 };
+  const unknown = apart.filter((file) => !separate.has(file));
+  const others = (all ? apart : unknown).map((file) => {
+    const because = separate.get(file);
+    return `not part of a configuration: ${file}${because === undefined ? '' : ` (${because})`}`;
+  });
+  return { lines: [...lines, ...others, ...missing, total], isExplained: open.length + unknown.length === 0 };
 }
 
 function lineOf({ field, kind, published, ours }: Difference, explanation: Explanation | undefined): string {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 /** A JSON Schema object. */
@@ -29,6 +29,13 @@ export class SchemaReader {
   /** Number of files that were read. */
   get files(): number {
     return [...this.#documents.values()].filter((document) => document !== undefined).length;
+  }
+
+  /** Files of a folder that were not read, relative to it and sorted. */
+  unreadIn(folder: string): readonly string[] {
+    return globSync('**/*.json', { cwd: folder })
+      .filter((file) => !this.#documents.has(resolve(folder, file)))
+      .sort();
   }
 
   /** @throws Error if the file does not exist. */

@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok, throws } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, throws } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,10 +10,10 @@ import { reportOf } from '../../scripts/compare-schemas/report.ts';
 describe('published schemas', () => {
   let folder: string;
 
-  before(() => {
+  beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'sluice-schemas-'));
   });
-  after(() => rmSync(folder, { recursive: true }));
+  afterEach(() => rmSync(folder, { recursive: true }));
 
   const write = (files: Record<string, object>): string => {
     for (const [path, schema] of Object.entries(files)) {
@@ -142,6 +142,20 @@ describe('published schemas', () => {
     deepEqual(reportOf(comparison, known, true).lines, ['root', '  a.b: default "x" is none here (the reason)', last]);
     const other = [{ ...known[0], published: '"y"' }];
     equal(reportOf(comparison, other, false).isExplained, false);
+  });
+
+  it('that no part of a configuration refers to are listed, and are an error without an explanation', () => {
+    const others = { 'auth/old.json': object({}), 'used.json': object({}) };
+    const comparison = compare({ a: { $ref: 'used.json' } }, { a: object({}) }, others);
+    const { lines, isExplained } = reportOf(comparison, [], false);
+    deepEqual([lines[0], isExplained], ['not part of a configuration: auth/old.json', false]);
+  });
+
+  it('of other tools are explained, and listed on request', () => {
+    const comparison = compare({}, {}, { 'e2e.json': object({}) });
+    const { lines, isExplained } = reportOf(comparison, [], false);
+    deepEqual([lines.length, isExplained], [1, true]);
+    match(reportOf(comparison, [], true).lines[0]!, /^not part of a configuration: e2e\.json \(.+\)$/);
   });
 
   it('have explanations that state a reason and name fields', () => {
