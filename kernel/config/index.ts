@@ -51,6 +51,7 @@ export {
 export { unusedOptions } from './schema/unused-options.ts';
 export { compileSchema, type Validate } from './schema/validate.ts';
 export { maskStored, rememberStored, rememberText } from './secrets/read-secrets.ts';
+export { errorsWithReferences } from './secrets/reference-errors.ts';
 export {
   fillSecrets,
   type IsScheme,
@@ -58,6 +59,7 @@ export {
   type SecretReference,
   type SecretValues,
   secretReferences,
+  withTypedReferences,
 } from './secrets/references.ts';
 export {
   canBeSecret,

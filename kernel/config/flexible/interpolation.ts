@@ -2,10 +2,10 @@ import { ConfigError, type Data, type DataObject, isObject, setKey } from '#cont
 import { ConfigErrors } from '../../contract/internal.ts';
 import { joinPointer } from '../../values/pointer.ts';
 import { rememberSecret } from '../secrets/read-secrets.ts';
+import { convertText, typedPlaceholder } from '../secrets/typed-text.ts';
 
 /** Keeps an escaped reference to a secret as it is, because references to secrets are read later. */
 const PLACEHOLDER = /\$\$\{(?:(?:file|vault|aws-sm):)?|\$\{(?:file:([^{}#]+)|([A-Za-z_]\w*)(?::([-?])([^{}]*))?)\}/g;
-const TYPED = /^(\$\{[^{}]*\})!(int|bool)$/;
 
 /** Sources of interpolated values. */
 interface Sources {
@@ -31,10 +31,12 @@ export function interpolate(data: Data, sources: Sources): Data {
     return result;
   };
   const filled = (text: string, pointer: string): Data => {
-    const [, placeholder, type] = TYPED.exec(text) ?? [];
+    const typed = typedPlaceholder(text);
     try {
-      const result = fillIn(placeholder ?? text, sources);
-      return type === undefined ? result : converted(result, type);
+      if (!typed) return fillIn(text, sources);
+      const result = fillIn(typed.placeholder, sources);
+      // A reference to a secret is converted when its value is filled in.
+      return result === typed.placeholder ? text : convertText(result, typed.type);
     } catch (error) {
       errors.push(new ConfigError('TEMPLATE_VARIABLE', pointer, (error as Error).message, { cause: error }));
       return text;
@@ -58,15 +60,4 @@ function fillIn(text: string, { environment, readFile }: Sources): string {
     if (kind === '-') return rest!;
     throw new Error(kind === '?' && rest ? `${name}: ${rest}` : `the environment variable ${name} is not set`);
   });
-}
-
-function converted(text: string, type: string): Data {
-  if (type === 'bool') {
-    if (/^(?:1|t|true)$/i.test(text)) return true;
-    if (/^(?:0|f|false)$/i.test(text)) return false;
-    throw new Error('it cannot be read as a boolean');
-  }
-  if (!/^-?\d+$/.test(text)) throw new Error('it cannot be read as an integer');
-  const number = Number(text);
-  return Number.isSafeInteger(number) ? number : JSON.rawJSON(text);
 }

@@ -1,7 +1,8 @@
-import { type Data, type DataObject, isObject, setKey } from '#contract';
+import { ConfigError, type Data, type DataObject, isObject, setKey } from '#contract';
 import { scheduler } from '../../contract/internal.ts';
 import { joinPointer } from '../../values/pointer.ts';
 import type { TextRange } from '../syntax/position.ts';
+import { convertText, typedPlaceholder } from './typed-text.ts';
 
 /** A reference to a secret in a store, written in a value of a document as `${scheme:name#key}`. */
 export interface SecretReference {
@@ -15,7 +16,7 @@ export interface SecretReference {
   readonly pointer: string;
   /** Range of the reference in that value. */
   readonly within: TextRange;
-  /** True if the value is the reference and nothing else. */
+  /** True if the value is the reference and nothing else, apart from a type. */
   readonly isAlone: boolean;
 }
 
@@ -31,6 +32,12 @@ export interface Filled {
   readonly data: unknown;
   /** Pointers of values whose references have no value; they stay as written. */
   readonly unfilled: ReadonlySet<string>;
+  /** Values with references as they were written, by their pointers. */
+  readonly written: ReadonlyMap<string, string>;
+  /** Values that replace those with references or escapes, by their pointers. */
+  readonly replacements: ReadonlyMap<string, Data>;
+  /** SECRET_VALUE for values that do not have the type written after their reference. */
+  readonly errors: readonly ConfigError[];
   /** The texts that contain a secret now. */
   readonly texts: readonly string[];
 }
@@ -56,7 +63,7 @@ export async function secretReferences(data: unknown, isScheme: IsScheme): Promi
     for (const { 0: written, 1: extra, 2: scheme, 3: name, 4: key = null, index } of text.matchAll(REFERENCE)) {
       if (extra !== '' || !isScheme(scheme!)) continue;
       const within = { start: index, end: index + written.length };
-      const isAlone = written === text;
+      const isAlone = written === (typedPlaceholder(text)?.placeholder ?? text);
       results.push({ scheme: scheme!, name: name!, key, id: written.slice(2, -1), pointer, within, isAlone });
     }
   }
@@ -64,27 +71,55 @@ export async function secretReferences(data: unknown, isScheme: IsScheme): Promi
 }
 
 /**
- * Replaces the references in the values of a document. `$${scheme:…}` becomes a literal `${scheme:…}`. A secret that
- * contains a reference is not filled in again.
+ * Replaces the references in the values of a document. `$${scheme:…}` becomes a literal `${scheme:…}`. A value that
+ * consists of one reference followed by `!int` or `!bool` becomes a number or a boolean. A secret that contains a
+ * reference is not filled in again.
  */
 export async function fillSecrets(data: unknown, isScheme: IsScheme, values: SecretValues): Promise<Filled> {
-  const filled = new Map<string, string>();
+  const filled = new Map<string, Data>();
   const unfilled = new Set<string>();
+  const written = new Map<string, string>();
   const texts: string[] = [];
+  const errors: ConfigError[] = [];
   for await (const [text, pointer] of textsIn(data)) {
-    let holdsSecret = false;
-    const result = text.replace(REFERENCE, (written, extra: string, scheme: string) => {
-      if (!isScheme(scheme)) return written;
-      if (extra !== '') return written.slice(1);
-      const value = values.get(written.slice(2, -1));
-      if (value === undefined) unfilled.add(pointer);
-      else holdsSecret = true;
-      return value ?? written;
-    });
-    if (holdsSecret) texts.push(result);
-    if (result !== text) filled.set(pointer, result);
+    const { result, found, missing } = filledText(text, isScheme, values);
+    if (found + missing > 0) written.set(pointer, text);
+    if (missing > 0) unfilled.add(pointer);
+    if (found > 0) texts.push(result);
+    const typed = found > 0 && missing === 0 ? typedPlaceholder(text) : null;
+    try {
+      const value = typed ? convertText(result.slice(0, -typed.type.length - 1), typed.type) : result;
+      if (value !== text) filled.set(pointer, value);
+    } catch (error) {
+      const message = `the value of ${typed!.placeholder} does not fit: ${(error as Error).message}`;
+      errors.push(new ConfigError('SECRET_VALUE', pointer, message));
+    }
   }
-  return { data: filled.size === 0 ? data : replaced(data as Data, filled), unfilled, texts };
+  const result = filled.size === 0 ? data : replaced(data as Data, filled);
+  return { data: result, unfilled, written, replacements: filled, errors, texts };
+}
+
+/** A text with its references replaced, and the numbers of references with and without a value. */
+function filledText(text: string, isScheme: IsScheme, values: SecretValues) {
+  let [found, missing] = [0, 0];
+  const result = text.replace(REFERENCE, (reference, extra: string, scheme: string) => {
+    if (!isScheme(scheme)) return reference;
+    if (extra !== '') return reference.slice(1);
+    const value = values.get(reference.slice(2, -1));
+    if (value === undefined) missing++;
+    else found++;
+    return value ?? reference;
+  });
+  return { result, found, missing };
+}
+
+/**
+ * A configuration with references and their types as they were written, instead of the defaults that took the place of
+ * these texts.
+ */
+export function withTypedReferences<T extends object>(config: T, written: ReadonlyMap<string, string>): T {
+  const typed = new Map([...written].filter(([, text]) => typedPlaceholder(text)));
+  return typed.size === 0 ? config : (replaced(config as DataObject, typed) as T);
 }
 
 /** Finds the texts of a document that contain the beginning of a reference, with their pointers. */
@@ -125,10 +160,10 @@ function* textsOf(value: Data, pointer: string): Generator<readonly [text: strin
   }
 }
 
-/** Copies the objects that contain a replaced text; all others are shared. */
-function replaced(data: Data, filled: ReadonlyMap<string, string>, pointer = ''): Data {
-  const text = filled.get(pointer);
-  if (text !== undefined) return text;
+/** Copies the objects that contain a replaced value; all others are shared. */
+function replaced(data: Data, filled: ReadonlyMap<string, Data>, pointer = ''): Data {
+  const value = filled.get(pointer);
+  if (value !== undefined) return value;
   if (Array.isArray(data)) {
     const items = data.map((item, index) => replacedIn(item, filled, `${pointer}/${index}`));
     return items.some((item, index) => item !== data[index]) ? items : data;
@@ -144,7 +179,7 @@ function replaced(data: Data, filled: ReadonlyMap<string, string>, pointer = '')
   return isSame ? data : copy;
 }
 
-function replacedIn(value: Data, filled: ReadonlyMap<string, string>, pointer: string): Data {
-  if (typeof value === 'string') return filled.get(pointer) ?? value;
+function replacedIn(value: Data, filled: ReadonlyMap<string, Data>, pointer: string): Data {
+  if (typeof value !== 'object') return filled.get(pointer) ?? value;
   return Array.isArray(value) || (isObject(value) && !plain.has(value)) ? replaced(value, filled, pointer) : value;
 }

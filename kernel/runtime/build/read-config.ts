@@ -1,6 +1,7 @@
 import { type ConfigError, type DataObject, isObject, type ServiceConfig } from '#contract';
 import {
   changedIn,
+  errorsWithReferences,
   fillSecrets,
   type IsScheme,
   mayReferToSecrets,
@@ -13,6 +14,7 @@ import {
   type SecretValues,
   type Understood,
   underEnvironment,
+  withTypedReferences,
 } from '../../config/index.ts';
 import type { LoadedPlugins } from '../../registry/loading/plugin-loader.ts';
 import { loadNamed } from '../../registry/named.ts';
@@ -80,19 +82,23 @@ export async function readConfig(
   const { env } = process;
   const { registry: known } = await registryFor(underEnvironment(data, env), overrides.plugins, registry, files);
   const isScheme = (scheme: string) => known.secretStore(scheme) !== undefined;
-  const { data: filled, unfilled, texts } = await fillSecrets(data, isScheme, secrets);
+  const filled = await fillSecrets(data, isScheme, secrets);
+  const { unfilled, texts } = filled;
   for (const text of texts) rememberText(text);
-  const read = await readFilled(filled, overrides, registry, files, before);
+  const read = await readFilled(filled.data, overrides, registry, files, before);
   const isSound = ({ pointer }: ConfigError) => !unfilled.has(pointer);
-  const { config: shown } = texts.length === 0 ? read : await readAsShown(data, isScheme, { ...overrides, env, known });
+  const errors = [...filled.errors, ...errorsWithReferences(read.errors, filled)];
+  const options = { ...overrides, env, known };
+  const shown = texts.length === 0 ? read.config : await readAsShown(data, isScheme, options);
   const warnings = [...read.warnings.filter(isSound), ...(await unknownSchemes(data, known))];
-  return { ...read, errors: read.errors.filter(isSound), warnings, unfilled, shown };
+  return { ...read, errors, warnings, unfilled, shown };
 }
 
 /** Normalizes a document with its references as written. */
-async function readAsShown(data: unknown, isScheme: IsScheme, options: NormalizeOptions): Promise<Normalized> {
-  const { data: written } = await fillSecrets(data, isScheme, noValues);
-  return normalizeInSlices(written, options);
+async function readAsShown(data: unknown, isScheme: IsScheme, options: NormalizeOptions): Promise<ServiceConfig> {
+  const { data: unescaped, written } = await fillSecrets(data, isScheme, noValues);
+  const { config } = await normalizeInSlices(unescaped, options);
+  return withTypedReferences(config, written);
 }
 
 /** Same as `readConfig`, without references to secrets. */

@@ -31,7 +31,7 @@ export const secretErrors: Codes = {
     'Add the component that the message names to `extra_config` at the root.',
   ],
   SECRET_VALUE: [
-    'A secret was fetched, but the reference cannot use it: the field is missing, or the value is too long.',
+    'A secret was fetched, but the reference cannot use it: the field is missing, or the value is too long or no number or boolean although the reference ends with `!int` or `!bool`.',
     'Correct the name after `#`, or the secret in the store.',
   ],
   VAULT_ADDRESS: ['The address of `secrets/vault` is not a URL.', 'Write it as `https://host:8200`.'],

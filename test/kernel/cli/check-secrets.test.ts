@@ -34,6 +34,20 @@ describe('check of references to secrets', () => {
     deepEqual([code, vault.requests.length], [0, before], out);
   });
 
+  it('reports a reference in a field that accepts no text, with the type to write after it', async () => {
+    const { code, err } = await check(
+      config({ port: '${vault:kv/orders#port}', debug_endpoint: '${vault:kv/orders#x}' }),
+    );
+    equal(code, 1);
+    match(err, /'port' must be an integer[\s\S]*Write "\$\{vault:kv\/orders#port\}!int" to convert the value\./);
+    match(
+      err,
+      /'debug_endpoint' must be true or false[\s\S]*Write "\$\{vault:kv\/orders#x\}!bool" to convert the value\./,
+    );
+    const typed = { port: '${vault:kv/orders#port}!int', debug_endpoint: '${vault:kv/orders#x}!bool' };
+    equal((await check(config(typed))).code, 0);
+  });
+
   it('fetches the secrets with --secrets, and checks their values without showing them', async () => {
     const { code } = await check(config(), '--secrets');
     equal(code, 0);

@@ -276,6 +276,55 @@ describe('secrets from stores', () => {
     await until(async () => (await got()) === 'good-secret');
   });
 
+  it('become numbers and booleans where their references end with a type', async () => {
+    store.set('kv/x', { size: '4096', debug: 'true' });
+    const fields = { max_header_bytes: '${acme:kv/x#size}!int', debug_endpoint: '${acme:kv/x#debug}!bool' };
+    await start(config('$${acme:kv/x#size}!int ${acme:kv/x#size}!int', fields));
+    equal(await got(), '${acme:kv/x#size}!int 4096!int');
+    equal((await gateway!.inject('/__debug/')).statusCode, 200);
+    const { max_header_bytes: size, debug_endpoint: debug } = gateway!.config as unknown as typeof fields;
+    deepEqual([size, debug], [fields.max_header_bytes, fields.debug_endpoint]);
+  });
+
+  for (const [title, value, field, message] of [
+    [
+      'is no integer',
+      'sixty',
+      '${acme:s}!int',
+      /SECRET_VALUE {2}the value of \$\{acme:s\} does not fit: it cannot be read as an integer/,
+    ],
+    [
+      'is no boolean',
+      'maybe',
+      '${acme:s}!bool',
+      /SECRET_VALUE {2}the value of \$\{acme:s\} does not fit: it cannot be read as a boolean/,
+    ],
+    [
+      'is a text in a number',
+      '60',
+      '${acme:s}',
+      /'max_header_bytes' must be an integer, found the value of \$\{acme:s\}/,
+    ],
+  ] as const) {
+    it(`prevent a start with a value that ${title}`, async () => {
+      store.set('s', value);
+      await rejects(start(config('x', { max_header_bytes: field })), (error: Error) => {
+        match(error.message, message);
+        ok(!error.message.includes(`"${value}"`), error.message);
+        return true;
+      });
+    });
+  }
+
+  it('leave the serving configuration in place if a rotated value is not of the type of its reference', async () => {
+    store.refreshMs = 20;
+    store.set('kv/x', { size: '4096' });
+    await start(config('x', { max_header_bytes: '${acme:kv/x#size}!int' }));
+    store.set('kv/x', { size: 'large' });
+    await until(() => gateway!.attempts.list[0]?.result === 'failed');
+    equal((await gateway!.inject('/a')).statusCode, 200);
+  });
+
   it('that contain a reference are not resolved again', async () => {
     store.set('kv/x', { token: '${acme:kv/y#token}', __proto__: 'x' });
     await start(config('${acme:kv/x#token}'));

@@ -587,7 +587,13 @@ describe('flexible configuration', () => {
     });
 
     it('leaves references to stores of secrets, and their escapes, to the later stage', async () => {
-      const data = { a: '${vault:kv/x#k}', b: '$${vault:kv/x#k}', c: '${file:secret#k}', d: '$${file:secret}' };
+      const data = {
+        a: '${vault:kv/x#k}',
+        b: '$${vault:kv/x#k}',
+        c: '${file:secret#k}',
+        d: '$${file:secret}',
+        e: '${vault:kv/x#n}!int',
+      };
       deepEqual(await dataOf(write('a.json', JSON.stringify(data))), data);
     });
 
