@@ -5,7 +5,7 @@ import ts from 'typescript';
 import * as contract from '#contract';
 import { catalogue } from '../plugins/index.ts';
 
-/** Rooms of the kernel from left to right: each imports only to its left. */
+/** Directories of the kernel from left to right: each may import only those to its left. */
 const rooms = [
   'values',
   'net',
@@ -31,8 +31,8 @@ const rooms = [
 ];
 
 /**
- * Rooms that plugins share: engines of languages and formats, clients of other systems, and small rooms of one idea each.
- * Each lists everything that imports it: plugin families, and rooms that follow it in this table.
+ * Directories that plugins share: engines of languages and formats, clients of other systems, and small tasks. Each lists
+ * everything that imports it: groups of plugins, and directories that follow it in this table.
  */
 const sharedRooms: Readonly<Record<string, readonly string[]>> = {
   'shared/buckets': ['ai', 'async', 'auth', 'qos'],
@@ -123,7 +123,7 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
   'clients/tokens': ['auth'],
 };
 
-/** Files above the rooms, and what they may import. */
+/** Files outside of these directories, and what they may import. */
 const roots: Readonly<Record<string, readonly string[]>> = {
   'kernel/version.ts': [],
   'kernel/index.ts': [
@@ -290,7 +290,7 @@ describe('the architecture', () => {
     deepEqual(named, ['kernel/contract/endpoint-schema.ts: no-op']);
   });
 
-  it('exports from #contract exactly what some plugin imports', () => {
+  it('exports from the plugin contract (#contract) exactly what some plugin imports', () => {
     const texts = globSync(['plugins/**/*.ts', 'test/kernel/seams/*.ts']).map((file) => readFileSync(file, 'utf8'));
     const imported = new Set(
       texts

@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 
-/** Functions that accept any number of arguments and fail if these do not fit on the stack (about a hundred thousand). */
+/** Methods that accept any number of arguments, and fail if the arguments do not fit on the stack (about a hundred thousand). */
 const takers = new Set(['push', 'unshift', 'splice', 'concat', 'max', 'min', 'fromCharCode', 'fromCodePoint', 'apply']);
 
 /** Calls in a file that spread a list into arguments. */

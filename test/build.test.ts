@@ -287,7 +287,7 @@ describe('the built code of the package', function () {
     deepEqual(loaded, { ajv: [], checks: true, fetch: false, unused: [] });
   });
 
-  it('contains the modules that it loads on demand: TLS, HTTP/2, gzip both ways', async () => {
+  it('contains the modules that it loads on demand: TLS, HTTP/2, compression and decompression with gzip', async () => {
     const certificates = makeCertificates();
     const { certificatePem, privateKeyPem } = certificates.issue('server', certificates.authority('authority'));
     certificates.remove();

@@ -7,7 +7,7 @@ import type { Outcome, Report } from './support/planted/program.ts';
 
 const program = fileURLToPath(new URL('support/planted/program.ts', import.meta.url));
 
-/** Emitters that every run must reach, by a part of the place of their handlers. */
+/** Event emitters whose handlers every run must reach, each by a part of the handler's path in the code. */
 const worlds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   http: {
     'a connection over HTTP/1': 'kernel/server/http1/server.ts',
@@ -45,7 +45,7 @@ const worlds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 let reports: ReadonlyMap<string, Promise<Report>> | null = null;
 
-/** The report of one world. All run at the same time, because most of their time is waiting. */
+/** The report of one test program. All programs run at the same time, because they mostly wait. */
 function reportOf(name: string): Promise<Report> {
   reports ??= new Map(
     Object.keys(worlds).map((world) => {
@@ -83,7 +83,7 @@ for (const [world, emitters] of Object.entries(worlds)) {
           name,
         );
       }
-      // A handler that runs only sometimes, for example for a reused connection, may not run again.
+      // A handler that runs only sometimes, for example for a reused connection, may not run a second time.
       ok(report.unreached.length < report.outcomes.length / 5, report.unreached.join('\n'));
     });
 

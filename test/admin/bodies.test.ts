@@ -107,7 +107,7 @@ describe('a configuration sent to the admin API', () => {
     it('must be the only file of the form', async () =>
       equal((await form(section('gateway.json', JSON.stringify(config())))).status, 200));
 
-    it('is read by the suffix of its file name if its media type is generic', async () => {
+    it('is parsed in the format that its file name indicates if its media type is generic', async () => {
       equal((await form(section('gateway.yaml', yaml, 'application/octet-stream'))).status, 200);
     });
 

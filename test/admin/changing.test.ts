@@ -73,7 +73,7 @@ describe('a configuration change over the admin API', () => {
     deepEqual([body.result, body.revision], ['applied', 2]);
   });
 
-  it('runs every step except the swap in a dry run', async () => {
+  it('runs every step except the activation in a dry run', async () => {
     const { headers, body } = await put(config('/b'), '?dry_run=true');
     deepEqual([body.result, body.revision, body.changes.added], ['dry_run', 1, ['GET /b']]);
     match(String(headers['etag']), /^"1-/);
@@ -131,7 +131,7 @@ describe('a configuration change over the admin API', () => {
       equal(one.gateway.status.revision, 2);
     });
 
-    it('is the only form accepted if require_if_match is set', async () => {
+    it('is accepted if require_if_match is set, which rejects changes without this header', async () => {
       await one.gateway.reload({ ...config(), extra_config: { 'admin/api': { require_if_match: true } } });
       const { status, body } = await put(config('/b'));
       equal(status, 428);
@@ -266,7 +266,7 @@ describe('a configuration change over the admin API', () => {
     equal((await one.ask('/v1/check', { method: 'POST', body: config() })).status, 200);
   });
 
-  it('is guarded if the request has guard parameters', async () => {
+  it('is guarded (rolled back if errors increase) if the request has guard parameters', async () => {
     const { body, headers } = await put(config('/b'), '?guard=60s&guard_errors=1&guard_p99=3&guard_calls=7');
     const { guard } = body;
     deepEqual(
@@ -285,7 +285,7 @@ describe('a configuration change over the admin API', () => {
     deepEqual((await one.ask('/v1/status')).body.guard, guard);
   });
 
-  it('is guarded for the remaining time if its configuration is already active', async () => {
+  it('is guarded for the rest of the guard period if its configuration is already active', async () => {
     await put(config('/b'));
     const { body, headers } = await put(config('/b'), '?guard=60s');
     deepEqual([body.result, body.guard.state, body.guard.revision], ['unchanged', 'watching', 2]);

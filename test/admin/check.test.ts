@@ -122,7 +122,7 @@ describe('a check over the admin API', () => {
     writeFileSync(file, JSON.stringify(config()));
   });
 
-  it('runs up to the depth that the parameter "level" sets', async () => {
+  it('runs the steps that the parameter "level" selects', async () => {
     const wrongType = { ...config(), timeout: true };
     equal((await check(wrongType, '?level=syntax')).status, 200);
     equal((await check(wrongType, '?level=schema')).status, 422);

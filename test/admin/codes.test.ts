@@ -16,7 +16,7 @@ describe('an error of the configuration file', () => {
     folder.remove();
   });
 
-  it('has the same code and place in command, API, status, attempts and log', async () => {
+  it('has the same code and position in the command check, the admin API, the status, the list of attempts and the log', async () => {
     folder.write('gateway.json', { ...config(), timeout: 'soon', prot: 1 });
     const [{ out }, checked, reloaded] = [
       await sluice('check', '-c', file, '--format', 'json'),

@@ -54,7 +54,7 @@ describe('the admin API of a gateway that is stopping', () => {
     equal((await one.ask('/v1/status')).body.state, 'draining');
   });
 
-  it('still answers reads', async () => {
+  it('still responds to read requests', async () => {
     for (const path of ['/live', '/metrics', '/v1/config', '/v1/routes', '/v1/plugins', '/v1/workers', '/v1/audit']) {
       equal((await one.ask(path)).status, 200, path);
     }

@@ -71,7 +71,7 @@ describe('with a configuration from a file, the admin API', () => {
 
     it('respects If-Match', async () => equal((await reload('', { 'if-match': '"7-abc"' })).status, 412));
 
-    it('runs every step except the swap in a dry run', async () => {
+    it('runs every step except the activation in a dry run', async () => {
       writeFileSync(file, JSON.stringify(config('/b')));
       equal((await reload('?dry_run=true')).body.result, 'dry_run');
       equal(one.gateway.status.revision, 1);

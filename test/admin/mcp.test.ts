@@ -134,7 +134,7 @@ describe('the admin API over the Model Context Protocol', () => {
     equal((await call(writer, 'applyConfig', { ...args, etag: '*' })).isError, true);
   });
 
-  it('keeps the secrets of a proposal that contains them masked', async () => {
+  it('keeps the current secrets if a proposal contains their masks', async () => {
     const writer = await connect('writer');
     const source = JSON.parse((await call(writer, 'getConfig', { form: 'source' })).text);
     const { data } = await call(writer, 'proposeConfig', { config: source });

@@ -6,7 +6,7 @@ import { openAdmin, type TestAdmin } from './support.ts';
 
 const program = bundledProgram();
 
-describe("a request from a backend to the gateway's own admin port", function () {
+describe("a backend request to the gateway's own admin port", function () {
   this.timeout(60_000);
   let one: TestAdmin | null = null;
   let backend: TestBackend | null = null;
@@ -46,7 +46,7 @@ describe("a request from a backend to the gateway's own admin port", function ()
     return { statusCode, body };
   };
 
-  it('is rejected if a redirect leads there', async () => {
+  it('is rejected if a redirect leads to that port', async () => {
     one = await openAdmin(over((await redirecting()).url));
     const { statusCode, body } = await askThrough(one, one.admin.address!);
     deepEqual([statusCode, body], [500, '']);
@@ -71,7 +71,7 @@ describe("a request from a backend to the gateway's own admin port", function ()
     await rejects(one.gateway.reload(over('http://localhost:7000', settings)), /ADMIN_BACKEND|is the admin port/);
   });
 
-  it('is rejected at the new address after a change, and no longer at the old one once it is closed', async () => {
+  it('is rejected at the new address of the admin port after a change, and accepted at the old address once that is closed', async () => {
     const [first, second] = [await freePort(), await freePort()];
     const listen = (port: number) => ({ extra_config: { 'admin/api': { listen: `127.0.0.1:${port}` } } });
     const { url } = await redirecting();

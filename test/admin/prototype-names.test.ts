@@ -13,7 +13,7 @@ for (const name of PROTOTYPE_NAMES) {
     });
     after(() => admin.close());
 
-    it('does no harm as a query parameter', async () => {
+    it('has no side effects as a query parameter', async () => {
       for (const path of ['/v1/config', '/v1/status', '/v1/routes', '/v1/revisions']) {
         const { status } = await admin.ask(`${path}?${name}=1`);
         ok(status < 500, `${path} ${status}`);

@@ -104,7 +104,7 @@ describe('the admin API, for a token with limited scopes,', () => {
   };
 
   for (const scope of ['read', 'check', 'ops', 'secrets'] as const) {
-    it(`evaluates no plugin, opens no file, calls no address and reveals no environment variable for "${scope}", with any operation`, async () => {
+    it(`evaluates no plugin, opens no file, calls no address and reveals no environment variable with any operation that the scope "${scope}" permits`, async () => {
       const file = join(directory, 'file.lua');
       const path = folder();
       for (const plugin of [{ folder: path }, { packages: [path] }, { folder: join(directory, 'nowhere') }]) {
@@ -144,7 +144,7 @@ describe('the admin API, for a token with limited scopes,', () => {
     deepEqual([status, body.unread], [200, [file]]);
   });
 
-  it('checks a configuration with its plugins and files if one of them is write', async () => {
+  it('checks a configuration with its plugins and files if one of the scopes is write', async () => {
     const { status, body } = await ask('write', 'POST', '/v1/check', { ...config(), plugin: { folder: folder() } });
     deepEqual([status, body.unread, existsSync(markOf())], [200, [], true]);
     const { plugin: _, ...rest } = grasping({}, join(directory, 'file.lua'));

@@ -14,7 +14,7 @@ import { rememberingLog } from '../support/log.ts';
 describe('bounds of data that backends fill', function () {
   this.timeout(60_000);
 
-  it('close the connections of the oldest unused gRPC address beyond 256', async () => {
+  it('close the connections of the oldest unused gRPC address beyond 256 addresses', async () => {
     const open = new Map<string, Socket>();
     const server = createServer((socket) => {
       const address = socket.localAddress!;
@@ -50,7 +50,7 @@ describe('bounds of data that backends fill', function () {
     }
   });
 
-  it('remember the engines of a Vault server up to their limit', async () => {
+  it('limit the number of secret engines of a Vault server that are remembered', async () => {
     const send: Step<PipeRequest> = ({ target }) => {
       const path = `${/mounts\/(\w+)\//.exec(target)?.[1]}/`;
       const found = path === 'undefined/' ? { a: 1 } : { path, type: 'kv', options: { version: '1' } };

@@ -40,7 +40,7 @@ describe('bounds of data that clients fill', function () {
     }
   });
 
-  it('stop the cache of header names at a thousand', () => {
+  it('limit the cache of header names to a thousand', () => {
     const added = entriesAdded(() => {
       for (let at = 0; at < 1500; at++) equal(canonicalHeaderName(`x-bounds-${at}`), `X-Bounds-${at}`);
     });
@@ -51,7 +51,7 @@ describe('bounds of data that clients fill', function () {
     );
   });
 
-  it('drop the oldest of more than ten thousand unknown keys', () => {
+  it('drop the oldest of more than ten thousand key IDs that were recently not found', () => {
     const cooldown = new Cooldown(1000, () => 0);
     for (let at = 0; at < 10_000; at++) cooldown.add(`k${at}`);
     equal(cooldown.has('k0'), true);
@@ -69,7 +69,7 @@ describe('bounds of data that clients fill', function () {
       results.push(comparing.result.catch(() => {}));
       comparing = comparisons.compare('p', 'h');
     }
-    // At most four threads run one comparison each, in addition to those that wait.
+    // At most four threads run one comparison each, in addition to the comparisons that wait.
     ok(waiting > 1000 && waiting <= 1004);
     await comparisons.close();
   });

@@ -8,7 +8,7 @@ import { MetricStore } from '../../plugins/telemetry/lib/metrics/store.ts';
 describe('bounds of data that plugins fill', function () {
   this.timeout(60_000);
 
-  it('fail calls to a thread that owes ten thousand responses', async () => {
+  it('fail calls to a thread with ten thousand pending calls', async () => {
     const port = { postMessage() {} } as unknown as MessagePort;
     const line = new PortLine(port, () => null).at(0);
     for (let at = 0; at < 10_000; at++) void line.ask('look', at);
@@ -33,8 +33,8 @@ describe('bounds of data that plugins fill', function () {
     log.close();
   });
 
-  it('distinguish at most a hundred thousand hooks', async () => {
-    // Runs in a separate thread, because performance marks exist as long as the process.
+  it('monitor at most a hundred thousand different hooks of plugins', async () => {
+    // Runs in a separate thread, because performance marks are not removed before the end of the process.
     const marks = new URL('../../kernel/containment/marks.ts', import.meta.url).href;
     const program = `import(${JSON.stringify(marks)}).then(({ numberOf }) => {
       const of = (at) => numberOf({ plugin: 'p', hash: 'h', hook: 'proxy', endpoint: 'GET /' + at });

@@ -22,7 +22,7 @@ import type { Stage } from './stage.ts';
 import { bodiesOf, stages } from './stages.ts';
 import { Switch } from './switch.ts';
 
-/** Timeout of the endpoint if it limits the response. In other cases a response within half of 20 s shows that another limit applied. */
+/** Timeout of the endpoint if it limits the response. Otherwise the timeout is 20 s, and a response within half of it shows that another limit applied. */
 const SHORT = '300ms';
 const LONG = '20s';
 const LONG_MS = 10_000;
@@ -75,7 +75,7 @@ describe('the gateway while the server behind a component fails', function () {
       redis: redis?.port,
     })[server];
 
-  /** Makes one side fail and recover. @returns the statuses before, during and after the failure. */
+  /** Makes the server or broker of a component fail and recover. @returns the statuses before, during and after the failure. */
   async function run(row: ComponentRow, outage: Outage): Promise<readonly unknown[]> {
     const make = stages[row.component]!;
     const target = portOf(make({ side: 1, backend: 1 }, '').server)!;

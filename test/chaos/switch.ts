@@ -22,7 +22,7 @@ export class Switch {
     return self;
   }
 
-  /** New connections lead to another server. */
+  /** Makes new connections lead to another server. */
   retarget(port: number): void {
     this.#target = port;
   }
@@ -31,7 +31,7 @@ export class Switch {
   async fail(outage: Outage | 'mute'): Promise<void> {
     this.#outage = outage;
     if (outage === 'gone') await this.#shut();
-    // A client that does not detect the change itself detects it with the next byte.
+    // A client that has not detected the failure by itself detects it with the next byte.
     if (outage === 'resets') for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 

@@ -96,7 +96,7 @@ function textMutations(path: string, document: unknown): TextMutation[] {
   ];
 }
 
-/** Reported exactly there or, for an error inside an object, at the beginning of the object. */
+/** Whether an error is reported exactly at the mutation or, for an error inside an object, at the beginning of the object. */
 function beginsAt({ text }: Printed, { start }: Range): (issue: Issue) => boolean {
   const [line, column] = position(text, start);
   return (issue) => issue.line === line && issue.column === column;

@@ -9,7 +9,7 @@ export interface Mutation {
   readonly name: string;
   /** Computed on access: `npm test` reads one in 16. */
   readonly data: unknown;
-  /** Place at which the error must be reported: exactly there, or somewhere inside. */
+  /** Returns the range at which, or within which, the error must be reported. */
   place(text: Printed): { readonly stretch: Range; readonly exact: boolean };
 }
 

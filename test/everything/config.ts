@@ -80,7 +80,7 @@ export function everything(
       'security/http': { content_type_nosniff: true, frame_deny: true },
       'security/bot-detector': { patterns: ['(?i)badbot'], cache_size: 100 },
       'auth/api-keys': { identifier: 'X-Api-Key', keys: [{ key: 'of-the-test', roles: ['tester'] }] },
-      // The password is "p".
+      // The password of this Redis is "p".
       'ai/chat-completions': {
         models: [
           {

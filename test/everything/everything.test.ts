@@ -155,7 +155,7 @@ describe('a configuration with every component', function () {
         await until(() => surroundings.influxLines().includes('name=/users/:id,status=200 '));
       });
 
-      it('rejects requests without credentials, from bad clients and with invalid values', async () => {
+      it('rejects requests without credentials, from unwanted clients such as bots and with invalid values', async () => {
         await ask('GET', '/users/1', {}, 401);
         await ask('GET', '/function/7', {}, 401);
         await ask('GET', '/users/1', { ...authorized(), 'user-agent': 'BadClient' }, 403);

@@ -9,7 +9,7 @@ import { issue, makeSigner } from './auth/fixture.ts';
 import { publish, take } from './backend/pubsub/nats-endpoints.ts';
 import { type Case, DisconnectTestbed } from './disconnects/testbed.ts';
 
-/** Opens at the first failure. */
+/** The circuit opens at the first failure. */
 const breaker = { 'qos/circuit-breaker': { interval: 60, timeout: 60, max_errors: 1 } };
 
 describe('a client that disconnects during a call', function () {
@@ -76,7 +76,7 @@ describe('a client that disconnects during a call', function () {
     extra_config: { ...breaker, ...extra },
   });
 
-  /** Cases by the part that the request waits for: the path that does not respond, and the request. */
+  /** Cases by the dependency that the request waits for: the path that does not respond, and the request. */
   const cases: Readonly<Record<string, readonly [path: string, given: () => Case | Promise<Case>]>> = {
     'a backend': ['/', () => ({ endpoint: { backend: [backend('/')] } })],
     'a backend that is sending its response': [

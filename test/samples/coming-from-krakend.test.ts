@@ -48,7 +48,7 @@ describe('the guide for users of KrakenD', () => {
     return gateway;
   }
 
-  it('prints what its commands print', async () => {
+  it('shows the output that its commands print', async () => {
     const commands = blocks.flatMap(({ kind, text }, at) => (kind === 'sh' ? [[text, blocks[at + 1]!] as const] : []));
     for (const [command, { kind, text }] of commands) {
       const [program, ...args] = command.trim().split(' ');

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { json, startBackend, type TestBackend } from '../support/gateway.ts';
 import { type ServedCopy, serveCopy } from './serve-copy.ts';
 
-/** A plugin of three lines that wraps a published middleware; `expression` creates it. */
+/** A plugin of three lines that uses a published middleware; `expression` creates the middleware. */
 const threeLines = (name: string, expression: string, more = '') => `import wrapped from '${name}';
 import { definePlugin } from 'sluice/plugin';
 export const plugin = definePlugin({ name: 'acme/koa', contract: 1, description: '${name}.', always: () => ({ middleware: ${expression}${more} }) });

@@ -38,7 +38,7 @@ describe('the sample "traffic"', () => {
     deepEqual([await plan({}), await plan({}), await plan({ 'x-plan': 'gold' })], [200, 429, 200]);
   });
 
-  it('omits the cart if that was called just before', async () => {
+  it('omits the cart if its backend was called just before', async () => {
     deepEqual(Object.keys((await ask('/home/1')).json()), ['name', 'cart']);
     const second = await ask('/home/1');
     deepEqual([second.headers['x-gateway-completed'], Object.keys(second.json())], ['false', ['name']]);

@@ -114,7 +114,7 @@ describe('the benchmark', function () {
     deepEqual(counts, [FEW, 50]);
   });
 
-  it('requests the first, the last, any and no endpoint of many', () => {
+  it('sends requests to the first, the last, a random and no endpoint of many', () => {
     const asked = (which: Routes['asked']) => routed({ count: 50, asked: which }).paths;
     deepEqual(asked('first'), ['/area-0/page-0']);
     deepEqual(asked('last'), ['/v1/area-49/things-49/42']);

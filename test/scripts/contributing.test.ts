@@ -5,7 +5,7 @@ import { PICTURE, picture } from '../../scripts/docs/house.ts';
 const page = readFileSync('CONTRIBUTING.md', 'utf8');
 
 describe('CONTRIBUTING.md', () => {
-  it('has a picture of the rooms that matches the imports', () => {
+  it('has a picture of the folders (rooms) that matches the imports', () => {
     ok(page.includes(`](${PICTURE})`));
     equal(readFileSync(PICTURE, 'utf8'), picture(), 'run node scripts/docs/house.ts');
   });
@@ -17,7 +17,7 @@ describe('CONTRIBUTING.md', () => {
     }
   });
 
-  it('describes every room of the kernel', () => {
+  it('describes every folder (room) of the kernel', () => {
     const rooms = readdirSync('kernel', { withFileTypes: true }).filter((entry) => entry.isDirectory());
     for (const { name } of rooms) ok(page.includes(`\`kernel/${name}\``), `kernel/${name} is not described`);
   });

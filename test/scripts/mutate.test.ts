@@ -41,7 +41,7 @@ describe('mutation testing', () => {
     match(summaryOf([fault('Killed')], [named]), /^all +1 +0 +0 +0 +0 +100\.0 %$/m);
   });
 
-  it('detects mutations of the smallest room with its tests', () => {
+  it('detects mutations of the smallest folder of the kernel with its tests', () => {
     ok(testsOf('kernel/pipeline/response/merge.ts').includes('test/kernel/pipeline/**/*.test.ts'));
     ok(testsOf('kernel/config/diff').includes('test/kernel/config/diff/**/*.test.ts'));
     throws(() => testsOf('nowhere/at/all.ts'), /no tests in test\/nowhere/);

@@ -13,7 +13,7 @@ interface Times {
   readonly childrenMs: number;
 }
 
-/** The end of the previous file in this process. */
+/** Times at the end of the previous file in this process. */
 let last: Times = { wallMs: 0, ownMs: 0, childrenMs: 0 };
 
 /** Records the time of each test file, including loading it, in the process that runs it. */

@@ -1,4 +1,4 @@
-/** Enters one room after another, each through one of 64 doors. @returns the number of rooms entered. */
+/** A function with nested branches, as a maze: enters one room after another, each through one of 64 doors. @returns the number of rooms entered. */
 export function walk(doors: readonly number[]): number {
   let room = 0;
   if (doors[0] === 17) {

@@ -21,9 +21,9 @@ export const OPENING_MS = 90_000;
 /** A RabbitMQ for tests on the loopback address. It needs about 8 seconds to start, and 130 MB. */
 export interface TestRabbit {
   readonly port: number;
-  /** With the user `guest`. */
+  /** URL of the broker, with the user `guest`. */
   readonly url: string;
-  /** Over TLS; empty without a certificate. */
+  /** URL of the broker over TLS; empty without a certificate. */
   readonly tlsUrl: string;
   /** A connection of the test, closed with the broker at the latest. */
   connect(): Promise<ChannelModel>;

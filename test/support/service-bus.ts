@@ -12,7 +12,7 @@ export interface TestMessage {
 
 interface Subscription {
   readonly ready: TestMessage[];
-  /** By the tag of the delivery. */
+  /** Locked messages by the tag of their delivery. */
   readonly locked: Map<string, TestMessage>;
   /** The links over which locked messages were delivered. */
   readonly owners: Map<string, Sender>;
@@ -189,7 +189,7 @@ export class TestServiceBus {
   #deliver(subscription: Subscription): void {
     for (const sender of subscription.senders) {
       const link = sender as unknown as { credit: number; delivery_count: number };
-      // The credit decreases when a message is written, which happens later.
+      // The credit of a link decreases only when the message is written, which happens later.
       while (link.credit + link.delivery_count > (this.#sent.get(sender) ?? 0) && subscription.ready.length > 0) {
         this.#sent.set(sender, (this.#sent.get(sender) ?? 0) + 1);
         const message = subscription.ready.shift()!;
@@ -228,7 +228,7 @@ export class TestServiceBus {
   }
 }
 
-/** A token is a tag whose first numbers are written the other way round. */
+/** A lock token is the tag of a delivery with its first three numbers in another byte order. */
 function tagOf(token: Buffer): string {
   const parts = [token.subarray(0, 4), token.subarray(4, 6), token.subarray(6, 8)];
   return Buffer.concat([...parts.map((part) => Buffer.from(part).reverse()), token.subarray(8)]).toString('hex');

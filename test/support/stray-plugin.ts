@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** A substitute for the file of a plugin. */
+/** Takes the place of a plugin's file, and raises an error later. */
 export function failLater(how: string): void {
   if (how === 'throw') {
     setTimeout(() => {

@@ -9,9 +9,9 @@ import { severalBackends } from './several-backends.ts';
 /** Results of a plugin in a configuration, and in another one in which all values that it has not read are different. */
 export interface Compared {
   readonly before: readonly unknown[];
-  /** Result of the first attachment after the other one was attached. */
+  /** Result of the plugin in the first configuration, after it was also attached in the other one. */
   readonly outliving: readonly unknown[];
-  /** Result of the attachment in the other configuration. */
+  /** Result of the plugin in the other configuration. */
   readonly after: readonly unknown[];
 }
 

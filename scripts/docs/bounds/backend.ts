@@ -95,7 +95,9 @@ export const backendBounds: readonly Bound[] = [
     from: 'plugins/clients/grpc/channels.ts',
     limit: '{MAX_ADDRESSES} addresses',
     beyond: 'The connections of the oldest address without a call are closed.',
-    tests: ['bounds of data that backends fill close the connections of the oldest unused gRPC address beyond 256'],
+    tests: [
+      'bounds of data that backends fill close the connections of the oldest unused gRPC address beyond 256 addresses',
+    ],
   },
   {
     holds: 'Line of `encoding/ndjson`, event of `encoding/sse`',
@@ -273,7 +275,7 @@ export const backendBounds: readonly Bound[] = [
     from: 'kernel/control/secrets/secret-value.ts',
     limit: '{MAX_VALUE_LENGTH} characters',
     beyond: 'SECRET_VALUE; the configuration is rejected. The value in use stays.',
-    tests: ['secrets from stores reject a value that is too long'],
+    tests: ['secrets from stores are rejected with an error: a value that is too long'],
   },
   {
     holds: 'Secrets that are fetched at the same time',
@@ -294,6 +296,8 @@ export const backendBounds: readonly Bound[] = [
     from: 'plugins/secrets/vault/read-secret.ts',
     limit: '{MAX_MOUNTS} engines',
     beyond: 'The engine is looked up for each secret.',
-    tests: ['bounds of data that backends fill remember the engines of a Vault server up to their limit'],
+    tests: [
+      'bounds of data that backends fill limit the number of secret engines of a Vault server that are remembered',
+    ],
   },
 ];

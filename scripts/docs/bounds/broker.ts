@@ -17,7 +17,9 @@ export const brokerBounds: readonly Bound[] = [
     from: 'plugins/clients/amqp/subscription.ts',
     limit: '{FULL_BYTES} and one message',
     beyond: 'Messages are returned to the broker, which then delivers fewer at a time.',
-    tests: ['with RabbitMQ an AMQP channel buffers at most 64 MiB and one message, and settles each message once'],
+    tests: [
+      'with RabbitMQ an AMQP channel buffers at most 64 MiB and one message, and acknowledges or rejects each message once',
+    ],
   },
   {
     holds: 'Published AMQP messages waiting for confirmation',

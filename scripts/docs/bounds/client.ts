@@ -105,7 +105,9 @@ export const clientBounds: readonly Bound[] = [
     from: 'plugins/auth/oidc/turns.ts',
     limit: '{MAX_TURNS} results, each for 1 minute',
     beyond: 'The oldest is dropped.',
-    tests: ['turns to refresh tokens with auth/oidc are limited to ten thousand, of which the oldest is dropped'],
+    tests: [
+      'the turns of processes to refresh a token with auth/oidc are limited to ten thousand, of which the oldest is dropped',
+    ],
   },
   {
     holds: 'Logout request (`auth/oidc`)',
@@ -126,7 +128,9 @@ export const clientBounds: readonly Bound[] = [
     from: 'plugins/clients/keys/cooldown.ts',
     limit: '{MAX_NAMES} names',
     beyond: 'The oldest is dropped.',
-    tests: ['bounds of data that clients fill drop the oldest of more than ten thousand unknown keys'],
+    tests: [
+      'bounds of data that clients fill drop the oldest of more than ten thousand key IDs that were recently not found',
+    ],
   },
   {
     holds: 'Password comparisons waiting for a thread (`auth/basic`)',

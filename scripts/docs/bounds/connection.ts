@@ -111,7 +111,9 @@ export const connectionBounds: readonly Bound[] = [
     from: 'kernel/server/http2/server.ts',
     limit: '{STREAM_WINDOW_BYTES:bytes} for a request',
     beyond: 'The client must wait (flow control).',
-    tests: ['an HTTP/2 connection whose requests are not read receives one window of each body, and no more'],
+    tests: [
+      'an HTTP/2 connection whose requests are not read receives one flow-control window of each body, and no more',
+    ],
   },
   {
     holds: 'Request bodies that were received on an HTTP/2 connection but not yet read',
@@ -142,6 +144,6 @@ export const connectionBounds: readonly Bound[] = [
     from: 'kernel/contract/headers.ts',
     limit: '{KEPT_NAMES} names of at most {KEPT_LENGTH} characters',
     beyond: 'Further names are converted for each request.',
-    tests: ['bounds of data that clients fill stop the cache of header names at a thousand'],
+    tests: ['bounds of data that clients fill limit the cache of header names to a thousand'],
   },
 ];

@@ -23,7 +23,7 @@ export const pluginBounds: readonly Bound[] = [
     from: 'kernel/registry/isolation/port-line.ts',
     limit: '{MOST_PENDING} questions',
     beyond: 'Further calls fail immediately.',
-    tests: ['bounds of data that plugins fill fail calls to a thread that owes ten thousand responses'],
+    tests: ['bounds of data that plugins fill fail calls to a thread with ten thousand pending calls'],
   },
   {
     holds: 'Body that a module reads completely',
@@ -58,7 +58,7 @@ export const pluginBounds: readonly Bound[] = [
     from: 'kernel/containment/marks.ts',
     limit: '{MOST_LABELS} hooks',
     beyond: 'Further hooks are not watched.',
-    tests: ['bounds of data that plugins fill distinguish at most a hundred thousand hooks'],
+    tests: ['bounds of data that plugins fill monitor at most a hundred thousand different hooks of plugins'],
   },
   {
     holds: 'Bytes created by a Lua script during a call (`modifier/lua-*`)',

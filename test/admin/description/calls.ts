@@ -50,7 +50,7 @@ const spent = (path: string, method: string): Call => {
   return { path, ask: { method, headers }, first: (one) => one.ask('/v1/reload', { method: 'POST', headers }) };
 };
 
-/** Statuses in addition to those of requests that are rejected before the operation runs. */
+/** Expected statuses of each operation, except those of requests that are rejected before the operation runs. */
 export const calls: Readonly<Record<string, Calls>> = {
   'GET /live': { 200: { path: '/live' } },
   'GET /ready': {

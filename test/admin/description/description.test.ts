@@ -66,7 +66,7 @@ const refusals: Readonly<Record<number, { readonly at?: SetupName; change(ask: A
 const unreachable: Readonly<Record<string, readonly number[]>> = {
   // Requests from loopback addresses need no token.
   'GET /metrics': [401, 429],
-  // Both were accepted when they were applied; only a later release could reject them.
+  // Both revisions were accepted when they were applied; only a later release could reject them.
   'GET /v1/revisions/{from}/diff/{to}': [422],
 };
 
@@ -113,7 +113,7 @@ describe('the responses of the admin API', function () {
     }
   };
 
-  it('are obtained by a call for each documented status', () =>
+  it('are tested with a call for each documented status', () =>
     deepEqual([...description.operations.keys()].sort(), [...Object.keys(calls), 'GET /v1/events'].sort()));
 
   for (const [name, byStatus] of Object.entries(calls)) {

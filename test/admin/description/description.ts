@@ -14,7 +14,7 @@ interface Response {
   readonly content?: Readonly<Record<string, { readonly schema: object }>>;
 }
 
-/** Members that no schema lists count as differences, too. */
+/** Reads the operations of an OpenAPI document. In a response, members that no schema lists count as differences. */
 export function readDescription(document: OpenApi): Description {
   const { paths, components } = closed(document) as OpenApi;
   const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, strictRequired: false });

@@ -37,7 +37,7 @@ describe('the OpenAPI document of the admin API, for client generators', functio
     );
   });
 
-  it('becomes types that compile in strict mode, separate results from problems, and reject a wrong client', async () => {
+  it('is converted to TypeScript types that compile in strict mode, distinguish results from problems, and reject incorrect client code', async () => {
     const right = `
       import type { components, paths } from './api.ts';
       type Answers = paths['/v1/config']['put']['responses'];

@@ -24,7 +24,7 @@ export const setups = {
     const program = bundledProgram();
     return open(config(), { gateway: { workers: { count: 1, program, args: [] } } });
   },
-  /** A gateway that caches responses of its backend. */
+  /** Opens a gateway that caches responses of its backend. */
   caching() {
     const { endpoints, ...rest } = config();
     const [endpoint] = endpoints;

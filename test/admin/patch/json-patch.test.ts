@@ -98,7 +98,7 @@ describe('a JSON patch', () => {
     throws(() => jsonPatch({}, patch), { index: 1, message: 'operation 1: "b" does not exist' });
   });
 
-  it('modifies neither the document nor itself', () => {
+  it('modifies neither the document that it is applied to nor itself', () => {
     const document = { a: [1] };
     const patch: Data = [
       { op: 'add', path: '/b', value: { c: [] } },

@@ -32,7 +32,7 @@ describe('a JSON merge patch', () => {
     });
   }
 
-  it('modifies neither the document nor itself', () => {
+  it('modifies neither the document that it is applied to nor itself', () => {
     const target = { a: { b: 1 } };
     const patch = { a: { c: 2 } };
     mergePatch(target, patch);

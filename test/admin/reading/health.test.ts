@@ -95,7 +95,7 @@ describe('GET /ready of a gateway with workers', () => {
 });
 
 describe('the lag of the event loop', () => {
-  /** A loop that a test can block. */
+  /** An event loop that a test can block. */
   function blockable() {
     let now = 0;
     let due: () => void = () => {};

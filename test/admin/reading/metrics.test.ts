@@ -69,7 +69,7 @@ describe('GET /metrics', () => {
 
   const call = async (path: string) => {
     await (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } })).text();
-    // The call is counted when the end of its connection was detected.
+    // The call is counted once the end of its connection was detected.
     await eventually(() => gateway.status.calls === 0);
   };
 

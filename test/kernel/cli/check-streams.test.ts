@@ -39,7 +39,7 @@ describe('the output streams and exit codes of check', () => {
       ['bad', '{"version":3,"prot":1}', 1],
       ['broken', '{"version":3,}', 1],
     ] as const) {
-      it(`contain only the result as ${format}, exit ${expected}: ${name}`, async () => {
+      it(`contain only the result as ${format}, with exit code ${expected}, for a ${name} configuration`, async () => {
         const { code, out, err } = await sluice('check', '-c', file('f.json', text), '-d', '--format', format);
         deepEqual([code, err], [expected, '']);
         doesNotThrow(() => JSON.parse(out));

@@ -5,7 +5,7 @@ import { command as program } from '../../support/programs.ts';
 const config = new URL('../../../samples/cors/gateway.json', import.meta.url).pathname;
 
 describe('the garbage collector settings of the process', () => {
-  it('do not allocate objects in the old generation by their allocation site', () => {
+  it('disable the allocation of new objects in the old generation', () => {
     const { stdout } = spawnSync(process.execPath, ['--trace-pretenuring-statistics', program, 'check', '-c', config], {
       encoding: 'utf8',
       timeout: 60_000,

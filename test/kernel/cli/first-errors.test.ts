@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { createFolder, type Folder, sluice } from './command.ts';
 
-/** Output of `check` for a file: `message → hint`, errors before warnings. */
+/** Title, file content, and the expected output of `check`: `message → hint`, errors before warnings. */
 type Row = readonly [title: string, content: unknown, ...said: string[]];
 
 const backend = (fields: object = {}) => ({ url_pattern: '/', host: ['http://b.test'], ...fields });

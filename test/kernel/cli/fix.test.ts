@@ -26,7 +26,7 @@ describe('fixing a configuration file', () => {
     return { text: folder.read(name), lines: lines.map((line) => line.replace(file, name)) };
   };
 
-  /** Reports errors as long as a key exists. */
+  /** Reports an issue with a fix as long as a key exists. */
   const whileThere = (key: string, fix: Fix) => (data: DataObject) => (key in data ? [issue(`/${key}`, fix)] : []);
 
   it('renames a misspelled key and reports the place of the change', async () => {

@@ -69,7 +69,7 @@ describe('migrate to version 4', () => {
     deepEqual(config.extra_config[REWRITE], { plugins: [{ name: 'ip-filter', config: filter }] });
   });
 
-  it('reaches plugins in workflows', async () => {
+  it('converts plugins in workflows, too', async () => {
     const pipe = { [MODIFIER]: { name: ['ip-filter'], 'ip-filter': filter } };
     const workflow = { endpoint: '/w', extra_config: pipe, backend: [{ url_pattern: '/', host: ['http://b.test'] }] };
     const { config } = await migrated(configOf({}, { workflow }));
@@ -119,7 +119,7 @@ endpoints: [] # none yet
     equal(await differences('given.yaml', 'result.yaml'), versionOnly);
   });
 
-  it('leaves settings under TOML headers, and writes the others', async () => {
+  it('leaves settings under TOML headers unchanged, and converts the others', async () => {
     const file = folder.write(
       'given.toml',
       `version = 3

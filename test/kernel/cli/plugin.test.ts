@@ -144,7 +144,7 @@ describe('sluice plugin', () => {
   });
 
   describe('check', () => {
-    it('accepts modules of the compatible form, and lists their handlers', async () => {
+    it("accepts modules with handlers for KrakenD's extension points, and lists the handlers", async () => {
       const file = folder.write(
         'plugins/team.js',
         `export const plugin = [{ name: 'a', apiVersion: 1, middleware: () => () => null }, { name: 'b', apiVersion: 1, httpServer: () => () => null }];`,

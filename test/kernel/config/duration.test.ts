@@ -2,7 +2,7 @@ import { equal, ok, throws } from 'node:assert/strict';
 import { parseDuration } from '../../../kernel/config/index.ts';
 import { cost } from '../../support/cost.ts';
 
-describe('a duration', () => {
+describe('the duration parser', () => {
   const accepted: readonly (readonly [text: string, milliseconds: number])[] = [
     ['250ns', 0.00025],
     ['90us', 0.09],
@@ -34,13 +34,14 @@ describe('a duration', () => {
   }
 
   for (const text of ['1000000h', '99999999h', '100000000m', '10000000000s', `1m${'9'.repeat(400)}s`]) {
-    it(`rejects ${text.slice(0, 20)} for its length`, () =>
+    it(`rejects ${text.slice(0, 20)} as too long a duration`, () =>
       throws(() => parseDuration(text), /is longer than 999999h$/));
   }
 
-  it('rejects more than eight parts', () => throws(() => parseDuration('1h'.repeat(9)), /is not a duration/));
+  it('rejects durations of more than eight parts', () =>
+    throws(() => parseDuration('1h'.repeat(9)), /is not a duration/));
 
-  it('rejects a long text without parsing it', () => {
+  it('rejects a long text without parsing it completely', () => {
     const text = `${'1s'.repeat(50_000)}x`;
     ok(cost(() => throws(() => parseDuration(text), RangeError)) < 500);
   });

@@ -10,7 +10,7 @@ import { turnsDuring } from '../../support/turns.ts';
 
 const known = new Registry(catalogue, {} as never);
 
-/** All comparable parts of the result; warnings can have another order. */
+/** All parts of the result that must be equal. Warnings are sorted, because their order can differ. */
 const shown = ({ config, errors, warnings, isPlain, origin }: Normalized, pointers: readonly string[]) => ({
   config,
   isPlain,

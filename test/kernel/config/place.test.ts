@@ -34,8 +34,10 @@ n = 1
 describe('the position of a value in YAML', () => {
   const text = 'base: &b { a: 1, c: 2 }\nx: { <<: *b, a: 3 }\ny: *b';
 
-  it('behind an alias is its definition', () => deepEqual(place(text, 'g.yaml', '/y/a', 'key'), [1, 12, 1, 13]));
-  it('merged by << is its definition', () => deepEqual(place(text, 'g.yaml', '/x/c', 'value'), [1, 21, 1, 22]));
+  it('that is an alias is the position of its definition', () =>
+    deepEqual(place(text, 'g.yaml', '/y/a', 'key'), [1, 12, 1, 13]));
+  it('that << merges in is the position of its definition', () =>
+    deepEqual(place(text, 'g.yaml', '/x/c', 'value'), [1, 21, 1, 22]));
   it('that overrides a merged value is the position of the overriding value', () =>
     deepEqual(place(text, 'g.yaml', '/x/a', 'value'), [2, 17, 2, 18]));
 });

@@ -79,7 +79,7 @@ describe('a configuration text of which only endpoints have changed', () => {
       deepEqual(document?.data, parse(text(endpoints)).data);
       const known = new Set(listOf(first));
       equal(listOf(document!).filter((each) => known.has(each)).length, same);
-      // The next reparse can use the places of this one.
+      // The next edit can use the positions that this one computed.
       const last = endpoints.with(-1, endpoint(999));
       const before = new Set(listOf(document!));
       document = await reparseDocument(document!, text(last), FILE);

@@ -15,7 +15,7 @@ const reader = definePlugin({
   places: [atEndpoint(nothing, () => ({ readsData: true, terminal: true, endpoint: (next) => next }))],
 });
 
-/** This component is further inside. */
+/** This component runs closer to the backend. */
 const inner = definePlugin({
   name: 'test/inner',
   description: 'Stands inside.',
@@ -178,7 +178,7 @@ describe('check, for components', () => {
       const extra = { 'qos/ratelimit/ruter': {}, 'qos/ratelimit/router': { max_rate: 1 } };
       equal((await result(onEndpoint(extra), 'NAMESPACE_UNKNOWN')).fix, undefined);
     });
-    it('suggests the component if only its family is missing', async () => {
+    it('suggests the component if only the first part of its name, such as qos/, is missing', async () => {
       const error = await result(backends([{ extra_config: { 'circuit-breaker': {} } }]), 'NAMESPACE_UNKNOWN');
       equal(error.hint, 'did you mean "qos/circuit-breaker"?');
     });

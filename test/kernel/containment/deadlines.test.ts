@@ -71,7 +71,7 @@ describe('a hook of a plugin from a file that holds a request past its deadline'
     ['around another hook', { endpoint: { endpoint: hanging, proxy: passing } }, 'endpoint'],
   ] as const satisfies readonly (readonly [string, Hooks, string])[]) {
     for (const on_error of ['refuse', 'skip']) {
-      it(`is logged with plugin, hook and endpoint, and counted: ${what}, ${on_error}`, async () => {
+      it(`is logged with plugin, hook and endpoint, and counted: ${what}, with on_error "${on_error}"`, async () => {
         await start(hooks as Hooks, { on_error });
         equal(await askAndHang(), 500);
         await until(() => lines.some((line) => line.includes(report(hook))));

@@ -99,7 +99,7 @@ describe('an internal error of the gateway', function () {
     ['socket', 500],
     ['finish', 200],
   ] as const) {
-    it(`aborts only the request that it belongs to: ${act}`, async () => {
+    it(`aborts only the request that it belongs to, if it is thrown in: ${act}`, async () => {
       await start();
       const other = ask('/slow');
       await until(() => held.length === 1);

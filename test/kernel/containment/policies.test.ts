@@ -26,7 +26,7 @@ const boom = (): never => {
   throw new TypeError('boom');
 };
 
-/** A wrap of the test around the rest of any pipeline. */
+/** A hook of the test around the rest of any pipeline. */
 const around =
   (hook: <R>(next: Step<R>, ...args: Parameters<Step<R>>) => Reply | Promise<Reply>): AnyWrap =>
   (next) =>
@@ -68,7 +68,7 @@ describe('policies for faults of plugins from files', () => {
       ['a backend whose data it shapes', { backend: { shape: boom } }],
       ['Koa middleware', { service: { middleware: boom } }],
     ] as const satisfies readonly (readonly [string, Hooks])[]) {
-      it(`leave the response as if the hook did not exist: ${what}`, async () => {
+      it(`leave the response as if the hook did not exist: a hook around ${what}`, async () => {
         await start(hooks as Hooks, { policy });
         const { statusCode, body } = await ask();
         deepEqual([statusCode, body, count()], [200, '{"a":1}', 1]);
@@ -142,7 +142,7 @@ describe('policies for faults of plugins from files', () => {
       equal(count(), 1);
     });
 
-    it('fail a request whose body the hook has taken', async () => {
+    it('fail a request whose body the hook has consumed', async () => {
       const take: AnyWrap = looksFirst((given) => {
         const request = given as { body: { take(): unknown } | null };
         request.body!.take();
@@ -192,7 +192,7 @@ describe('policies for faults of plugins from files', () => {
       fails = true;
     });
 
-    it('suspend a hook after the configured number of consecutive faults, which is then answered 503', async () => {
+    it('suspend a hook after the configured number of consecutive faults; requests that need it are then answered 503', async () => {
       await start(hooks, { policy: { suspend_after: 3 } });
       const events: object[] = [];
       gateway.events.subscribe({ types: ['plugin.*'] }, ({ type, data }) => events.push({ type, ...data }));
@@ -261,7 +261,7 @@ describe('policies for faults of plugins from files', () => {
     });
   });
 
-  it("do not apply to a plugin of the release, whose errors are the gateway's", async () => {
+  it("do not apply to a built-in plugin, whose errors are the gateway's", async () => {
     gateway = await startWith(
       [{ ...filePlugin(import.meta.url, { endpoint: { proxy: () => boom } }), source: undefined as never }],
       containedConfig(backend.url, { endpoint: {} }, { policy: { on_error: 'skip' } }),

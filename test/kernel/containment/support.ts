@@ -15,10 +15,10 @@ import { startWith } from '../../support/plugged.ts';
 
 const nothing = { type: 'object', properties: {} } as const;
 
-/** A wrap for any place. */
+/** A hook for any part of the pipeline. */
 export type AnyWrap = <R>(next: Step<R>) => Step<R>;
 
-/** Attachment of a plugin from a file. */
+/** Hooks of a plugin from a file. */
 export interface Hooks {
   readonly service?: AtService;
   readonly endpoint?: AtEndpoint;
@@ -41,7 +41,7 @@ export function filePlugin(file: string, hooks: Hooks, more: Partial<Plugin> = {
   };
 }
 
-/** A gateway with that plugin and what its log says. */
+/** A gateway with that plugin, and the lines of its log. */
 export interface Contained {
   readonly gateway: Operations;
   readonly lines: readonly string[];

@@ -16,7 +16,7 @@ import { rememberingSinks } from '../../support/gateway.ts';
 import { misbehaving, spin } from '../../support/misbehaving.ts';
 import { startWith } from '../../support/plugged.ts';
 
-/** Blocks the event loop inside the code that a plugin wraps. */
+/** A plugin that blocks the event loop within a hook of another plugin. */
 const holding = definePlugin({
   name: 'test/holding',
   description: 'Holds the event loop.',

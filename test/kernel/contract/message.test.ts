@@ -20,7 +20,7 @@ describe('a reply', () => {
     equal(Reply.data(null, false).complete, false);
   });
 
-  it('with bytes has their status and headers, and no completeness', () => {
+  it('with bytes has its own status and headers, and no completeness flag', () => {
     const headers = new HeaderBag(['X-A', '1']);
     const bytes = Buffer.from('a');
     const reply = Reply.raw(206, headers, bytes);
@@ -56,7 +56,7 @@ describe('a reply', () => {
     equal(Reply.failed(...errors).upstreamStatus, 503);
   });
 
-  it('that is a rejection has no completeness, and the given error', () => {
+  it('that is a rejection has no completeness flag, and the given error', () => {
     const error = new Failure('A_B', 'x');
     const headers = new HeaderBag(['X-A', '1']);
     const plain = refuse(401);
@@ -103,7 +103,7 @@ describe('a PipeRequest', () => {
     deepEqual([original.params['Id'], original.headers.get('x-a'), original.query.get('x')], ['1', '1', '1']);
   });
 
-  it('without parameters can be copied and given some', () => {
+  it('without parameters can be copied, and parameters can be added to the copy', () => {
     const original = new PipeRequest(makeRequest({}), {}, new Query(), new HeaderBag(), null);
     const copy = original.copy();
     copy.query.set('a', '1');
@@ -116,7 +116,7 @@ describe('a PipeRequest', () => {
 });
 
 describe('a request that no client has sent', () => {
-  it('requests / from no address by default', () => {
+  it('is for the path / and has no client address by default', () => {
     const { method, path, search, params, headers, ip, host, secure, body } = makeRequest({});
     deepEqual(
       [method, path, search, params, headers.list, ip, host, secure, body],

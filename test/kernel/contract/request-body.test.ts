@@ -7,14 +7,14 @@ import { PayloadTooLarge } from '../../../kernel/contract/internal.ts';
 const from = (...pieces: string[]) => Readable.from(pieces.map((piece) => Buffer.from(piece)));
 
 describe('the body of a request', () => {
-  it('with bytes has their length, and can be taken any number of times', () => {
+  it('with bytes has their length, and can be consumed any number of times', () => {
     const body = RequestBody.of('ä');
     equal(body.length, 2);
     deepEqual([String(body.take()), String(body.take()), String(body.bytes())], ['ä', 'ä', 'ä']);
     equal(RequestBody.of(Buffer.from('abc')).length, 3);
   });
 
-  it('that is a stream can be taken once', () => {
+  it('that is a stream can be consumed once', () => {
     const stream = from('a');
     const body = RequestBody.stream(stream, 1);
     equal(body.length, 1);
@@ -22,7 +22,7 @@ describe('the body of a request', () => {
     throws(() => body.take(), { code: 'BODY_CONSUMED' });
   });
 
-  it('that is a stream can be taken any number of times once its bytes were read', async () => {
+  it('that is a stream can be consumed any number of times once its bytes are in memory', async () => {
     const body = RequestBody.stream(from('a', 'b'), undefined);
     const [one, other] = await Promise.all([body.bytes(), body.bytes()]);
     equal(one, other);
@@ -31,20 +31,20 @@ describe('the body of a request', () => {
     equal(body.bytes(), one);
   });
 
-  it('that is a stream has no bytes after it was taken', async () => {
+  it('that is a stream has no bytes after it was consumed', async () => {
     const body = RequestBody.stream(from('a'), 1);
     body.take();
     await rejects(async () => body.bytes(), { code: 'BODY_CONSUMED' });
   });
 
-  describe('that a tap observes', () => {
+  describe('that an observer (tap) watches', () => {
     const tapped = (body: RequestBody): string[] => {
       const seen: string[] = [];
       body.tap((chunk) => seen.push(String(chunk)));
       return seen;
     };
 
-    it('shows its bytes once, as they are forwarded', async () => {
+    it('passes its bytes to the tap once, as they are forwarded', async () => {
       const body = RequestBody.stream(from('a', 'b'), 2);
       const [seen, other] = [tapped(body), tapped(body)];
       deepEqual(seen, []);
@@ -58,7 +58,7 @@ describe('the body of a request', () => {
       );
     });
 
-    it('shows its bytes once, regardless of how often they are read', async () => {
+    it('passes its bytes to the tap once, regardless of how often they are read', async () => {
       const body = RequestBody.stream(from('a', 'b'), undefined);
       const seen = tapped(body);
       await body.bytes();
@@ -67,7 +67,7 @@ describe('the body of a request', () => {
       deepEqual(seen, ['a', 'b']);
     });
 
-    it('shows bytes that have already arrived', () => deepEqual(tapped(RequestBody.of('abc')), ['abc']));
+    it('passes bytes that have already arrived to the tap', () => deepEqual(tapped(RequestBody.of('abc')), ['abc']));
 
     it('fails with its source, and cancels its source with its reader', async () => {
       const source = new Readable({ read() {} });

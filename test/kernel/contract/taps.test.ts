@@ -23,7 +23,7 @@ function readerOf(stream: ByteStream) {
   return reader;
 }
 
-describe('a tap on a ByteStream', () => {
+describe('a tap (an observer of bytes) on a ByteStream', () => {
   let notes: string[];
   beforeEach(() => {
     notes = [];

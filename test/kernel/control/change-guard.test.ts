@@ -160,7 +160,7 @@ describe('a guarded change', () => {
     deepEqual(lines, [`warning: the guard cannot evaluate revision 2: ${reason}`]);
   });
 
-  it('is no longer guarded when another change replaces it', async () => {
+  it('is no longer watched when another change replaces it', async () => {
     await apply(config(bad), guarded);
     await send(30);
     await apply(config(good, { name: 'mended' }));
@@ -214,15 +214,15 @@ describe('a guarded change', () => {
     });
   }
 
-  it('does not fail because of rejections by a rate limit', async () => {
+  it('is not rolled back because of rejections by a rate limit', async () => {
     await apply(config(good, {}, { 'qos/ratelimit/router': { max_rate: 1, capacity: 1 } }), guarded);
     deepEqual(await send(30), [200, 503]);
     timers.advance(MINUTE);
     equal((await ended).state, 'passed');
   });
 
-  describe('that serves already', () => {
-    it('is judged from its first request', async () => {
+  describe('whose configuration is already active', () => {
+    it('is evaluated from its first request on', async () => {
       await apply(config(bad));
       await send(30);
       timers.advance(MINUTE / 2);
@@ -233,7 +233,7 @@ describe('a guarded change', () => {
       deepEqual([state, watched], ['rolled-back', 2]);
     });
 
-    it('is judged from its first request even after minutes', async () => {
+    it('is evaluated from its first request on, even if that was minutes ago', async () => {
       await apply(config(bad));
       await send(15);
       timers.advance(4 * MINUTE);

@@ -58,7 +58,7 @@ describe('the steps of a change', () => {
   };
 
   describe('at startup', () => {
-    it('compare with no previous configuration', async () => {
+    it('do not compare the configuration with a previous one', async () => {
       equal(control.replaced, null);
       const { result, revision, previous, hash, attempt, changes } = await control.apply({ trigger: 'start' });
       deepEqual([result, revision, previous, hash, attempt], ['applied', 1, 0, '', 1]);
@@ -68,7 +68,7 @@ describe('the steps of a change', () => {
       ok(Math.abs(Date.now() - Date.parse(control.current.at)) < 60_000);
     });
 
-    it('accept no precondition, because nothing serves yet', async () => {
+    it('reject a precondition, because no configuration serves yet', async () => {
       await apply({ provided: () => void reported.push('asked') });
       deepEqual(reported, []);
     });
@@ -125,7 +125,7 @@ describe('the steps of a change', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('mark the control as busy until they are over', async () => {
+  it('report that a change is in progress until they are over', async () => {
     equal(control.busy, false);
     const applied = apply();
     equal(control.busy, true);
@@ -154,12 +154,12 @@ describe('the steps of a change', () => {
     equal(await control.hasDrifted(), false);
   });
 
-  it('leave the control idle after a failure', async () => {
+  it('report that no change is in progress after a failure', async () => {
     await rejects(apply({ source: { version: 3, nope: 1 } }));
     equal(control.busy, false);
   });
 
-  it('end when the control has closed, and no further change starts', async () => {
+  it('end when the gateway closes, and no further change starts', async () => {
     await apply();
     const held = holdChange(control);
     let ended = false;
@@ -233,11 +233,11 @@ describe('the steps of a change', () => {
     });
   });
 
-  describe('that participants run', () => {
+  describe('that other parts of the gateway (participants) run', () => {
     beforeEach(() => apply());
     const changed = (change: Partial<Change> = {}) => apply({ source: config('two'), ...change });
 
-    it('are all prepared before the swap and committed after it', async () => {
+    it('are all prepared before the new configuration is activated, and committed after it', async () => {
       control.participants.push(participant('one'), participant('two', undefined, { commit: () => ['[::]:1'] }));
       const { rebound, phases, warnings } = await changed({ participant: participant('own') });
       deepEqual(reported, [
@@ -279,7 +279,7 @@ describe('the steps of a change', () => {
       deepEqual(reported, ['own prepare', 'own abort']);
     });
 
-    it('are logged if they fail after the swap', async () => {
+    it('are logged if they fail after the activation', async () => {
       const { rebound, warnings, issues } = await apply({ participant: participant('own', 'commit') });
       deepEqual(
         issues.map(({ code, pointer, severity }) => ({ code, pointer, severity })),

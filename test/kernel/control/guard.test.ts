@@ -86,7 +86,7 @@ describe('the evaluation of a guarded change', () => {
   });
 });
 
-/** A guard of some endpoints, and its reports with their times. */
+/** A guard that monitors some endpoints, and its reports with their times. */
 function guarded(endpoints: () => readonly GuardedEndpoint[], options: Partial<GuardOptions> = {}) {
   const timers = handTimers();
   const said: string[] = [];

@@ -19,7 +19,7 @@ describe('streams of replaced configurations', () => {
     mock.reset();
   });
 
-  /** The streams of one endpoint, and the calls that they received. */
+  /** The open streams of one endpoint, and the method calls that they received. */
   function lease(count = 1): StreamLease & { streams: number; readonly notices: string[] } {
     const reported: string[] = [];
     return {

@@ -121,7 +121,7 @@ describe('the recorded history of revisions', () => {
     deepEqual([newest().files, newest().format], [[], 'yaml']);
   });
 
-  it('omits changes that are unrecorded, dry runs or unchanged', async () => {
+  it('omits changes that need not be recorded, change nothing or are dry runs', async () => {
     await apply({ source: new ConfigText(text('two'), 'json'), recorded: false });
     await apply({ source: new ConfigText(text('three'), 'json'), dryRun: true });
     await apply({ source: new ConfigText(text('two'), 'json') });

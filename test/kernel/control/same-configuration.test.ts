@@ -60,7 +60,7 @@ describe('a configuration counts as equal to the active one', () => {
     equal(hasSameFiles(serving, new ReadFiles()), false);
   });
 
-  it('by file contents that were read already', async () => {
+  it('without reading files again whose contents are already known', async () => {
     await writeFile(path, 'two');
     equal(hasSameFiles(serving, new ReadFiles([[path, Buffer.from('one')]])), true);
   });

@@ -157,7 +157,7 @@ describe('secrets from stores', () => {
     equal(sinks.lines.filter((line) => line.includes('acme:kv/x is not available: the store is sealed')).length, 1);
   });
 
-  it('prevent a start that fails, with the place of the reference', async () => {
+  it('that cannot be fetched prevent a start, with the place of the reference', async () => {
     store.failure = new Error('connection refused');
     const text = new ConfigText(JSON.stringify(config('${acme:kv/x#token}'), null, 2), 'json');
     await rejects(start(text), (error: Error & { issues: { code: string; line: number; message: string }[] }) => {
@@ -357,7 +357,7 @@ describe('secrets from stores', () => {
     ['a field that is null', { b: null }, '${acme:s#b}', 'the field is null'],
     ['a value that is too long', 'x'.repeat(65_537), '${acme:s}', 'the value is longer than 65536 characters'],
   ] as const) {
-    it(`reject ${title}`, async () => {
+    it(`are rejected with an error: ${title}`, async () => {
       store.set('s', content as never);
       await rejects(start(config(reference)), (error: Error) => error.message.includes(message));
     });

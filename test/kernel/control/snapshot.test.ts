@@ -59,7 +59,7 @@ describe('a snapshot of a configuration', () => {
     ['version: 3\n', 'yaml'],
     ['version = 3\n', 'toml'],
   ] as const) {
-    it(`of a text as ${format} has the name of such a file`, async () => {
+    it(`of a text in ${format} has a file name with that extension`, async () => {
       const source = new ConfigText(text, format);
       const snapshot = await readSnapshot(source, note);
       deepEqual(

@@ -106,7 +106,7 @@ describe('decoding a backend response', () => {
     deepEqual((await leaving).errors, [['CALL_CANCELLED', 'context canceled']]);
   });
 
-  it('applies the shape, and is complete unless the result is null', async () => {
+  it('applies the shaping settings, and marks the reply as complete unless the result is null', async () => {
     const shape = (data: object) => ({ shaped: data as never });
     const { reply } = await read(respond(Buffer.from('{}')), { shape });
     deepEqual([reply.data, reply.complete], [{ shaped: {} }, true]);

@@ -4,7 +4,7 @@ import type { Gateway } from '../../../kernel/index.ts';
 import { json, rememberingSinks, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { type Acts, startPlugged } from '../../support/plugged.ts';
 
-/** A wrap that never calls what it wraps. */
+/** A hook that never calls the step behind it. */
 type Ends = () => Step<unknown>;
 
 const throws: Ends = () => () => {
@@ -131,24 +131,24 @@ describe('a pipeline stage that throws or rejects', () => {
     equal(response.headers['content-type'], 'text/plain; charset=utf-8');
   });
 
-  it('of a single backend passes its rejection to the client', async () => {
+  it('passes the rejection of a single backend to the client', async () => {
     const response = await ask(null, ['refuses']);
     deepEqual([response.statusCode, response.body, response.headers['retry-after']], [429, '', '7']);
   });
 
-  it('of one of several backends leaves the data of the others', async () => {
+  it('leaves the data of the other backends if one of them is rejected', async () => {
     const response = await ask(null, ['refuses', null]);
     deepEqual([response.statusCode, response.body, response.headers['x-gateway-completed']], [200, '{"a":1}', 'false']);
     equal(response.headers['cache-control'], undefined);
     ok(lines.some((line) => line.includes('ERROR: [ENDPOINT: /x] Error #0: refused with status 429')));
   });
 
-  it('of all backends is answered 500, with all reasons under return_error_msg', async () => {
+  it('is answered 500 if all backends are rejected, with all reasons under return_error_msg', async () => {
     const response = await ask(null, ['refuses', 'refuses with a reason'], { return_error_msg: true });
     deepEqual([response.statusCode, response.body], [500, 'refused with status 429\nnot for you']);
   });
 
-  it('by skipping all backends is answered 200 with empty, incomplete data', async () => {
+  it('is answered 200 with empty, incomplete data if it skips all backends', async () => {
     const response = await ask(null, ['skips', 'skips']);
     deepEqual([response.statusCode, response.body, response.headers['x-gateway-completed']], [200, '{}', 'false']);
     await gateway?.close();
@@ -156,7 +156,7 @@ describe('a pipeline stage that throws or rejects', () => {
     deepEqual([single.statusCode, single.body, single.headers['x-gateway-completed']], [200, '{}', 'false']);
   });
 
-  it('by skipping one backend leaves a complete response', async () => {
+  it('leaves a complete response if it skips one backend', async () => {
     const response = await ask(null, ['skips', null]);
     deepEqual([response.body, response.headers['x-gateway-completed']], ['{"a":1}', 'true']);
   });

@@ -8,8 +8,8 @@ import { pipeRequest } from './requests.ts';
 type Folding = typeof fold<PipeRequest>;
 
 for (const [name, folded] of [
-  ['folded', fold],
-  ['folded so that each always gets a reply', foldSettled],
+  ['combined into one step', fold],
+  ['combined so that each always gets a reply', foldSettled],
 ] as readonly (readonly [string, Folding])[]) {
   describe(`hooks ${name}`, () => {
     const seen: string[] = [];

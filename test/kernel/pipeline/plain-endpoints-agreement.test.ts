@@ -164,7 +164,7 @@ describe('endpoints that share their pipeline', function () {
   after(() => backend.close());
 
   for (const seed of [1, 2, 3]) {
-    it(`respond like endpoints with separate pipelines: configuration ${seed}`, async () => {
+    it(`respond like endpoints with separate pipelines: generated configuration ${seed}`, async () => {
       const chance = chanceFrom(seed);
       const document = {
         host: [backend.url],

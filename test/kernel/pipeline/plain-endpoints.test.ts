@@ -180,7 +180,7 @@ describe('equal endpoints without components, which share their pipeline', () =>
     equal(plainRoutes(gateway).length, 0);
   });
 
-  describe('with an observed protocol', () => {
+  describe('with a protocol that counts its attachments', () => {
     const opened: string[] = [];
     const closed: string[] = [];
     let attached = 0;
@@ -221,7 +221,7 @@ describe('equal endpoints without components, which share their pipeline', () =>
       closed.length = 0;
     });
 
-    it('share the attachments of the second one', async () => {
+    it('share the attachments of the second endpoint', async () => {
       gateway = await open(true, config(at('/a'), at('/b'), at('/c'), at('/d'), at('/e', 'http://b.test')));
       equal(attached, 3);
       equal((await gateway.inject('/d')).body, '{"of":"http://a.test"}');

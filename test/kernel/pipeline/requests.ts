@@ -1,6 +1,6 @@
 import { Call, HeaderBag, makeRequest, PipeRequest, Query, type RequestBody } from '#contract';
 
-/** A request as in the backend phase, for tests of single stages. */
+/** A request as backends receive it, for tests of single steps of the pipeline. */
 export function pipeRequest(body: RequestBody | null = null): PipeRequest {
   const query = new Query();
   const headers = new HeaderBag();

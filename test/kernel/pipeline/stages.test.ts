@@ -5,7 +5,7 @@ import { type Stage, stagesAround, stagesOfBackend } from '../../../kernel/pipel
 const item = <A>(name: string, at: A) => ({ plugin: { name } as Plugin, at });
 const shown = (stages: readonly Stage[]): string[] => stages.map(({ as, namespace }) => `${as} ${namespace}`);
 
-/** Any part of an attachment. */
+/** Any set of hooks. */
 const section = {} as never;
 
 describe('the stages of an endpoint, in order', () => {

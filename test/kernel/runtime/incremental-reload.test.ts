@@ -60,7 +60,7 @@ describe('a configuration that reuses its unchanged parts', function () {
 
   const script = (version: number) => `function mark(request) request:headers('X-Script', 'version ${version}') end`;
 
-  /** Plugins from files take much of the time. */
+  /** Plugins from files make the test slow. */
   let withPlugins = true;
   /** Components that are always configured at the root. */
   let always: Readonly<Record<string, unknown>> = {};
@@ -96,7 +96,7 @@ describe('a configuration that reuses its unchanged parts', function () {
     ...(always['auth/api-keys'] ? observed(random) : []),
   ];
 
-  /** Offers of endpoints from which components at the root can read values. */
+  /** Values that endpoints offer to components at the root. */
   const observed = (random: (below: number) => number): readonly (() => Record<string, unknown>)[] => [
     () => ({ extra_config: { 'auth/api-keys': { roles: ['user'] } } }),
     () => ({
@@ -153,7 +153,7 @@ describe('a configuration that reuses its unchanged parts', function () {
       const headers = { origin: 'http://0.test', 'x-a': 'b', authorization: 'Bearer secret' };
       const { statusCode, headers: given, body } = await gateway.inject({ url, headers });
       const { date: _date, ...rest } = given;
-      // A change of the order only is not reported.
+      // A change of the order alone is not reported.
       replies.push([url, statusCode, rest, url === '/api' ? body.split('\n').sort() : body]);
     }
     const { hash, warnings } = gateway.status;

@@ -214,7 +214,7 @@ function watchedInodes(): number {
     try {
       count += readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8').split('inotify wd:').length - 1;
     } catch {
-      // Ignored: the descriptor that the listing itself used no longer exists.
+      // Ignored: the descriptor that was used to list the directory no longer exists.
     }
   }
   return count;

@@ -17,7 +17,7 @@ import { startWith } from '../../support/plugged.ts';
 
 const open = { type: 'object', properties: {} } as const;
 
-/** Two independent components that provide the same part. */
+/** Two independent components that implement the same part of the pipeline. */
 function rivals(section: { service?: AtService; endpoint?: AtEndpoint; backend?: AtBackend }) {
   return ['test/first', 'test/second'].map((name) =>
     definePlugin({

@@ -34,7 +34,7 @@ describe('a gateway used as a library', () => {
     endpoints: [{ endpoint: '/x', extra_config: { 'acme/stamp': config }, backend: [{ url_pattern: '/' }] }],
   });
 
-  it('accepts plugins in addition to those of the release', async () => {
+  it('accepts plugins in addition to the built-in ones', async () => {
     gateway = await createGateway(stamped({ text: 'hi' }), { ...options, plugins: [stamp] });
     equal((await gateway.inject('/x')).headers['x-stamp'], 'hi');
   });

@@ -143,7 +143,7 @@ describe('metrics of a component', () => {
   });
 });
 
-/** Backend of the connection, set by the same plugin around each backend. */
+/** Name of the span that a plugin has set around the backend of a connection. */
 const spanSlot = defineSlot<string>('test span');
 
 describe('an observer of connections to backends', () => {

@@ -45,7 +45,7 @@ const allowed = definePlugin({
   places: [atEndpoint(text, ({ config }) => ({ offers: [offer(checksPort, (token) => token === config.allow)] }))],
 });
 
-describe('offers of one plugin to another', () => {
+describe('values that one plugin offers to another', () => {
   let backend: TestBackend;
   let gateway: Gateway | undefined;
 
@@ -63,7 +63,7 @@ describe('offers of one plugin to another', () => {
   const statusOf = async (path: string, token: string) =>
     (await gateway!.inject({ url: path, headers: { 'x-token': token } })).statusCode;
 
-  it('are taken from the endpoint and the service, in any order of declaration', async () => {
+  it('are available from the endpoint and the service, in any order of declaration', async () => {
     gateway = await startWith([validator, notBlank, allowed], {
       extra_config: { 'test/not-blank': {} },
       endpoints: [
@@ -95,7 +95,7 @@ describe('offers of one plugin to another', () => {
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('must be declared by the plugin that takes them', async () => {
+  it('must be declared by the plugin that uses them', async () => {
     const careless = definePlugin({ ...validator, takes: [] });
     await rejects(openHarness(careless, 'endpoint', {}), /must list the port "test checks" in "takes"/);
   });
@@ -108,7 +108,7 @@ describe('offers of one plugin to another', () => {
     );
   });
 
-  it('are null if no plugin offers', async () => {
+  it('are null if no plugin offers any', async () => {
     const seen: unknown[] = [];
     const asking = definePlugin({
       name: 'test/asking',

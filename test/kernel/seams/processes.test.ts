@@ -259,7 +259,7 @@ describe('a value mirrored in every process', () => {
     snapshot: (value) => [...value],
   };
 
-  /** An owner and workers whose messages arrive in order. */
+  /** A process that owns values, and workers that hold copies, between which messages arrive in order. */
   function processes(): { owner: Mirrors; worker(): Mirrors } {
     const owner = new Mirrors();
     const workers: Mirrors[] = [];

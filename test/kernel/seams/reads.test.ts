@@ -12,12 +12,12 @@ import { openHarness, silentSinks } from '../../../kernel/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { underUnrelatedChanges } from '../../support/unrelated-changes.ts';
 
-/** Values of all backends: read once, and recorded for each. */
+/** Values of the configuration that are read once for all backends, and recorded for each. */
 const authority = 'test/corpus/files/shop.pem';
 
 const words = definePort<string>('test words');
 
-/** A component that uses each service of its site once. */
+/** A component that calls each function of its site once. */
 const greeting = definePlugin({
   name: 'test/greeting',
   description: 'Greets with what a file says.',
@@ -46,7 +46,7 @@ const careless = definePlugin({
   ],
 });
 
-describe('the recorded reads of a component', () => {
+describe('the recorded settings, files and services that a component reads', () => {
   let folder: string;
   let file: string;
 
@@ -134,7 +134,7 @@ describe('the recorded reads of a component', () => {
     deepEqual(after, before);
   });
 
-  it('are incomplete if a component uses state outside of its site', async () => {
+  it('are incomplete if a component uses state outside of the object that it is attached with', async () => {
     let made = 0;
     const counting = definePlugin({
       name: 'test/counting',

@@ -247,7 +247,7 @@ describe('a connection that switches to another protocol through a component', (
     });
   });
 
-  it('and accepts further requests if the client requested an unsupported protocol', async () => {
+  it('stays on HTTP and accepts further requests if the client requested an unsupported protocol', async () => {
     await start();
     const other = head('/plain').replace('Upgrade: shout', 'Upgrade: whisper');
     const client = await open(other);

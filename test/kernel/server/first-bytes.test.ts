@@ -7,11 +7,11 @@ const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(res
 
 describe('the first bytes of a connection', () => {
   let socket: Duplex;
-  /** The bytes on which the decision was based. */
+  /** The bytes that had arrived at each attempt to decide. */
   let looks: string[];
   let dones: number;
 
-  /** Decides as soon as there are three bytes. */
+  /** Reads until at least three bytes have arrived. */
   const read = (waitMs = 0): void => {
     socket = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
     looks = [];

@@ -95,7 +95,7 @@ describe('a HEAD request', () => {
     await once(session, 'close');
   });
 
-  it('is listed in Allow where GET is', async () => {
+  it('is listed in the Allow header of paths that list GET', async () => {
     await start({ auto_options: true });
     equal((await ask(port, 'DELETE /x')).headers.allow, 'GET, HEAD');
     equal((await ask(port, 'OPTIONS /x')).headers.allow, 'GET, HEAD');

@@ -50,7 +50,7 @@ describe('an HTTP/2 connection whose requests are not read', () => {
   /** A PING is answered after the data that was sent before it. */
   const ping = () => new Promise((resolve) => session.ping(resolve));
 
-  it('receives one window of each body, and no more', async () => {
+  it('receives one flow-control window of each body, and no more', async () => {
     const count = 12;
     for (let request = 0; request < count; request++) void upload(2 * WINDOW_BYTES).catch(() => {});
     await until(() => accepted !== undefined && accepted.bytesRead >= count * WINDOW_BYTES);

@@ -54,7 +54,7 @@ describe('undocumented features of Node.js and Koa that the gateway uses', () =>
     server.close();
   });
 
-  it('a connection knows that its client has reset it, even if nothing is read', async () => {
+  it('let a connection know that its client has reset it, even if nothing is read', async () => {
     let accepted: Socket | undefined;
     const port = await portTo((socket) => {
       accepted = socket.on('error', () => {}).pause();
@@ -68,7 +68,7 @@ describe('undocumented features of Node.js and Koa that the gateway uses', () =>
     equal(isDisconnected(accepted!), true);
   });
 
-  it('a connection of a Unix socket is not considered lost while it is open', async () => {
+  it('do not consider a connection of a Unix socket lost while it is open', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-internals-'));
     const path = join(folder, 'a.sock');
     const accepted = Promise.withResolvers<Socket>();

@@ -20,7 +20,7 @@ describe('the listener of a port', () => {
   let listener: Listener | null = null;
   /** Received requests that wait for their responses. */
   let served: { readonly message: IncomingMessage; readonly response: ServerResponse }[];
-  /** The statuses with which exchanges were aborted. */
+  /** The statuses with which requests were aborted. */
   let abandoned: number[];
   let arrived: () => void;
   const clients: RawClient[] = [];
@@ -158,7 +158,7 @@ describe('the listener of a port', () => {
       deepEqual([await ended(), await idle.ended(), abandoned], ['', '', [503]]);
     });
 
-    it('closes each connection after its pending response, and keeps the rest open if that is revoked', async () => {
+    it('closes each connection after its pending response, and keeps the remaining ones open if the order is revoked', async () => {
       await open();
       const waiting = await client(get('/1'));
       await serving(1);
@@ -179,7 +179,7 @@ describe('the listener of a port', () => {
     });
   });
 
-  it('recognizes PUT as HTTP/1 regardless of chunks, even with HTTP/2 enabled', async () => {
+  it('recognizes a PUT request as HTTP/1 regardless of how its bytes are split, even with HTTP/2 enabled', async () => {
     await open({ use_h2c: true });
     const { socket } = await client('P');
     socket.setNoDelay(true);

@@ -167,7 +167,7 @@ describe('a gateway process', () => {
   });
 });
 
-/** No further connection is accepted. */
+/** Asserts that a port accepts no more connections. */
 async function rejected(port: number): Promise<void> {
   try {
     const client = await openRaw(port);

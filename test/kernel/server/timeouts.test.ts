@@ -82,7 +82,7 @@ describe('the timeouts of the port', () => {
     await start({ read_timeout: '50ms', idle_timeout: '60s' });
     const slow = await reach(held.promise);
     const response = await held.promise;
-    // When a silent connection has been ended, the slow one has been checked, too.
+    // Once the gateway has ended a silent connection, it has also checked the slow one.
     await (await openRaw(port)).ended();
     response.end('{"late":true}');
     await slow.until((received) => received.includes('"late":true'));

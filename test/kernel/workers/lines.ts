@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { deserialize, serialize } from 'node:v8';
 import { Channel, type Handlers } from '../../../kernel/workers/channel.ts';
 
-/** One end of a message channel between two processes that are simulated in this one. */
+/** One end of a message channel between a primary process and a worker, both of which are simulated in this process. */
 export class TestLine extends EventEmitter {
   /** Messages sent from this end. */
   readonly sent: unknown[] = [];
@@ -62,7 +62,7 @@ export class TestProcess extends TestLine {
   }
 }
 
-/** Waits for a condition by turns of the event loop, for tests that hold the timers. */
+/** Waits for a condition by yielding to the event loop, for tests that hold the timers. */
 export async function turnsUntil(isSo: () => boolean): Promise<void> {
   for (let turns = 0; !isSo(); turns++) {
     if (turns === 2000) throw new Error(`not so: ${isSo}`);

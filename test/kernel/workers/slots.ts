@@ -69,7 +69,7 @@ export class SlotHarness {
     return this.last.orders.map(([name]) => name);
   }
 
-  /** Changes responses, also of a running process. */
+  /** Changes the responses of the next process and of a running one. */
   answer(more: Handlers): void {
     Object.assign(this.answers, more);
   }

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../kernel/contract/internal.ts';
 import { arrival, turnsUntil } from './lines.ts';
 import { order, SlotHarness } from './slots.ts';
 
-describe('a worker slot during a change', () => {
+describe('a worker slot (which holds one worker process) during a change', () => {
   let harness: SlotHarness;
 
   beforeEach(() => {

@@ -9,7 +9,7 @@ import { boundInArguments } from '../../../kernel/workers/young-generation.ts';
 const run = promisify(execFile);
 const MIB = 2 ** 20;
 
-/** Size of the space for new objects in a process that keeps all its objects, in bytes. */
+/** Size that the space for new objects reaches in a process that keeps all its objects, in bytes. */
 async function largestRoom(...args: readonly string[]): Promise<number> {
   const program = `
     import { setImmediate } from 'node:timers/promises';

@@ -9,7 +9,7 @@ const PORT = 8090;
 describe('a backend behind a proxy, with the port of the admin API,', () => {
   afterEach(() => mock.timers.reset());
 
-  /** Sends calls that are checked before they leave. @returns the error code of each, null for one that is sent. */
+  /** Sends calls whose destination is checked first. @returns the error code of each call; null for a call that is sent. */
   function sending(resolve: Resolve) {
     const denied = new DeniedAddresses();
     denied.deny({ address: '127.0.0.1', port: PORT });

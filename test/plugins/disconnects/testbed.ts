@@ -34,7 +34,7 @@ export class DisconnectTestbed {
     this.forget();
   }
 
-  /** Drops the lines logged so far, such as findings about the configuration. */
+  /** Drops the lines logged so far, such as warnings about the configuration. */
   forget(): void {
     this.#sinks.lines.length = 0;
   }
@@ -76,7 +76,7 @@ export class DisconnectTestbed {
     return this.#gateway!.inject({ method, url: '/a', headers, payload } as never);
   }
 
-  /** Asserts that no error of the other side was counted or logged. */
+  /** Asserts that no error of a server or a broker was counted or logged. */
   blamesNobody(): void {
     const { published } = partsOf(this.#gateway!).generations.current.runtime.compiled;
     const lines = this.#sinks.lines.filter((line) => / (?:ERROR|CRITICAL|WARNING)/.test(line));

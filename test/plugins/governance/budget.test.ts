@@ -245,7 +245,7 @@ for (const place of ['Redis', 'memory'] as const) {
       deepEqual([remaining(headers), (await spend(gateway)).statusCode], [0, 429]);
     });
 
-    it('never grant more than the limit after the counters are lost between reservation and settlement', async () => {
+    it('never grant more than the limit after the counters are lost between the reservation and the count of the actual usage', async () => {
       const gateway = await serve(1000);
       respond = async (seen, response) => {
         await redis?.command('FLUSHALL');
@@ -264,7 +264,7 @@ for (const place of ['Redis', 'memory'] as const) {
       deepEqual([(await spend(gateway)).statusCode, (await spend(gateway)).statusCode], [200, 429]);
     });
 
-    it('settle in the window of the reservation', async () => {
+    it('count the actual usage in the window of the reservation', async () => {
       const gateway = await serve(1000, {}, {}, {}, 'minute');
       respond = (seen, response) => {
         mock.timers.setTime(NOON + 61_000);
@@ -331,7 +331,7 @@ describe('counters of quotas in memory', () => {
     deepEqual([counters.size, counters.has('new')], [2, true]);
   });
 
-  it('take back no reservation that they have lost', () => {
+  it('do not subtract a reservation that they have lost', () => {
     const counters = new Map();
     const settle = (used: number, reserved: number) =>
       countIn(counters, ['a'], ['settle', String(used), '1000', '60000', String(reserved)], 0);

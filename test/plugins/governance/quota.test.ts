@@ -250,7 +250,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     );
   });
 
-  it('identifies callers by address and path parameter, and keeps crafted names apart', async () => {
+  it('identifies callers by address and path parameter, and distinguishes crafted names', async () => {
     const tiers = [
       { rule_name: 'free', tier_value: 'ip', strategy: 'ip' },
       { rule_name: 'free', tier_value_as: '*', strategy: 'param', key: 'id' },

@@ -100,7 +100,7 @@ describe('the grpc catalog', () => {
     );
   });
 
-  it('keeps different files with the same name apart', async () => {
+  it('distinguishes different files with the same name', async () => {
     const set = read();
     const other = { ...set.file.at(-1)!, package: 'other', service: [], messageType: [], enumType: [], dependency: [] };
     deepEqual(await reported([SHOP, write('other.pb', { file: [other] as never })]), []);

@@ -137,7 +137,7 @@ describe('an HTTP client module', () => {
         let got = '';
         response.setEncoding('utf8').on('data', (chunk) => {
           got += chunk;
-          // The rest is sent only after the beginning has arrived.
+          // The rest of the body is sent only after its beginning has arrived.
           if (got === 'first ') goOn();
         });
         response.on('end', () => resolve(got));

@@ -6,7 +6,7 @@ import { type ModuleElement, refusalsOf, startModules } from '../../support/modu
 // biome-ignore lint/suspicious/noExplicitAny: what handlers get is not typed in JavaScript
 type Loose = any;
 
-/** A modifier and a middleware that add a header with the sign of their settings. */
+/** A modifier and a middleware that add a header with the text `sign` of their settings. */
 const modifier = (name: string): ModuleElement => ({
   name,
   requestModifier: (config: Loose) => (request: Loose) => {

@@ -36,15 +36,19 @@ describe('the static setting of proxy', () => {
     deepEqual(reply.data, { o: { y: 2 } });
   });
 
+  const complete = { 'complete data': whole, 'empty data': empty };
+  const detailsOnly = { 'incomplete data with the details of an error': detailed };
+  const absent = { 'no data': nothing };
+  const failures = { 'incomplete data with an error': partial, 'a failure': down, 'a rejection': refused };
   const cases: Record<string, { applies: Record<string, Make>; doesNot: Record<string, Make> }> = {
-    always: { applies: { whole, empty, partial, detailed, down, nothing, refused }, doesNot: {} },
-    success: { applies: { whole, empty, detailed, nothing }, doesNot: { partial, down, refused } },
-    complete: { applies: { whole, empty }, doesNot: { partial, detailed, down, nothing, refused } },
-    errored: { applies: { partial, down, refused }, doesNot: { whole, empty, detailed, nothing } },
-    incomplete: { applies: { partial, detailed, down, nothing, refused }, doesNot: { whole, empty } },
+    always: { applies: { ...complete, ...detailsOnly, ...absent, ...failures }, doesNot: {} },
+    success: { applies: { ...complete, ...detailsOnly, ...absent }, doesNot: failures },
+    complete: { applies: complete, doesNot: { ...detailsOnly, ...absent, ...failures } },
+    errored: { applies: failures, doesNot: { ...complete, ...detailsOnly, ...absent } },
+    incomplete: { applies: { ...detailsOnly, ...absent, ...failures }, doesNot: complete },
   };
   for (const [strategy, { applies, doesNot }] of Object.entries(cases)) {
-    it(`${strategy} adds the data to: ${Object.keys(applies).join(', ')}; not to: ${Object.keys(doesNot).join(', ') || '-'}`, async () => {
+    it(`with the strategy "${strategy}" adds the data to ${Object.keys(applies).join(', ')}, but not to ${Object.keys(doesNot).join(', ') || 'other responses'}`, async () => {
       for (const [name, next] of Object.entries(applies)) equal((await send(strategy, next)).data?.['a'], 9, name);
       for (const [name, next] of Object.entries(doesNot)) {
         deepEqual((await send(strategy, next)).data, next().data, name);
@@ -105,7 +109,7 @@ describe('the static setting of proxy', () => {
     deepEqual(reply.data, { n: 1, m: 2 });
   });
 
-  it('reads data', async () => {
+  it('declares that it reads the decoded data', async () => {
     equal((await harness('always')).attached.readsData, true);
   });
 
@@ -127,7 +131,7 @@ describe('the static setting of proxy', () => {
     equal(await refused({ data: [], strategy: 'always' }), 1);
   });
 
-  it('never shares its configuration', async () => {
+  it('returns a copy of its data, which later components can modify', async () => {
     const gate = await harness('always', { o: {} }, empty);
     const { data } = await gate.send('GET /');
     equal(Object.isFrozen(data!['o']), false);

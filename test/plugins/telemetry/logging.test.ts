@@ -413,7 +413,7 @@ describe('the backend log of telemetry/logging', () => {
     );
   });
 
-  it('prints the marker as the status of a failed call', async () => {
+  it('prints the marker for missing values as the status of a failed call', async () => {
     const failed = Reply.failed(new BackendError('BACKEND_DIAL', 'refused'));
     deepEqual(await backendLines({ custom_format: '%{statusCode} %{error}\n' }, failed), ['- refused\n']);
     deepEqual(await backendLines({ custom_format: '%{statusCode}\n', no_value: '?' }, failed), ['?\n']);

@@ -274,7 +274,7 @@ describe('a sample of values', () => {
     ok(summary['99-percentile']! > 95_000);
   });
 
-  it('is summarized as recorded', () => {
+  it('is summarized from the recorded values', () => {
     const sample = new Sample();
     for (const value of [4, 1, 3, 2]) sample.add(value);
     const summary = summaryOf(sample);

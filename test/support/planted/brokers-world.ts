@@ -175,7 +175,7 @@ export async function makeWorld(write: (line: string) => void): Promise<World> {
 
 interface Broker {
   readonly port: number;
-  /** Each delivers a message, by connection. */
+  /** Functions that deliver a message to a consumer, by its connection. */
   readonly consumers: ReadonlyMap<Socket, () => void>;
   /** Closes all connections. */
   drop(): void;

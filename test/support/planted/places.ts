@@ -3,17 +3,17 @@
  */
 const places: Readonly<Record<string, readonly string[]>> = {
   'admin/': ['admin'],
-  // Accepts connections: each is an owner from its first event on.
+  // Accepts connections: from its first event on, each connection is the owner of its handlers.
   'admin/server/socket-listener.ts': ['admin', 'process'],
   'kernel/containment/': ['process'],
   'kernel/cases/': ['process'],
   'kernel/containment/watchdog': ['plugin watchdog'],
   'kernel/contract/': ['request', 'client connection', 'backend connection', 'component'],
   'kernel/control/': ['change', 'process'],
-  // The outputs of the process have no owner, those of a component belong to it.
+  // The outputs of the process have no owner; those of a component belong to the component.
   'kernel/inspect/': ['admin', 'process'],
   'kernel/logging/': ['component', 'process'],
-  // It handles the HTTP/2 clients of all code in the process, also of code without an owner.
+  // This code handles the HTTP/2 clients of all code in the process, also of code without an owner.
   'kernel/net/': ['client connection', 'backend connection', 'request', 'process'],
   'kernel/pipeline/': ['request', 'client connection', 'message'],
   'kernel/registry/': ['change'],
@@ -23,7 +23,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'kernel/runtime/watch/': ['file watcher', 'admin'],
   'kernel/runtime/build/warm-up.ts': ['change'],
   'kernel/server/': ['client connection', 'request'],
-  // Accepts connections: each is an owner from its first event on.
+  // Accepts connections: from its first event on, each connection is the owner of its handlers.
   'kernel/server/port/protocols.ts': ['client connection', 'process'],
   // Looks at all connections of the port.
   'kernel/server/http1/server.ts': ['client connection', 'request', 'process'],

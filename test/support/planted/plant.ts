@@ -33,15 +33,15 @@ const queues: ReadonlySet<string> = new Set([
   'kernel/contract/end-of-turn.ts',
   'kernel/values/yield-scheduler.ts',
   'kernel/logging/sink.ts',
-  // Runs before the handler of Node.js that it completes.
+  // The handler in this file runs before the handler of Node.js, whose work it completes.
   'kernel/workers/handovers.ts',
-  // A pause, whose handler only settles a promise.
+  // A pause, whose handler only resolves a promise.
   'plugins/shared/retries/backoff.ts',
 ]);
 
 const root = new URL('../../../', import.meta.url).href;
 
-/** Parts of Node.js through which a handler passes on its way to the emitter. */
+/** Modules of Node.js through which a handler is registered at an emitter. */
 const passing = /^node:(?:events|internal\/streams\/|net|_tls_wrap|timers)/;
 
 /** The place in the gateway's code that registers a handler; null if a package or Node.js registers it. */

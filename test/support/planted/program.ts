@@ -17,7 +17,7 @@ export interface Outcome {
   readonly logged: string | null;
   /** Status of a request on another connection. */
   readonly other: number;
-  /** Error of the step after the fault; null if it works. */
+  /** Error of the step when it is repeated after the fault; null if the step works. */
   readonly broken: string | null;
 }
 

@@ -9,7 +9,7 @@ export interface World {
   readonly rooms?: readonly string[];
   /** Steps. Each uses a part of the gateway, and throws if that does not work. */
   readonly steps: Readonly<Record<string, () => Promise<unknown>>>;
-  /** Checks, by the names of steps, that the things that a step interrupts work again. Default: the step itself. */
+  /** Checks, by the names of steps, that everything works again after a fault in the step. Default: the step itself. */
   readonly works?: Readonly<Record<string, () => Promise<unknown>>>;
   /** Whether the request for `/held` has reached its backend. */
   isHeld(): boolean;

@@ -56,7 +56,7 @@ describe('sluice test', () => {
     match(out, /^0 passed, 1 failed in/m);
   });
 
-  it('answers with sequences, failures and delays', async () => {
+  it('answers requests to mocked servers with sequences of responses, failures and delays', async () => {
     const flaky = {
       url: '/v1/*',
       responses: [{ failure: 'refused' }, { status: 404 }, { body: { id: 3 }, delay: '5ms' }],
@@ -83,7 +83,7 @@ describe('sluice test', () => {
     equal((await run(one, other)).code, 0);
   });
 
-  it('answers with the responses of recordings, in order', async () => {
+  it('answers requests to mocked servers with recorded responses, in order', async () => {
     const url = 'http://users:8000/v1/1';
     const headers = [
       { name: 'Content-Type', value: 'application/json' },
@@ -239,7 +239,7 @@ describe('sluice test', () => {
     match(out, /^2 passed/m);
   });
 
-  it('writes the responses of today with --update, and keeps comments', async () => {
+  it('writes the current responses as expectations with --update, and keeps comments', async () => {
     const lines = [
       '# The users',
       'backends:',
@@ -380,7 +380,7 @@ describe('sluice test', () => {
     equal(validate({ ...spec, outs: {} }), false);
   });
 
-  it('demands tests', async () => {
+  it('fails if a folder contains no tests', async () => {
     mkdirSync(folder.path('empty'));
     const { code, err } = await run(folder.path('empty'));
     equal(code, 1);

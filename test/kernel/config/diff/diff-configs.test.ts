@@ -92,7 +92,7 @@ describe('the difference between two configurations', () => {
       ]);
     });
 
-    it('omits the decoding of the backend if an output changes to or from a stream', () => {
+    it('omits the decoding of backends, which changes when an output becomes a stream or is no longer one', () => {
       deepEqual(pointers(diff(withOutput('json'), withOutput('sse'))), ['/endpoints/0/output_encoding']);
       deepEqual(pointers(diff(withOutput('ndjson'), withOutput('json'))), ['/endpoints/0/output_encoding']);
     });
@@ -195,7 +195,7 @@ describe('the difference between two configurations', () => {
     );
   });
 
-  describe('has the effect', () => {
+  describe('has an effect:', () => {
     const effect = (from: DataObject, to: DataObject) => diff(from, to).changes.map((change) => change.effect);
     const tls = { keys: [{ public_key: 'a', private_key: 'b' }] };
 
@@ -214,20 +214,21 @@ describe('the difference between two configurations', () => {
       { read_header_timeout: '1s' },
     ];
     for (const fields of rebinds) {
-      it(`rebind for ${Object.keys(fields)}`, () => deepEqual(effect({}, fields), ['rebind']));
+      it(`"rebind" (the port is opened again) for ${Object.keys(fields)}`, () =>
+        deepEqual(effect({}, fields), ['rebind']));
     }
 
-    it('rebind for a field of tls', () => {
+    it('"rebind" (the port is opened again) for a field of tls', () => {
       deepEqual(effect({ tls }, { tls: { ...tls, min_version: 'TLS12' } }), ['rebind']);
     });
 
     const swaps: readonly DataObject[] = [{ max_shutdown_wait_time: '1s' }, { dns_cache_ttl: '5s' }, { name: 'x' }];
     for (const fields of swaps) {
-      it(`swap for ${Object.keys(fields)}`, () => deepEqual(effect({}, fields), ['swap']));
+      it(`"swap" (the port stays open) for ${Object.keys(fields)}`, () => deepEqual(effect({}, fields), ['swap']));
     }
 
     for (const output of ['streaming', 'sse', 'ndjson', 'eventstream', 'no-op']) {
-      it(`stream for an endpoint with the output ${output}`, () => {
+      it(`"stream" (open streams end) for an endpoint with the output ${output}`, () => {
         const from = service(endpoint('/a', { output_encoding: output }));
         const to = service(endpoint('/a', { output_encoding: output, cache_ttl: '1s' }));
         deepEqual(effect(from, to), ['stream']);
@@ -235,11 +236,11 @@ describe('the difference between two configurations', () => {
       });
     }
 
-    it('swap for a new endpoint, which has no connections yet', () => {
+    it('"swap" (the port stays open) for a new endpoint, which has no connections yet', () => {
       deepEqual(effect({}, service(endpoint('/a', { output_encoding: 'sse' }))), ['swap']);
     });
 
-    it('swap for an endpoint that does not stream', () => {
+    it('"swap" (the port stays open) for an endpoint that does not stream', () => {
       deepEqual(effect(service(endpoint('/a')), service(endpoint('/a', { cache_ttl: '1s' }))), ['swap']);
     });
   });

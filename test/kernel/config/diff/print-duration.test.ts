@@ -8,7 +8,7 @@ describe('a printed duration', () => {
   }
 
   for (const text of ['999999h59m59s', '999999h999999h30m', '8h'.repeat(8), '1.25h', '0.001ms', '999999999s999ms']) {
-    it(`has the same length as ${text}`, () => {
+    it(`lasts exactly as long as ${text}`, () => {
       const milliseconds = readDuration(text)!;
       equal(readDuration(printDuration(milliseconds)), milliseconds);
     });

@@ -120,14 +120,14 @@ describe('a migrated configuration', () => {
   });
 
   describe('with old settings', () => {
-    it('has the certificate next to keys moved into that list', () => {
+    it('has the single certificate next to the list "keys" moved into that list', () => {
       const text = '{"version":3,"tls":{"public_key":"a.pem","private_key":"a.key"}}';
       equal(
         migrate(text, 'a.json'),
         '{"version":3,"tls":{"keys":[{"public_key": "a.pem", "private_key": "a.key"}],"@private_key":"a.key"}}',
       );
     });
-    it('has that certificate after the existing entries', () => {
+    it('has the moved certificate after the existing entries of the list "keys"', () => {
       const keys = [{ public_key: 'a.pem', private_key: 'a.key' }];
       const tls = { keys, public_key: 'b.pem', private_key: 'b.key' };
       deepEqual(JSON.parse(migrate(JSON.stringify({ version: 3, tls }), 'a.json')).tls, {
@@ -140,7 +140,7 @@ describe('a migrated configuration', () => {
       const text = '{"version":3,"allow_insecure_connections":true}';
       equal(migrate(text, 'a.json'), '{"version":3,"client_tls":{"allow_insecure_connections": true}}');
     });
-    it('has them moved into an existing client_tls', () => {
+    it('has certificate settings of backends moved into an existing client_tls', () => {
       const data = { version: 3, allow_insecure_connections: true, client_tls: { min_version: 'TLS12' } };
       deepEqual(JSON.parse(migrate(JSON.stringify(data), 'a.json')), {
         version: 3,

@@ -452,7 +452,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     deepEqual(messagesOf(await load()), [`PLUGIN_DUPLICATE ${two}: plugin "acme/header" is already defined in ${one}`]);
   });
 
-  it('with the name of a plugin of the release are rejected', async () => {
+  it('with the name of a built-in plugin are rejected', async () => {
     const file = folder.write('a.ts', headerSource('x', 'security/cors'));
     const loaded = await load({}, (name) => name === 'security/cors');
     deepEqual(messagesOf(loaded), [`PLUGIN_NAME ${file}: the gateway already has a plugin named "security/cors"`]);

@@ -176,7 +176,7 @@ describe('ai/llm with streams', () => {
     deepEqual(dataOf(bytes), [{ usageMetadata: { totalTokenCount: 5 } }, { usageMetadata: { totalTokenCount: 7 } }]);
   });
 
-  it('keeps several candidates of one message apart', async () => {
+  it('keeps the texts of several candidates of one message separate', async () => {
     const part = (index: number, text: string, finishReason?: string) => ({
       content: { parts: [{ text }] },
       index,

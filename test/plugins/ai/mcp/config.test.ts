@@ -250,7 +250,7 @@ describe('the configuration of an MCP server', () => {
     }
   });
 
-  it('reports an uncallable component with its location', async () => {
+  it('reports a component that can never be called with its location', async () => {
     await rejects(startGateway(configOf(host, { workflow: { backend: [{ url_pattern: '/' }] } })), (error: Error) => {
       match(error.message, /servers\/0\/tools\/0\/workflow\/backend\/0/);
       return true;

@@ -40,7 +40,7 @@ describe('an MCP server with hostile clients', () => {
       backend: { url_pattern: '/' },
     });
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
-    // A number beyond the range of JavaScript takes another parser path.
+    // A number beyond the range of JavaScript is parsed by other code.
     for (const args of [`{"code":${deep}}`, `{"code":${deep},"n":12345678901234567890}`]) {
       const { error } = (await stage.send({ body: call(args) })).message;
       deepEqual(error, { code: -32700, message: 'the body is nested more than 500 levels deep' });

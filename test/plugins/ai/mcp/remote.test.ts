@@ -144,7 +144,7 @@ describe('an MCP server with upstream servers', () => {
     }
   });
 
-  it('keeps lists and sessions of callers with different forwarded headers apart', async () => {
+  it('keeps the lists and sessions of callers with different forwarded headers separate', async () => {
     upstream = await startBackend((request, response) => {
       const user = request.headers['authorization'] as string;
       scripted(() => tools(user))(request, response);

@@ -11,7 +11,7 @@ const keys = [
   { key: 'k-usr', roles: ['user'] },
 ];
 
-/** The keys that the root provides to endpoints. */
+/** The API keys that the component at the root provides to those at endpoints. */
 async function catalogueOf(config: object, options: HarnessOptions = {}): Promise<readonly Offer[]> {
   return (await openHarness(plugin, 'service', config, options)).attached.offers!;
 }

@@ -93,7 +93,7 @@ describe('auth/ntlm', () => {
     equal((await ask()).statusCode, 500);
   });
 
-  it('computes the published test vector', () => {
+  it('computes the published test vector of NTLMv2', () => {
     const hash = ntlmv2Hash(accountOf('Domain\\User', 'Password'), 'Domain');
     equal(hash.toString('hex'), '0c868a403bfd7a93a3001ef22ef02e3f');
   });

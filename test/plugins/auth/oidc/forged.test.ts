@@ -14,7 +14,7 @@ describe('auth/oidc with forged responses of a provider', () => {
   });
   afterEach(() => stage.close());
 
-  /** Status of a login whose ID token is another one, and whether it created a session. */
+  /** Status of a login for which the provider returns another ID token, and whether the login created a session. */
   const logIn = async (forge: (nonce: string) => string | Promise<string>): Promise<[number, boolean]> => {
     let nonce = '';
     stage.provider.intercept = (message, response) => {

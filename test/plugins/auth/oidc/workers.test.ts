@@ -85,7 +85,7 @@ describe('the workers of a gateway with auth/oidc', function () {
   });
 });
 
-describe('turns to refresh tokens with auth/oidc', () => {
+describe('the turns of processes to refresh a token with auth/oidc', () => {
   it('are limited to ten thousand, of which the oldest is dropped', () => {
     const turns = new LocalTurns();
     for (let at = 0; at < 10_001; at++) deepEqual(turns.claim(String(at), 60_000), { turn: 'mine' });

@@ -71,7 +71,7 @@ describe('leases of Google Cloud Pub/Sub messages', () => {
     deepEqual(requested, []);
   });
 
-  it('settle several messages with one request', async () => {
+  it('are ended for several messages with one request', async () => {
     for (const id of ['a', 'b', 'c', 'd']) leases.add(id);
     for (const id of ['a', 'b', 'c']) leases.accept(id);
     leases.giveBack('d');
@@ -82,7 +82,7 @@ describe('leases of Google Cloud Pub/Sub messages', () => {
     ]);
   });
 
-  it('settle messages once the server is reachable again, with a warning about expired ones', async () => {
+  it('are ended once the server is reachable again, with a warning about expired ones', async () => {
     fails = true;
     leases.add('a');
     leases.accept('a');
@@ -100,7 +100,7 @@ describe('leases of Google Cloud Pub/Sub messages', () => {
     ok(warnings[0]!.includes('1 messages could not be acknowledged'));
   });
 
-  it('settle a message only once', async () => {
+  it('are ended only once for each message', async () => {
     leases.add('a');
     leases.accept('a');
     leases.giveBack('a');

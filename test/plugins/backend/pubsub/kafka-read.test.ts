@@ -151,7 +151,7 @@ describeKafka((stage) => {
       deepEqual((await read()).json(), { n: 1 });
       equal(lines(`records of ${topic}:0 from`).length, 1);
       equal(lines('connected').filter((line) => line.includes('ERROR')).length, 0);
-      // Neither record is read again.
+      // Neither of the two records is read again.
       await stage.gateway!.close();
       await start(reader(topic, { group: { id: topic } }));
       await stage.broker.produce(topic, '{"n":2}');
@@ -187,10 +187,11 @@ describeKafka((stage) => {
     try {
       await start(reader(topic, { group: { id: 'g10' } }));
       await joined(topic);
-      // The library reacts like this, without another attempt.
+      // The client library reports an error in this way and does not reconnect.
       consumers.at(-1)!.emit('error', new Error('cannot join'));
       await until(() => consumers.length === 2);
-      // A member that disappears while it joins stays in the group until its session expires, and delays the next one.
+      // A consumer that disappears while it joins its group stays in it until its session expires, and delays the next
+      // consumer.
       await joined(topic);
       consumers.at(-1)!.emit('consumer:heartbeat:stalled', { lastError: new Error('silence') });
       await until(() => consumers.length === 3);
@@ -222,7 +223,7 @@ describeKafka((stage) => {
     await until(async () => (await write()).statusCode === 200);
     stage.broker.pause();
     try {
-      // The process can complete one more action before it stops.
+      // The broker can answer one more request before it is suspended.
       await until(async () => (await write()).statusCode === 500);
     } finally {
       stage.broker.resume();

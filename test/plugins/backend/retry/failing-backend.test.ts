@@ -4,7 +4,7 @@ import { startBackend, startGateway } from '../../../support/gateway.ts';
 const REQUESTS = 1500;
 const CONCURRENCY = 20;
 
-/** Whether the request with this number fails: 30 % of them, in no order that coincides with attempts. */
+/** Whether the request with this number fails: 30 % of them, in an order that is independent of the attempts. */
 const fails = (number: number): boolean => (Math.imul(number, 2_654_435_761) >>> 0) / 2 ** 32 < 0.3;
 
 describe('backend/retry with a backend that fails 30 % of the time', function () {
@@ -47,7 +47,7 @@ describe('backend/retry with a backend that fails 30 % of the time', function ()
     if (process.env['SLUICE_TEST_FIGURES']) console.log({ plain, retried, budgeted });
     ok(plain.success > 0.65 && plain.success < 0.75, `${plain.success}`);
     ok(retried.success > 0.98, `${retried.success}`);
-    // 1 + 0.3 + 0.09 + 0.027 attempts a request.
+    // A request takes 1 + 0.3 + 0.09 + 0.027 attempts on average.
     ok(retried.load > 1.35 && retried.load < 1.5, `${retried.load}`);
     // A fifth of the requests in progress, and at least three, can be retries.
     ok(budgeted.success > plain.success + 0.01, `${budgeted.success}`);

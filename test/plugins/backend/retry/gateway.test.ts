@@ -94,7 +94,7 @@ describe('backend/retry in a gateway', () => {
     const backend = await planned('reset', 'reset', 200);
     await start(backend.url, { conditions: ['timeout'] });
     equal((await get())[0], 500);
-    // The client repeats an idempotent request on a reused connection itself, but this one was new.
+    // The client repeats an idempotent request on a reused connection itself, but this connection was new.
     equal(backend.requests.length, 1);
   });
 
@@ -360,7 +360,7 @@ describe('backend/retry in a gateway', () => {
     await start(backend.url, { attempts: 10, budget: { percent: 20, min_concurrency: 0 } });
     const all = Array.from({ length: 10 }, () => get());
     await full.promise;
-    // Ten active requests allow two retries at a time. The others fail before the two have ended.
+    // Ten active requests allow two retries at a time. The other eight requests fail before the two retries have ended.
     for (const response of held.slice(0, 10)) response.writeHead(503).end();
     await Promise.all(all);
     ok(backend.requests.length < 40, `${backend.requests.length} requests`);

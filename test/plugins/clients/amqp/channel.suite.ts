@@ -212,7 +212,7 @@ export function channelSuite(broker: () => Broker): void {
       await link.close();
     });
 
-    it('buffers at most 64 MiB and one message, and settles each message once', async () => {
+    it('buffers at most 64 MiB and one message, and acknowledges or rejects each message once', async () => {
       const taken: Delivery[] = [];
       const consumer = consume('c9', taken);
       await consumer.current(call);

@@ -29,7 +29,7 @@ describe('confirmations from an AMQP broker', () => {
         link.model.on('error', (error) => errors.push(error.message));
         const closed = new Promise((resolve) => link.model.once('close', resolve));
         await publisher.publish(message, call);
-        // Start, tune, open, channel and confirm mode precede the confirmations: the next one has the tag 0x11000002.
+        // The next message of the server is a confirmation; its tag is changed to 0x11000002.
         broker.distort([{ at: 0, act: 'edit', offset: 15, length: 5, put: `11000002${multiple}` }]);
         const before = process.threadCpuUsage().user;
         const published = publisher.publish(message, call).then(

@@ -5,7 +5,7 @@ describe('the message buffer of a broker client', () => {
   const record = (bytes: number) => ({ payload: new Uint8Array(bytes), headers: [], accept() {} });
   const state = ({ isFull, isHalfEmpty }: Room) => [isFull, isHalfEmpty];
 
-  it('is full at its maximum count, and accepts messages again once half of them are settled', () => {
+  it('is full at its maximum count, and accepts messages again once half of them are acknowledged or rejected', () => {
     const room = new Room(4);
     const records = Array.from({ length: 4 }, () => record(1));
     for (const one of records.slice(1)) room.enter(one);

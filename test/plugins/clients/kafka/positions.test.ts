@@ -13,21 +13,21 @@ describe('consumer offsets in Kafka partitions', () => {
     equal(positions.done(at, 7n), 8n);
   });
 
-  it('count a record once that is settled twice', () => {
+  it('count a record once even if its result is reported twice', () => {
     const positions = new Positions();
     taken(positions, 5n);
     equal(positions.done(at, 5n), 6n);
     equal(positions.done(at, 5n), undefined);
   });
 
-  it('skip records that were already received, settled or not', () => {
+  it('skip records that were already received, processed or not', () => {
     const positions = new Positions();
     deepEqual(taken(positions, 5n, 6n), [true, true]);
     positions.done(at, 5n);
     deepEqual(taken(positions, 5n, 6n, 7n), [false, false, true]);
   });
 
-  it('receive returned records again', () => {
+  it('deliver records again that were returned unprocessed', () => {
     const positions = new Positions();
     taken(positions, 5n, 6n, 7n);
     positions.giveBack(at, 6n);

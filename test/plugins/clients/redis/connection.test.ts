@@ -219,7 +219,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
       redis.resume();
       call.finish();
     }
-    // A short deadline of one call says nothing about the server.
+    // A call with a short deadline that fails does not mark the server as failed.
     equal(typeof (await run(connection)), 'number');
     deepEqual(lines, []);
   });

@@ -56,7 +56,7 @@ describe('a call to a gRPC service of the gateway', () => {
     });
   });
 
-  it('does so even if return_error_code is set at the backend', async () => {
+  it('fails with the gRPC status for the HTTP status of its only backend, even if return_error_code is set there', async () => {
     const extra_config = { 'backend/http': { return_error_code: true } };
     const client = await stage.start([find(stage.http('/status/404', { extra_config }))]);
     equal((await ask(client)).code, status.NOT_FOUND);

@@ -30,7 +30,7 @@ function entry(since = 0, more: Partial<Entry> = {}): Entry {
   };
 }
 
-/** The main process's store, used by workers named by letters. */
+/** The main process's store, used by workers whose names are letters. */
 class Testbed {
   readonly depot = new Depot();
   readonly news: News[] = [];

@@ -77,7 +77,7 @@ describe('a token bucket', () => {
     equal(take(bucket, limit, 1e9) > 0, true);
   });
 
-  it('provides several tokens at once within its content, and accepts returned tokens up to its capacity', () => {
+  it('provides several tokens at once, at most as many as it contains, and accepts returned tokens up to its capacity', () => {
     const bucket = fullBucket();
     const limit = limitOf(1, 600_000, 10);
     equal(take(bucket, limit, 0), 0);
