@@ -42,8 +42,8 @@ export function watchScope(ctx: Koa.Context, scope: AdminScope): () => Promise<b
 }
 
 /**
- * Depth to which a request may examine a configuration. Only tokens that may apply configurations can have plugins evaluated or
- * files opened that are not in use already.
+ * Depth to which a request may examine a configuration. A token that may not apply configurations cannot make the
+ * gateway evaluate plugins or open files that are not already in use.
  * @param reading also read the files that the configuration names.
  */
 export function reachOf(ctx: Koa.Context, reading = false): Reach {

@@ -47,7 +47,7 @@ export function compare(
   });
 }
 
-/** Returns a lookup of positions in the document that a configuration was read from. */
+/** Returns a function that finds positions in the document that a configuration was read from. */
 function placerOf({ snapshot: { document }, examined }: Side): FindPosition {
   const find = document ? positionsIn(document) : pointerOnly;
   return (pointer) => {

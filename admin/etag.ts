@@ -24,7 +24,7 @@ function lists(header: string, etag: string, weakly: boolean): boolean {
   return tags.some((tag) => tag === '*' || (weakly ? tag.replace(/^W\//, '') : tag) === etag);
 }
 
-/** True when the client already has the serving configuration and should get a 304. */
+/** True when the client already has the serving configuration and should get the status 304. */
 export function hasCurrent(ctx: Koa.Context, gateway: Operations): boolean {
   const header = ctx.get('if-none-match');
   return header !== '' && lists(header, currentEtag(gateway), true);

@@ -22,7 +22,7 @@ export interface Operation {
   readonly path: string;
   /** Scope that the token needs; null when no token is required. */
   readonly scope: AdminScope | null;
-  /** Requires no token on loopback. */
+  /** Media types of the body that the operation accepts. */
   readonly openOnLoopback?: true;
   readonly summary: string;
   readonly parameters?: readonly Parameter[];

@@ -45,7 +45,7 @@ function documentOf(ctx: Koa.Context, gateway: Operations, log: Log, error: unkn
   return problemDocument('internal', detail, { ...request, ...attemptOf(gateway, error) });
 }
 
-/** Slugs of changes that were not attempted. */
+/** Names of the problems that are reported for changes that were not attempted, by error code. */
 const waitingSlugs: Readonly<Record<string, 'reload-in-progress' | 'draining'>> = {
   RELOAD_IN_PROGRESS: 'reload-in-progress',
   GATEWAY_CLOSED: 'draining',

@@ -107,7 +107,7 @@ export const order: Order = {
     'proxy/split',
   ],
   backend: [
-    // Removes the message from a GET, which has no place for it, before anything creates a body of its own.
+    // Removes the message from a GET request, which has no body, before any component creates a body of its own.
     'grpc',
     'backend/conditional',
     // Components that build the request run before any that read it.
@@ -159,7 +159,8 @@ export const order: Order = {
     // The log sees the backend's original response.
     'telemetry/logging',
     'qos/circuit-breaker/http',
-    // Records what an attempt sends: outside signatures, inside everything that decides whether to send.
+    // Records the requests that an attempt sends, before they are signed and after every component that decides whether
+    // to send them.
     'backend/retry',
     // Signatures cover everything that is sent: innermost.
     'auth/client-credentials',
@@ -167,7 +168,7 @@ export const order: Order = {
     'auth/ntlm',
     'auth/http-signatures',
     'auth/aws-sigv4',
-    // Records what is sent.
+    // Records requests and responses as they are sent.
     'telemetry/recorder',
   ],
 };

@@ -81,7 +81,7 @@ export const plugin = definePlugin({
       const isRaw = (name: string) => site.encoding(name)?.raw === true;
       const run = settled(handingOn(pipe(''), config.endpoint), config.ignore_errors);
       if (isRaw(config.output_encoding)) return { protocol: { call: run, hostless: true } };
-      // The endpoint of the workflow passes bytes, so its data is encoded.
+      // The endpoint of the workflow passes bytes through undecoded, so its data is encoded.
       const call = isRaw(endpoint.output_encoding) ? encoded(run, site.encoding(config.output_encoding)!) : run;
       return { protocol: { call, hostless: true, replies: 'data' } };
     }),
@@ -128,7 +128,10 @@ function isOfEarlier(name: string): boolean {
   return ofEarlier.test(name);
 }
 
-/** Passes on responses of earlier backends outside the workflow, if the workflow's endpoint names them; its own backends are numbered from 0 again. */
+/**
+ * Passes on responses of earlier backends outside the workflow, if the workflow's endpoint names them; the workflow's
+ * own backends are numbered from 0 again.
+ */
 function handingOn(run: Step<PipeRequest>, endpoint: string): Step<PipeRequest> {
   const wanted = placeholdersOf(endpoint)
     .map((name) => ofEarlier.exec(name))

@@ -7,8 +7,9 @@ import { watchTokenFile } from './token-file.ts';
 import type { TokenEntry } from './tokens.ts';
 
 /**
- * The token of a gateway that was given none, kept in a file of the state directory that only its user can read. Later
- * starts at the same address reuse it. Without the file the token is not valid; the next reload or start creates another.
+ * The token that a gateway generates if no token is configured, kept in a file of the state directory that only its
+ * user can read. Later starts at the same address reuse it. Without the file the token is not valid; the next reload or
+ * start creates another.
  */
 export interface OwnToken {
   /** Returns the token; empty until its file was found or created, and while the file cannot be read. */

@@ -1,7 +1,7 @@
 import { type Call, type DataObject, discard, type PipeRequest, Reply, type Step, toCallError } from '#contract';
 import type { Combine } from './combiner.ts';
 
-/** Calls one backend and returns its reply. Once the chain is aborted, the backend is not called. */
+/** Calls one backend and returns its reply. Once the sequence of calls is aborted, the backend is not called. */
 export function attempt(backend: Step<PipeRequest>, request: PipeRequest, chain: Call): Reply | Promise<Reply> {
   if (chain.reason) return asFailed(chain.reason);
   try {
@@ -11,7 +11,7 @@ export function attempt(backend: Step<PipeRequest>, request: PipeRequest, chain:
   }
 }
 
-/** Waits for a reply only until the chain is aborted. */
+/** Waits for a reply only until the sequence of backend calls is aborted. */
 export function inTime(reply: Reply | Promise<Reply>, chain: Call): Reply | Promise<Reply> {
   if (!(reply instanceof Promise)) return reply;
   return new Promise((resolve) => {
@@ -24,7 +24,7 @@ export function inTime(reply: Reply | Promise<Reply>, chain: Call): Reply | Prom
   });
 }
 
-/** Whether a reply has no errors and all its data. A rejection, whose completeness is null, is not whole. */
+/** Whether a reply has no errors and all its data. A rejection, whose completeness is null, is not complete. */
 export function isWhole(reply: Reply, raw: boolean): boolean {
   if (reply.errors.length > 0 || reply.complete === null) return false;
   return reply.complete || raw || reply.skipped;

@@ -19,7 +19,7 @@ export interface FallbackOptions {
 
 /**
  * Calls the next backend only if the previous one failed or responded incompletely, each with its own copy of the
- * request. The first whole reply is the result, without the errors of the backends before it, which are logged.
+ * request. The first complete reply is the result, without the errors of the backends before it, which are logged.
  */
 export function fallback(options: FallbackOptions): Gather {
   return {

@@ -22,7 +22,7 @@ export interface Propagated {
   readonly path: readonly string[] | null;
 }
 
-/** Properties of one backend that the chain needs. */
+/** Properties of one backend in a sequence of calls. */
 export interface Link {
   /** True when its bytes are passed through unread, so that any response counts as complete. */
   readonly raw: boolean;

@@ -62,9 +62,9 @@ type Config = Infer<typeof schema>;
 const temporary = /^(?:Throttling\w*|InternalService\w*|ServiceUnavailable\w*|RequestLimitExceeded)$/;
 
 /**
- * Secrets in AWS Secrets Manager, with the credentials of the environment.
- *
- * Errors: `SECRETS_MANAGER_ENDPOINT`; of calls `SECRETS_MANAGER_REGION`, `SECRETS_MANAGER_STATUS`, `SECRETS_MANAGER_SECRET` and `AWS_CREDENTIALS`.
+ * Secrets in AWS Secrets Manager, with the credentials in the environment variables.
+ * Errors: `SECRETS_MANAGER_ENDPOINT`; of calls `SECRETS_MANAGER_REGION`, `SECRETS_MANAGER_STATUS`,
+ * `SECRETS_MANAGER_SECRET` and `AWS_CREDENTIALS`.
  */
 export const plugin = definePlugin({
   name: 'secrets/aws-sm',

@@ -105,7 +105,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** The rejection of a limit, otherwise the reply. */
+/** Returns the rejection of a limit, if one is exceeded, otherwise the reply. */
 async function counted(refusal: ReturnType<CountRequest>, reply: () => Reply | Promise<Reply>): Promise<Reply> {
   const refused = await refusal;
   if (refused) refused.complete = null;

@@ -129,7 +129,7 @@ function validating(site: EndpointSite<ResponseSchemaConfig>, read: (data: DataO
   };
 }
 
-/** Decides whether a reply passes. */
+/** Checks replies against a schema and decides whether they pass. */
 class Judge {
   readonly #validator: Validator;
   readonly #error: ResponseSchemaConfig['error'];

@@ -4,16 +4,19 @@ import { WebSocket } from 'ws';
 /** Maximum time for a closing handshake, in milliseconds; then the connection is terminated. */
 export const CLOSE_MS = 5000;
 
-/** Limits on the fragments that a peer may send before a message is complete, and on pongs that it does not read. */
+/** Limits on the fragments that a peer may send before a message is complete, and on the pongs to it that it does not read. */
 export const pieces = { maxBufferedChunks: 65_536, maxFragments: 16_384, maxPendingAutoPongs: 60 } as const;
 
-/** Members of the library's WebSocket that its server sets after writing the 101, which the gateway does here instead. */
+/**
+ * Members of a WebSocket that the library's own server sets after it has sent the status 101. The gateway sends that
+ * status itself, so it also sets the members.
+ */
 interface Settable {
   _protocol: string;
   setSocket(connection: Duplex, head: Buffer, options: object): void;
 }
 
-/** Server end of a WebSocket, on a connection whose client has received the 101. Its errors have no listener yet. */
+/** Server end of a WebSocket, on a connection whose client has received the status 101. Its errors have no listener yet. */
 export function acceptWebSocket(connection: Duplex, head: Buffer, maxBytes: number, subprotocol: string): WebSocket {
   const options = { autoPong: true, closeTimeout: CLOSE_MS, ...pieces };
   const Constructor = WebSocket as unknown as new (address: null, protocols: undefined, given: object) => WebSocket;

@@ -51,7 +51,7 @@ export class DirectConnection implements Upgrade {
   /** Backend connection; null while disconnected. */
   #backend: Peer | null;
   #waiting: Waiting[] = [];
-  /** Handler of the backend's close, if it closed before the client was connected. */
+  /** Function that handles the backend's close, if it closed before the client was connected. */
   #closedEarly: (() => void) | null = null;
 
   /** @param backend an open connection, paused. @param redial opens a new connection. */
@@ -78,7 +78,7 @@ export class DirectConnection implements Upgrade {
     this.#over.abort();
   }
 
-  /** Called when the call is over: closes the backend connection unless the client uses it. */
+  /** Called when the request is over: closes the backend connection unless the client uses it. */
   release(): void {
     if (!this.#client) this.end();
   }

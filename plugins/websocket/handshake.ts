@@ -48,7 +48,7 @@ export function subprotocolsOf(headers: HeaderBag): string[] {
         .map((name) => name.trim());
 }
 
-/** Headers of the 101 response. @param subprotocol empty for none. */
+/** Headers of the response with status 101. @param subprotocol empty for none. */
 export function acceptance(headers: HeaderBag, subprotocol: string): HeaderBag {
   const key = headers.get('sec-websocket-key')!;
   const accept = createHash('sha1')

@@ -22,7 +22,7 @@ import { addressed, atHost, dialSettings, limitsOf, targetOf } from './settings.
 
 type Attaching = EndpointSite<WebsocketConfig>;
 
-/** Opens one backend connection per client, before the client receives the 101. */
+/** Opens one backend connection per client, before the client receives the response with status 101. */
 export function directProtocol(site: Attaching): Protocol {
   const { config, endpoint } = site;
   const backend = endpoint.backend[0]!;
@@ -146,7 +146,7 @@ async function inTime<T>(promise: Promise<T>, ms: number): Promise<T | null> {
 /** Maximum size of an envelope without its body, in bytes: address and session. */
 const ENVELOPE_BYTES = 65_536;
 
-/** Maximum length of a backend message, whose base64 body may decode to the longest message that a client may receive. */
+/** Maximum length of a backend message, whose base64 body may be as long as the longest message that a client may receive. */
 function envelopeBytes(maxBytes: number): number {
   return Math.ceil((maxBytes * 4) / 3) + ENVELOPE_BYTES;
 }

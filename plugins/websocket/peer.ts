@@ -61,7 +61,7 @@ export class Peer {
   #isFull = false;
   #isClosing = false;
   #isOver = false;
-  /** Whether the peer was silent for too long, until pending input of this turn has been read. */
+  /** Whether the peer was silent for too long, until the input that has already arrived has been read. */
   #isSuspect = false;
   #error: Error | null = null;
   #writing: NodeJS.Timeout | null = null;
@@ -146,7 +146,7 @@ export class Peer {
 
   readonly #onSilence = (): void => {
     this.#isSuspect = true;
-    // The silence is judged only after data has been read that arrived while the process was busy.
+    // Whether the peer was silent is decided only after the data has been read that arrived while the process was busy.
     setImmediate(this.#judgeSilence);
   };
 

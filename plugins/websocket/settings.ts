@@ -56,14 +56,17 @@ export function checkHosts(site: BackendSite<unknown>, isShared: boolean): void 
       'all clients share one connection, whose host cannot depend on the request',
     );
   }
-  // Hosts that are not sanitized are checked by their scheme elsewhere.
+  // The scheme of hosts that are not sanitized is checked elsewhere.
   if (sd !== 'static' || isRaw || host.length === 0) return;
   throw site.fault('WEBSOCKET_HOST', '/host', 'the hosts of a WebSocket must begin with ws:// or wss://', {
     hint: 'set "disable_host_sanitize": true to use the hosts as written',
   });
 }
 
-/** Clients and the shared backend receive pings; a backend of a single client, which may stay silent at will, is limited by `timeout`. */
+/**
+ * Clients and a shared backend receive pings. A backend with one connection per client may be silent for any time; only
+ * its responses are limited by `timeout`.
+ */
 export function limitsOf(
   config: WebsocketConfig,
 ): Readonly<Record<'client' | 'directBackend' | 'sharedBackend', PeerLimits>> {
@@ -73,7 +76,7 @@ export function limitsOf(
   return { client: pinged, sharedBackend: pinged, directBackend: { writeMs, silenceMs, pingMs: 0 } };
 }
 
-/** Registers the hosts for the connection test. @throws ConfigError of `prepareSharedTls`. */
+/** Registers the hosts for the connection test. @throws ConfigError for unusable TLS settings. */
 export function nameHosts(site: BackendSite<unknown>): void {
   const tls = tlsOf(site);
   if (site.backend.sd !== 'static') return;
@@ -82,14 +85,14 @@ export function nameHosts(site: BackendSite<unknown>): void {
   }
 }
 
-/** @throws ConfigError of `prepareSharedTls`. */
+/** @throws ConfigError for unusable TLS settings. */
 function tlsOf(site: EndpointSite<unknown>): () => TlsClient {
   const shared = site.setting('client_tls');
   const tls = shared ? prepareSharedTls(site, shared).client : null;
   return () => tls ?? standardTls();
 }
 
-/** @throws ConfigError of `prepareSharedTls`. */
+/** @throws ConfigError for unusable TLS settings. */
 export function dialSettings(site: EndpointSite<WebsocketConfig>): DialSettings {
   const { setting } = site;
   return {
@@ -114,7 +117,7 @@ export function atHost(
   { host: hosts }: Pick<BackendConfig, 'host'>,
   next: string | undefined,
 ): DialTarget {
-  // A target built from request values is not changed.
+  // A target that is built from values of the request is not changed.
   if (next === undefined || next.includes('{')) return target;
   const bases = hosts.filter((host) => host.startsWith(`${target.origin}/`)).map((host) => splitHost(host).base);
   const base = bases.find((path) => target.target.startsWith(`${path}/`)) ?? '';

@@ -3,11 +3,11 @@ import { BackendError, type Log, timerMs } from '#contract';
 import { GOING_AWAY, Peer, type PeerLimits } from './peer.ts';
 import { Attempts, type RetrySettings } from './reconnect.ts';
 
-/** First message to the backend, byte for byte, and its expected reply. */
+/** First message to the backend, byte for byte, and the reply that the gateway expects. */
 const GREETING = '{"msg":"KrakenD WS proxy starting"}';
 const GREETED = 'OK';
 
-/** Minimum interval between attempts to reach a backend that was given up, in milliseconds. */
+/** Minimum interval between attempts to reach a backend to which the gateway no longer reconnects, in milliseconds. */
 const REVIVAL_MS = 1000;
 
 /** Event handlers of an uplink. */
@@ -39,7 +39,7 @@ export class Uplink {
   #isGivenUp = false;
   #wasReady = false;
   #triedAt = 0;
-  /** Attempt to reconnect to a backend that was given up. */
+  /** Attempt to reconnect to a backend to which the gateway had stopped to reconnect. */
   #revival: Promise<boolean> | null = null;
 
   constructor(limits: PeerLimits, retries: RetrySettings, events: UplinkEvents, dial: Dial, log: Log) {
@@ -58,7 +58,7 @@ export class Uplink {
     return this.#isGivenUp;
   }
 
-  /** Sets how to connect from now on. */
+  /** Sets the function that opens the connection from now on, and the log. */
   use(dial: Dial, log: Log): void {
     this.#dial = dial;
     this.#log = log;
@@ -71,12 +71,12 @@ export class Uplink {
     void this.#connect();
   }
 
-  /** @returns false when too much data is pending, or the backend is disconnected. */
+  /** Sends a message. @returns false when too much data is pending, or the backend is disconnected. */
   send(text: string): boolean {
     return this.#peer?.send(text, false) ?? false;
   }
 
-  /** Retries a backend that was given up, unless that was tried a moment ago. */
+  /** Reconnects to a backend after the gateway had given up, unless it tried to a moment ago. */
   revive(): Promise<boolean> {
     if (this.#revival) return this.#revival;
     if (!this.#isGivenUp) return Promise.resolve(true);

@@ -22,7 +22,7 @@ const started = new Map<string, string>();
 export function answering(folder: string, answer: string): string {
   const known = started.get(answer);
   if (known !== undefined) return known;
-  // Unique, because concurrent processes have different numbers.
+  // A port that no other benchmark uses at the same time, because it depends on the process ID.
   const port = 30_000 + started.size * 10_000 + (process.pid % 10_000);
   start([process.execPath, '-e', program(answer), String(port)], join(folder, `answering-${started.size}.log`));
   waitFor(port);
@@ -31,7 +31,7 @@ export function answering(folder: string, answer: string): string {
   return url;
 }
 
-/** Waits for the server, since a gateway whose first request finds none would reject the request. @throws Error after some seconds. */
+/** Waits for the server, because a gateway that cannot connect to it would reject the first request. @throws Error after some seconds. */
 function waitFor(at: number): void {
   for (let attempt = 0; attempt < 500; attempt += 1) {
     if (spawnSync('bash', ['-c', `exec 3<>/dev/tcp/127.0.0.1/${at}`], { stdio: 'ignore' }).status === 0) return;

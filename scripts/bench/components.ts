@@ -92,7 +92,7 @@ export const componentScenarios: readonly Scenario[] = [
   })),
   scenario('retry', () => ({ backend: { 'backend/retry': {} } })),
   scenario('retry-hedged', () => ({ backend: { 'backend/retry': { attempt_timeout: '5s', hedge_after: '1s' } } })),
-  // The base calls its backend for every request; a cached response must cost at most 60% of that.
+  // The gateway without the cache calls the backend for every request; a cached response must cost at most 60% of that.
   scenario('http-cache', () => ({ backend: { 'qos/http-cache': {} } }), {
     ...{ output_encoding: 'no-op', backend: [{ url_pattern: '/kept', encoding: 'no-op' }] },
   }),
@@ -135,7 +135,7 @@ export const componentScenarios: readonly Scenario[] = [
   // Decrypted sessions are cached; the other scenario has more users than the cache holds.
   scenario('login', () => loggedIn(1000)),
   scenario('login-uncached', () => loggedIn(12_000)),
-  // Three fields of 1 KiB of data.
+  // Selects three fields of 1 KiB of data.
   scenario(
     'response-body-fields',
     () => ({
@@ -247,7 +247,7 @@ r:headers('X-Agent', agent .. '/' .. r:query())`,
       },
     },
   })),
-  // The base decodes too, so this measures the expression and its filter.
+  // The gateway without the component decodes the response, too, so this measures only the expression and its filter.
   scenario(
     'jmespath',
     () => ({ endpoint: { 'modifier/jmespath': { expr: 'merge(@, {orders: orders[?total > `0`]})' } } }),

@@ -3,7 +3,7 @@ import { small } from './payloads.ts';
 
 /** 1 KiB of JSON. */
 export const body = Buffer.from(JSON.stringify(small));
-/** A backend that responds at once, always with the same. */
+/** A backend that responds at once, always with the same body. */
 export const constant = definePlugin({
   name: 'backend/constant',
   contract: 1,

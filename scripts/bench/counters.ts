@@ -17,7 +17,7 @@ let port: number | undefined;
 /** Component that connects to a Redis server, which is started on first use and ends with the benchmark. */
 function redis(folder: string): ServiceComponents {
   if (port === undefined) {
-    // Unique, because concurrent processes have different numbers.
+    // A port that no other benchmark uses at the same time, because it depends on the process ID.
     port = 20_000 + (process.pid % 10_000);
     const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
     start(['redis-server', ...options], join(folder, 'redis.log'));
@@ -27,7 +27,7 @@ function redis(folder: string): ServiceComponents {
   return { redis: { connection_pools: [{ name: 'counters', address: `127.0.0.1:${port}`, ...timeouts }] } };
 }
 
-/** Waits for the server, since a gateway whose first request finds none would reject the request. @throws Error after some seconds. */
+/** Waits for the server, because a gateway that cannot connect to it would reject the first request. @throws Error after some seconds. */
 function waitFor(at: number): void {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     if (

@@ -21,7 +21,7 @@ const CATALOG = 'samples/grpc/orders.pb';
 const IN_FLIGHT = 50;
 const calls = Number(process.argv[2] ?? 40_000);
 
-/** Calls of a subject, and the work it does for them. */
+/** Programs that are measured, with the protocol of the calls that each one receives. */
 const subjects = {
   'serves  grpc-js, answers by itself': { asks: 'grpc', start: serveBare },
   'serves  grpc-js, asks HTTP': { asks: 'grpc', start: serveOverHttp },

@@ -73,7 +73,7 @@ function ask(
   const nowhere = connection as unknown as Socket;
   const message = new IncomingMessage(nowhere);
   Object.assign(message, { complete: true, method, url, rawHeaders: [...rawHeaders, ...headers], ...version });
-  // The parser would have derived these from the raw headers.
+  // An HTTP parser would have derived these values from the raw headers.
   const coding = rawHeaders.indexOf('accept-encoding');
   if (coding >= 0) message.headers['accept-encoding'] = rawHeaders[coding + 1]!;
   if (body !== undefined) {

@@ -54,7 +54,7 @@ async function measure(paths: readonly string[], run: (path: string) => Promise<
   return costs;
 }
 
-/** Writes a line for each kind with its additional cost over no handler. */
+/** Writes a line for each kind of handler with the cost that it adds to a request. */
 export async function measureIsolated(write: (line: string) => void): Promise<void> {
   const folder = `${mkdtempSync(join(tmpdir(), 'bench-'))}/`;
   writeFileSync(join(folder, 'far.js'), elements(true));

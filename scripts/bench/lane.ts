@@ -12,7 +12,7 @@ export interface Lane {
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** Generates load, as much as the connections carry or at a fixed number of requests a second. */
   load(seconds: number, rate?: number): Promise<Slice>;
-  /** Performs the checks that are only possible afterwards. @throws Error when the log lacks lines. */
+  /** Performs the checks that are only possible after the load. @throws Error when the log lacks lines. */
   finish(requests: number): Promise<void>;
 }
 

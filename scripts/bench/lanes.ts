@@ -92,7 +92,7 @@ export async function openTogether(scenario: Scenario, subjects: readonly Subjec
   return { lanes, close };
 }
 
-/** Order for the generator, without the duration. */
+/** Settings of the load, without its duration. */
 export function orderOf(
   origin: string,
   { path, status, echoes, connections = Number.POSITIVE_INFINITY }: Scenario,

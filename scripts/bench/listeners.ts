@@ -38,7 +38,7 @@ const sockets = { gateway: join(folder, 'gateway.sock'), backend: join(folder, '
 
 interface Lane {
   readonly open: () => Socket;
-  /** Sent once per connection. */
+  /** Bytes that are sent first on each connection. */
   readonly header?: Buffer;
 }
 

@@ -147,7 +147,7 @@ function poolOf(origin: string, connections: number): Pool {
   return pool;
 }
 
-/** Header sets to send in turn, continued across orders. */
+/** Header sets to send in turn. A later load continues where the previous one ended. */
 function headersOf(file: string | undefined) {
   let headers = headerSets.get(file);
   if (!headers) {

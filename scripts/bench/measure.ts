@@ -35,7 +35,7 @@ export interface Comparison {
   readonly base: Side;
   readonly subject: Side;
   readonly ratio: Spread;
-  /** Difference of the two, in microseconds, round by round. */
+  /** Difference in CPU time between the two programs, in microseconds, round by round. */
   readonly more: Spread;
 }
 

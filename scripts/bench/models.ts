@@ -72,7 +72,7 @@ const direct: Attached = { service: providers, backend: model('fast') };
 export const modelScenarios: readonly Scenario[] = [
   scenario('model', {}, direct),
   scenario('model-router', direct, { service: providers, backend: { 'ai/router': router } }),
-  // A gate that the request passes, and one that it does not.
+  // Two conditions on the request: one that the request meets, and one that it does not meet.
   scenario(
     'model-gates',
     { service: providers, backend: { 'ai/router': router } },

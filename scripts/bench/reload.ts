@@ -87,7 +87,7 @@ async function measure(size: number, { folder, upstream }: Stage, generator: Gen
     await generator.run({ ...load, seconds: 3 });
     for (let round = 0; round < rounds; round++) {
       steady.push(await generator.run(load));
-      // Prepared in advance, so that only the gateway disturbs the load.
+      // Configurations are prepared in advance, so that only the gateway affects the load.
       const next = Array.from({ length: Math.floor((seconds * 1000) / everyMs) }, () => written(++revision));
       const timer = setInterval(() => {
         const file = next.shift();

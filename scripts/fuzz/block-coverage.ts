@@ -47,7 +47,7 @@ export class BlockCoverage {
     this.add(this.take());
   }
 
-  /** @returns what was executed since the previous call, by any coverage. Takes some 10 ms. */
+  /** @returns the blocks that were executed since the previous call of this method on any instance. Takes some 10 ms. */
   take(): Taken {
     const taken = new Map<Module, readonly number[]>();
     const { result } = post('Profiler.takePreciseCoverage') as Profiler.TakePreciseCoverageReturnType;
@@ -94,7 +94,7 @@ function executedBlocks(starts: readonly number[], functions: readonly Profiler.
 
 function post(method: string, parameters: object = {}): object {
   let returned: object = {};
-  // The session of the own thread responds before the call returns.
+  // The inspector session of the same thread responds before the call returns.
   session!.post(method, parameters, (error, result) => {
     if (error) throw new Error(`${method}: ${error.message}`);
     returned = result ?? {};

@@ -8,12 +8,12 @@ const folder = fileURLToPath(new URL('../../test/fuzz-corpus/', import.meta.url)
 
 /** A saved input. */
 export interface KeptInput {
-  /** Saves an input that failed. @returns its file, which is written only if it is new. */
+  /** Name of the input's file, without its extension. */
   readonly id: string;
   readonly input: unknown;
 }
 
-/** @returns the file of the find, written if it is new. */
+/** Saves an input that failed. @returns its file, which is written only if it does not exist. */
 export function keepFind(target: string, input: unknown, message: string): string {
   const text = JSON.stringify(input);
   const directory = join(folder, target);

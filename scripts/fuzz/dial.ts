@@ -6,7 +6,7 @@ import { reset } from './stage.ts';
 /** A client's connection. */
 export interface Line {
   readonly stream: Duplex;
-  /** Event of the stream when data can be sent. */
+  /** Name of the event that the stream emits when more data can be sent. */
   readonly ready: string;
   /** Resets the TCP connection. */
   reset(): void;

@@ -105,7 +105,7 @@ export const amqpDialect: Dialect = (socket, say) => {
       bytes = bytes.subarray(length);
       const answer = type === 1 ? amqpAnswers[id] : undefined;
       if (answer) say(method(channel, ...answer));
-      // A new channel counts from 1.
+      // Messages of a new channel are numbered from 1.
       if (id === '0014000a') published.delete(channel);
       // The body of a message, which is acknowledged.
       if (type !== 3) continue;

@@ -6,7 +6,7 @@ import { changedTape, type Pick, TAPE_WORDS, type Tape, TapePlayer } from './tap
 const KEPT_TAPES = 1_000;
 /** Maximum number of random numbers on all kept tapes together. */
 const KEPT_WORDS = 1_000_000;
-/** Number of inputs after which a measurement is not worth avoiding, as they take this many times as long. */
+/** The coverage is measured once the inputs since the last measurement took this many times as long as that measurement. */
 const WORK_PER_MEASUREMENT = 4;
 /** Maximum number of inputs that are measured together. */
 const GROUP = 256;

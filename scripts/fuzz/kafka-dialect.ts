@@ -11,10 +11,10 @@ export const text = (value: string): Buffer => Buffer.concat([int16(value.length
 export const list = (...items: readonly Buffer[]): Buffer => Buffer.concat([int32(items.length), ...items]);
 export const NOTHING = Buffer.of(0xff, 0xff);
 
-/** Supported requests by key, each in one version: Produce, Metadata, ApiVersions. */
+/** Supported requests by the number of their type, each in one version: Produce, Metadata, ApiVersions. */
 const versions: Readonly<Record<number, number>> = { 0: 3, 3: 5, 18: 3 };
 
-/** @param versions supported requests by key, each in one version. */
+/** @param versions supported requests by the number of their type, each in one version. */
 export function apiVersions(versions: Readonly<Record<number, number>>): Buffer {
   return Buffer.concat([
     int16(0),
@@ -47,7 +47,7 @@ const produced = Buffer.concat([
   int32(0),
 ]);
 
-/** A request: its key, and the content after the client's name. */
+/** A request: the number of its type, and the content after the client's name. */
 export interface KafkaRequest {
   readonly key: number;
   readonly content: Buffer;

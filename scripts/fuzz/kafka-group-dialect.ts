@@ -4,7 +4,7 @@ import { createRecordsBatch } from '@platformatic/kafka';
 import type { Dialect } from './hostile.ts';
 import { apiVersions, int16, int32, kafkaBroker, list, metadata, NOTHING, text } from './kafka-dialect.ts';
 
-/** Keys of requests. */
+/** Numbers of Kafka's request types. */
 const KEYS = {
   fetch: 1,
   listOffsets: 2,

@@ -5,8 +5,8 @@ export const BACKEND_TIMEOUT = '20s';
 const TICK_MS = 25;
 
 /**
- * Calls a function after a time that this process had. A machine that does not let the process run does not count, so
- * that other load does not make anything late.
+ * Calls a function after this process has been running for a time. A machine that does not let the process run does not
+ * count, so that other load does not make anything late.
  * @param ms in milliseconds. @returns a function that cancels the call.
  */
 export function afterPatience(ms: number, late: () => void): () => void {

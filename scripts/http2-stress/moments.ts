@@ -17,7 +17,7 @@ export function collect(chance: Chance, oneOf: number): void {
 /** Number of concurrent connections. */
 const LANES = 4;
 
-/** Runs a task a number of times. */
+/** Runs a task a number of times, several at once. */
 export async function inLanes(times: number, run: () => Promise<void>): Promise<void> {
   let begun = 0;
   const lane = async (): Promise<void> => {

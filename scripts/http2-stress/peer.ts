@@ -77,7 +77,7 @@ const steps: readonly Step[] = [
 
 /**
  * Sends a head and a few frames on stream 1, in one piece or several, then ends the connection in some way.
- * @param tcp the TCP connection, which is below the line if the line is encrypted.
+ * @param tcp the TCP connection, over which the encrypted connection runs, if there is one.
  */
 export async function converse(chance: Chance, line: Socket, tcp: Socket, start: Buffer, begin: Fields): Promise<void> {
   if (chance.below(4) > 0) line.pause();

@@ -10,7 +10,7 @@ export interface Route {
 
 /** A position in the paths of one method. */
 interface Position {
-  /** Next segments with fixed text; null if there are no further segments, as at most positions. */
+  /** Next segments with fixed text; null for a position without them, which most positions are. */
   words: Map<string, Position> | null;
   /** Segments with variables, by their fixed text. */
   variables: Map<string, { names: readonly string[]; route: Route; next: Position }> | null;

@@ -17,7 +17,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 type Failed = (reply: Reply, request: PipeRequest) => Promise<Reply>;
 
-/** Adds an error status to the data, as `error_<alias>`. The part counts as present, but not as complete. */
+/** Adds an error status to the data, as `error_<alias>`. The backend's part of the response counts as present, but not as complete. */
 export function errorDetails(alias: string, backend: BackendConfig): Wrap<PipeRequest> {
   return onFailedStatus(async (raw, request) => {
     const bytes = await bodyOf(raw);

@@ -30,7 +30,7 @@ interface Attempt {
 
 const timedOut = new BackendError(ATTEMPT_TIMEOUT, 'no response within attempt_timeout');
 
-/** A backend request with all its attempts. Settles with the first reply that is not retried, otherwise with the last. */
+/** A backend request with all its attempts. Its result is the first reply that is not retried, otherwise the last reply. */
 export class Attempts {
   readonly #policy: Policy;
   readonly #next: Step<PipeRequest>;
@@ -187,7 +187,7 @@ export class Attempts {
     );
   }
 
-  /** Uses a reply that is not retried. */
+  /** Returns a reply that is not retried to the caller. */
   #use(reply: Reply, attempt: Attempt): void {
     if (this.#isApart && !(reply.body instanceof ByteStream)) attempt.call.finish();
     const result = reply.errors.length === 0 ? 'success' : 'failure';

@@ -18,7 +18,7 @@ export interface ChannelUse<T> {
   close?(value: T): Promise<void>;
 }
 
-/** An open channel with the value of its use. */
+/** An open channel with the value that `ChannelUse.open` has returned. */
 export interface OpenChannel<T> extends Link {
   readonly value: T;
 }
@@ -95,7 +95,7 @@ async function openOn<T>(
     value = await within(OPENING_MS, use.open(channel, link, lost), signal);
   } catch (error) {
     discard(channel);
-    // The only message the library gives when the channel was closed for another reason.
+    // Whether the message is the only one that the library provides if the channel was closed for another reason.
     const isVague = /no reply will be forthcoming/.test((error as Error).message);
     throw (isVague && problem) || error;
   }

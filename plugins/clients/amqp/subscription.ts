@@ -23,19 +23,19 @@ export interface SubscriptionOptions {
   readonly isAutoDelete: boolean;
   /** Whether the broker considers a message acknowledged as soon as it is sent, so that explicit acknowledgements make no difference. */
   readonly autoAck: boolean;
-  /** Prefetch count: maximum number of delivered but unsettled messages; 0 for the capacity of the gateway. */
+  /** Prefetch count: maximum number of delivered messages that are neither acknowledged nor rejected yet; 0 for the capacity of the gateway. */
   readonly prefetch: number;
   readonly log: Log;
   /** Called for each message that is dropped unread. */
   readonly discarded?: () => void;
 }
 
-/** Maximum number of unsettled messages if the configuration sets no prefetch count. */
+/** Maximum number of messages that are neither acknowledged nor rejected yet, if the configuration sets no prefetch count. */
 const ROOM = 1000;
 
 /**
- * Unsettled messages at which delivery pauses when the broker ignores acknowledgements, and at which it resumes; the
- * limits in bytes apply to all messages.
+ * Numbers of unprocessed messages at which delivery pauses when the broker ignores acknowledgements, and at which it
+ * resumes; the limits in bytes apply to all messages.
  */
 const FULL = ROOM;
 const LOW = 100;
@@ -47,7 +47,7 @@ const CANCEL_MS = 1000;
 
 /** An open consumer of a queue. */
 export interface Subscription {
-  /** Stops delivery; messages already delivered can still be settled. */
+  /** Stops delivery; messages already delivered can still be acknowledged or rejected. */
   cancel(): Promise<void>;
 }
 
@@ -128,7 +128,7 @@ export async function subscribe(
   };
 }
 
-/** @param noAck whether the broker expects no acknowledgement. @param release called once the message is settled. */
+/** @param noAck whether the broker expects no acknowledgement. @param release called once the message is acknowledged or rejected. */
 function deliveryOf(channel: Channel, message: ConsumeMessage, noAck: boolean, release: () => void): Delivery {
   const { content, properties, fields } = message;
   const say = (what: () => void) => {

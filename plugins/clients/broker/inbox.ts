@@ -29,7 +29,7 @@ export class Inbox<D = Delivery> {
     return this.#waiting.size;
   }
 
-  /** Hands a message to the request that has waited longest, or stores it. @returns the message if the inbox is closed: it will not be taken. */
+  /** Passes a message to the request that has waited longest, or stores it. @returns the message if the inbox is closed: it will not be taken. */
   put(delivery: D): D | undefined {
     if (this.#closed) return delivery;
     if (!this.#hand(delivery)) this.#messages.push(delivery);

@@ -67,7 +67,7 @@ export class KeptLink<L extends Link> {
     this.#options = options;
   }
 
-  /** Connects, unless already done. Never waits. @param log log of the current configuration, as is the reconnection. */
+  /** Connects, unless already done. Never waits. @param log of the current configuration, like `reconnection`. */
   open(log: Log, reconnection: Reconnection | null = null): void {
     this.#log = log;
     this.#reconnection = reconnection;

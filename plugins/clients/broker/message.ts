@@ -9,7 +9,7 @@ export interface Message {
   readonly key?: string | undefined;
 }
 
-/** A message delivered by a broker, to be settled once. */
+/** A message delivered by a broker, to be acknowledged or returned once. */
 export interface Delivery {
   readonly payload: Uint8Array;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -30,7 +30,7 @@ export interface Publisher {
 export interface Subscriber {
   /** @throws CallError when no message arrives before the call ends, and immediately when no broker is connected. */
   next(call: Call): Delivery | Promise<Delivery>;
-  /** Hands a message to the next request, because the request that took it could not use it. Absent if the broker keeps it. */
+  /** Passes a message to the next request, because the request that took it could not use it. Absent if the broker keeps it. */
   putBack?(delivery: Delivery): void;
 }
 

@@ -15,7 +15,7 @@ const CLOSE_OBJECT = 0x7d;
 
 /** Members of the parts by key, used by one merge at a time; positions are within their parts. */
 const members = {
-  /** Marks of the keys, which distinguish most of them. */
+  /** Short values derived from the keys, which distinguish most of them. */
   mark: new Int32Array(MAX_MEMBERS),
   /** Index of the part in which the key first appeared. */
   part: new Uint16Array(MAX_MEMBERS),
@@ -53,7 +53,7 @@ export function mergeJson(parts: readonly Uint8Array[]): Passed | null {
   return { contentType, body: output.bytes, empty: count === 0 };
 }
 
-/** Writes a member, together with those that follow it both in its part and here. @returns the last one written. */
+/** Writes a member, together with the members that follow it both in its part and in the merged object. @returns the last one written. */
 function writeRun(parts: readonly Uint8Array[], first: number, count: number, output: JsonOutput): number {
   const { part, key, keyEnd, next, valuePart, value, valueEnd, own } = members;
   const from = parts[part[first]!]!;
@@ -106,7 +106,7 @@ function readMembers(parts: readonly Uint8Array[], part: number, before: number)
   }
 }
 
-/** Mark of a key's bytes; -1 when they contain an escape, since such a key can be written in several ways. */
+/** Short value derived from the bytes of a key; -1 when they contain an escape, since such a key can be written in several ways. */
 function markOf(bytes: Uint8Array, start: number, end: number): number {
   let mark = end - start;
   for (let at = start; at < end; at++) {

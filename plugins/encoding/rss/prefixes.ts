@@ -8,7 +8,7 @@ const none: readonly Declaration[] = [];
  */
 export class Prefixes {
   readonly #uris = new Map<string, string>();
-  /** For each open element, the declarations that its own ones replaced. */
+  /** For each open element, the declarations that the element's own declarations have replaced. */
   readonly #replaced: (readonly Declaration[])[] = [];
 
   /** Enters an element. The default namespace has the empty prefix. */

@@ -88,8 +88,8 @@ export function countingRule(name: string, limits: readonly LimitConfig[], aroun
     add: (caller, weight, call) => count('add', weight, caller, call),
   };
   const reserve: Reserve = async (caller, weight, call) => {
-    // Reservations are settled in the windows in which they were made. Rejected reservations are not remembered,
-    // because others may be settled for less than they reserved.
+    // The actual usage of a reservation is counted in the windows in which it was made. Rejected reservations are not
+    // remembered, because other requests may use less than they have reserved.
     const moment = { now: Date.now(), remembers: false };
     const verdict = await count('take', weight, caller, call, moment);
     const settled = { ...moment, reserved: weight };

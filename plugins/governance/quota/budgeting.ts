@@ -27,7 +27,7 @@ export interface BudgetReplies {
 
 type Requests = ClientRequest | PipeRequest;
 
-/** Reserves tokens for each request, and settles the reservation with what the models report. */
+/** Reserves tokens for each request, and replaces the reservation with the usage that the models report. */
 export function spending<R extends Requests>(
   site: Site<QuotaUseConfig>,
   quota: Quota,
@@ -43,7 +43,7 @@ export function spending<R extends Requests>(
   const warn = limitedWarning(site.log, site.use('clock'));
   const settle = async (reservation: Reservation, used: number): Promise<Verdict> => {
     try {
-      // The settlement uses a call of its own, so that usage counts even after the client has disconnected.
+      // The final count uses a call of its own, so that usage counts even after the client has disconnected.
       return await reservation.settle(used, new Call(site.log));
     } catch (error) {
       site.log.error(`[Quota] a reservation is not settled and counts in full: ${(error as Error).message}`);
@@ -51,7 +51,7 @@ export function spending<R extends Requests>(
     }
   };
 
-  /** Counts usage that is reported after the settlement, such as that of an abandoned attempt. */
+  /** Counts usage that is reported after the reservation was replaced, such as that of an abandoned attempt. */
   const addLate = async ({ rule, caller }: Use, weight: number): Promise<void> => {
     try {
       await rule.add(caller, weight, new Call(site.log));
@@ -94,8 +94,8 @@ export function spending<R extends Requests>(
     }
     if (reply.body instanceof ByteStream && isMade(reply)) {
       call.onEnd(() => {
-        // The end of the stream reports its usage in the same turn as the end of the call, so settling waits for one
-        // more turn.
+        // The end of the stream reports its usage in the same turn as the end of the call, so the final count waits for
+        // one more turn of the event loop.
         const later = async (): Promise<void> => {
           await new Promise(setImmediate);
           isSettled = true;

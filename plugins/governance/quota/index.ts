@@ -63,7 +63,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** Measurement of uses at a place. */
+/** Measurement of the usage of a quota at one place of the configuration. */
 interface Measured {
   readonly metering: Metering | null;
   readonly budget: Budget | null;

@@ -142,7 +142,7 @@ function endpointOf(site: Site<Config>, config: MethodConfig, path: string): End
   };
 }
 
-/** Drops the message of a GET or HEAD over HTTP, which has no place for it. */
+/** Drops the message for an endpoint that calls its backend with GET or HEAD, because these methods have no body. */
 export function withoutBody({ method, extra_config: components }: BackendConfig): AtBackend {
   const isOther = Object.keys(components).some((name) => name.startsWith('backend/') && name !== 'backend/http');
   if (isOther || 'workflow' in components || !/^(?:GET|HEAD)$/.test(method)) return {};

@@ -13,7 +13,7 @@ import {
 /** Changes a request to a backend. @throws CallError if the change is not possible, which fails the call. */
 export type ChangeRequest = (request: PipeRequest) => void;
 
-/** Changes a backend's response to a request. @throws CallError as above. */
+/** Changes a backend's response to a request. @throws CallError if the change is not possible, which fails the call. */
 export type ChangeReply = (reply: Reply, request: PipeRequest) => void;
 
 /** Changes a backend's response to a request. @throws CallError if the change is not possible, which fails the call. */

@@ -43,7 +43,7 @@ interface Changing {
   readonly readsData: true | 'optional';
 }
 
-/** @returns null if it has no effect. */
+/** @returns null if the configuration has no effect. */
 function attach(site: EndpointSite<ModifiersConfig | GeneratorConfig>): Changing | null {
   const { config } = site;
   if (!('modifiers' in config)) {

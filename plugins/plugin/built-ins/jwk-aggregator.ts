@@ -43,7 +43,7 @@ export const schema = {
 
 export type JwkAggregatorConfig = Infer<typeof schema>;
 
-/** Attachment of `jwk-aggregator`. */
+/** Part of the pipeline to which the built-in plugin `jwk-aggregator` is attached. */
 export interface Aggregating {
   readonly wrap: Wrap<ClientRequest>;
   readonly offers: readonly Offer[];

@@ -24,7 +24,7 @@ export interface BuiltInModifier {
   readonly message?: (data: DataObject) => DataObject;
 }
 
-/** Position of a modifier. */
+/** Settings of the place in the pipeline where a modifier runs. */
 export interface Stance {
   readonly place: 'endpoint' | 'backend';
   /** Whether responses are passed through undecoded. */

@@ -219,7 +219,7 @@ class Run {
     return reply;
   }
 
-  /** Body of the request or of a reply, which arrives in one piece on first read. */
+  /** Reads the body of the request or of a reply, which arrives in one piece on first read. */
   #bytes(ref: number | null): Readable {
     const line = this.#line;
     const { run } = this.#sent;

@@ -47,7 +47,7 @@ export interface SentPlace {
 /** Number of the run that a call belongs to. */
 export const runSlot: Slot<number> = defineSlot('run');
 
-/** Site of a handler in its thread: provides the site features that hosts need, over the line. */
+/** Site of a handler in its thread: provides the site features that hosts need, over the channel to the gateway. */
 export class GuestSite {
   readonly #line: Line;
   readonly #place: SentPlace;
@@ -173,7 +173,7 @@ function guestTracer(line: Line): Tracer {
   };
 }
 
-/** Sends a request over the line, and cancels it when the caller aborts. */
+/** Sends a request over the channel to the gateway, and cancels it when the caller aborts. */
 export async function askUnder(line: Line, operation: string, value: object, call: Call): Promise<unknown> {
   const id = Math.random();
   const cancellation = call.onCancel(() => line.say('giveUp', id));

@@ -43,7 +43,7 @@ export class BodyField {
     return this.#isReplaced ? { body: this.#given } : undefined;
   }
 
-  /** Returns whether the value is the stream that was handed out. */
+  /** Returns whether the value is the stream that the handler received. */
   isStream(given: unknown): boolean {
     return this.#stream !== null && given === this.#stream;
   }

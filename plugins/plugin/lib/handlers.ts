@@ -33,7 +33,7 @@ export interface Handlers extends Readonly<Partial<Record<Kind, Factory>>> {
 
 /** Handlers that a module offers to one configuration. */
 export interface OfferedHandlers extends Handlers {
-  /** `contain` of the module's own site: failures of the attachments count as the module's. */
+  /** Method `contain` of the module's own site, by which failures of the attachments count as failures of the module. */
   readonly contain: Site<unknown>['contain'];
 }
 

@@ -5,7 +5,7 @@ import { type Factory, handlers, type Kind, kindNames } from './handlers.ts';
 import { type HostSite, hostFor } from './host.ts';
 import type { Named } from './place.ts';
 
-/** Ports of components that run handlers: the handlers, and the services that hosts hand out. */
+/** Ports of components that run handlers: one port for the handlers, the others for the services that these components provide. */
 export const hostPorts: readonly Port<unknown>[] = [handlers, meters, tracers, httpSigners, redisConnections, quotas];
 
 /** A handler of one place, available once its configuration is active. */

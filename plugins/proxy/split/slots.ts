@@ -33,7 +33,7 @@ function fill(slots: Uint8Array, variant: number, count: number): void {
   }
 }
 
-/** Starting points that stay apart, however many there are: 0, 1/2, 1/4, 3/4, 1/8 and so on. */
+/** Starting points that remain far from one another, however many there are: 0, 1/2, 1/4, 3/4, 1/8 and so on. */
 function startOf(index: number): number {
   let start = 0;
   for (let rest = index, step = 0.5; rest > 0; rest >>= 1, step /= 2) if (rest & 1) start += step;

@@ -5,7 +5,7 @@ import type { News, Question, Response } from './messages.ts';
 import { type Limits, Store } from './store.ts';
 import { judge } from './use.ts';
 
-/** Claim of a worker that fetches for all workers. */
+/** Record that a worker fetches a response for all workers. */
 interface Claim {
   readonly by: string;
   /** Time of the claim, in milliseconds since 1970. */

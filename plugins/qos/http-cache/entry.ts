@@ -19,9 +19,9 @@ export interface Policy {
 export interface Entry {
   /** Identity of the original request, see `Asker`. */
   readonly key: string;
-  /** Caller of the original request, see `Asker`; null for a response that is for everyone. */
+  /** Identity of the caller of the original request, as in `Asker`; null for a response that is for everyone. */
   readonly identity: string;
-  /** See `Asker`; null for a response that is for everyone. */
+  /** Person on whose behalf the original request was sent, as in `Asker`; null for a response that is for everyone. */
   readonly person: string | null;
   /** Request headers that the response varies by, with their values in the original request; null for absent ones. */
   readonly varies: readonly (readonly [name: string, value: string | null])[];

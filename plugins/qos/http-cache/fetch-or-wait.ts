@@ -64,7 +64,7 @@ function readAway({ body }: Reply): Promise<void> | void {
   return new Promise((resolve) => body.flow({ write: () => true, end: resolve, fail: () => resolve() }));
 }
 
-/** Leads the requests of this process: a response that another worker has or is fetching is used instead of calling the backend. */
+/** Makes the one call for all waiting requests of this process. A response that another worker has or is fetching is used instead of calling the backend. */
 async function lead(caching: Caching, next: Step<PipeRequest>, asking: Asking, call: Call, land: Land): Promise<Reply> {
   const { gateway, flights, store, counted } = caching;
   const { key, requested } = asking;

@@ -13,7 +13,7 @@ export interface Kept {
   readonly requestedAt: number;
 }
 
-/** Called once when a fetch ends; `kept` is null unless the landing is `kept`. */
+/** Called once when a fetch ends; `kept` is null unless the response was stored. */
 export type Ending = (landing: Landing, kept: Kept | null) => void;
 
 /** Calls the backend, and stores its response. */

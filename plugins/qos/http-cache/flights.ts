@@ -43,7 +43,7 @@ export class Flight {
   }
 }
 
-/** Variants whose responses were recently not stored: requests that waited for one another would be served one by one. */
+/** Variants whose responses were recently not stored. Requests for them do not wait for one another, because they would be served one by one. */
 export class Unkept {
   readonly #until = new Map<string, number>();
 

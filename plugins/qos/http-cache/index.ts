@@ -61,7 +61,7 @@ const MIN_COPIES_BYTES = 1024 * 1024;
 /** Protocols whose responses are not HTTP responses. */
 const otherProtocols = /^(?:backend\/(?:lambda|grpc|amqp\/.+|pubsub\/.+|static-filesystem)|ai\/llm)$/;
 
-/** Cache state of one process for a store. */
+/** State of the cache in one process, for one store. */
 interface Shelf {
   readonly store: Store;
   readonly flights: Flights;
@@ -143,7 +143,7 @@ function openDepot(
   return async (question) => answer(question);
 }
 
-/** Handles news from the shared store. */
+/** Handles messages from the store of the gateway. */
 function hear({ store, flights, id }: Shelf, news: News): void {
   if (news.by === id) return;
   if (news.does === 'clear') store.clear();

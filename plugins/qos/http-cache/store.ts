@@ -32,7 +32,7 @@ export class Store {
   #bytes = 0;
   /** Most recently used entry. */
   #newest: Entry | null = null;
-  /** Times at which an address was invalidated because of a change: see `moment`. */
+  /** Times at which an address was invalidated because its resource was changed, as returned by `moment`. */
   readonly #changes = new Map<string, number>();
   /** Time of the latest change that is no longer remembered. */
   #changedBefore = 0;
@@ -108,7 +108,7 @@ export class Store {
     for (const entry of this.#byKey.get(key)?.slice() ?? []) this.drop(entry);
   }
 
-  /** Invalidates an address after a change: its responses, and those in progress that were requested earlier. */
+  /** Invalidates an address after its resource was changed: the stored responses, and those that were requested earlier and have not yet arrived. */
   changed(key: string): void {
     this.dropAll(key);
     this.#changes.delete(key);
@@ -121,7 +121,7 @@ export class Store {
     }
   }
 
-  /** True when an address has not changed since a response was requested. @param requestedAt see `moment`. */
+  /** True when the resource at an address has not changed since a response was requested. @param requestedAt time returned by `moment`. */
   isUnchanged(key: string, requestedAt: number): boolean {
     return requestedAt > this.#changedBefore && requestedAt > (this.#changes.get(key) ?? 0);
   }
@@ -163,7 +163,7 @@ export class Store {
   }
 }
 
-/** Bytes of names that are not counted for each response: `max_size` limits responses by their size on the wire. */
+/** Bytes of names that do not count towards the size of a response, because `max_size` limits responses by their size on the wire. */
 const FREE_NAME_BYTES = 512;
 
 /** Size of a response on the wire, and of the long names it is found by, in bytes. */

@@ -72,7 +72,7 @@ export function redisLimit(
 
   const { identify } = each;
   const eachArguments = bucketArguments(each, config.every);
-  // In a cluster, the two buckets are on different servers.
+  // In a cluster, the two buckets of a request are on different servers.
   const isOneCommand = all && connection.isOneServer;
   const args = isOneCommand ? [...eachArguments, ...allArguments] : eachArguments;
   const admit: Admit = (request, call) => {

@@ -43,7 +43,7 @@ function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** @throws BackendError VAULT_PATH for a path that is not one of the API. */
+/** @throws BackendError VAULT_PATH for a path that the API does not have. */
 export function demandPath(path: string): void {
   if (path.split('/').every((segment) => SEGMENT.test(segment))) return;
   throw new BackendError('VAULT_PATH', `"${path}" is not a valid path`, { upstreamStatus: 400 });

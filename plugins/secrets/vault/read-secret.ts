@@ -29,7 +29,7 @@ export async function readVaultSecret(
   return { content: data, ...(lease && { lease }) };
 }
 
-/** Prolongs a lease. @returns its lifetime in milliseconds. @throws BackendError as `Session.call`. */
+/** Prolongs a lease. @returns its lifetime in milliseconds. @throws BackendError VAULT_STATUS, VAULT_LOGIN. */
 export async function renewVaultLease(
   session: Session,
   server: VaultServer,
@@ -79,7 +79,7 @@ async function findMount(
     const version = isObject(options) && options['version'] === '2' ? 2 : 1;
     return { path, version: type === 'kv' || type === 'generic' ? version : null };
   } catch (error) {
-    // Older servers do not have this operation, and policies can forbid it.
+    // Older servers cannot report their mounts, and policies can forbid it.
     const status = error instanceof BackendError ? error.upstreamStatus : undefined;
     if (status === 403 || status === 404) return null;
     throw error;

@@ -122,7 +122,7 @@ export interface Login {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Fields that a login method requires: one of each list. */
+/** Fields that a login method requires, as lists of alternatives: one field of each list must be set. */
 const required: Readonly<Record<VaultConfig['auth']['method'], readonly (readonly (keyof VaultConfig['auth'])[])[]>> = {
   token: [['token', 'token_file']],
   approle: [['role_id'], ['secret_id', 'secret_id_file']],

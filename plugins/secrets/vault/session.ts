@@ -27,10 +27,10 @@ export class Session {
   readonly #login: Login;
   #token: Token | null = null;
   #pending: Promise<Token> | null = null;
-  /** Number of different tokens so far. `#lastText` is the last one. */
+  /** Number of different tokens so far; `#lastText` is the text of the last one. */
   #logins = 0;
   #lastText = '';
-  /** Number of tokens when leases were last known to be valid. */
+  /** Value of `#logins` when leases were last known to be valid. */
   #knownLogins = 0;
 
   constructor(login: Login) {
@@ -127,7 +127,7 @@ function isForbidden(error: unknown): boolean {
   return error instanceof BackendError && error.upstreamStatus === 403;
 }
 
-/** Lifetime of a token that needs no login. A token that may not look itself up is used as it is. */
+/** Lifetime of a token that needs no login. A token without permission to read its own properties is used as it is. */
 async function lookUp(server: VaultServer, text: string, signal: AbortSignal): Promise<Token> {
   try {
     const { data } = await callVault(server, 'GET', 'auth/token/lookup-self', text, signal);

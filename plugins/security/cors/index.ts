@@ -35,8 +35,8 @@ export class EndpointPolicies {
 }
 
 /**
- * Preflights are handled before the endpoint lookup, so the root handles those of endpoints too, even when the root has
- * no policy.
+ * Port by which endpoints report their CORS policies to the root. The root also handles the preflight requests of
+ * endpoints, because these are handled before their endpoint is looked up.
  */
 export const endpointPolicies = definePort<EndpointPolicies>('CORS policies of endpoints', { from: 'security/cors' });
 
@@ -60,8 +60,8 @@ export const plugin = definePlugin({
     }),
     atEndpoint(schema, (site) => {
       site.take(endpointPolicies)?.set(site.endpoint, policyOf(site));
-      // Attaches the component to endpoints that serve clients, although the root does the work, so that other places
-      // reject it.
+      // Attaches the component to endpoints that serve clients, although the root does the work, so that it is rejected
+      // at other places of the configuration.
       return { endpoint: (next) => next, offers: [offer(allowedOrigins, originsOf(site))] };
     }),
   ],

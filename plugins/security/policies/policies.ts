@@ -13,7 +13,7 @@ export interface PolicySettings {
   /** Log with the prefix of the place. */
   readonly log: Log;
   readonly locate: LocateAddress | undefined;
-  /** True when all policies of a block count as one. */
+  /** True when all policies of a block are logged as one. */
   readonly joined: boolean;
   readonly debug: boolean;
 }
@@ -34,7 +34,7 @@ export class Policies implements Conditions {
     return this.#expressions.length > 0;
   }
 
-  /** A function that uses the request also counts as reading it. */
+  /** A function that uses the request also counts as reading the request. */
   reads(prefix: string): boolean {
     return this.#expressions.some(
       ({ reads, calls }) =>

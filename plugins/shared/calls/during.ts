@@ -17,10 +17,10 @@ export function during<T>(call: Call, promise: Promise<T>): Promise<T> {
   });
 }
 
-/** The other side has not responded in time. */
+/** Error for a server or a thread that has not responded in time. */
 export class Silence extends Error {}
 
-/** Resolves with the promise if it settles in time. @throws Silence after that time; Error when the signal is aborted. */
+/** Resolves with the promise if it is fulfilled in time. @throws Silence after that time; Error when the signal is aborted. */
 export function within<T>(ms: number, promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const settle = () => {

@@ -1,4 +1,4 @@
-/** Notifies waiters of something that another request or process is finding out. */
+/** Notifies callers that wait for something that another request or process is finding out. */
 export class News {
   /** Number of notifications so far. */
   count = 0;

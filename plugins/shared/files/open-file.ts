@@ -67,7 +67,7 @@ async function openReal(path: string, name: string): Promise<Opened> {
   return stats.isDirectory() ? { kind: 'directory', path } : missing;
 }
 
-/** Ignores failures: everything needed has been read. */
+/** Closes a file and ignores failures: everything needed has been read. */
 export function closeFile(fd: number): void {
   close(fd, ignored);
 }

@@ -11,7 +11,7 @@ const clientHeaders: ReadonlySet<string> = new Set([
   'x-real-ip',
 ]);
 
-/** Removes the headers that reveal the client to a backend. */
+/** Removes the headers that tell a backend the client's address, or the host and scheme that the client used. */
 export function hideClient(headers: HeaderBag): void {
   headers.filter((name) => !clientHeaders.has(name));
 }

@@ -5,10 +5,10 @@ export const ANY_HEADER = '*';
 
 /**
  * Names of headers in backend requests that may identify the user: created from the claims of a token, or by a script.
- * Components that set such headers register their names here, so that a cache never serves one user's response to
- * another.
+ * Components that set such headers offer their names through this port, so that a cache never serves one user's
+ * response to another.
  */
 export const personalHeaders: Port<readonly string[]> = definePort('personal headers');
 
-/** Offer of components that run operator code on requests. */
+/** Offer of components that run scripts of the operator, which can set any header of a request. */
 export const anyHeader: Offer = offer(personalHeaders, [ANY_HEADER]);

@@ -11,7 +11,7 @@ export interface Verdict {
 /** A use that was counted before its size was known. */
 export interface Reservation {
   readonly verdict: Verdict;
-  /** Replaces the reserved amount with the amount used, in the same windows. To be called at most once, if the use was allowed. */
+  /** Replaces the reserved amount with the amount used, in the same windows. Must be called at most once, if the use was allowed. */
   settle(used: number, call: Call): Promise<Verdict>;
 }
 

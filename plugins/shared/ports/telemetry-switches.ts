@@ -1,6 +1,6 @@
 import { definePort, type EndpointConfig, type Port } from '#contract';
 
-/** Enabled telemetry of an endpoint that is not part of the configuration. */
+/** Kinds of telemetry that are enabled for an endpoint that is not part of the configuration. */
 export interface TelemetrySwitches {
   readonly metrics: boolean;
   readonly traces: boolean;

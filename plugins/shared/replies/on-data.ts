@@ -30,7 +30,7 @@ export function onData(change: (data: DataObject) => DataObject): Wrap<PipeReque
   };
 }
 
-/** The encoding with which bytes are passed through undecoded at a site; undefined without one. */
+/** Name of the encoding with which an endpoint or a backend passes bytes through undecoded; undefined without one. */
 export function rawEncodingAt(
   site: EndpointSite<unknown> & Partial<Pick<BackendSite<unknown>, 'backend'>>,
 ): string | undefined {

@@ -14,7 +14,7 @@ export const backoffField = {
   default: 'fallback',
 } as const satisfies Schema;
 
-/** Longest pause before jitter, in seconds: a server that returns after any time is noticed within it. */
+/** Longest pause before jitter, in seconds: a server that is reachable again is noticed within this time. */
 const LONGEST_SECONDS = 60;
 
 /** Largest fraction that jitter adds or subtracts. */

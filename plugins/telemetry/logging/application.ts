@@ -22,7 +22,7 @@ const logstashPattern =
 const jsonPattern =
   '{"time":"%{time:2006-01-02T15:04:05.000Z07:00}","level":"%{level}","prefix":"%{prefix}","component":"%{component}","message":"%{text}"}';
 
-/** Output settings: the destination decides about colors, and logstash prints UTC. */
+/** Settings of an output: whether it prints colors, and whether its times are in UTC. */
 interface Surroundings {
   readonly colour: boolean;
   readonly utc?: true;

@@ -45,7 +45,7 @@ function logHeads(write: Write, clock: Clock): AtBackend {
   return { transport: watchUpstream(write, clock) };
 }
 
-/** Writes one line when the body has been decoded, or when it will not be. */
+/** Writes one line when the body has been decoded, or when it is known that the body will not be decoded. */
 function logAnswers(write: Write, clock: Clock): AtBackend {
   const heads = new WeakMap<PipeRequest, UpstreamRecord>();
   return {

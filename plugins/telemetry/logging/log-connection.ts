@@ -4,7 +4,7 @@ import { type LogDestination, openOwned } from '#contract';
 /** One destination of a connection. */
 export interface Target {
   connect(): Socket;
-  /** Describes why the target cannot be reached. The text contains the name of the target. */
+  /** Describes why the target cannot be reached; the text contains the name of the target. */
   describe(error: NodeJS.ErrnoException): string;
 }
 

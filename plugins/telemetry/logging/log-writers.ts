@@ -2,7 +2,7 @@ import { definePort, type LogLevel, type Port } from '#contract';
 
 /** A component that writes the application log to a destination of its own. */
 export interface LogWriter {
-  /** Sets where the writer reports an unreachable destination: the remaining outputs. */
+  /** Sets the function with which the writer reports an unreachable destination to the other outputs. */
   reportTo(report: Report): void;
 }
 

@@ -58,7 +58,7 @@ export function variablesOf(pattern: string): string[] {
   return Array.from(pattern.matchAll(/%\{([^}]*)\}/g), ([, inner = '']) => splitFormat(inner).name);
 }
 
-/** Texts and the cells between them: one more text than cells. */
+/** Constant texts of a pattern and the variables between them: one more text than variables. */
 interface Parsed<R> {
   readonly texts: string[];
   readonly cells: ((record: R) => string)[];

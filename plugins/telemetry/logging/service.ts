@@ -21,7 +21,7 @@ import { compilePattern, variablesOf } from './pattern.ts';
 import type { ServiceLogging } from './schema.ts';
 import { openSyslog, socketPaths, syslogFormat } from './syslog.ts';
 
-/** Sets up the logs of the whole service. @param namespace marks backends that have a log of their own. */
+/** Sets up the logs of the whole service. @param namespace key in the configuration of backends that have a log of their own. */
 export function attachService(site: Site<ServiceLogging>, namespace: string): AtService {
   const { config } = site;
   const level = levelOf(site, '/level', config.level);

@@ -7,7 +7,7 @@ interface Family {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'summary';
   readonly labels: Readonly<Record<string, string>>;
-  /** Divisor for the values of a family, because times are stored in nanoseconds. */
+  /** Divisor for the values of a family of metrics, because times are stored in nanoseconds. */
   readonly unit?: number;
 }
 

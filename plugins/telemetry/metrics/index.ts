@@ -75,7 +75,7 @@ function attach(site: Site<Infer<typeof schema>>): AtService {
   });
   const shown = new ShownNames(stats);
   const { isShown } = shown;
-  // Forgets, in every process, the previous configuration's counts of removed endpoints.
+  // Makes every process forget the counts that the previous configuration collected for removed endpoints.
   for (const where of ['owner', 'each'] as const) site.start(shown.serve, { in: where });
   site.start((signal) => {
     const observed = observeProcess(stats);

@@ -1,7 +1,7 @@
 /** Number of values that a histogram keeps (8 KB). */
 const SIZE = 1028;
 
-/** A histogram that keeps a uniform random sample of its values. */
+/** A histogram that keeps a random sample of its values; each value has the same probability to be kept. */
 export class Sample {
   /** Number of values so far. */
   count = 0;

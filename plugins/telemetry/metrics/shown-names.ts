@@ -1,13 +1,13 @@
 import type { Site } from '#contract';
 import type { Stats } from './stats.ts';
 
-/** Names with visible counts: the served endpoints and their pipes, with a reference count for each. */
+/** Names of metrics that are shown: those of the served endpoints and their pipes, with a reference count for each. */
 export class ShownNames {
   readonly #stats: Stats;
   readonly #owners = new Map<string, number>();
   /** Removed endpoints whose counts have yet to be forgotten. */
   readonly #gone = new Set<string>();
-  /** Whether the configuration is active. Before that, the active configuration may have counts that are unknown here. */
+  /** Whether the configuration is active. Before that, the configuration that is still active may have counts of endpoints that this one does not know. */
   #serves = false;
 
   constructor(stats: Stats) {
@@ -23,15 +23,15 @@ export class ShownNames {
     this.#forget();
   };
 
-  /** Shows an owner until its site is disposed. */
+  /** Shows the metrics of an endpoint or a pipe until its site is disposed. */
   add(owner: string, { defer }: Pick<Site<unknown>, 'defer'>): void {
-    // Counts of an owner that returns restart at 0.
+    // If a removed endpoint or pipe is added again, its counts restart at 0.
     if (this.#serves && this.#gone.has(owner)) this.#forget();
     this.#owners.set(owner, (this.#owners.get(owner) ?? 0) + 1);
     defer(() => this.#release(owner));
   }
 
-  /** Returns whether a name belongs to a visible owner or to no endpoint. */
+  /** Returns whether a name belongs to a shown endpoint or pipe, or to no endpoint. */
   readonly isShown = (name: string): boolean => {
     const owner = ownerOf(name);
     return owner === undefined || this.#owners.has(owner);
@@ -47,7 +47,7 @@ export class ShownNames {
     }
     this.#owners.delete(owner);
     this.#gone.add(owner);
-    // Scanning all counts for each removed owner would be expensive when there are many.
+    // Scanning all counts for each removed endpoint or pipe would be expensive when there are many.
     if (this.#gone.size * 8 > this.#owners.size) this.#forget();
   }
 
@@ -57,7 +57,7 @@ export class ShownNames {
   }
 }
 
-/** Returns the owner of a name: the responses of an endpoint, or a pipe. Undefined for names that belong to no endpoint. */
+/** Returns the endpoint or the pipe whose metrics have a name. Undefined for names that belong to no endpoint. */
 function ownerOf(name: string): string | undefined {
   if (name.startsWith('router.response.')) return name.replace(/\.(?:size|time|status(?:\.\d+\.count)?)$/, '');
   if (!name.startsWith('proxy.')) return undefined;

@@ -115,7 +115,7 @@ export class Delivery {
     }
   }
 
-  /** Events of a failed push are the oldest: they return to the front of the queue as far as there is room. */
+  /** Events of a failed push are the oldest: they return to the front of the queue unless the queue is full. */
   #putBack(batch: string[]): void {
     const fitting = batch.filter((event) => {
       const fits =

@@ -2,7 +2,7 @@ import type { ConnectionTimes, MeterAttributes, Reply } from '#contract';
 import type { Distribution, Series, Sum } from '../lib/metrics/series.ts';
 import type { ClientInstruments } from './instruments.ts';
 
-/** Number of addresses per backend, and of statuses per address, whose series are cached. */
+/** Maximum number of addresses of a backend, and of statuses of an address, whose series are cached. */
 const MAX_KNOWN = 64;
 
 /** Failure of a request. */

@@ -82,7 +82,7 @@ export class EndpointTelemetry {
     if (trace?.sampled) recordServerSpan(trace, traces, this.#route, request, call.get(responseHeaders));
   }
 
-  /** Wraps for the endpoint's pipe. */
+  /** Hooks that report the pipe of the endpoint. */
   get attachment(): AtEndpoint {
     const { metrics, traces } = this.layers.proxy;
     const { instruments } = this.#destination;
@@ -109,7 +109,7 @@ export class EndpointTelemetry {
     };
   }
 
-  /** Wraps for a backend's pipe and requests. */
+  /** Hooks that report the pipe and the requests of a backend. */
   attachmentOf(backend: BackendConfig, layer: BackendLayer, propagation: Propagation): AtBackend {
     const { instruments, traces: traced } = this.#destination;
     const recorded = traced?.records === true;
@@ -160,7 +160,7 @@ export class EndpointTelemetry {
 
   /**
    * Returns the trace of a request, started at first use.
-   * @param isClients the request is a client's, and its span ends with the response.
+   * @param isClients true for the request of a client, whose span ends with the response.
    */
   #traceOf(headers: HeaderBag, call: Call, isClients: boolean): Trace | null {
     const known = call.get(requestTrace);

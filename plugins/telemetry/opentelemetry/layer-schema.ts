@@ -69,7 +69,7 @@ export const proxyLayer = {
 const inSpansOnly = (name: keyof typeof headerReport) =>
   `metrics have no attributes from headers; set ${name} in "traces" to add headers to spans`;
 
-/** Written in `metrics` by files of KrakenD, which ignores them there. */
+/** Fields without effect: files of KrakenD contain them in `metrics`, where KrakenD ignores them. */
 const unreportedHeaders = {
   report_headers: {
     type: 'boolean',

@@ -49,7 +49,7 @@ export function layerOf(
   };
 }
 
-/** Returns the switches of the object; without an object, everything is switched on. */
+/** Returns the switches of a layer's settings; without an object, everything is switched on. */
 function switchesOf(config: BackendLayerConfig['metrics']): ClientSwitches {
   if (!config) return { stage: true, roundTrip: true, readPayload: true, detailed: true };
   return {

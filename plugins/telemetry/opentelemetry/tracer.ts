@@ -4,7 +4,7 @@ import { requestTrace } from './endpoint-telemetry.ts';
 import { shortened } from './header-report.ts';
 import { spanSlot } from './stage.ts';
 
-/** Maximum number of component spans per request. */
+/** Maximum number of spans of components per request. */
 const MOST_SPANS = 128;
 const MOST_ATTRIBUTES = 64;
 const MOST_EVENTS = 32;
@@ -13,7 +13,7 @@ const LONGEST_NAME = 128;
 const LONGEST_TEXT = 1024;
 const LONGEST_REASON = 256;
 
-/** Creates component spans in the trace of the request, or in the trace it gets once its endpoint is known. */
+/** Creates spans for operations of components in the trace of the request, or in the trace it gets once its endpoint is known. */
 export const tracer: Tracer = {
   start(call, name, attributes) {
     const trace = call.get(requestTrace);
@@ -27,7 +27,7 @@ export const tracer: Tracer = {
   },
 };
 
-/** Component spans of one request. */
+/** Spans of components in one request. */
 class RequestSpans {
   count = 0;
   readonly #spans: ComponentSpan[] = [];
@@ -53,7 +53,7 @@ function spansOf(call: Call): RequestSpans {
   return spans;
 }
 
-/** A span that is not recorded: its trace is not sampled, or the request has reached its limit. */
+/** A span that is not recorded, because its trace is not sampled or the request already has the maximum number of spans. */
 class UnseenSpan implements ActiveSpan {
   readonly call: Call;
 

@@ -6,11 +6,11 @@ const MASK = '***';
 /** Maximum nesting depth of JSON bodies that are recorded. */
 const MAX_DEPTH = 200;
 
-/** Names of headers and fields that contain credentials, or may. */
+/** Pattern of names of headers and fields that contain credentials, or may contain them. */
 const credential =
   /secret|passw(?:or)?d|passphrase|private|token|credential|api[-_]?key|assertion|authorization|cookie|session|signature|jwt/i;
 
-/** Values that are credentials under any name: those of authentication schemes, and JSON Web Tokens. */
+/** Pattern of values that are credentials whatever the name of their header or field: those of authentication schemes, and JSON Web Tokens. */
 const credentialValue = /^(?:basic|bearer|digest|negotiate|ntlm)\s|\beyJ[\w-]+\.[\w-]+\.[\w-]*/i;
 
 /** Masks credentials, and the named fields, in headers, queries and bodies. */

@@ -89,7 +89,7 @@ export function readRules(
   };
 }
 
-/** A condition that reads both early and late variables is evaluated in the late phase. */
+/** A condition that reads both early and late variables is evaluated in the later phase. */
 function phaseOf({ reads }: Expression): Phase {
   if (responseNames.some((name) => reads.has(name))) return 'response';
   return reads.has('JWT') && !requestNames.some((name) => reads.has(name)) ? 'token' : 'request';

@@ -41,7 +41,7 @@ export function translate(root: SchemaNode): JsonSchema {
   return typeof schema === 'boolean' ? schema : { ...schema, definitions };
 }
 
-/** The keyword `then` is in a variable, because an object literal with a member of that name would look like a promise. */
+/** In a variable, because an object literal with a member named `then` would look like a promise. */
 const whenMet = 'then';
 
 type Translate = (node: SchemaNode) => JsonSchema;

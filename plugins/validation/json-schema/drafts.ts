@@ -39,7 +39,7 @@ export const KEYWORDS_OF_2019: readonly string[] = [
 export const KEYWORDS_OF_2020: readonly string[] = ['prefixItems', '$dynamicRef', '$dynamicAnchor'];
 const later = [...KEYWORDS_OF_2019, ...KEYWORDS_OF_2020];
 
-/** Rules that drafts 04, 06 and 07 share. */
+/** Properties that drafts 04, 06 and 07 have in common. */
 const early = { besideRef: false, anchors: [], containsEvaluates: false } as const;
 
 /**

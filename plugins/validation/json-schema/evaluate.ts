@@ -11,8 +11,8 @@ import { checkCommon, checkString, kindOf } from './values.ts';
 /** Properties of a schema that decide how it is evaluated. */
 export interface ExamineOptions {
   /**
-   * Whether the schema contains itself. In that case, no part of the document is checked twice against the same target
-   * of a reference, because recurring alternatives would take exponential time.
+   * Whether the schema contains itself. In that case, no part of the document is checked twice against the same schema
+   * that a reference leads to, because recurring alternatives would take exponential time.
    */
   readonly recursive: boolean;
   /** Whether the schema has rules for parts that no other keyword evaluates. */

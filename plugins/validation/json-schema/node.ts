@@ -85,7 +85,7 @@ export type Kind = 'null' | 'boolean' | 'object' | 'array' | 'number' | 'integer
 export interface TypeRule {
   readonly names: readonly string[];
   readonly accepts: ReadonlySet<Kind>;
-  /** Message up to the type of the value. */
+  /** Start of the message, before the name of the type. */
   readonly message: string;
 }
 
@@ -117,9 +117,9 @@ export interface ArrayRules {
   readonly maxItems: number | null;
   readonly unique: boolean;
   readonly contains: SchemaNode | null;
-  /** Minimum number of items that match `contains`; 1 by default. */
+  /** Minimum number of items that must match the schema of `contains`; 1 by default. */
   readonly minContains: number;
-  /** Maximum number of items that match `contains`. */
+  /** Maximum number of items that may match the schema of `contains`. */
   readonly maxContains: number | null;
   /** Whether items that match `contains` count as evaluated. */
   readonly containsEvaluates: boolean;

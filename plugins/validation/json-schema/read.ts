@@ -155,7 +155,7 @@ function reportSlips(schema: DataObject, pointer: string, draft: Draft, warn: Sc
   }
 }
 
-/** Returns the change with which a keyword applies that the schema's draft does not define. */
+/** Returns the change to make so that a keyword applies that the schema's draft does not define. */
 function remedyFor(key: string): string {
   if (key === 'additionalItems') return 'use "items" next to "prefixItems"';
   if (key.startsWith('$recursive')) return `"$dynamic${key.slice('$recursive'.length)}"`;

@@ -19,7 +19,7 @@ const lists = ['items', 'prefixItems', 'allOf', 'anyOf', 'oneOf'];
 const maps = ['properties', 'patternProperties', 'definitions', '$defs', 'dependencies', 'dependentSchemas'];
 
 /**
- * Finds all schemas that declare an address or an anchor, by absolute address.
+ * Finds all schemas that declare an address or an anchor; the keys are the absolute addresses.
  * @param fault creates the error for an invalid address.
  */
 export function indexNames(

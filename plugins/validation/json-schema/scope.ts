@@ -8,7 +8,7 @@ import { withoutFragment } from './references.ts';
  * targets is read twice and evaluation needs no scope.
  */
 export interface DynamicScope {
-  /** Key of the scope, equal for equal scopes. */
+  /** Key of the scope: equal scopes have equal keys. */
   readonly key: string;
   readonly targets: ReadonlyMap<string, ResolvedSchema>;
 }
@@ -57,8 +57,8 @@ function anchorsOf(base: string, document: SchemaDocument): ReadonlyMap<string, 
 const NONE: ReadonlyMap<string, ResolvedSchema> = new Map();
 
 /**
- * Resolves `$dynamicRef` or `$recursiveRef`: an ordinary reference, unless the target declares the anchor; then it is
- * the outermost schema that declares the same.
+ * Resolves `$dynamicRef` or `$recursiveRef` like an ordinary reference. If the target declares a dynamic anchor, the
+ * result is the outermost schema that declares the same anchor.
  */
 export function findDynamic(
   keyword: '$dynamicRef' | '$recursiveRef',

@@ -13,7 +13,7 @@ function clientFor(url: string, onError: (error: Error) => void) {
   return client;
 }
 
-/** Settles like the promise, or rejects when the call is aborted first. */
+/** Resolves or rejects with the promise, or rejects when the call is aborted first. */
 function within<T>(call: Call, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancellation = call.onCancel(reject);

@@ -5,10 +5,10 @@ import type { RunningGateway } from './gateway.ts';
 import { ownerOf } from './kills.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** Maximum time to wait for a request that lasts until its release, in milliseconds. */
+/** Maximum time to wait for a request that lasts until `release` is called, in milliseconds. */
 const LASTING_MS = 120_000;
 
-/** A request that lasts until its release. */
+/** A request that lasts until `release` is called. */
 interface Begun {
   readonly answer: Promise<Answer | Error>;
   readonly expected: string;

@@ -4,12 +4,12 @@ import { Model } from './model.ts';
 import type { Step } from './steps.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** Configurations that serve before a gateway is replaced: about as many as its history keeps. */
+/** Number of configurations that a gateway serves before the test replaces it with a new one: about as many as its history keeps. */
 const MOST_ACCEPTED = 20;
-/** Kills before a gateway is replaced, as the pause before a restart grows. */
+/** Number of times that workers of a gateway are killed before the test replaces the gateway: the pause before a restart grows with each. */
 const MOST_KILLS = 4;
 
-/** A gateway, and what it must do. */
+/** A gateway, and a model of its expected behavior. */
 interface Run {
   readonly gateway: RunningGateway;
   readonly model: Model;
@@ -28,7 +28,7 @@ export class Runs {
     this.#around = around;
   }
 
-  /** Runs steps on a gateway of their own. @throws Error when it breaks a promise. */
+  /** Runs steps on a gateway of their own. @throws Error when the gateway does not behave as expected. */
   async alone(steps: readonly Step[]): Promise<void> {
     const run = await this.#start();
     try {
@@ -40,7 +40,7 @@ export class Runs {
   }
 
   /**
-   * Runs steps on the gateway of the steps before, unless it is worn.
+   * Runs steps on the gateway of the steps before, unless that gateway must be replaced.
    * @throws Error when it breaks a promise, with the earlier steps if the last ones alone do not show it.
    */
   async take(steps: readonly Step[]): Promise<void> {
@@ -63,7 +63,7 @@ export class Runs {
     await this.#remove(run);
   }
 
-  /** Ends the gateway that is left. @throws Error when it breaks a promise. */
+  /** Closes the last gateway. @throws Error when it does not behave as expected. */
   async close(): Promise<void> {
     const run = this.#kept;
     this.#kept = null;

@@ -63,22 +63,22 @@ export async function openSender(
 
 /** Event handlers of a receiving connection. */
 export interface ReceiverHandlers {
-  /** @returns a promise that resolves once the message is settled. Until then the message counts as held. */
+  /** @returns a promise that resolves once the message has been acknowledged or returned. Until then it takes up space. */
   readonly receive: (message: ServiceBusReceivedMessage) => Promise<void>;
-  /** Called when earlier messages can no longer be settled; the server redelivers them. */
+  /** Called when earlier messages can no longer be acknowledged or returned; the server redelivers them. */
   readonly forget: () => void;
 }
 
 /** Connection that receives messages of one subscription. */
 export interface ReceiverLink extends Link {
   readonly receiver: ServiceBusReceiver;
-  /** Stops receiving messages. Those already received can still be settled. */
+  /** Stops receiving messages. Those already received can still be acknowledged or returned. */
   stop(): Promise<void>;
 }
 
 /**
  * Receives messages until the link is closed.
- * @param room maximum number of unsettled messages.
+ * @param room maximum number of messages that are neither acknowledged nor returned yet.
  * @param onLost called once.
  * @throws Error with the reason if the connection fails.
  */

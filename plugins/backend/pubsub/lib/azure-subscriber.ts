@@ -8,7 +8,7 @@ import { openReceiver, type ReceiverLink } from './azure-client.ts';
 
 /** Maximum number of messages waiting for a request. The server delivers no more than that. */
 const CAPACITY = 100;
-/** Timeouts for stopping delivery, and for settling messages, in milliseconds. */
+/** Timeouts for stopping delivery, and for acknowledging or returning messages, in milliseconds. */
 const STOP_MS = 2000;
 const SETTLE_MS = 5000;
 /** Interval at which the locks of waiting messages are renewed, in milliseconds. Azure locks last at least 5 seconds, usually 60. */
@@ -26,9 +26,9 @@ export class AzureSubscriber implements Subscriber {
   /** Messages waiting for a request. */
   readonly #held = new Map<Delivery, HeldMessage>();
   readonly #kept: KeptLink<ReceiverLink>;
-  /** Pending settlements of messages. */
+  /** Pending acknowledgements and returns of messages. */
   readonly #settling = new Set<Promise<void>>();
-  /** Resolves when the connection of the held messages is gone. */
+  /** Resolves when the connection over which the waiting messages arrived is lost. */
   #forgotten = Promise.withResolvers<void>();
   readonly #timer: NodeJS.Timeout;
   #log: Log | null = null;
@@ -110,7 +110,7 @@ export class AzureSubscriber implements Subscriber {
     return Promise.race([settled, this.#forgotten.promise]);
   }
 
-  /** Settles a message in the background, without delaying the request. If that fails, the message is redelivered once its lock has expired. */
+  /** Acknowledges or returns a message in the background, without delaying the request. If that fails, the message is redelivered once its lock has expired. */
   #settle(settlement: Promise<void>): void {
     const settled = settlement
       .catch((error) => {

@@ -34,7 +34,7 @@ export interface ReceivedMessage {
 export interface PullRequest {
   readonly subscription: string;
   readonly streamAckDeadlineSeconds: number;
-  /** Maximum number of unsettled messages, and of their bytes. */
+  /** Maximum number of messages that are not acknowledged yet, and of their bytes. */
   readonly maxOutstandingMessages: number;
   readonly maxOutstandingBytes: number;
 }

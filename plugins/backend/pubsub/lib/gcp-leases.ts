@@ -5,10 +5,10 @@ import type { Log } from '#contract';
 export const LEASE_S = 60;
 /** Interval at which leases are renewed, in milliseconds. */
 const RENEWAL_MS = 20_000;
-/** Maximum number of messages settled by one request. */
+/** Maximum number of messages that one request acknowledges or returns. */
 const BATCH = 1000;
 
-/** Operations that settle messages. Each rejects if the server has not performed it. */
+/** Operations that acknowledge or return messages. Each rejects if the server has not performed it. */
 export interface Settling {
   acknowledge(ackIds: string[]): Promise<unknown>;
   /** @param seconds new lease duration, starting now; 0 to redeliver the messages. */
@@ -16,8 +16,9 @@ export interface Settling {
 }
 
 /**
- * Leases of received messages. They are renewed until a request takes the message. Settlements are sent to the server
- * as soon as it is connected, even over a different connection than the one that delivered the message.
+ * Leases of received messages. They are renewed until a request takes the message. Acknowledgements and returns are
+ * sent to the server as soon as it is connected, even over a different connection than the one that delivered the
+ * message.
  */
 export class Leases {
   readonly #log: () => Log | null;
@@ -59,7 +60,7 @@ export class Leases {
     this.#settle(ackId, this.#returned);
   }
 
-  /** Sends pending settlements, for at most `ms` milliseconds. Messages that are not settled by then are redelivered. */
+  /** Sends pending acknowledgements and returns, for at most `ms` milliseconds. Messages whose acknowledgement is not sent by then are redelivered. */
   async end(ms: number): Promise<void> {
     clearInterval(this.#timer);
     this.#flush();
@@ -82,9 +83,9 @@ export class Leases {
     });
   }
 
-  /** Sends requests one at a time, each with all settlements since the last one. */
+  /** Sends requests one at a time, each with all acknowledgements and returns since the last one. */
   async #send(): Promise<void> {
-    // Collects the settlements of one turn into a single request.
+    // Collects the acknowledgements and returns of one turn of the event loop into a single request.
     await Promise.resolve();
     let isSent = true;
     while (isSent && this.#settling && this.#accepted.size + this.#returned.size > 0) {

@@ -18,7 +18,7 @@ import { LEASE_S, Leases, type Settling } from './gcp-leases.ts';
 /** Maximum number of messages waiting for a request, and of their bytes. The server delivers no more than that. */
 const CAPACITY = 100;
 const CAPACITY_BYTES = 64 * 1024 * 1024;
-/** Timeouts for closing a stream, and for settling messages, in milliseconds. */
+/** Timeouts for closing a stream, and for acknowledging or returning messages, in milliseconds. */
 const GOODBYE_MS = 1000;
 const SETTLE_MS = 3000;
 /** Minimum duration of a stream that is reopened without a log message, in milliseconds. Servers regularly end every stream. */
@@ -157,7 +157,7 @@ class PullLink implements Link, Settling {
     return this.#client!.modifyAckDeadline(request, { timeout: SETTLE_MS, retry: null });
   }
 
-  /** Stops receiving messages. Those already received can still be settled. */
+  /** Stops receiving messages. Those already received can still be acknowledged or returned. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#stream?.end();

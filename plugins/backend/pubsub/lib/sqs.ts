@@ -8,7 +8,7 @@ import type { Driver, Opening } from './driver.ts';
 const LONGEST_POLL_S = 20;
 /** Interval between requests if less than a second is left, in milliseconds. */
 const SHORT_POLL_MS = 100;
-/** Timeout for settling a message, in milliseconds. */
+/** Timeout for acknowledging or returning a message, in milliseconds. */
 const SETTLE_MS = 10_000;
 
 /** An AWS SQS queue. Messages are not prefetched: each request receives its own message. */
@@ -113,7 +113,7 @@ class SqsSubscriber implements Subscriber {
     };
   }
 
-  /** Settles a message in the background, without delaying the request. If that fails, the message is redelivered once it is visible again. */
+  /** Deletes or returns a message in the background, without delaying the request. If that fails, the message is redelivered once it is visible again. */
   async #settle(action: string, body: object): Promise<void> {
     const call = new Call(undefined, SETTLE_MS);
     try {

@@ -87,7 +87,7 @@ export class Commits {
     const committing = this.#commitAll(client).then(() => {
       if (this.#committing !== committing) return;
       this.#committing = null;
-      // Commits offsets that arrived just as it ended.
+      // Commits offsets that arrived while the last request was ending.
       if (!this.#again) this.#run();
     });
     this.#committing = committing;

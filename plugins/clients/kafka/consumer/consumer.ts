@@ -24,7 +24,7 @@ export interface Receiver {
   forget(): readonly KafkaDelivery[];
 }
 
-/** A record; once accepted, the group need not read it again. It cannot be given back to the broker. */
+/** A record; once accepted, the group need not read it again. It cannot be returned to the broker. */
 export interface KafkaDelivery extends Delivery {
   readonly topic: string;
   readonly partition: number;
@@ -67,7 +67,7 @@ export class KafkaConsumer {
     this.#kept.open(log);
   }
 
-  /** Commits settled records, and leaves the group. */
+  /** Commits the offsets of processed records, and leaves the group. */
   async close(): Promise<void> {
     await this.#kept.close();
     this.#receiver.forget();
@@ -77,7 +77,7 @@ export class KafkaConsumer {
     return this.#kept;
   }
 
-  /** Resumes reading once there is room again. */
+  /** Resumes reading once the buffer has room again. */
   resume(): void {
     this.#kept.opened?.resume();
   }
@@ -151,7 +151,7 @@ export class Membership implements Link {
     if (!this.#isClosing && !this.#isStopped) this.#stream?.resume();
   }
 
-  /** Stops receiving; received records can still be settled. */
+  /** Stops receiving; received records can still be marked as processed. */
   stop(): void {
     this.#isStopped = true;
     this.#stream?.pause();

@@ -2,21 +2,21 @@
 export type PartitionKey = string;
 
 interface Position {
-  /** Highest offset of a taken record. */
+  /** Highest offset of a received record. */
   highest: bigint;
-  /** Latest timestamp of a taken record, in milliseconds since 1970. */
+  /** Latest timestamp of a received record, in milliseconds since 1970. */
   latest: bigint;
-  /** Records that were taken and are not settled. */
+  /** Offsets of records that were received and are not processed yet. */
   readonly open: Set<bigint>;
 }
 
-/** Tracks which records of each partition were taken and which were settled: determines what can be committed, and detects duplicates. */
+/** Tracks which records of each partition were received and which were processed: determines what can be committed, and detects duplicates. */
 export class Positions {
   readonly #all = new Map<PartitionKey, Position>();
 
   /**
-   * Marks a record as taken. @returns false for one that was already taken: after a rebalance a group starts from its
-   * committed offsets. A topic that was deleted and re-created has low offsets with later timestamps.
+   * Marks a record as received. @returns false for one that was already received: after a rebalance a group starts from
+   * its committed offsets. A topic that was deleted and re-created has low offsets with later timestamps.
    */
   take(partition: PartitionKey, offset: bigint, time: bigint): boolean {
     const position = this.#all.get(partition);
@@ -31,18 +31,18 @@ export class Positions {
     return true;
   }
 
-  /** Marks a record as settled. @returns the exclusive offset up to which all records are settled; undefined if an earlier one is not. */
+  /** Marks a record as processed. @returns the exclusive offset up to which all records are processed; undefined if an earlier one is not. */
   done(partition: PartitionKey, offset: bigint): bigint | undefined {
     const position = this.#all.get(partition);
     if (!position?.open.delete(offset)) return undefined;
     for (const open of position.open) {
-      // Records were taken in order.
+      // Records are received in order.
       return open < offset ? undefined : open;
     }
     return position.highest + 1n;
   }
 
-  /** Marks unsettled records from an offset on as dropped: they will be taken again. */
+  /** Marks unprocessed records from an offset on as dropped: they will be received again. */
   giveBack(partition: PartitionKey, offset: bigint): void {
     const position = this.#all.get(partition);
     if (!position) return;

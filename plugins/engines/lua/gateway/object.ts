@@ -1,7 +1,7 @@
 import { type LuaFunction, type LuaState, lua, raise } from '../fengari.ts';
 import { currentRun } from '../run.ts';
 
-/** A method: receives its object; its arguments start at 2. */
+/** A method of an object: `self` is the object; arguments start at index 2 of the stack. */
 export type Method<T> = (L: LuaState, self: T) => number;
 
 /** A kind of object passed to scripts, which cannot access its content. */

@@ -188,7 +188,7 @@ function xpcall(L: LuaState): number {
   return caught(L, lua.lua_pcallk(L, args, lua.LUA_MULTRET, 2, 2, caught), 2);
 }
 
-/** @param extra values below the results. */
+/** @param extra number of values below the results on the stack. */
 function caught(L: LuaState, status: number, extra: number): number {
   // The engine disables hooks when it recovers from an error, so they are enabled again.
   (L as { allowhook?: number }).allowhook = 1;

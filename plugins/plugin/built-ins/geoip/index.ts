@@ -20,7 +20,7 @@ export const schema = {
 
 export type GeoipConfig = Infer<typeof schema>;
 
-/** Attachment of `geoip`. */
+/** Part of the pipeline to which the built-in plugin `geoip` is attached. */
 export interface Locating {
   readonly wrap: Wrap<ClientRequest>;
   readonly sets: readonly string[];

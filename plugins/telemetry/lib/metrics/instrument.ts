@@ -52,8 +52,8 @@ export class Instrument<S extends Series = Series> implements InstrumentDescript
   }
 
   /**
-   * An instrument and its series, at most `maxSeries`. Values of further combinations of attributes are counted in one
-   * additional series, whose only attribute is `otel.metric.overflow`.
+   * Returns the series with these attributes, which is created at first use. Beyond `maxSeries`, returns the additional
+   * series.
    */
   at(attributes: MeterAttributes = noAttributes): S {
     const known = this.#known.get(attributes);

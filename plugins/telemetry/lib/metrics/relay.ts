@@ -40,8 +40,8 @@ interface Relayed<T, Change> {
 type RelaySite = Pick<Site<unknown>, 'keep' | 'share' | 'start' | 'defer' | 'role'>;
 
 /**
- * A value that counts for a gateway: kept across reloads; in the process that owns it, it contains what all processes
- * have counted, once. A worker that crashes loses the counts of the last second.
+ * A value with the counts of a gateway, kept across reloads; in the process that owns it, the value contains the counts
+ * of all processes. A worker that crashes loses the counts of the last second.
  * @param key as for `Site.keep`.
  */
 export function relayed<T, Change>(site: RelaySite, key: Data, relay: Relay<T, Change>): T {
@@ -113,7 +113,7 @@ interface StoreChange {
   readonly gauges: Readonly<Record<string, number>>;
 }
 
-/** The metrics of a gateway. @param open creates the store and its observers. */
+/** The metrics of a gateway. @param open creates the store and the observers that fill it. */
 export function gatewayMetrics(
   site: RelaySite,
   key: Data,

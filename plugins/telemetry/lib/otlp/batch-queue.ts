@@ -20,7 +20,7 @@ export class BatchQueue<T> {
   readonly #send: (batch: readonly T[]) => Promise<void>;
   readonly #outage: Outage;
   readonly #unit: string;
-  /** Sends run on behalf of the component that has opened the queue, not of the request whose item fills a batch. */
+  /** Batches are sent on behalf of the component that has opened the queue, not of the request whose item fills a batch. */
   readonly #start = boundToOwner(() => this.#sendNext());
   readonly #wait = boundToOwner((ms: number) => this.#arm(ms));
   #waiting: T[] = [];

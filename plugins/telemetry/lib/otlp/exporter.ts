@@ -9,7 +9,7 @@ import type { Resource, Scope } from './resource.ts';
 import { sdkSpans } from './spans.ts';
 import type { OtlpTarget } from './target.ts';
 
-/** Longest time to send waiting items when an exporter closes, and to close its connections, in milliseconds. */
+/** Longest time to send waiting items when an exporter closes, and to close the connections of the exporter, in milliseconds. */
 const CLOSE_MS = 4500;
 const END_MS = 500;
 
@@ -84,7 +84,7 @@ export class OtlpExporter implements SpanExporter {
     if (this.#settings.logsPushes) this.#log.debug(line);
   }
 
-  /** Sends waiting items and closes its connections, within seconds regardless of the collector. */
+  /** Sends waiting items and closes the connections, within seconds even if the collector does not respond. */
   async close(): Promise<void> {
     const rest = Promise.all([this.#spans.close(CLOSE_MS), ...this.#pushing.values()]);
     await within(CLOSE_MS, rest);

@@ -12,7 +12,7 @@ export interface OtlpTarget {
   readonly headers: Readonly<Record<string, string>>;
   /** CA certificates to trust in addition to the system trust store, in PEM. */
   readonly authorities: readonly string[];
-  /** Whether only `authorities` are trusted, not the system trust store. */
+  /** Whether only the certificates in `authorities` are trusted, not the system trust store. */
   readonly distrustsSystem: boolean;
   readonly userAgent: string;
 }
