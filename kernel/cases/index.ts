@@ -1,4 +1,6 @@
 export type { Coverage } from './coverage.ts';
+export { type Baseline, type Baselines, baselinesOf } from './generate/baseline.ts';
+export { documentMocks, sandboxData } from './generate/sandbox-data.ts';
 export { testsSchema } from './published-schema.ts';
 export { findFiles, type RejectedFile, readTests, type TestFile } from './read-tests.ts';
 export { type Cause, causes } from './replay/compare.ts';

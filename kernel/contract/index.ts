@@ -132,6 +132,7 @@ export { type ProductNames, productNames } from './product-names.ts';
 export type { Protocol } from './protocol.ts';
 export { hasTooManyParameters, Query } from './query.ts';
 export type { RouterOptions } from './router-config.ts';
+export type { CreateSample, Sample } from './sample.ts';
 export type { Sandbox, SandboxFailure, SandboxRequest, SandboxResponse } from './sandbox.ts';
 export type { Infer, PipeRules, Schema, Written } from './schema.ts';
 export type { KeptAlive, SecretLease, SecretStore, StoredSecret } from './secret-store.ts';

@@ -10,6 +10,7 @@ import type { ExpectedBelow, Meaning } from './meaning.ts';
 import type { PipeRequest } from './message.ts';
 import type { AtService, Place } from './place.ts';
 import type { Port } from './port.ts';
+import type { CreateSample } from './sample.ts';
 import type { HttpSite, Site } from './site.ts';
 import type { Step } from './step.ts';
 
@@ -97,6 +98,8 @@ export interface Plugin {
   readonly commands?: { readonly [name: string]: PluginCommand };
   /** Effects of its configuration on other components. The configuration is not validated yet. */
   readonly meaning?: (config: Readonly<DataObject>, level: Level) => Meaning;
+  /** Parts of a request that the component accepts at an endpoint, for requests that are generated in a sandbox. */
+  readonly sample?: CreateSample;
   /**
    * Attaches to every service without a namespace in its configuration: for `Catalogue.always`, and for plugins in code
    * or from files.

@@ -22,6 +22,7 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   convert: true,
   inVersionFour: true,
   becomes: true,
+  sample: true,
   schemes: true,
   secretSchemes: true,
   opens: true,

@@ -26,6 +26,7 @@ import { hideParameters } from '../../shared/parameters/hidden.ts';
 import { type KeyCatalogue, keyCatalogue, openCatalogue } from './catalogue.ts';
 import { keyReader } from './credential.ts';
 import { keyRate } from './key-rate.ts';
+import { sampleKey } from './sample.ts';
 import { type EndpointConfig, endpointSchema, type ServiceConfig, type Strategy, serviceSchema } from './schema.ts';
 
 /** Role passed to backends if the endpoint accepts any key. */
@@ -47,6 +48,7 @@ export const plugin = definePlugin({
   expectsBelow: { component: 'auth/api-keys', suits: () => true, called: 'auth/api-keys' },
   offers: [keyCatalogue, personalHeaders],
   takes: [keyCatalogue],
+  sample: sampleKey,
   places: [
     atService(serviceSchema, (site) => {
       checkService(site);

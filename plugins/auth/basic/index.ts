@@ -19,6 +19,7 @@ import { basicUserSlot } from '../../shared/callers/basic-user.ts';
 import { limitedWarning } from '../../shared/logging/limited-warning.ts';
 import { type Admission, Authority, basicAuthority } from './authority.ts';
 import { Comparisons } from './comparisons.ts';
+import { sampleCredentials, sampleUsers } from './sample.ts';
 import { type BasicConfig, endpointSchema, serviceSchema } from './schema.ts';
 import { usersOf } from './users.ts';
 
@@ -38,6 +39,7 @@ export const plugin = definePlugin({
   offers: [basicAuthority],
   takes: [basicAuthority],
   independent: true,
+  sample: () => ({ headers: sampleCredentials, settings: { htpasswd_path: null, users: sampleUsers } }),
   places: [
     atService(serviceSchema, (site) => {
       const authority = authorityOf(site);

@@ -15,6 +15,7 @@ import { keyAggregators } from '../../clients/keys/key-aggregator.ts';
 import { openKeys } from '../../clients/keys/keys.ts';
 import { personalHeaders } from '../../shared/http-headers/personal.ts';
 import { propagation } from './propagate.ts';
+import { sampleToken } from './sample.ts';
 import { schema, type ValidatorConfig } from './schema.ts';
 import { DEFAULT_SECONDS, sharedAge, sharedCache, usersOfSharedCache } from './shared-cache.ts';
 import { Validation } from './validate.ts';
@@ -38,6 +39,7 @@ export const plugin = definePlugin({
   offers: [personalHeaders, sharedAge],
   takes: [httpSigners, keyAggregators, sharedAge, tokenChecks],
   independent: true,
+  sample: sampleToken,
   places: [
     sharedCache,
     atEndpoint(schema, (site) => {

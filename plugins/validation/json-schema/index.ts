@@ -21,6 +21,7 @@ export const plugin = definePlugin({
   description: 'Validates JSON request bodies before any backend is called.',
   freeKeys: true,
   leaves: ['requests', 'data'],
+  sample: (config) => ({ body: config }),
   places: [
     atEndpoint(schema, (site) => {
       const validator = compileValidator(site.config, site);
