@@ -4,9 +4,11 @@ const names =
 /** Name of a parameter that contains a credential, optionally with brackets of a list. */
 const credential = new RegExp(`^(?:${names})(?:\\[\\w*\\])?$`, 'i');
 
-/** Cheap pre-check: most queries contain no name that ends like a credential. */
+/** Cheap pre-checks: most queries contain no name that ends like a credential, and none that is percent-encoded. */
 const suspicious =
-  /(?:code|state|key|pass|passwd|pwd|sig|auth|jwt|session|sid|session[-_]?id|assertion|credential|token|secret|password|signature)(?:\[\w*\])?=|%[^=&]*=/i;
+  /(?:code|state|key|pass|passwd|pwd|sig|auth|jwt|session|sid|session[-_]?id|assertion|credential|token|secret|password|signature)(?:\[\w*\])?=/i;
+/** Anchored at the beginning of a parameter: a search at each `%` would take quadratic time. */
+const encodedName = /(?:^|&)[^=&%]*%[^=&]*=/;
 
 /**
  * Masks a query for logs, events and spans: values of credentials such as `token` or `client_secret` become `***`.
@@ -14,7 +16,7 @@ const suspicious =
  * @param search undecoded, without `?`.
  */
 export function maskQuery(search: string): string {
-  if (search === '' || !suspicious.test(search)) return search;
+  if (search === '' || !(suspicious.test(search) || hasEncodedName(search))) return search;
   return search
     .split('&')
     .map((pair) => {
@@ -22,6 +24,10 @@ export function maskQuery(search: string): string {
       return equals > 0 && credential.test(decoded(pair.slice(0, equals))) ? `${pair.slice(0, equals)}=***` : pair;
     })
     .join('&');
+}
+
+function hasEncodedName(search: string): boolean {
+  return search.includes('%') && encodedName.test(search);
 }
 
 /** Masks the query of a request target or URL. */

@@ -44,7 +44,7 @@ export function subprotocolsOf(headers: HeaderBag): string[] {
     ? []
     : values
         .join(',')
-        .split(/[ \t]*,[ \t]*/)
+        .split(',')
         .map((name) => name.trim());
 }
 

@@ -14,9 +14,9 @@ const reference = /^(?:\$|%?\{|(?:env|file|vault|secret):)|^$|^<[^<>]+>$|\{\{|\$
 
 const keyBegins = /-----BEGIN [A-Z ]*PRIVATE KEY/;
 const keyEnds = /-----END [A-Z ]*PRIVATE KEY/;
-const addressWithPassword = /[\w+.-]+:\/\/[^/?#\s"']*:[^/?#\s"']*@/g;
+const addressWithPassword = /(?<![\w+.-])[\w+.-]+:\/\/[^/?#\s"':]*:[^/?#\s"']*@/g;
 const passwordInAddress = /:\/\/[^\s/?#@:]*:([^\s/?#@]+)@/dg;
-const secretText = new RegExp(`${keyBegins.source}|^[\\w+.-]+:\\/\\/[^/?#\\s]*:[^/?#\\s]*@`);
+const secretText = new RegExp(`${keyBegins.source}|^[\\w+.-]+:\\/\\/[^/?#\\s:]*:[^/?#\\s]*@`);
 /** Value of a query parameter whose name indicates a secret, unless it is a reference: `{id}`, `$X`. */
 const secretInQuery =
   /([?&](?:[\w-]*[_-])?(?:password|passwd|passphrase|secret|token|api[-_]?key)=)[^&#\s{$%*][^&#\s]*/gi;

@@ -12,15 +12,21 @@ import { endPolitely } from '../response/refusal.ts';
  */
 export function requestsSwitch({ headers, httpVersion }: IncomingMessage): boolean {
   if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false;
-  const named = headers.connection?.toLowerCase().split(/\s*,\s*/) ?? [];
-  return httpVersion === '1.1' && headers.upgrade !== undefined && named.includes('upgrade');
+  if (httpVersion !== '1.1' || headers.upgrade === undefined) return false;
+  return headers.connection !== undefined && namesIn(headers.connection).includes('upgrade');
 }
 
 /** Returns the first requested protocol that is accepted, in lowercase; null for none. */
 export function protocolOf(message: IncomingMessage, accepted: ReadonlySet<string>): string | null {
   if (accepted.size === 0 || message.method === 'HEAD' || !requestsSwitch(message)) return null;
-  const protocols = message.headers.upgrade!.toLowerCase().split(/\s*,\s*/);
-  return protocols.find((protocol) => accepted.has(protocol)) ?? null;
+  return namesIn(message.headers.upgrade!).find((protocol) => accepted.has(protocol)) ?? null;
+}
+
+/** Splits a header into its names, in lowercase. */
+export function namesIn(header: string): string[] {
+  // A pattern such as `\s*,` would take quadratic time for a header full of spaces.
+  const names = header.toLowerCase().split(',');
+  return names.map((name) => name.trim());
 }
 
 /** Headers that control the connection, or describe a body. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { requestsSwitch } from '../http1/upgrade.ts';
+import { namesIn, requestsSwitch } from '../http1/upgrade.ts';
 import { readFirst } from '../port/first-bytes.ts';
 import { type FirstRequest, firstSettings, PREFACE, requestFrames } from './h2c-frames.ts';
 
@@ -24,10 +24,7 @@ export function requestsHttp2(message: IncomingMessage): boolean {
   const { headers, url } = message;
   if (headers.upgrade?.toLowerCase() !== 'h2c' || typeof headers['http2-settings'] !== 'string') return false;
   if (!requestsSwitch(message) || !headers.host || !url?.startsWith('/')) return false;
-  return headers
-    .connection!.toLowerCase()
-    .split(/\s*,\s*/)
-    .includes('http2-settings');
+  return namesIn(headers.connection!).includes('http2-settings');
 }
 
 /**

@@ -89,7 +89,7 @@ function inRange(value: bigint): bigint {
 export function toFloat(value: Value): number {
   if (typeof value === 'boolean') return Number(value);
   if (typeof value !== 'string') return numberOf(value) ?? 0;
-  return /^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/.test(value) ? Number(value) : 0;
+  return /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/.test(value) ? Number(value) : 0;
 }
 
 function divisor(value: Value): bigint {

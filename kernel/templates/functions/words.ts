@@ -51,7 +51,10 @@ function pascalCase(text: string): string {
   const [, lead = '', rest = ''] = /^([-_\s]*)(.*)$/su.exec(text)!;
   if (rest === '' && lead !== '') return lead + lead.at(-1);
   return (
-    lead + rest.replace(/([-_\s]*)([^-_\s]+)/gu, (_, between: string, word: string) => between.slice(1) + capital(word))
+    lead +
+    rest.replace(/([-_\s]*)([^-_\s]*)/gu, (_, between: string, word: string) =>
+      word === '' ? between : between.slice(1) + capital(word),
+    )
   );
 }
 

@@ -21,9 +21,9 @@ export function parseGoDuration(text: string): bigint | undefined {
   const [, sign, body] = /^([-+]?)(.+)$/s.exec(text) ?? [];
   if (body === undefined) return undefined;
   if (body === '0') return 0n;
-  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) return undefined;
+  if (!/^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) return undefined;
   let sum = 0n;
-  for (const [, number, unit] of body.matchAll(/([\d.]+)(\D+)/g)) {
+  for (const [, number, unit] of body.matchAll(/([\d.]+)([^\d.]+)/g)) {
     const [whole = '', fraction = ''] = number!.split('.');
     const scale = UNITS[unit!]!;
     sum += BigInt(whole || '0') * BigInt(scale) + BigInt(Math.trunc(Number(`0.${fraction || '0'}`) * scale + 1e-6));

@@ -45,7 +45,7 @@ function fieldsOf(contentType: string, text: string): DataObject | null {
 
 /** Whether a text can be part of a header without ending the header. */
 function isPrintable(value: unknown): value is string {
-  return typeof value === 'string' && /^[\x20-\x7e]*[\x21-\x7e][\x20-\x7e]*$/.test(value);
+  return typeof value === 'string' && /^[\x20-\x7e]+$/.test(value) && value.trim() !== '';
 }
 
 const schemes: ReadonlyMap<string, string> = new Map([

@@ -14,7 +14,8 @@ const ofBody = new Set(['content-type', 'content-encoding']);
 export function headerSelector(names: readonly string[], withBody: boolean): (request: ClientRequest) => HeaderBag {
   const listed = names.includes('*') ? null : new Set(names.map((name) => name.toLowerCase()));
   return ({ headers }) => {
-    const connection = headers.get('connection')?.toLowerCase() ?? '';
+    const names = headers.get('connection')?.toLowerCase().split(',') ?? [];
+    const connection = new Set(names.map((name) => name.trim()));
     const kept = new HeaderBag();
     const { list } = headers;
     for (let at = 0; at < list.length; at += 2) {
@@ -23,7 +24,7 @@ export function headerSelector(names: readonly string[], withBody: boolean): (re
       // Some servers treat `_` and `.` as `-`.
       if (isHopByHop(lower) || ours.has(lower.replace(/[_.]/g, '-'))) continue;
       if (!withBody && ofBody.has(lower)) continue;
-      if (connection.includes(lower) && connection.split(/[ \t]*,[ \t]*/).includes(lower)) continue;
+      if (connection.has(lower)) continue;
       kept.list.push(list[at]!, list[at + 1]!);
     }
     return kept;

@@ -53,7 +53,8 @@ export function change(headers: HeaderBag, changes: readonly HeaderChange[]): vo
 
 /** Selects the headers of a server's response that may be passed to the client. */
 export function endToEnd(headers: HeaderBag): HeaderBag {
-  const listed = new Set(headers.getAll('connection').flatMap((value) => value.toLowerCase().split(/[ \t]*,[ \t]*/)));
+  const names = headers.getAll('connection').flatMap((value) => value.toLowerCase().split(','));
+  const listed = new Set(names.map((name) => name.trim()));
   const kept = new HeaderBag();
   for (const [name, value] of headers) {
     const lower = name.toLowerCase();

@@ -79,9 +79,11 @@ const base64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 function readBytes(data: Data, path: string, { takesPlainBytes }: ScalarOptions): Uint8Array {
   if (typeof data !== 'string') return refused(path, 'a text');
-  const digits = data.replace(/=+$/, '').length;
-  if (base64.test(data) && digits % 4 !== 1 && (!data.includes('=') || data.length % 4 === 0))
-    return Buffer.from(data, 'base64');
+  if (base64.test(data)) {
+    const padding = data.indexOf('=');
+    const digits = padding < 0 ? data.length : padding;
+    if (digits % 4 !== 1 && (padding < 0 || data.length % 4 === 0)) return Buffer.from(data, 'base64');
+  }
   return takesPlainBytes ? Buffer.from(data) : refused(path, 'base64');
 }
 

@@ -50,7 +50,7 @@ function readRanges(spec: string, length: number): Range[] | null {
   if (texts.length > MAX_RANGES) return null;
   const ranges: Range[] = [];
   for (const text of texts) {
-    const [, first, last] = /^\s*(\d*)\s*-\s*(\d*)\s*$/.exec(text) ?? [];
+    const [, first, last] = /^(\d*)\s*-\s*(\d*)$/.exec(text.trim()) ?? [];
     if (first === undefined || last === undefined || (first === '' && last === '')) return null;
     if (first !== '' && last !== '' && Number(first) > Number(last)) return null;
     const start = first === '' ? Math.max(length - Number(last), 0) : Number(first);

@@ -38,5 +38,7 @@ export function decodePath(path: string): string | null {
 
 /** Appends a slash to an encoded path. Leading slashes are merged into one: two of them would lead to another host. */
 export function asDirectory(path: string): string {
-  return `${path.replace(/^\/+/, '/').replace(/\/+$/, '')}/`;
+  let end = path.length;
+  while (path[end - 1] === '/') end -= 1;
+  return `${path.slice(0, end).replace(/^\/+/, '/')}/`;
 }

@@ -70,6 +70,8 @@ export class Folder {
       await rename(temporary, join(this.#path, `${stem}.har`));
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => {});
+      // The folder was removed: the next recording creates it again.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#files = null;
       throw error;
     }
     this.#files.push({ name: `${stem}.har`, size });

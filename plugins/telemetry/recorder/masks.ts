@@ -11,7 +11,16 @@ const credential =
   /secret|passw(?:or)?d|passphrase|private|token|credential|api[-_]?key|assertion|authorization|cookie|session|signature|jwt/i;
 
 /** Pattern of values that are credentials whatever the name of their header or field: those of authentication schemes, and JSON Web Tokens. */
-const credentialValue = /^(?:basic|bearer|digest|negotiate|ntlm)\s|\beyJ[\w-]+\.[\w-]+\.[\w-]*/i;
+const credentialValue = /^(?:basic|bearer|digest|negotiate|ntlm)\s|(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/i;
+
+/** The name of a credential with a value: in assignments, lines of JSON, form fields of HTML, and elements of XML. */
+const assigned = new RegExp(
+  `(?:${credential.source})[\\w.-]{0,24}["']?\\s{0,4}(?:[:=]|value=)|<[\\w:.-]{0,64}?(?:${credential.source})[\\w.-]{0,24}(?:\\s[^<>]{0,300})?>`,
+  'i',
+);
+
+/** User name and password in a URL. */
+const userInfo = /^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i;
 
 /** Masks credentials, and the named fields, in headers, queries and bodies. */
 export class Masks {
@@ -33,10 +42,11 @@ export class Masks {
     return this.isMasked(name) || credentialValue.test(value) ? MASK : this.target(value);
   }
 
-  /** Masks the query of a URL or request target. */
+  /** Masks the query of a URL or request target, and removes user name and password. */
   target(target: string): string {
     const mark = target.indexOf('?');
-    return mark < 0 ? target : target.slice(0, mark + 1) + this.query(target.slice(mark + 1));
+    const address = (mark < 0 ? target : target.slice(0, mark + 1)).replace(userInfo, '$1');
+    return mark < 0 ? address : address + this.query(target.slice(mark + 1));
   }
 
   /** Masks an undecoded query or form. */
@@ -102,7 +112,7 @@ export class Masks {
 }
 
 function opaque(bytes: Uint8Array, text: string): Uint8Array | null {
-  return credentialValue.test(text) ? null : bytes;
+  return credentialValue.test(text) || assigned.test(text) ? null : bytes;
 }
 
 function parsed(text: string): Data | undefined {

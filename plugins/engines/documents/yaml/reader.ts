@@ -1,7 +1,7 @@
 import { Composer, type CST, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, Parser } from 'yaml';
 import { copyData, type Data, type DataObject, parseExact, type RawNumber, setKey } from '#contract';
 
-const decimal = /^([-+]?)0*(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/;
+const decimal = /^([-+]?)0*(?!0)(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/;
 const integer = /^[-+]?(?:\d+|0o[0-7]+|0x[0-9a-fA-F]+)$/;
 
 /** Maximum number of digits of an octal or hexadecimal number: converting them to decimal takes more than linear time. */

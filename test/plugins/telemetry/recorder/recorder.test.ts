@@ -85,6 +85,44 @@ describe('telemetry/recorder', () => {
     ok(!JSON.stringify([client, call]).includes('a@b.test'));
   });
 
+  for (const [type, body] of [
+    ['application/x-ndjson', '{"password":"hidden-1"}\n{"password":"hidden-1"}\n'],
+    ['text/event-stream', 'data: {"access_token": "hidden-1"}\n\n'],
+    ['application/xml', '<a:Envelope><wsse:Password Type="#PasswordText">hidden-1</wsse:Password></a:Envelope>'],
+    ['text/html', '<input name="csrf_token" value="hidden-1">'],
+    ['text/plain', 'user=ada\npassword = hidden-1\n'],
+  ] as const) {
+    it(`omits bodies of type ${type} that contain a credential, as only JSON and forms can be masked`, async () => {
+      await stage.start((_seen, response) => response.writeHead(200, { 'Content-Type': type }).end(body));
+      await stage.gateway.inject('/files');
+      const entries = await stage.recorded();
+      deepEqual(
+        entries.map(({ _sluice }) => _sluice.omitted),
+        [{ response: 'cannot be masked' }, { response: 'cannot be masked' }],
+      );
+      ok(!JSON.stringify(entries).includes('hidden-1'));
+    });
+  }
+
+  it('records bodies of other types that contain no credential', async () => {
+    const page = '<p>The session begins at nine.</p>';
+    await stage.start((_seen, response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(page));
+    await stage.gateway.inject('/files');
+    const [, call] = await stage.recorded();
+    equal(call!.response.content.text, page);
+  });
+
+  it('removes user and password from addresses in headers', async () => {
+    await stage.start((_seen, response) =>
+      response
+        .writeHead(200, { 'Content-Type': 'text/plain', 'Content-Location': 'http://ada:hidden-1@a.test/b' })
+        .end('a'),
+    );
+    await stage.gateway.inject('/files');
+    const [, call] = await stage.recorded();
+    equal(headersOf(call!.response.headers)['content-location'], 'http://a.test/b');
+  });
+
   it('masks the header and the parameter that the operator has chosen for API keys', async () => {
     await stage.start(
       answer,

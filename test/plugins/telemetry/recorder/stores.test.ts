@@ -115,6 +115,16 @@ describe('a folder of recordings', () => {
     equal(readdirSync(path).length, 64);
   });
 
+  it('is created again after it has been removed', async () => {
+    const folder = new Folder(join(path, 'inner'));
+    const limits = { maxFiles: 10, maxBytes: 1000 };
+    await folder.add('{}', limits);
+    rmSync(join(path, 'inner'), { recursive: true });
+    await rejects(folder.add('{}', limits)!, { code: 'ENOENT' });
+    await folder.add('{}', limits);
+    equal(readdirSync(join(path, 'inner')).length, 1);
+  });
+
   it('reports an error of the file system for each recording, and recovers', async () => {
     const folder = new Folder(join(path, 'missing', 'inner'));
     const limits = { maxFiles: 10, maxBytes: 1000 };

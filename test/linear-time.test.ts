@@ -1,0 +1,81 @@
+import { ok } from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { ScalarType } from '@bufbuild/protobuf';
+import { HeaderBag, makeRequest, Reply } from '#contract';
+import { maskText } from '../kernel/config/secrets/secret-words.ts';
+import { tooDeepBracket } from '../kernel/config/syntax/too-deep.ts';
+import { maskQuery } from '../kernel/contract/masked-query.ts';
+import { protocolOf, requestsSwitch } from '../kernel/server/http1/upgrade.ts';
+import { requestsHttp2 } from '../kernel/server/http2/h2c.ts';
+import { toFloat } from '../kernel/templates/functions/numbers.ts';
+import { compileTemplate } from '../kernel/templates/index.ts';
+import { parseGoDuration } from '../kernel/templates/time/duration.ts';
+import { readToken } from '../plugins/auth/client-credentials/issued-token.ts';
+import { headerSelector } from '../plugins/auth/external/client-headers.ts';
+import { endToEnd } from '../plugins/auth/external/decision.ts';
+import { parseYaml } from '../plugins/engines/documents/yaml/reader.ts';
+import { readScalar } from '../plugins/engines/grpc/scalars.ts';
+import { replyWithRange } from '../plugins/modifier/martian/range.ts';
+import { asDirectory } from '../plugins/shared/files/file-path.ts';
+import { Masks } from '../plugins/telemetry/recorder/masks.ts';
+import { subprotocolsOf } from '../plugins/websocket/handshake.ts';
+import { cost } from './support/cost.ts';
+
+/** Length of the hostile texts, in characters: the default limit for the headers of a request is larger. */
+const LENGTH = 100_000;
+/** Maximum processor time for one text, in milliseconds. Quadratic time would be more than 20 seconds. */
+const LIMIT_MS = 500;
+
+const repeated = (text: string) => text.repeat(LENGTH / text.length);
+const spaced = `a${repeated('\t')}b`;
+const message = (headers: object) => ({ headers, httpVersion: '1.1', url: '/' }) as unknown as IncomingMessage;
+const attempt = (run: () => unknown) => {
+  try {
+    run();
+  } catch {
+    // Whether the text is rejected does not matter here.
+  }
+};
+const masks = new Masks([]);
+const text = (value: string) => masks.body(Buffer.from(value), 'text/plain');
+
+const works: Readonly<Record<string, () => unknown>> = {
+  'a query full of percent signs in the access log': () => maskQuery(repeated('%')),
+  'a query full of credential names in the access log': () => maskQuery(`${repeated('key[')}=${repeated('session-')}`),
+  'Connection headers full of tabs': () => requestsSwitch(message({ connection: spaced, upgrade: 'a' })),
+  'Upgrade headers full of tabs': () =>
+    protocolOf(message({ connection: 'upgrade', upgrade: spaced }), new Set(['websocket'])),
+  'Connection headers of upgrades to HTTP/2': () =>
+    requestsHttp2(message({ connection: `upgrade,${spaced}`, upgrade: 'h2c', 'http2-settings': 'a', host: 'a' })),
+  'WebSocket subprotocols full of tabs': () => subprotocolsOf(new HeaderBag(['Sec-WebSocket-Protocol', spaced])),
+  'Connection headers of requests to auth/external': () =>
+    headerSelector(['*'], false)(makeRequest({ headers: ['Connection', spaced, 'a', '1', 'b', '2'] } as never)),
+  'Connection headers of authorization servers': () => endToEnd(new HeaderBag(['Connection', spaced])),
+  'ranges full of spaces': () =>
+    replyWithRange(new Reply(200), `bytes=1${repeated(' ')}x`, Buffer.from('text'), 'text/plain'),
+  'base64 for gRPC that consists of padding': () =>
+    readScalar(ScalarType.BYTES, `${repeated('=')}x`, '', { takesPlainBytes: false }),
+  'paths of folders with many slashes': () => asDirectory(`/a${repeated('/')}b`),
+  'YAML numbers with many zeros': () => parseYaml(`a: ${repeated('0')}x`),
+  'access tokens full of spaces': () => readToken(200, '', JSON.stringify({ access_token: `${repeated(' ')}\n` }), []),
+  'recorded headers that resemble tokens': () => masks.header('X-A', repeated('eyJ-')),
+  'recorded queries that resemble tokens': () => masks.query(`a=${repeated('eyJ-')}`),
+  'recorded texts that resemble tokens': () => text(repeated('eyJ-')),
+  'recorded texts full of credential names': () => text(repeated('token ')),
+  'recorded texts that consist of one credential name': () => text(repeated('token')),
+  'numbers in templates': () => toFloat(`${repeated('0')}x`),
+  'durations in templates': () => parseGoDuration(`${repeated('1')}x`),
+  'words in templates': () => compileTemplate('{{ camelcase .a }}').render({ a: `a${repeated('-')}` } as never),
+  'long words in configurations': () => maskText(repeated('a'), '***'),
+  'addresses with many colons in configurations': () => maskText(`a://${repeated(':')}`, '***'),
+  'unclosed strings in configurations': () => tooDeepBracket(repeated('"a\\')),
+};
+
+describe('texts of others that are built to be slow', () => {
+  for (const [name, work] of Object.entries(works)) {
+    it(`are processed in linear time: ${name}`, () => {
+      const ms = cost(() => attempt(work));
+      ok(ms < LIMIT_MS, `${Math.round(ms)} ms`);
+    });
+  }
+});
