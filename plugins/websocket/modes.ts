@@ -121,7 +121,7 @@ export function sharedProtocol(site: Attaching): Protocol {
       const own = names.map((name) => [name, params[name] ?? ''] as const);
       const member = await inTime(hub.admit(url, own, subprotocol), call.remainingMs * ANSWER_SHARE);
       if (member) return Reply.upgraded(member, acceptance(requested, subprotocol));
-      const error = 'the WebSocket connection to the backend was given up';
+      const error = 'the gateway no longer reconnects to the WebSocket backend';
       return Reply.failed(new BackendError('WEBSOCKET_DOWN', error, { view: { status: 502 } }));
     },
   };

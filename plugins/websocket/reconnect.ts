@@ -36,14 +36,14 @@ export class Attempts {
 
   /**
    * @param name name of the connection in messages. @param attempt throws on failure.
-   * @returns null once it is given up, or the signal is aborted.
+   * @returns null once the maximum number of attempts has failed, or the signal is aborted.
    */
   async run<T>(name: string, attempt: () => Promise<T>, log: () => Log, signal: AbortSignal): Promise<T | null> {
     const { strategy, maxRetries } = this.#settings;
     if (performance.now() - this.#openedAt >= SETTLED_MS) this.#made = 0;
     while (!signal.aborted) {
       if (maxRetries > 0 && this.#made >= maxRetries) {
-        log().critical(`${name}: given up after ${maxRetries} attempt${maxRetries === 1 ? '' : 's'}`);
+        log().critical(`${name}: not reconnected after ${maxRetries} attempt${maxRetries === 1 ? '' : 's'}`);
         return null;
       }
       await backOff(strategy, this.#made++, signal);

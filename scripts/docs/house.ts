@@ -52,6 +52,6 @@ export function edges(): ReadonlyMap<string, readonly string[]> {
 }
 
 /** Picture of the source directories and their imports: an arrow leads from a directory to one that it imports. */
-export const picture = (): string => graphPicture('Rooms of Sluice and their imports', edges());
+export const picture = (): string => graphPicture('Source directories of Sluice and their imports', edges());
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(PICTURE, picture());

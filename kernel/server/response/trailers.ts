@@ -37,7 +37,7 @@ export function trailerFields(
       fields.set(name, [...(fields.get(name) ?? []), value]);
     }
   } catch (error) {
-    log?.error(() => `trailers left out: ${error instanceof Error ? error.stack : error}`);
+    log?.error(() => `trailers omitted because a component failed: ${error instanceof Error ? error.stack : error}`);
     fields.clear();
   }
   return fields;
@@ -60,7 +60,9 @@ export function endWithTrailers(response: ServerResponse, fields: TrailerFields,
   try {
     if (fields.size > 0) response.addTrailers(Object.fromEntries(fields) as unknown as Record<string, string>);
   } catch (error) {
-    log?.error(() => `trailers left out: ${error instanceof Error ? error.stack : error}`);
+    log?.error(
+      () => `trailers omitted because they cannot be written: ${error instanceof Error ? error.stack : error}`,
+    );
   }
   response.end();
 }

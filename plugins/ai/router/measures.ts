@@ -25,7 +25,7 @@ export function measuresOf(site: BackendSite<unknown>): Measures {
     failed({ name }, reason, next) {
       attempts?.add(1, { route, provider: name, result: 'failed' });
       if (next) failovers?.add(1, { route, provider: next.name, failed: name });
-      const then = next ? `; trying "${next.name}"` : '; no provider is left';
+      const then = next ? `; trying "${next.name}"` : '; there is no further provider to try';
       warn(() => `[AI Router] provider "${name}" failed: ${reason}${then}`);
     },
   };

@@ -2,7 +2,7 @@ import type { Delivery } from './message.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Capacity for messages that were received but not settled: a number of messages, and 64 MiB in total. */
+/** Capacity for messages that were received but not yet acknowledged: a number of messages, and 64 MiB in total. */
 export class Room {
   readonly #capacity: number;
   #count = 0;

@@ -46,7 +46,9 @@ export function spending<R extends Requests>(
       // The final count uses a call of its own, so that usage counts even after the client has disconnected.
       return await reservation.settle(used, new Call(site.log));
     } catch (error) {
-      site.log.error(`[Quota] a reservation is not settled and counts in full: ${(error as Error).message}`);
+      site.log.error(
+        `[Quota] the usage of a request could not be counted, so the reserved amount counts in full: ${(error as Error).message}`,
+      );
       return reservation.verdict;
     }
   };

@@ -16,7 +16,7 @@ export type ChangeRequest = (request: PipeRequest) => void;
 /** Changes a backend's response to a request. @throws CallError if the change is not possible, which fails the call. */
 export type ChangeReply = (reply: Reply, request: PipeRequest) => void;
 
-/** Changes a backend's response to a request. @throws CallError if the change is not possible, which fails the call. */
+/** The changes that a compiled modifier makes; null for requests or responses that it does not change. */
 export interface Modifier {
   readonly request: ChangeRequest | null;
   readonly response: ChangeReply | null;

@@ -300,7 +300,7 @@ describe('secrets from stores', () => {
       /SECRET_VALUE {2}the value of \$\{acme:s\} does not fit: it cannot be read as a boolean/,
     ],
     [
-      'is a text in a number',
+      'is a text in a field for numbers',
       '60',
       '${acme:s}',
       /'max_header_bytes' must be an integer, found the value of \$\{acme:s\}/,

@@ -131,7 +131,7 @@ describe('trailers that a component sets', () => {
     const { text, trailers } = await get('/faulty', asking);
     deepEqual([text, trailers], ['body', []]);
     ok(lines.some((line) => line.includes('no count')));
-    match(lines.join(''), /trailers left out/);
+    match(lines.join(''), /trailers omitted because/);
   });
 });
 

@@ -114,7 +114,9 @@ export class AzureSubscriber implements Subscriber {
   #settle(settlement: Promise<void>): void {
     const settled = settlement
       .catch((error) => {
-        this.#log?.warning(`a message could not be settled and will be redelivered: ${reasonOf(error)}`);
+        this.#log?.warning(
+          `a message could not be acknowledged or returned and will be redelivered: ${reasonOf(error)}`,
+        );
       })
       .finally(() => this.#settling.delete(settled));
     this.#settling.add(settled);
