@@ -1,10 +1,22 @@
 import type { Applied, Operations } from '#kernel';
 import type { JsonSchema } from './schemas.ts';
-import { guardSchema, issueSchema, listOf, mapOf, objectOf, oneOf, orNull, text, whole } from './schemas.ts';
+import {
+  guardSchema,
+  issueSchema,
+  listOf,
+  mapOf,
+  objectOf,
+  oneOf,
+  orNull,
+  replaySchema,
+  text,
+  whole,
+} from './schemas.ts';
 
 /** Response body that describes what a change did. */
 export function appliedBody(applied: Applied, { processes, attempts }: Operations): object {
   const { result, revision, previous, hash, attempt, durationMs, phases, changes, rebound, issues } = applied;
+  const { guard = null, replay = null } = attempts.get(attempt) ?? {};
   const workers = processes.workers.length;
   return {
     result,
@@ -19,7 +31,8 @@ export function appliedBody(applied: Applied, { processes, attempts }: Operation
     // Always empty: no configuration setting requires a restart.
     requiresRestart: [],
     warnings: issues,
-    guard: attempts.get(attempt)?.guard ?? null,
+    guard,
+    replay,
     workers: { prepared: result === 'unchanged' ? 0 : workers, committed: result === 'applied' ? workers : 0 },
   };
 }
@@ -38,5 +51,6 @@ export const appliedSchema: JsonSchema = objectOf('Applied', {
   requiresRestart: listOf(text),
   warnings: listOf(issueSchema),
   guard: orNull(guardSchema),
+  replay: orNull(replaySchema),
   workers: objectOf('AppliedWorkers', { prepared: whole, committed: whole }),
 });

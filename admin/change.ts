@@ -4,8 +4,9 @@ import { appliedBody, appliedSchema } from './applied-body.ts';
 import { callerOf } from './caller.ts';
 import { currentEtag, demandMatch, etagOf } from './etag.ts';
 import type { Admin, Operation, Parameter } from './operation.ts';
-import { queryDuration, queryFlag, queryNumber, queryText } from './parameters.ts';
+import { inQuery, queryDuration, queryFlag, queryNumber, queryText } from './parameters.ts';
 import { configProblems, type ProblemSlug } from './problem.ts';
+import { replayOf, replayParameters } from './replay.ts';
 import { jsonResponse, objectOf, whole } from './schemas.ts';
 
 /** Longest wait for earlier changes, in seconds. */
@@ -14,13 +15,6 @@ const MAX_WAIT = 600;
 
 /** Maximum characters of a history message. */
 const MAX_MESSAGE = 1000;
-
-const inQuery = (name: string, description: string, schema: Parameter['schema']): Parameter => ({
-  name,
-  in: 'query',
-  description,
-  schema,
-});
 
 /** Parameters of all operations that apply a configuration. */
 export const changeParameters: readonly Parameter[] = [
@@ -55,6 +49,7 @@ export const changeParameters: readonly Parameter[] = [
     type: 'integer',
     default: defaultThresholds.minimumCalls,
   }),
+  ...replayParameters,
   {
     name: 'Prefer',
     in: 'header',
@@ -82,6 +77,7 @@ export const changeProblems: readonly ProblemSlug[] = [
   'reload-in-progress',
   'draining',
   'warmup',
+  'replay',
   'timeout',
 ];
 
@@ -104,6 +100,7 @@ export async function applyChange(
     dryRun: queryFlag(ctx, 'dry_run'),
     waitMs: (queryNumber(ctx, 'wait', { most: MAX_WAIT }) ?? DEFAULT_WAIT) * 1000,
     guard: guardOf(ctx),
+    rehearse: replayOf(ctx, gateway),
     provided: ({ id, hash }) => demandMatch(ctx, { revision: id, hash }),
     begun: begun.resolve,
   });

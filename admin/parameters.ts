@@ -8,6 +8,11 @@ export function numberInPath(name: string, description: string): Parameter {
   return { name, in: 'path', description, schema: { type: 'integer', minimum: 1 }, required: true };
 }
 
+/** An optional query parameter. */
+export function inQuery(name: string, description: string, schema: Parameter['schema']): Parameter {
+  return { name, in: 'query', description, schema };
+}
+
 export const revealParameter: Parameter = {
   name: 'reveal',
   in: 'query',

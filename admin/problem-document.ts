@@ -39,6 +39,7 @@ const titles: Readonly<Partial<Record<ProblemSlug, string>>> = {
   routes: 'Endpoints of the configuration have conflicting paths',
   plugin: 'A plugin of the configuration cannot be used',
   build: 'The configuration cannot be built',
+  replay: 'Recorded requests would receive other responses',
   warmup: 'A file or server that the configuration requires is not available',
   timeout: 'A component was not ready in time',
 };

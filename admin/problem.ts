@@ -25,6 +25,7 @@ const statuses = {
   template: 422,
   plugin: 422,
   build: 422,
+  replay: 422,
   'idempotency-key-reused': 422,
   warmup: 424,
   'precondition-required': 428,

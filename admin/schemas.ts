@@ -126,3 +126,15 @@ export const guardSchema = objectOf('Guard', {
   reason: orNull(text),
   rolledBackTo: orNull(whole),
 });
+
+/** Outcome of a replay, see `ReplayReport`. */
+export const replaySchema = objectOf('Replay', {
+  strict: { type: 'boolean' },
+  requests: whole,
+  incomplete: whole,
+  unfaithful: whole,
+  changes: listOf(objectOf('ReplayChange', { endpoint: text, cause: text, at: text, requests: whole })),
+  hidden: whole,
+  durationMs: whole,
+  failure: orNull(text),
+});

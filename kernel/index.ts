@@ -1,3 +1,4 @@
+export { rehearseReplay } from './cases/replay/rehearse.ts';
 export {
   type ConfigDiff,
   canonicalData,

@@ -139,6 +139,7 @@ const roots: Readonly<Record<string, readonly string[]>> = {
     'control',
     'workers',
     'gateway',
+    'cases',
     'kernel/start-admin.ts',
     'kernel/version.ts',
   ],

@@ -13,6 +13,7 @@ import {
   oneOf,
   orNull,
   problemSchema,
+  replaySchema,
   text,
   whole,
 } from '../schemas.ts';
@@ -28,6 +29,7 @@ const attemptSchema = objectOf('Attempt', {
   phases: mapOf({ type: 'number' }),
   problem: orNull(problemSchema),
   guard: orNull(guardSchema),
+  replay: orNull(replaySchema),
 });
 
 export const listAttempts: Operation = {
@@ -62,6 +64,18 @@ export const readAttempt: Operation = {
 };
 
 function view(attempt: Attempt): object {
-  const { id, trigger, actor, at, result, revision, durationMs, phases, guard } = attempt;
-  return { id, trigger, actor, at, result, revision, durationMs, phases, problem: attemptProblem(attempt), guard };
+  const { id, trigger, actor, at, result, revision, durationMs, phases, guard, replay } = attempt;
+  return {
+    id,
+    trigger,
+    actor,
+    at,
+    result,
+    revision,
+    durationMs,
+    phases,
+    problem: attemptProblem(attempt),
+    guard,
+    replay,
+  };
 }

@@ -118,6 +118,15 @@ export function readHar(path: string, pointer: string): readonly Recorded[] {
   } catch (error) {
     throw refused(error instanceof ConfigErrors ? error.errors[0]!.message : fileErrorReason(error), error);
   }
+  return entriesOf(data, refused);
+}
+
+/** Reads the entries of the text of a HAR file. @throws ConfigError TEST_RECORDING. */
+export function parseHar(text: string): readonly Recorded[] {
+  return entriesOf(parseJson(text, 'traffic.har'), (reason) => new ConfigError('TEST_RECORDING', '', reason));
+}
+
+function entriesOf(data: Data, refused: (reason: string) => ConfigError): readonly Recorded[] {
   const { value, errors } = compileSchema(harSchema)(data, '');
   if (errors.length > 0) throw refused(`${errors[0]!.message} (${errors[0]!.pointer})`);
   return (value as Infer<typeof harSchema>).log.entries;

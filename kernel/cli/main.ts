@@ -29,7 +29,10 @@ const commands: Readonly<Record<string, Load>> = {
   version: async () => (await import('./commands/version.ts')).version,
 };
 /** Internal commands that the gateway starts itself. */
-const hidden: Readonly<Record<string, Load>> = { worker: async () => (await import('./commands/worker.ts')).worker };
+const hidden: Readonly<Record<string, Load>> = {
+  worker: async () => (await import('./commands/worker.ts')).worker,
+  helper: async () => (await import('./commands/helper.ts')).helper,
+};
 const aliases: Readonly<Record<string, string>> = { validate: 'check', '-v': 'version', '--version': 'version' };
 
 /** Exit code for a usage error. */

@@ -1,6 +1,7 @@
 import type { Phase } from '../runtime/build/phases.ts';
 import type { GuardState } from './guard.ts';
 import { type Refusal, type RefusalRecord, recordOf } from './refusal.ts';
+import type { ReplayReport } from './replay-report.ts';
 
 /** The trigger of a configuration change. */
 export type Trigger = 'start' | 'watch' | 'signal' | 'api' | 'rollback' | 'guard' | 'resume' | 'secret';
@@ -27,6 +28,8 @@ export interface Attempt {
   problem: RefusalRecord | null;
   /** The guard that the attempt requested; null without one. */
   guard: GuardState | null;
+  /** Outcome of the replay that the attempt requested; null without one, and if the configuration was already active. */
+  replay: ReplayReport | null;
 }
 
 /** Input for a new attempt. */
@@ -61,6 +64,7 @@ export class Attempts {
       phases: {},
       problem: null,
       guard: null,
+      replay: null,
     };
     this.#kept.push(attempt);
     if (this.#kept.length > this.#limit) this.#kept.shift();

@@ -3,9 +3,9 @@ import type { Issue, SecretValues } from '../config/index.ts';
 import type { Phase } from '../runtime/build/phases.ts';
 import type { EndpointChanges } from '../runtime/prints/endpoint-prints.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import type { Trigger } from './attempts.ts';
+import type { Attempt, Trigger } from './attempts.ts';
 import type { GuardThresholds } from './guard.ts';
-import type { Participant } from './participant.ts';
+import type { Next, Participant } from './participant.ts';
 import type { Snapshot, Source } from './snapshot.ts';
 
 /** A request to change the configuration. */
@@ -34,6 +34,12 @@ export interface Change {
   readonly waitMs?: number | undefined;
   /** Takes part in this change only, even if nothing is swapped; for example, a file to be written with it. */
   readonly participant?: Participant | undefined;
+  /**
+   * Examines the new configuration once it is built, before other processes prepare it; in dry runs, too. Not called for
+   * a configuration that is already active.
+   * @throws ConfigErrors to abandon the change.
+   */
+  readonly rehearse?: ((next: Next, attempt: Attempt) => Promise<void>) | undefined;
   /** Record the change in the history. Default: true. */
   readonly recorded?: boolean | undefined;
   /** Watches the new configuration once it serves requests, and rolls it back if error rates or latencies get worse. */

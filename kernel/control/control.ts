@@ -246,6 +246,8 @@ export class Control {
     const report = { previous, hash, changes };
     let ready: readonly Ready[];
     try {
+      if (change.rehearse) phases.enter('rehearse');
+      await change.rehearse?.(running.next(prepared.runtime), running.attempt);
       ready = await this.#prepareOthers(running, prepared.runtime, [...this.participants, ...own]);
     } catch (error) {
       await prepared.abort();
@@ -284,14 +286,12 @@ export class Control {
   }
 
   async #prepareOthers(
-    { change, snapshot, files, phases, secrets }: RunningAttempt,
+    running: RunningAttempt,
     runtime: Runtime,
     participants: readonly Participant[],
   ): Promise<readonly Ready[]> {
     if (participants.length === 0) return [];
-    phases.enter('prepare');
-    const values = [...(secrets?.values ?? [])];
-    const next = { runtime, snapshot: snapshot!, files: files.contents, secrets: values, signal: phases.signal };
-    return prepareAll(participants, next, change.dryRun === true);
+    running.phases.enter('prepare');
+    return prepareAll(participants, running.next(runtime), running.change.dryRun === true);
   }
 }

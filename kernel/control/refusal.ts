@@ -12,6 +12,7 @@ export type Slug =
   | 'build'
   | 'warmup'
   | 'timeout'
+  | 'replay'
   | 'reload-in-progress'
   | 'stale'
   | 'internal';
@@ -83,6 +84,7 @@ const slugOfPhase: Readonly<Record<Phase, Slug>> = {
   validate: 'validation',
   build: 'build',
   warmup: 'warmup',
+  rehearse: 'replay',
   prepare: 'timeout',
   swap: 'internal',
 };

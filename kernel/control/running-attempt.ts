@@ -2,9 +2,11 @@ import type { Events } from '#contract';
 import { connectionOwner, type FaultOwner, GatewayError } from '../contract/internal.ts';
 import { Phases } from '../runtime/build/phases.ts';
 import { ReadFiles } from '../runtime/prints/read-files.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import type { FileRead } from '../runtime/watch/index.ts';
 import type { Attempt } from './attempts.ts';
 import type { Change } from './change.ts';
+import type { Next } from './participant.ts';
 import type { HeldSecrets } from './secrets/held-secrets.ts';
 import type { Snapshot, Source } from './snapshot.ts';
 
@@ -53,6 +55,13 @@ export class RunningAttempt {
 
   end(): void {
     if (this.#overtaken) clearTimeout(this.#overtaken);
+  }
+
+  /** The configuration, as other parts of the gateway prepare it. */
+  next(runtime: Runtime): Next {
+    const { snapshot, files, secrets, phases } = this;
+    const values = [...(secrets?.values ?? [])];
+    return { runtime, snapshot: snapshot!, files: files.contents, secrets: values, signal: phases.signal };
   }
 
   noteFile(file: FileRead): void {

@@ -1,13 +1,6 @@
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { GatewayOptions, WorkerOptions } from '../control/gateway-options.ts';
 import type { WorkerPool, WorkerPoolOptions } from '../workers/worker-pool.ts';
-
-/** Default program of workers: the command of this package. */
-const command = {
-  program: fileURLToPath(new URL(`../bin${extname(import.meta.url)}`, import.meta.url)),
-  args: ['worker'],
-} as const;
+import { ownProgram } from './own-program.ts';
 
 /** Starts the serving processes under this one. @param parts of the gateway that they belong to. */
 export async function openWorkers(
@@ -18,5 +11,5 @@ export async function openWorkers(
   const settings = { port: port ?? null, debug, log, plugins: pluginFolder ?? null };
   // Loaded on first use: a process that serves alone never needs it.
   const { WorkerPool } = await import('../workers/worker-pool.ts');
-  return new WorkerPool({ ...command, ...workers, settings, ...parts });
+  return new WorkerPool({ program: ownProgram, args: ['worker'], ...workers, settings, ...parts });
 }

@@ -39,6 +39,7 @@ import { demandListenOptions } from './listen-options.ts';
 import { openWorkers } from './open-workers.ts';
 import type { Operations, ServingConfiguration } from './operations.ts';
 import { OwnProcess } from './own-process.ts';
+import { type HelperSettings, helpersOf } from './own-program.ts';
 import { statusOf } from './status-of.ts';
 
 /** Longest wait, when a gateway closes, for the history to be written to disk, in milliseconds. */
@@ -74,6 +75,7 @@ export class RunningGateway implements Operations {
   readonly revisions: RevisionStore;
   readonly containment: Containment;
   readonly internalErrors: InternalErrors;
+  readonly helpers: HelperSettings;
   readonly #registry: Registry;
   readonly #guard: ChangeGuard;
   readonly #options: GatewayOptions;
@@ -109,6 +111,7 @@ export class RunningGateway implements Operations {
     void joinSuspensions({ containment, mirrors });
     this.#denied = denied;
     this.#options = options;
+    this.helpers = helpersOf(options);
     const overrides = overridesOf(options);
     const isSecret: IsSecret = (...place) => this.components.isSecret(...place);
     const control = new Control({ generations, overrides, source, events, lastRevision: revisions.last, isSecret });
@@ -272,11 +275,6 @@ export class RunningGateway implements Operations {
     return injectInto(this.generations.serve, request);
   }
 
-  async #historyKept(): Promise<void> {
-    await this.#recording;
-    await this.revisions.settled;
-  }
-
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -292,7 +290,8 @@ export class RunningGateway implements Operations {
     await this.generations.close();
     this.internalErrors.close();
     await this.containment.close();
-    await Promise.race([this.#historyKept(), delay(HISTORY_MS, undefined, { ref: false })]);
+    const isKept = Promise.resolve(this.#recording).then(() => this.revisions.settled);
+    await Promise.race([isKept, delay(HISTORY_MS, undefined, { ref: false })]);
     await this.#registry.close();
     this.#closeEngine();
   }

@@ -23,6 +23,8 @@ export interface GroupedChange {
 /** Result of a replay. */
 export interface ReplayResult {
   readonly changes: readonly GroupedChange[];
+  /** Number of further differences, which are not in `changes`. */
+  readonly hidden: number;
   readonly requests: number;
   readonly incomplete: number;
   /** Requests whose response to the baseline differs in status from the recording, for example without credentials. */
@@ -37,6 +39,9 @@ export interface ReplayOptions extends SandboxOptions {
   /** The configuration to compare with; null compares with the recorded responses. */
   readonly baseline: Source | null;
 }
+
+/** Maximum number of differences in a result. */
+const MAX_GROUPS = 10_000;
 
 /** Time limit of a repeated request, in milliseconds. */
 const TIMEOUT_MS = 30_000;
@@ -57,7 +62,7 @@ export async function replay(
   );
   const sandboxes: OpenSandbox[] = [];
   const groups = new Map<string, GroupedChange>();
-  let unfaithful = 0;
+  let [unfaithful, hidden] = [0, 0];
   try {
     const next = await openSandbox(catalogue, source, own, options);
     sandboxes.push(next);
@@ -70,28 +75,37 @@ export async function replay(
       for (const { clock } of sandboxes) clock.advance(passedMs);
       const before = old ? await repeat(old, recorded) : recorded;
       if (before.response.status !== recorded.response.status) unfaithful++;
-      group(groups, recorded, before, await repeat(next, recorded));
+      hidden += group(groups, recorded, before, await repeat(next, recorded));
     }
   } finally {
     for (const sandbox of sandboxes) await sandbox.close();
   }
   const { requests, incomplete } = traffic;
   const ms = performance.now() - startedAt;
-  return { changes: [...groups.values()], requests: requests.length, incomplete, unfaithful, ms };
+  return { changes: [...groups.values()], hidden, requests: requests.length, incomplete, unfaithful, ms };
 }
 
-function group(groups: Map<string, GroupedChange>, recorded: RecordedRequest, before: Observed, after: Observed): void {
+/** Adds the differences of a request to their groups. @returns the number of differences for which there are too many groups. */
+function group(
+  groups: Map<string, GroupedChange>,
+  recorded: RecordedRequest,
+  before: Observed,
+  after: Observed,
+): number {
   const { endpoint, request } = recorded;
   const keys = new Set<string>();
+  let hidden = 0;
   for (const { cause, at, shown } of changesOf(before, after)) {
     const key = [endpoint, cause, at].filter((part) => part !== '').join(' ');
     const known = groups.get(key);
     if (known && !keys.has(key)) known.requests++;
     keys.add(key);
-    if (!known) {
+    if (known) continue;
+    if (groups.size >= MAX_GROUPS) hidden++;
+    else
       groups.set(key, { endpoint, cause, at, requests: 1, shown, example: `${request.method} ${request.path}`, key });
-    }
   }
+  return hidden;
 }
 
 /** Repeats a request in a sandbox. A response that does not arrive in time has status 0. */

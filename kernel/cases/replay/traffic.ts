@@ -31,7 +31,12 @@ export interface Traffic {
  * @throws ConfigError TEST_RECORDING.
  */
 export function readTraffic(path: string): Traffic {
-  const entries = readHar(path, '').filter(({ _sluice: link }) => link !== undefined);
+  return trafficOf(readHar(path, ''));
+}
+
+/** The requests in the entries of a recording. */
+export function trafficOf(recorded: readonly Recorded[]): Traffic {
+  const entries = recorded.filter(({ _sluice: link }) => link !== undefined);
   const byId = Map.groupBy(entries, ({ _sluice: link }) => link!.id);
   const requests: RecordedRequest[] = [];
   let incomplete = 0;

@@ -24,7 +24,7 @@ function describe({ cause, at, shown }: GroupedChange): string {
   return shown === '' ? name : `${name} (${shown})`;
 }
 
-const text: PrintReplay = ({ changes, accepted, requests, incomplete, unfaithful, ms }) => {
+const text: PrintReplay = ({ changes, hidden, accepted, requests, incomplete, unfaithful, ms }) => {
   const lines: string[] = [];
   for (const [endpoint, all] of Map.groupBy(changes, (change) => change.endpoint)) {
     lines.push(endpoint);
@@ -38,6 +38,7 @@ const text: PrintReplay = ({ changes, accepted, requests, incomplete, unfaithful
   lines.push(
     `${counted(requests, 'request')} replayed in ${Math.round(ms)} ms: ${counted(changes.length, 'difference')}`,
   );
+  if (hidden > 0) lines.push(`${counted(hidden, 'further difference')} not listed`);
   if (accepted.length > 0) lines.push(`${counted(accepted.length, 'difference')} accepted`);
   if (incomplete > 0) lines.push(`${counted(incomplete, 'request')} not replayed: the recording is incomplete`);
   if (unfaithful > 0) {
@@ -48,8 +49,8 @@ const text: PrintReplay = ({ changes, accepted, requests, incomplete, unfaithful
   return `${lines.map((line) => printable(line)).join('\n')}\n`;
 };
 
-const json: PrintReplay = ({ changes, accepted, requests, incomplete, unfaithful, ms }) =>
-  `${JSON.stringify({ same: changes.length === 0, requests, incomplete, unfaithful, ms: Math.round(ms), changes: sorted(changes), accepted })}\n`;
+const json: PrintReplay = ({ changes, hidden, accepted, requests, incomplete, unfaithful, ms }) =>
+  `${JSON.stringify({ same: changes.length === 0 && hidden === 0, requests, incomplete, unfaithful, ms: Math.round(ms), changes: sorted(changes), hidden, accepted })}\n`;
 
 const junit: PrintReplay = ({ file, changes, requests, ms }) => {
   const byEndpoint = [...Map.groupBy(changes, (change) => change.endpoint)];

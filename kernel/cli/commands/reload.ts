@@ -7,6 +7,7 @@ import { changeFlags, changeHeaders, describeChange } from '../remote/change.ts'
 import { isRefusal } from '../remote/client.ts';
 import { converse, remoteFlags } from '../remote/connect.ts';
 import { awaitDecision } from '../remote/guard.ts';
+import { replayFlags, replayQuery } from '../remote/replay.ts';
 import { readBody, showResponse } from '../remote/show.ts';
 
 const flags = {
@@ -31,6 +32,7 @@ const flags = {
     otherwise: '2',
     about: 'Roll back if the 99th percentile of the latency grows by this factor.',
   },
+  ...replayFlags,
   ...changeFlags,
   ...remoteFlags,
 } as const satisfies Flags;
@@ -50,9 +52,10 @@ export const reload: Command = {
   run(args, context) {
     const { values } = readArguments(args, flags);
     const { force, 'dry-run': dry_run, message } = values;
+    const replay = replayQuery(values);
     const { guard, durationMs } = guardOf(values);
     return converse(values, context, async (client) => {
-      const query = { force, dry_run, message, ...guard };
+      const query = { force, dry_run, message, ...replay, ...guard };
       const response = await client.ask({ method: 'POST', path: '/v1/reload', query, headers: changeHeaders(values) });
       const code = showResponse(context, response, values.json, describeChange);
       const applied = isRefusal(response.status) ? null : readBody<AppliedBody>(response);

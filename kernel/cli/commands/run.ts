@@ -73,7 +73,7 @@ export const run: Command = {
   details:
     'Exit codes: 0 after SIGTERM or SIGINT, 1 the gateway cannot start, 70 more than 10 internal errors within a minute.',
   async run(args, context) {
-    const { stderr, env, catalogue, startAdmin, sinks } = context;
+    const { stderr, env, catalogue, startAdmin, sinks, program } = context;
     const { values, positionals } = readArguments(args, flags, true);
     const file = requireFile(values.config, positionals, context);
     const port = parsePort(values.port);
@@ -86,6 +86,7 @@ export const run: Command = {
     try {
       gateway = await startGateway(catalogue, file, {
         ...(sinks && { sinks }),
+        program,
         debug: values.debug !== undefined,
         ...(port !== undefined && { port }),
         ...(values.plugins !== undefined && { pluginFolder: values.plugins }),

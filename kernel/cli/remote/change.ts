@@ -1,5 +1,6 @@
 import type { Flags } from '#contract';
 import type { AppliedBody } from './bodies.ts';
+import { describeReplay } from './replay.ts';
 import type { Described } from './show.ts';
 
 /** Flags of every command that changes the active configuration. */
@@ -30,12 +31,13 @@ const marks = { added: '+', changed: '~', removed: '-' } as const;
 
 /** Describes the result of a change: the active revision, then one line per endpoint. */
 export function describeChange(body: AppliedBody): Described {
-  const { changes, rebound, requiresRestart = [], warnings } = body;
+  const { changes, rebound, requiresRestart = [], warnings, replay } = body;
   const kinds = Object.entries(marks) as [keyof typeof marks, string][];
   const lines = [
     outcomes[body.result](body),
     ...kinds.flatMap(([kind, mark]) => changes[kind].map((endpoint) => `${mark} ${endpoint}`)),
     ...rebound.map((address) => `now listening on ${address}`),
+    ...(replay ? describeReplay(replay) : []),
     ...requiresRestart.map((setting) => `takes effect after a restart: ${setting}`),
   ];
   return { lines, issues: warnings };

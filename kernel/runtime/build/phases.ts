@@ -1,5 +1,5 @@
 /** The steps of a reload, in order. */
-export type Phase = 'read' | 'validate' | 'build' | 'warmup' | 'prepare' | 'swap';
+export type Phase = 'read' | 'validate' | 'build' | 'warmup' | 'rehearse' | 'prepare' | 'swap';
 
 /** Measures the duration of each step of one attempt. */
 export class Phases {

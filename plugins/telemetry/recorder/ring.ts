@@ -15,6 +15,9 @@ export interface RingLimits {
 /** Memory of a recording in addition to its text, in bytes. */
 const OVERHEAD_BYTES = 256;
 
+/** Maximum length of a file of recordings, in characters: `sluice replay` and `sluice test` read at most 64 MiB. */
+const MAX_FILE_LENGTH = 48 * 1024 * 1024;
+
 const sizeOf = ({ endpoint, entries }: Kept): number => endpoint.length + entries.length * 2 + OVERHEAD_BYTES;
 
 /** The latest recordings, oldest first. */
@@ -35,9 +38,16 @@ export class Ring {
     while (this.bytes > maxBytes) this.#drop(this.#all.values().next().value!);
   }
 
-  /** The latest recordings, oldest first. */
+  /** The latest recordings, oldest first, as far as they fit in a file. */
   latest(count: number): Kept[] {
-    return [...this.#all].slice(Math.max(0, this.#all.size - count));
+    const all = [...this.#all];
+    const first = Math.max(0, all.length - count);
+    let length = 0;
+    for (let at = all.length - 1; at >= first; at--) {
+      length += all[at]!.entries.length;
+      if (length > MAX_FILE_LENGTH) return all.slice(at + 1);
+    }
+    return all.slice(first);
   }
 
   #drop(kept: Kept): void {

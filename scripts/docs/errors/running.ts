@@ -65,6 +65,14 @@ export const changeErrors: Codes = {
     'None, if the later change is active.',
   ],
   RELOAD_IN_PROGRESS: ['Another change is being applied.', 'Wait for the other change to finish, and repeat yours.'],
+  REPLAY_DIFFERENCE: [
+    'Recorded requests would receive other responses from the new configuration, and the change was requested with `replay=strict`. The previous configuration stays active.',
+    'Correct the configuration. If the difference is intended, apply the change without strict mode. `sluice record` and `sluice replay` show the values.',
+  ],
+  REPLAY_FAILED: [
+    'The replay that the change was requested with (`replay=strict`) did not finish: the configurations cannot be opened in a process of their own, or it took more than 60 seconds or 512 MiB.',
+    'Read the reason in the message; replay fewer requests, or apply the change without strict mode.',
+  ],
   SHARED_UNKNOWN: ['A worker used a shared value that no longer exists.', 'Report it as a bug, with the log.'],
   WARM_UP: [
     'A component was not ready for the new configuration within 10 seconds. The previous configuration stays active.',

@@ -128,10 +128,13 @@ export const calls: Readonly<Record<string, Calls>> = {
     404: { path: '/v1/config?pointer=/nothing' },
   },
   'PUT /v1/config': {
-    200: ['', '?dry_run=true', '?force=true&guard=1h'].map((query) => ({
-      path: `/v1/config${query}`,
-      ask: { method: 'PUT', body },
-    })),
+    200: [
+      ...['', '?dry_run=true', '?force=true&guard=1h'].map((query) => ({
+        path: `/v1/config${query}`,
+        ask: { method: 'PUT', body },
+      })),
+      { path: '/v1/config?replay=1', ask: { method: 'PUT', body }, at: 'recording' },
+    ],
     ...changing('/v1/config', { method: 'PUT', body }),
   },
   'PATCH /v1/config': {

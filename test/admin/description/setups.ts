@@ -4,7 +4,7 @@ import { type Participant, Refusal } from '#kernel';
 import { GatewayError } from '../../../kernel/contract/internal.ts';
 import { containedConfig, filePlugin } from '../../kernel/containment/support.ts';
 import { until } from '../../support/conditions.ts';
-import { bundledProgram } from '../../support/programs.ts';
+import { bundledProgram, command } from '../../support/programs.ts';
 import { config, openAdmin, type TestAdmin, type TestAdminOptions } from '../support.ts';
 
 /** A gateway in a certain state. */
@@ -33,7 +33,8 @@ export const setups = {
   },
   /** A gateway that has recorded a request. */
   async recording() {
-    const setup = await open({ ...config(), extra_config: { 'telemetry/recorder': { sample_rate: 1 } } });
+    const source = { ...config(), extra_config: { 'telemetry/recorder': { sample_rate: 1 } } };
+    const setup = await open(source, { gateway: { program: command } });
     await setup.one.gateway.inject('/nowhere');
     return setup;
   },

@@ -116,6 +116,9 @@ describe('with a running gateway, sluice', function () {
       ['status', '--admin-token-file', folder.path('missing')],
       ['reload', '--guard', 'soon'],
       ['reload', '--guard-p99', '2'],
+      ['reload', '--replay', 'some'],
+      ['reload', '--replay', '1', '--replay-mode', 'careful'],
+      ['reload', '--replay-mode', 'strict'],
       ['rollback'],
       ['rollback', 'one'],
       ['history', '--limit', '0'],
@@ -190,6 +193,37 @@ describe('with a running gateway, sluice', function () {
       const [{ line, headers }] = server.calls as [(typeof server.calls)[0]];
       equal(line, 'POST /v1/reload?force=true&dry_run=true&message=a+%26+b');
       equal(headers['if-match'], '"7-0123456789ab"');
+    });
+
+    it('prints the outcome of a replay, including differences and what was not replayed', async () => {
+      const replay = {
+        strict: false,
+        requests: 20,
+        incomplete: 1,
+        unfaithful: 2,
+        changes: [
+          { endpoint: 'GET /users/{id}', cause: 'visible', at: 'email', requests: 12 },
+          { endpoint: 'GET /users/{id}', cause: 'status', at: '', requests: 1 },
+        ],
+        hidden: 3,
+        durationMs: 812,
+        failure: null,
+      };
+      server.on('POST /v1/reload', [200, { ...applied, replay }]);
+      const { code, out } = await call('reload', '--replay', '20', '--replay-mode', 'report');
+      equal(code, 0);
+      equal(server.calls[0]!.line, 'POST /v1/reload?replay=20&replay_mode=report');
+      deepEqual(out.split('\n').slice(4), [
+        'replayed 20 requests in 812 ms: 5 differences',
+        '  GET /users/{id}: field became visible: email, in 12 requests',
+        '  GET /users/{id}: status changed, in 1 request',
+        '1 request not replayed: the recording is incomplete',
+        '2 requests with another status than recorded',
+        '3 further differences not listed',
+        '',
+      ]);
+      server.on('POST /v1/reload', [200, { ...applied, replay: { ...replay, failure: 'the process has ended' } }]);
+      match((await call('reload', '--replay', 'strict')).out, /^the replay failed: the process has ended$/m);
     });
 
     it('prints the errors of a rejected configuration like check', async () => {

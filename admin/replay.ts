@@ -1,0 +1,46 @@
+import type Koa from 'koa';
+import { type Change, type Operations, rehearseReplay } from '#kernel';
+import { inQuery, queryNumber, queryText, queryWord } from './parameters.ts';
+import { Problem } from './problem.ts';
+
+/** Default and maximum number of requests to replay. */
+const DEFAULT_REQUESTS = 200;
+const MAX_REQUESTS = 10_000;
+
+/** Value of `replay` for strict mode with the default number of requests. */
+const STRICT = 'strict';
+
+const modes = ['report', STRICT] as const;
+
+/** Parameters that replay recorded requests before a change. */
+export const replayParameters = [
+  inQuery(
+    'replay',
+    'Number of recorded requests to replay with the active and the new configuration before the change, 1 to 10000; `strict` replays 200 in strict mode. The latest requests that telemetry/recorder keeps in memory are used. No backend is called.',
+    { type: 'string' },
+  ),
+  inQuery(
+    'replay_mode',
+    'What differences in the responses do: `report` lists them in the outcome, `strict` rejects the change with 422. Requires `replay`.',
+    { type: 'string', enum: modes, default: 'report' },
+  ),
+];
+
+/** The replay that a request demands; undefined without one. @throws Problem bad-request. */
+export function replayOf(ctx: Koa.Context, gateway: Operations): Change['rehearse'] {
+  const wish = queryText(ctx, 'replay');
+  const mode = queryWord(ctx, 'replay_mode', modes);
+  if (wish === undefined) {
+    if (mode === STRICT) throw new Problem('bad-request', 'replay_mode requires replay');
+    return undefined;
+  }
+  const isStrict = mode === STRICT || wish === STRICT;
+  const count =
+    wish === STRICT
+      ? DEFAULT_REQUESTS
+      : (queryNumber(ctx, 'replay', { least: 1, most: MAX_REQUESTS, whole: true }) ?? DEFAULT_REQUESTS);
+  if (gateway.recordings(1) === null) {
+    throw new Problem('bad-request', 'replay requires recorded requests: configure telemetry/recorder');
+  }
+  return rehearseReplay(gateway, { count, isStrict });
+}

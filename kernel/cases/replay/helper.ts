@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
+import type { Catalogue } from '#contract';
+import { ConfigText, type Format } from '../../control/snapshot.ts';
+import { Channel } from '../../workers/channel.ts';
+import { parseHar } from '../har.ts';
+import { type ReplayResult, replay } from './replay.ts';
+import { trafficOf } from './traffic.ts';
+
+/** A configuration as sent to another process. */
+export interface SentConfiguration {
+  readonly text: string;
+  readonly format: Format;
+}
+
+/** A replay in another process. */
+export interface ReplayOrder {
+  /** Recorded requests, as the text of a HAR file. */
+  readonly har: string;
+  readonly next: SentConfiguration;
+  readonly baseline: SentConfiguration;
+  readonly pluginFolder: string | null;
+}
+
+/**
+ * Examines configurations for a gateway that serves in another process, until that process closes the channel.
+ * @returns the exit code.
+ */
+export async function runHelper(catalogue: Catalogue): Promise<number> {
+  // These signals reach the whole process group; the gateway ends this process.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+  // Processes that serve requests take precedence.
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  const ended = once(process, 'disconnect');
+  new Channel(process, { replay: (order: ReplayOrder) => replayOrder(catalogue, order) });
+  await ended;
+  return 0;
+}
+
+function replayOrder(catalogue: Catalogue, order: ReplayOrder): Promise<ReplayResult> {
+  const { har, next, baseline, pluginFolder } = order;
+  return replay(trafficOf(parseHar(har)), {
+    catalogue,
+    source: new ConfigText(next.text, next.format),
+    baseline: new ConfigText(baseline.text, baseline.format),
+    ...(pluginFolder !== null && { pluginFolder }),
+  });
+}

@@ -1,0 +1,95 @@
+import { ConfigError } from '#contract';
+import { ConfigErrors } from '../../contract/internal.ts';
+import type { Change } from '../../control/change.ts';
+import type { Next } from '../../control/participant.ts';
+import type { ReplayChange, ReplayReport } from '../../control/replay-report.ts';
+import type { Snapshot } from '../../control/snapshot.ts';
+import type { Operations } from '../../gateway/operations.ts';
+import { endpointId } from '../../runtime/prints/endpoint-prints.ts';
+import { causes } from './compare.ts';
+import type { SentConfiguration } from './helper.ts';
+import type { ReplayResult } from './replay.ts';
+import { replayAside } from './replay-aside.ts';
+
+/** Time limit of a replay before a change, in milliseconds. */
+const TIMEOUT_MS = 60_000;
+
+/** Maximum number of differences in a report. */
+const MAX_CHANGES = 200;
+
+/** Maximum length of the name of a field in a report, in characters. */
+const MAX_NAME = 200;
+
+export interface RehearsalOptions {
+  /** Maximum number of requests to replay. */
+  readonly count: number;
+  /** Rejects the change if responses differ, or if the replay fails. */
+  readonly isStrict: boolean;
+}
+
+/**
+ * Replays the latest recorded requests over the serving and the new configuration, before the new one serves. The report
+ * is kept with the attempt.
+ */
+export function rehearseReplay(
+  gateway: Pick<Operations, 'recordings' | 'serving' | 'helpers'>,
+  { count, isStrict }: RehearsalOptions,
+): NonNullable<Change['rehearse']> {
+  return async (next, attempt) => {
+    const report = await reportOf(gateway, next, count, isStrict);
+    attempt.replay = report;
+    if (!isStrict) return;
+    const errors = [...failures(report), ...report.changes.map((change) => toError(change, next))];
+    if (errors.length > 0) throw new ConfigErrors(errors);
+  };
+}
+
+async function reportOf(
+  gateway: Parameters<typeof rehearseReplay>[0],
+  { snapshot, signal }: Next,
+  count: number,
+  strict: boolean,
+): Promise<ReplayReport> {
+  const { program, pluginFolder } = gateway.helpers;
+  const startedAt = performance.now();
+  const report = (result: Omit<ReplayResult, 'ms'>, failure: string | null = null): ReplayReport => {
+    const { requests, incomplete, unfaithful, changes } = result;
+    const durationMs = Math.round(performance.now() - startedAt);
+    const first = changes.slice(0, MAX_CHANGES).map(withoutValues);
+    const hidden = changes.length - first.length + result.hidden;
+    return { strict, requests, incomplete, unfaithful, changes: first, hidden, durationMs, failure };
+  };
+  try {
+    const har = gateway.recordings(count);
+    if (har === null) throw new Error('the active configuration does not record requests');
+    const order = { har, next: sent(snapshot), baseline: sent(gateway.serving.snapshot), pluginFolder };
+    return report(await replayAside(order, { program, timeoutMs: TIMEOUT_MS, signal }));
+  } catch (error) {
+    signal.throwIfAborted();
+    return report(nothing, (error as Error).message);
+  }
+}
+
+const nothing = { requests: 0, incomplete: 0, unfaithful: 0, changes: [], hidden: 0 };
+
+function sent({ text, format }: Snapshot): SentConfiguration {
+  return { text, format };
+}
+
+function withoutValues({ endpoint, cause, at, requests }: ReplayChange): ReplayChange {
+  return { endpoint, cause, at: at.slice(0, MAX_NAME), requests };
+}
+
+function failures({ failure }: ReplayReport): ConfigError[] {
+  return failure === null ? [] : [new ConfigError('REPLAY_FAILED', '', `the replay failed: ${failure}`)];
+}
+
+/** A difference as the reason of a rejection, at its endpoint in the new configuration. */
+function toError({ endpoint, cause, at, requests }: ReplayChange, { runtime }: Next): ConfigError {
+  const position = runtime.config.endpoints.findIndex((each) => endpointId(each) === endpoint);
+  const what = `${causes[cause as keyof typeof causes]}${at === '' ? '' : `: ${at}`}`;
+  const pointer = position < 0 ? '' : `/endpoints/${position}`;
+  const message = `${endpoint}: ${what}, in ${requests} recorded request${requests === 1 ? '' : 's'}`;
+  const hint = 'If this is intended, apply the change with --replay and without strict mode.';
+  return new ConfigError('REPLAY_DIFFERENCE', pointer, message, { hint });
+}

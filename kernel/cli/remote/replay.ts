@@ -1,0 +1,56 @@
+import type { Flags } from '#contract';
+import { type Cause, causes } from '../../cases/replay/compare.ts';
+import type { ReplayReport } from '../../control/replay-report.ts';
+import { oneOf, parseCount, UsageError } from '../arguments.ts';
+
+/** Flags of commands that replay recorded requests before a change. */
+export const replayFlags = {
+  replay: {
+    type: 'string',
+    value: 'NUMBER',
+    otherwise: 'no replay',
+    about:
+      'Number of recorded requests to replay with the active and the new configuration before the change; strict replays 200 and rejects the change if responses differ.',
+  },
+  'replay-mode': {
+    type: 'string',
+    value: 'MODE',
+    otherwise: 'report',
+    about: 'report lists differences, strict rejects the change because of them.',
+  },
+} as const satisfies Flags;
+
+/** Converts the flags to query parameters. @throws UsageError. */
+export function replayQuery(flags: {
+  readonly replay?: string | undefined;
+  readonly 'replay-mode'?: string | undefined;
+}): Record<string, string | number | undefined> {
+  const { replay, 'replay-mode': mode } = flags;
+  if (replay === undefined && mode !== undefined) throw new UsageError('--replay-mode requires --replay');
+  if (replay === undefined) return {};
+  return {
+    replay: replay === 'strict' ? replay : parseCount(replay, 'a number of requests or strict'),
+    replay_mode: mode === undefined ? undefined : oneOf('replay-mode', mode, ['report', 'strict']),
+  };
+}
+
+const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
+
+/** Describes the outcome of a replay. */
+export function describeReplay(report: ReplayReport): string[] {
+  const { requests, incomplete, unfaithful, changes, hidden, durationMs, failure } = report;
+  if (failure !== null) return [`the replay failed: ${failure}`];
+  const notes = [
+    incomplete > 0 ? `${counted(incomplete, 'request')} not replayed: the recording is incomplete` : '',
+    unfaithful > 0 ? `${counted(unfaithful, 'request')} with another status than recorded` : '',
+    hidden > 0 ? `${counted(hidden, 'further difference')} not listed` : '',
+  ];
+  return [
+    `replayed ${counted(requests, 'request')} in ${durationMs} ms: ${counted(changes.length + hidden, 'difference')}`,
+    ...changes.map(({ endpoint, cause, at, requests: affected }) => {
+      const what = Object.hasOwn(causes, cause) ? causes[cause as Cause] : cause;
+      return `  ${endpoint}: ${what}${at === '' ? '' : `: ${at}`}, in ${counted(affected, 'request')}`;
+    }),
+    ...notes.filter((note) => note !== ''),
+  ];
+}

@@ -1,0 +1,30 @@
+/** A difference between the responses of two configurations to recorded requests, without values, which may be data of clients. */
+export interface ReplayChange {
+  /** Endpoint, for example `GET /users/{id}`. */
+  readonly endpoint: string;
+  /** Kind of difference, for example `visible`. */
+  readonly cause: string;
+  /** Path of the field, name of the header, or method and server of the call; empty for the whole. */
+  readonly at: string;
+  /** Number of requests that have the difference. */
+  readonly requests: number;
+}
+
+/** Outcome of replaying recorded requests before a change. */
+export interface ReplayReport {
+  /** True if differences prevent the change. */
+  readonly strict: boolean;
+  /** Number of replayed requests. */
+  readonly requests: number;
+  /** Number of requests that were not replayed, because their recording is incomplete. */
+  readonly incomplete: number;
+  /** Number of requests to which the active configuration responds with another status than recorded. */
+  readonly unfaithful: number;
+  /** The first differences. */
+  readonly changes: readonly ReplayChange[];
+  /** Number of differences omitted from `changes`. */
+  readonly hidden: number;
+  readonly durationMs: number;
+  /** Reason why the replay failed; null if it did not. */
+  readonly failure: string | null;
+}
