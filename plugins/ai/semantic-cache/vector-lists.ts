@@ -1,7 +1,10 @@
 import { decode, nearest } from './vectors.ts';
 
-/** Maximum size of all vectors, in bytes. */
+/** Maximum size of all entries, in bytes. */
 const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Size of an entry without its vector, in bytes. */
+const ENTRY_BYTES = 400;
 
 /** Maximum number of vectors that a request is compared with. */
 export const MAX_LISTED = 2000;
@@ -43,8 +46,8 @@ export class VectorLists {
     if (list.entries.size >= MAX_LISTED) this.#remove(list, list.entries.keys().next().value!);
     const vector = decode(encoded);
     list.entries.set(text, { text, vector });
-    list.bytes += vector.byteLength;
-    this.#bytes += vector.byteLength;
+    list.bytes += vector.byteLength + ENTRY_BYTES;
+    this.#bytes += vector.byteLength + ENTRY_BYTES;
     for (const [name, oldest] of this.#lists) {
       if (this.#bytes <= MAX_BYTES || oldest === list) break;
       this.#lists.delete(name);
@@ -68,7 +71,7 @@ export class VectorLists {
     const known = list.entries.get(text);
     if (!known) return;
     list.entries.delete(text);
-    list.bytes -= known.vector.byteLength;
-    this.#bytes -= known.vector.byteLength;
+    list.bytes -= known.vector.byteLength + ENTRY_BYTES;
+    this.#bytes -= known.vector.byteLength + ENTRY_BYTES;
   }
 }

@@ -1,4 +1,15 @@
-import { type Call, type ClientRequest, type DataObject, FirstUse, getKey, isObject, type Reply } from '#contract';
+import {
+  type Call,
+  type ClientRequest,
+  type DataObject,
+  FirstUse,
+  getKey,
+  isObject,
+  type Log,
+  type Reply,
+} from '#contract';
+import { during } from '../../shared/calls/during.ts';
+import { underOwnCall } from '../../shared/calls/own-call.ts';
 import { asUndecided } from './exchange.ts';
 import type { Provider } from './provider.ts';
 import { ownReply, plainText } from './replies.ts';
@@ -27,6 +38,8 @@ const MAX_REQUEST = 32 * 1024;
 /** Maximum age of a logout token, and clock skew tolerance, in seconds. */
 const MAX_AGE = 300;
 const TOLERANCE = 30;
+/** Maximum time in which all sessions end, in milliseconds. */
+const END_MS = 60_000;
 /** Minimum time between two key downloads that unknown key IDs cause, in milliseconds. */
 const COOLDOWN_MS = 30_000;
 
@@ -42,10 +55,12 @@ interface Ended {
 /** Ends sessions on request of the provider (OpenID Connect Back-Channel Logout). */
 export class BackChannel {
   readonly #provider: Provider;
+  readonly #log: Log;
   #keys: { readonly url: string; readonly keys: Keys } | null = null;
 
-  constructor(provider: Provider) {
+  constructor(provider: Provider, log: Log) {
     this.#provider = provider;
+    this.#log = log;
   }
 
   /** @throws RedisError; Undecided; the call's abort reason. */
@@ -64,17 +79,27 @@ export class BackChannel {
         : refused(reason.message);
     }
     if (typeof ended === 'string') return refused(ended);
+    const sessions = ended;
+    // Sessions end even if the provider disconnects: its next request with the same token would be rejected.
+    const pending = underOwnCall(this.#log, END_MS, new AbortController().signal, (own) => this.#end(sessions, own));
+    call.background(pending.catch(() => {}));
+    const isFirst = await during(call, pending);
+    return isFirst ? { reply: ownReply(200, [], []) } : refused('the logout token was used before');
+  }
+
+  /** Ends sessions. @returns false if the logout token was used before. */
+  async #end({ kind, value, id }: Ended, call: Call): Promise<boolean> {
     const { sessions } = this.#provider;
     const periodMs = (MAX_AGE + 2 * TOLERANCE) * 1000;
-    if (!(await sessions.isFirst(ended.id, periodMs, call))) return refused('the logout token was used before');
+    if (!(await sessions.isFirst(id, periodMs, call))) return false;
     try {
-      await sessions.deleteAll(ended.kind, ended.value, call);
+      await sessions.deleteAll(kind, value, call);
     } catch (error) {
       // Some sessions may still exist, so the provider must be able to repeat the request.
-      await sessions.forget(ended.id, call).catch(() => {});
+      await sessions.forget(id, call).catch(() => {});
       throw error;
     }
-    return { reply: ownReply(200, [], []) };
+    return true;
   }
 
   async #verify(token: string, call: Call): Promise<DataObject> {

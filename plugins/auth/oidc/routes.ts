@@ -39,7 +39,7 @@ export function routesOf(site: Site<unknown>, provider: Provider): OwnRoute[] {
     count?.('logout', reply.status === 303 ? 'completed' : 'denied');
     return reply;
   };
-  const channel = new BackChannel(provider);
+  const channel = new BackChannel(provider, log);
   return [
     route(
       'GET',

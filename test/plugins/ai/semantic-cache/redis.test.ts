@@ -106,11 +106,18 @@ describe('copies of vectors from Redis', () => {
   it('take at most 64 MiB, and drop the least recently used variants', () => {
     const lists = new VectorLists();
     for (let variant = 0; variant < 5; variant++) {
-      for (let number = 0; number < 1000; number++) lists.add(String(variant), `${number}-0`, String(number), vector);
+      for (let number = 0; number < 990; number++) lists.add(String(variant), `${number}-0`, String(number), vector);
     }
     equal(lists.size, 4);
     deepEqual([lists.nearest('0', vector, 0), lists.last('0')], [undefined, '0-0']);
-    deepEqual([lists.nearest('4', vector, 0), lists.last('4')], ['999', '999-0']);
+    deepEqual([lists.nearest('4', vector, 0), lists.last('4')], ['989', '989-0']);
+  });
+
+  it('count the memory of each entry in addition to its vector', () => {
+    const lists = new VectorLists();
+    const small = encode(new Float32Array([1]));
+    for (let variant = 0; variant < 170_000; variant++) lists.add(String(variant), '1-0', 'a', small);
+    ok(lists.size < 170_000, `${lists.size} variants`);
   });
 
   it('have at most 2,000 vectors of a variant', () => {
