@@ -117,7 +117,7 @@ export const problemSchema = objectWith(
   'detail',
 );
 
-/** State of a guard, see `GuardState`. */
+/** State of the guard that monitors a change. */
 export const guardSchema = objectOf('Guard', {
   state: oneOf(['watching', 'passed', 'undecided', 'superseded', 'rolled-back', 'failed']),
   revision: whole,

@@ -7,7 +7,7 @@ import { attemptProblem } from '../problem-document.ts';
 export interface EventRequest {
   /** Id of the last event that the client has received; without it, only new events are sent. */
   readonly after?: number;
-  /** Types of the events to send, see `Subscription`. */
+  /** Types of the events to send. Default: all. */
   readonly types?: readonly string[];
   /** Called with every heartbeat; false closes the stream. */
   isPermitted(): Promise<boolean>;

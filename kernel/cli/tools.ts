@@ -23,7 +23,7 @@ export interface Tools {
   /** Decides which values are secrets, from the schemas of all components seen so far. */
   readonly isSecret: IsSecret;
   /**
-   * See `examine`, without overrides. @param reading whether to also read the files that the configuration refers to.
+   * Examines a configuration without activating it. @param reading whether to also read the files that the configuration refers to.
    */
   examine(data: unknown, reading: boolean): Promise<Examined>;
   /**

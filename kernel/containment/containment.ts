@@ -84,7 +84,7 @@ export class Containment {
     );
   };
 
-  /** Claims an uncaught error that a plugin from a file has caused, see `Owner`. */
+  /** Counts an uncaught error as a fault of the plugin from a file that has caused it. @returns false if no plugin has. */
   takes(error: unknown, files: readonly string[]): boolean {
     const attached = this.records.filter((record) => record.files.size > 0);
     for (const file of files) {

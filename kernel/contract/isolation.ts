@@ -45,7 +45,7 @@ export interface ThreadUser {
 
 /** A plugin file whose code runs in its own thread while a configuration uses it. */
 export interface IsolatedModule {
-  /** See `Guest.manifestOf`. */
+  /** Description of the module as plain data. */
   readonly manifest: unknown;
   /**
    * Starts using the thread; the first user starts it.
@@ -58,6 +58,6 @@ export interface IsolatedModule {
 export interface Isolation {
   /** URL of the program that exports `guest: Guest`; it is imported in the thread. */
   readonly guest: URL;
-  /** See `AdaptModule`, for a module that is never imported in the main thread. */
+  /** Converts a module to a plugin. The module is never imported in the main thread. */
   adapt(module: IsolatedModule, file: string): Plugin;
 }

@@ -92,7 +92,7 @@ export interface AccessRecord {
   /** Undecoded query without `?`. Values of credentials, such as `token`, are replaced with `***`. */
   readonly search: string;
   readonly host: string;
-  /** See `requestIdSlot`; undefined if requests have no IDs. */
+  /** ID of the request; undefined if requests have no IDs. */
   readonly requestId?: string | undefined;
   /** The client's IP address, after applying the trusted-proxy rules. */
   readonly ip: string;

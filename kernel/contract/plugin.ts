@@ -38,7 +38,7 @@ export interface Plugin {
    * Default: state belongs to one content of the file.
    */
   readonly keeps?: number;
-  /** One sentence for the reference. */
+  /** Description of the plugin in one sentence, for the reference documentation. */
   readonly description: string;
   readonly places?: readonly Place[];
   /**

@@ -46,7 +46,7 @@ export interface EngineOptions {
   readonly role?: Role;
   /** Sends requests to the process that owns the shared values; only for processes that do not own them. */
   readonly ask?: Ask | undefined;
-  /** See `ContainmentOptions`. */
+  /** File descriptor for reports of blocking plugins to the parent process; null without one. */
   readonly reports?: number | null | undefined;
 }
 

@@ -95,7 +95,7 @@ export async function createRevisionStore(
     }
   };
 
-  /** @returns the reason why it is not on disk although nothing failed; null when it is. */
+  /** Writes a revision. @returns the reason why it was not written although no error occurred; null if it was written. */
   const save = async (disk: RevisionFiles, entry: Entry): Promise<string | null> => {
     const { summary, text } = entry;
     entry.dirty = false;

@@ -43,7 +43,7 @@ export interface Operations extends Gateway {
   readonly components: Components;
   readonly processes: ServingProcesses;
   /**
-   * Applies a change; see `Control.apply`.
+   * Applies a change of the configuration.
    * @throws Refusal with every error; the old configuration then continues to serve, untouched.
    */
   apply(change: Change): Promise<Applied>;
@@ -53,7 +53,7 @@ export interface Operations extends Gateway {
    * @throws Refusal with every error.
    */
   examine(snapshot: Snapshot, reach: Reach, asStarted?: boolean): Promise<Examined>;
-  /** See `Control.hasDrifted`. */
+  /** True when the configuration on disk differs from the serving one. */
   hasDrifted(): Promise<boolean>;
   /** Adds a participant to every change from now on. @returns a function that removes it. */
   join(participant: Participant): () => void;
@@ -80,7 +80,7 @@ export interface Operations extends Gateway {
 
 /** The serving configuration, and how it was requested. */
 export interface ServingConfiguration extends Served, Pick<Current, 'snapshot' | 'trigger' | 'secrets'> {
-  /** See `Control.file`. */
+  /** The configuration file: its text as last loaded or written; null before that. */
   readonly file: { text: string | null };
   /** Admin port settings of the configuration; undefined if it has none. */
   readonly admin: AdminSettings | undefined;

@@ -23,9 +23,9 @@ export interface Components {
   schemaOf(namespace: Namespace): Promise<JsonSchema | undefined>;
   /** Schema of a loaded component's configuration at a level. */
   schemaAt(namespace: Namespace, level: Level): Schema | undefined;
-  /** See `auditRules`. */
+  /** All audit rules: built-in ones and those of plugins. Loads every plugin. */
   auditRules(): Promise<readonly AuditRule[]>;
-  /** See `listPlugins`. */
+  /** Lists the gateway's plugins by name; loads all of them. */
   list(
     served: Pick<Served, 'config' | 'compiled'>,
     generations: number,

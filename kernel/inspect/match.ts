@@ -64,7 +64,7 @@ export async function matchRoute(
 /** Request headers that influence matching, by lower-case name. */
 type RevealingHeaders = Readonly<Partial<Record<'x-forwarded-prefix' | 'host' | 'content-type', string>>>;
 
-/** See `matchRoute`. */
+/** Same as `matchRoute`, and also returns the matching route and the other candidates. */
 export async function findMatch(
   served: Served,
   method: string,

@@ -11,7 +11,7 @@ export interface Address {
   readonly transport: 'tcp' | 'udp';
   /** TLS settings; null for plain TCP. */
   readonly tls: UpstreamTls | null;
-  /** See `Upstream`. */
+  /** For servers that speak first: decides from their first line whether TLS follows. */
   readonly tlsAfter?: Upstream['tlsAfter'];
 }
 

@@ -11,7 +11,7 @@ export interface RefusedConnection {
 
 /** Decides what a gateway in a sandbox reaches, for one test or for the work of the gateway itself. */
 export interface Session {
-  /** See `Sandbox.respond`. */
+  /** Responds in place of the server. Null sends the request for real. */
   respond(request: SandboxRequest): SandboxResponse | null;
   /** Called for each refused connection. */
   refused(connection: RefusedConnection): void;

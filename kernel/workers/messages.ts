@@ -27,7 +27,7 @@ export interface TextChange {
   readonly start: number;
   /** End of the replaced range. */
   readonly end: number;
-  /** Replacement text. */
+  /** New text of the range. */
   readonly text: string;
 }
 
@@ -53,9 +53,9 @@ export interface Committed {
 export interface WorkerSettings {
   readonly port: number | null;
   readonly debug: boolean;
-  /** See `EngineOptions`. */
+  /** Whether to write the application and access log if no component of the configuration sets them. */
   readonly log: boolean;
-  /** See `Overrides`. */
+  /** A folder with plugins, in addition to the configuration's; null for none. */
   readonly plugins: string | null;
   /** Descriptor for reporting the plugin that blocks the worker's event loop; null for none. */
   readonly reports?: number | null;
@@ -88,7 +88,7 @@ export interface Heartbeat extends MemoryUse {
   readonly requests: number;
   readonly calls: number;
   readonly streams: number;
-  /** See `Generations`. */
+  /** Active streams by endpoint. */
   readonly streamsByEndpoint: ReadonlyMap<string, number>;
   readonly held: readonly GenerationInfo[];
   /** Requests aborted because their configuration had been replaced for too long, since it started. */

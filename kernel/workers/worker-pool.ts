@@ -135,7 +135,7 @@ export class WorkerPool implements Participant, SlotOwner {
     return heldBy(this.#all);
   }
 
-  // Totals of all workers; see `Generations`.
+  // Totals of all workers since the gateway started.
   get aborted(): number {
     return this.#total('aborted');
   }
@@ -152,7 +152,7 @@ export class WorkerPool implements Participant, SlotOwner {
     return sum(this.#slots.map(({ heartbeat }) => heartbeat?.[count] ?? 0));
   }
 
-  /** Total of all workers; see `Generations`. May be slightly stale. */
+  /** Active streams of all workers, by endpoint. May be slightly stale. */
   get streamsByEndpoint(): ReadonlyMap<string, number> {
     return streamsBy(this.#all);
   }
@@ -200,7 +200,7 @@ export class WorkerPool implements Participant, SlotOwner {
     return first!;
   }
 
-  /** Current total of all workers; see `Generations.inFlight`. */
+  /** Counts the requests and streams in progress in all workers. */
   async countInFlight(): Promise<number> {
     return sum(await Promise.all(this.#all.map((slot) => slot.countInFlight())));
   }

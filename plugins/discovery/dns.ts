@@ -1,7 +1,7 @@
 import { definePlugin } from '#contract';
 import { openSrv } from './lib/srv.ts';
 
-/** Resolves hosts from SRV records. Every backend has its own host list and timer; see `openSrv` for rejected settings. */
+/** Resolves hosts from SRV records. Every backend has its own host list and timer. */
 export const plugin = definePlugin({
   name: 'discovery/dns',
   description: 'Resolves the hosts of a backend from the SRV records of a name.',

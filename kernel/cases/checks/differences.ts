@@ -31,7 +31,7 @@ export function differences(expected: Data, actual: Data, isPart = false): strin
 }
 
 interface Comparing {
-  /** See `differences`. */
+  /** Whether objects may have more keys than expected. */
   readonly isPart: boolean;
   /** Number of differences after which the comparison ends; the result has one more then. */
   readonly limit: number;

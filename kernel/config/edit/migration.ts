@@ -53,7 +53,7 @@ function silenced(data: DataObject, pointer: string): Change {
   return { pointer, key: commentKey(holder, steps.at(-1)!) };
 }
 
-/** Changes that move the transport fields at the root to their current places: see `settleTransport`. */
+/** Changes that move the transport fields at the root to the places where the current version expects them. */
 function transportChanges(document: DataObject, origin: Origin): Change[] {
   const changes: Change[][] = [];
   if (document['allow_insecure_connections'] === true) {

@@ -21,7 +21,7 @@ export type Upkeep = Due;
 export interface KnownSecret extends Due {
   readonly name: string;
   readonly scheme: string;
-  /** See `OpenStore`. */
+  /** Identity of the store: stores with the same identity return the same secrets. */
   readonly identity: string;
   readonly content: StoredSecret['content'];
   readonly lease: SecretLease | null;

@@ -59,7 +59,7 @@ export class SecretKeeper {
     return { inUse: this.#serving?.known.size ?? 0, failing, counts: [...this.#counts.values()] };
   }
 
-  /** See `resolveSecrets`. The result must be adopted or released. */
+  /** Finds the values of a document's references to secrets. The result must be adopted or released. */
   async resolve(
     document: unknown,
     resolving: Omit<Resolving, 'timers' | 'log' | 'serving'>,

@@ -60,7 +60,7 @@ export interface Build extends Contains {
   cache(name: string, empty: () => void): void;
   recordings(latest: (count: number) => string): void;
   readonly reports: () => DataObject;
-  /** See `Site`; may be detached from the build. Throws an `UnreadFile` when only the document is examined. */
+  /** Reads a file; may be called without the object. Throws an `UnreadFile` when only the document is examined. */
   readonly read: (path: string) => Uint8Array;
   readonly list: (path: string) => readonly string[];
   readonly isDirectory: (path: string) => boolean;

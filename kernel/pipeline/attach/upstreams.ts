@@ -15,7 +15,7 @@ interface Noting {
   readonly upstreams: NamedUpstream[] | null;
 }
 
-/** See `Site.connectsTo`. Hosts of a backend are recorded once it is known which plugin calls them. */
+/** Records a server that a plugin connects to. Hosts of a backend are recorded once it is known which plugin calls them. */
 export function nameUpstream(
   { upstreams }: Noting,
   plugin: Plugin,

@@ -17,7 +17,7 @@ const noPipes: readonly NestedPipe[] = Object.freeze([]);
 export interface SharedPipe {
   readonly pipe: AttachedPipe;
   readonly reads: Reads;
-  /** See `Route`. */
+  /** Whether compressed request bodies are decompressed. */
   readonly inflate: boolean;
   /** Context for compiling their pipes. */
   readonly context: Pick<EndpointContext, 'registry' | 'log' | 'agent' | 'requestId' | 'addCertificate'>;

@@ -21,9 +21,9 @@ export interface RenderedReply {
   readonly body: string | Uint8Array | ByteStream | null;
   /** Whether the body is the backend's own, or a stream: it is sent unchanged and never compressed. */
   readonly raw?: true;
-  /** See `Reply.trailers`. */
+  /** Trailers of the response. A function is called once the body has been written. */
   readonly trailers?: HeaderBag | (() => HeaderBag);
-  /** See `Reply.outcome`; 0 for none. */
+  /** Status for logs and metrics of a protocol that reports its outcome after the body; 0 for none. */
   readonly outcome?: number;
   /** Set when the connection switches to another protocol. */
   readonly upgrade?: Upgrade;

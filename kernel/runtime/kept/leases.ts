@@ -44,7 +44,7 @@ export class Leases {
     this.#clock = clock;
   }
 
-  /** See `TakeToken`. */
+  /** Takes a token. @returns 0 if a token was available, otherwise the milliseconds until one is. */
   take(of: string): number | Promise<number> {
     const lease = this.#leases.get(of) ?? this.#open(of);
     if (lease.tokens > 0) {

@@ -6,7 +6,7 @@ import type { Contents } from './settle.ts';
 /** A file or a directory, as read by an attempt. */
 export interface FileRead {
   readonly path: string;
-  /** See `contentHash` and `listingHash`; null if it was unreadable, undefined if unknown. */
+  /** Hash of the content or of the directory listing; null if it could not be read, undefined if unknown. */
   readonly hash: string | null | undefined;
 }
 

@@ -44,7 +44,7 @@ export interface KoaExchange {
   match(): EndpointConfig | null;
   /** Handles the request of a Koa context. */
   run(context: Koa.Context): Promise<void> | void;
-  /** See `ClientBody.settle`. */
+  /** Called when the response is about to be written: discards the rest of the request body. */
   settleBody(streams: boolean): void;
   /** Runs the head hooks on a response. */
   seeHead(rendered: RenderedReply): RenderedReply;
@@ -71,7 +71,7 @@ export function abandon(message: IncomingMessage, status: number): void {
   (message as ExchangeMessage)[exchangeKey]?.abandon(status);
 }
 
-/** See `KoaExchange.stalled`. */
+/** Aborts the exchange of a message because the client has not read for this time. */
 export function endStalled(message: IncomingMessage, milliseconds: number): void {
   (message as ExchangeMessage)[exchangeKey]?.stalled(milliseconds);
 }

@@ -51,7 +51,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
   #errors: Reply['errors'] = noErrors;
   /** Status sent to the client instead of the pipe's response; 0 for none. */
   #refusal = 0;
-  /** See `Reply.outcome`; 0 for none. */
+  /** Status for logs and metrics of a protocol that reports its outcome after the body; 0 for none. */
   #outcome = 0;
   #counted = false;
   /** Ends a stream gracefully; null for any other response. */

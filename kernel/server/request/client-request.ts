@@ -26,7 +26,7 @@ export interface RequestSource {
   openBody(): RequestBody | null;
   /** The endpoint that the request matches; null for none. Looked up once. */
   readonly endpoint: EndpointConfig | null;
-  /** See `ClientRequest.upgrade`. */
+  /** Protocol of a requested upgrade, in lowercase; null without one. */
   readonly upgrade: string | null;
   readonly response: ServerResponse;
 }

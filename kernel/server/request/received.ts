@@ -115,7 +115,7 @@ export class ReceivedRequest implements RequestSource {
     return this.response instanceof SwitchingResponse ? this.response.protocol : null;
   }
 
-  /** See `KoaExchange.settleBody`. */
+  /** Called when the response is about to be written: discards the rest of the request body. */
   settleBody(streams: boolean): void {
     this.#body ??= receiveBody(this.message, this.response);
     this.#body?.settle(streams);

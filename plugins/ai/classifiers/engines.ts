@@ -14,7 +14,7 @@ export interface Engine {
   answer<T extends Candidate>(response: Data, candidates: readonly T[]): T | undefined;
 }
 
-/** @throws ConfigError CLASSIFIER_FIELD, REQUEST_PART and the errors of `jsonCaller`. */
+/** @throws ConfigError CLASSIFIER_FIELD, REQUEST_PART, and errors for an unusable URL. */
 export function notDiamond(site: Site<unknown>, config: NotDiamondConfig, at: string): Engine {
   const { base_url: base, credentials, timeout: timeoutMs, metric, disable_hash_content: isPlain } = config;
   const { tradeoff, cost_quality_tradeoff: balance } = config;
@@ -45,7 +45,7 @@ export function notDiamond(site: Site<unknown>, config: NotDiamondConfig, at: st
   };
 }
 
-/** @throws ConfigError REQUEST_PART and the errors of `jsonCaller`. */
+/** @throws ConfigError REQUEST_PART, and errors for an unusable URL. */
 export function ownServer(site: Site<unknown>, config: HttpConfig, at: string): Engine {
   const { url, credentials, timeout: timeoutMs } = config;
   const part = partOf(site, config.req_content, at);

@@ -5,7 +5,7 @@ import { modelEmbedder } from './onnx/model-embedder.ts';
 import type { EmbedderConfig } from './schema.ts';
 import { serverEmbedder } from './server-embedder.ts';
 
-/** @throws ConfigError SEMANTIC_CACHE_NAME, SEMANTIC_CACHE_MODEL, ONNX_RUNTIME_MISSING and those of `jsonCaller`. */
+/** @throws ConfigError SEMANTIC_CACHE_NAME, SEMANTIC_CACHE_MODEL, ONNX_RUNTIME_MISSING, and errors for an unusable URL. */
 export function openEmbedders(site: Site<unknown>, configs: readonly EmbedderConfig[]): ReadonlyMap<string, Embedder> {
   const opened = new Map<string, Embedder>();
   for (const [index, config] of configs.entries()) {

@@ -6,7 +6,7 @@ import type { EmbedderConfig } from './schema.ts';
 
 const code = 'SEMANTIC_CACHE_EMBEDDING';
 
-/** An embedder that calls a server with the embeddings API of OpenAI. @throws the errors of `jsonCaller`. */
+/** An embedder that calls a server with the embeddings API of OpenAI. @throws ConfigError for an unusable URL. */
 export function serverEmbedder(
   site: Site<unknown>,
   config: EmbedderConfig & { readonly url: string },

@@ -11,7 +11,7 @@ export interface Comparison {
   readonly hash: string;
 }
 
-/** A pending comparison. */
+/** A pending comparison of a password with a hash. */
 export interface Comparing {
   /** Rejects with BASIC_THREAD if the thread dies. Never settles if the comparison was dropped. */
   readonly result: Promise<boolean>;

@@ -26,7 +26,7 @@ class Answers {
 const CACHE_MS = 30_000;
 const NEGATIVE_CACHE_MS = 5000;
 
-/** @throws ConfigError `INTROSPECTION_CACHE` and the errors of `introspectionServer`. */
+/** @throws ConfigError `INTROSPECTION_CACHE`, and errors for unusable settings of the server. */
 export function openIntrospector(site: Site<unknown>, config: ServerConfig): Introspector {
   const server = introspectionServer(site, config);
   const ttl = config.cache_ttl ?? CACHE_MS;

@@ -6,7 +6,7 @@ import type { Config } from './schema.ts';
 
 /**
  * Opens the channels of a backend.
- * @throws ConfigError `GRPC_HOST` and those of `prepareTls`. Warning `GRPC_PLAINTEXT`.
+ * @throws ConfigError `GRPC_HOST`, and errors for unusable TLS settings. Warning `GRPC_PLAINTEXT`.
  */
 export function channelsOf(site: BackendSite<Config>): Channels {
   const { config } = site;

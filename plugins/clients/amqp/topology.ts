@@ -70,7 +70,7 @@ export async function declareExchange(
   await declared(`exchange "${exchange}"`, channel.assertExchange(exchange, 'topic', { durable, autoDelete }));
 }
 
-/** Declares exchange and queue and binds them. @returns the name of the queue. @throws the errors of `declareExchange`. */
+/** Declares exchange and queue and binds them. @returns the name of the queue. @throws Error if the broker rejects a declaration. */
 export async function declareQueue(channel: Channel, declaration: QueueDeclaration): Promise<string> {
   const { name, exchange, routingKeys, durable, delete: autoDelete, exclusive } = declaration;
   await declareExchange(channel, exchange, declaration);

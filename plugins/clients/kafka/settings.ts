@@ -54,7 +54,7 @@ export interface Known<T> {
 /**
  * Reads a `cluster` object.
  * @param pointer of the object in the site's configuration.
- * @throws ConfigError KAFKA_BROKER, KAFKA_CLIENT_ID, KAFKA_DURATION, KAFKA_OPTION, KAFKA_SASL and those of `client_tls`.
+ * @throws ConfigError KAFKA_BROKER, KAFKA_CLIENT_ID, KAFKA_DURATION, KAFKA_OPTION, KAFKA_SASL, and errors for unusable TLS settings.
  */
 export function readCluster(site: Site<unknown>, config: ClusterConfig, pointer: string): Known<KafkaSettings> {
   for (const [index, broker] of config.brokers.entries()) {

@@ -107,7 +107,7 @@ export class TokenStore {
     const { news } = held;
     const heard = news.count;
     while (!(await this.#mayAsk())) {
-      // The token of the other process may have arrived together with the response.
+      // The token that another process has requested may have arrived together with the response.
       if (news.count === heard) await news.next(ISSUE_MS, signal);
       if (signal.aborted) throw new Abandoned('the configuration was replaced');
       if (news.count === heard) continue;

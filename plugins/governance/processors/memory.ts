@@ -25,7 +25,7 @@ export function memoryCounters(site: Site<unknown>, quota: string): Counters {
   return { name: 'memory', run: async (_script, keys, args) => count([keys, args] as unknown as Data) };
 }
 
-/** See `countUse` for keys, arguments and result. */
+/** Counts a use in memory, with the keys, arguments and result of the Redis script `countUse`. */
 export function countIn(
   counters: Map<string, Counter>,
   keys: readonly string[],

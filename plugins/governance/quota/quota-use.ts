@@ -32,7 +32,7 @@ export interface QuotaUse {
   useOf(request: ClientRequest, call: Call): Use | CallError | null;
 }
 
-/** @throws ConfigError QUOTA_UNKNOWN, QUOTA_RULE, QUOTA_KEY and those of `tierFinder`. */
+/** @throws ConfigError QUOTA_UNKNOWN, QUOTA_RULE, QUOTA_KEY, and errors for unusable tiers. */
 export function quotaUse(site: Site<QuotaUseConfig>): QuotaUse {
   const { config } = site;
   const quota = named(site, site.take(quotas), config.quota_name, 'QUOTA_UNKNOWN', '/quota_name', 'quota');

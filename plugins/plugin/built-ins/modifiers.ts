@@ -16,7 +16,7 @@ import * as ipFilter from './ip-filter/index.ts';
 export interface BuiltInModifier {
   /** Wraps the endpoint, before authentication. */
   readonly endpoint?: Wrap<ClientRequest>;
-  /** Wraps requests to the one backend. */
+  /** Hook around the requests to the backend that configures the plugin. */
   readonly request?: Wrap<PipeRequest>;
   /** Wraps decoded responses. */
   readonly response?: Wrap<PipeRequest>;

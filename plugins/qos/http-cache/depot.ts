@@ -29,7 +29,7 @@ export class Depot {
   readonly #unkept = new Unkept();
   readonly #claims = new Map<string, Claim>();
 
-  /** @param notify notifies all workers. @param now milliseconds since 1970. */
+  /** Answers a question of a worker. @param notify notifies all workers. @param now milliseconds since 1970. */
   answer(question: Question, limits: Limits, notify: Notify, now: number): Response {
     switch (question.does) {
       case 'find':

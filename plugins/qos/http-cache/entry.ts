@@ -17,11 +17,11 @@ export interface Policy {
 
 /** A stored response. Immutable: it is replaced as a whole. */
 export interface Entry {
-  /** Identity of the original request, see `Asker`. */
+  /** Method and address of the request. */
   readonly key: string;
-  /** Identity of the caller of the original request, as in `Asker`; null for a response that is for everyone. */
+  /** Service that the request addressed and the credentials that it used, as in `Asker`. */
   readonly identity: string;
-  /** Person on whose behalf the original request was sent, as in `Asker`; null for a response that is for everyone. */
+  /** Caller of the request, as in `Asker`; null for a response that is for everyone. */
   readonly person: string | null;
   /** Request headers that the response varies by, with their values in the original request; null for absent ones. */
   readonly varies: readonly (readonly [name: string, value: string | null])[];
@@ -31,7 +31,7 @@ export interface Entry {
   readonly body: Uint8Array | null;
   /** Time of arrival, in milliseconds since 1970. */
   readonly since: number;
-  /** Time of arrival by the clock that is never set back, see `moment`. */
+  /** Time of arrival, as returned by `moment`, on a clock that is never set back. */
   readonly arrivedAt: number;
   /** Age on arrival, in seconds. */
   readonly initialAge: number;

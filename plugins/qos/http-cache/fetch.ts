@@ -9,7 +9,7 @@ import { helpsOnError } from './use.ts';
 /** Result of a fetch that other requests can use. */
 export interface Kept {
   readonly entry: Entry;
-  /** Time of the request: see `moment`. */
+  /** Time of the request, as returned by `moment`. */
   readonly requestedAt: number;
 }
 

@@ -5,7 +5,7 @@ export type Landing = 'kept' | 'not kept' | 'failed' | 'cancelled';
 
 /** Time for which the cache remembers that a variant's response is not stored, in milliseconds. */
 const REMEMBERED_MS = 5_000;
-/** Maximum number of such variants remembered. */
+/** Maximum number of variants that are remembered because their responses are not stored. */
 const MAX_REMEMBERED = 500;
 
 /**

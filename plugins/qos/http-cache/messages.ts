@@ -21,7 +21,7 @@ export type Question =
       /** Asker of the original request. */
       readonly asker: Asker;
       readonly headers: readonly string[];
-      /** Time of the request: see `moment`. */
+      /** Time of the request, as returned by `moment`. */
       readonly requestedAt: number;
     }
   | { readonly does: 'land'; readonly by: string; readonly key: string; readonly landing: Landing }

@@ -25,7 +25,7 @@ export class SlotHarness {
     commit: (revision: number) => ({ revision, rebound: [], port: null }),
     stop: () => this.last.end(0, null),
   };
-  /** Milliseconds by which the clock has been set forward; see `setClock`. */
+  /** Milliseconds by which `setClock` has set the clock forward. */
   setForwardMs = 0;
   /** State of the next process: undefined if the system does not start it, null if it fails immediately. */
   pid: number | undefined | null = 100;

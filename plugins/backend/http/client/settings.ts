@@ -86,7 +86,7 @@ const MAX_PASSING_IDLE_MS = 60_000;
 
 /**
  * Creates the client of a backend. Backends with equal settings share connections.
- * @throws ConfigError `HTTP_PROXY_ADDRESS`, and those of `prepareTls`.
+ * @throws ConfigError `HTTP_PROXY_ADDRESS`, and errors for unusable TLS settings.
  */
 export function httpClient(site: ClientSite, options: HttpOptions = {}): HttpClient {
   const { config, setting } = site;
