@@ -158,10 +158,16 @@ function encodeMaybe(value: string | undefined, encode: Encode): string | undefi
   return value === undefined ? undefined : encode(value);
 }
 
+/** A dot segment behind or before a slash or backslash, which many servers read as separators even when they are escaped. */
+const dotsWithin = /(?:^|[/\\])\.{1,2}(?:[;/\\]|$)/;
+
 /** Rejects dot segments, which would address a different resource than the pattern, even when escaped. */
 function encodeSegment(value: string): string | undefined {
   const isDots = value.startsWith('.') && /^\.{1,2}(?:;|$)/.test(value);
-  return isDots || value === '' ? undefined : encodePathSegment(value);
+  if (isDots || value === '') return undefined;
+  const encoded = encodePathSegment(value);
+  // Slashes and backslashes are escaped, so an unchanged value has none.
+  return encoded !== value && dotsWithin.test(value) ? undefined : encoded;
 }
 
 /** Encodes the value of a placeholder in a host, which may be followed by a path. */
