@@ -135,6 +135,7 @@ export const catalogue: Catalogue = {
   order,
   compatibility,
   audit: () => import('./audit/index.ts'),
+  attack: () => import('./attack/index.ts'),
   describe: () => import('./documentation/openapi/export/describe-api.ts'),
   adapt: () => import('./plugin/adapt.ts'),
   skeletons: () => import('./plugin/skeletons/index.ts'),

@@ -26,6 +26,7 @@ const rooms = [
   'gateway',
   'sandbox',
   'cases',
+  'attack',
   'testing',
   'cli',
 ];

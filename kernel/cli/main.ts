@@ -13,6 +13,7 @@ const commands: Readonly<Record<string, Load>> = {
   test: async () => (await import('./cases/test.ts')).test,
   e2e: async () => (await import('./cases/test.ts')).e2e,
   replay: async () => (await import('./cases/replay.ts')).replay,
+  attack: async () => (await import('./attack/attack.ts')).attack,
   audit: async () => (await import('./audit/audit.ts')).audit,
   routes: async () => (await import('./commands/routes.ts')).routes,
   explain: async () => (await import('./commands/explain.ts')).explain,

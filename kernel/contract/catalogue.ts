@@ -1,4 +1,5 @@
 import type { DataObject } from '../values/data.ts';
+import type { AttackCatalogue } from './attack.ts';
 import type { AuditRule } from './audit.ts';
 import type { ServiceConfig } from './config.ts';
 import type { Namespace } from './extra-config.ts';
@@ -16,6 +17,8 @@ export interface Catalogue {
   readonly compatibility?: Compatibility;
   /** Audit rules in addition to those of plugins. */
   readonly audit?: () => Promise<{ readonly rules: readonly AuditRule[] }>;
+  /** Attacks on configurations, and the servers and callers that they need. */
+  readonly attack?: () => Promise<{ readonly catalogue: AttackCatalogue }>;
   /** Describes the served API. */
   readonly describe?: () => Promise<{ readonly describeApi: DescribeApi }>;
   /** Plugins that are attached to every service, without a namespace in its configuration. */

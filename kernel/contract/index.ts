@@ -19,6 +19,7 @@ export {
   adminSchema,
   parseAdminAddress,
 } from './admin.ts';
+export type * from './attack.ts';
 export type {
   AuditedComponent,
   AuditedFiles,

@@ -7,6 +7,7 @@ export {
   localFiles,
   type Recommendation,
 } from './audit/index.ts';
+export { summarize } from './audit/summary.ts';
 export { type Explanation, explainRequest, type Forwarded, type SampleRequest } from './explain.ts';
 export { type FilePosition, type FindPosition, pointerOnly, positionsIn } from './file-position.ts';
 export type { ForwardingDecision } from './forwarding-decision.ts';

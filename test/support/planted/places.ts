@@ -5,6 +5,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'admin/': ['admin'],
   // Accepts connections: from its first event on, each connection is the owner of its handlers.
   'admin/server/socket-listener.ts': ['admin', 'process'],
+  'kernel/attack/': ['process'],
   'kernel/containment/': ['process'],
   'kernel/cases/': ['process'],
   'kernel/containment/watchdog': ['plugin watchdog'],

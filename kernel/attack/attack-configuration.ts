@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto';
+import {
+  type Attack,
+  type AttackCatalogue,
+  type AttackedEndpoint,
+  type AttackStage,
+  type AttackTarget,
+  type Catalogue,
+  copyData,
+  type Data,
+  type DataObject,
+  type ServiceConfig,
+  type Weakness,
+} from '#contract';
+import type { IsSecret, KnownPlugins } from '../config/index.ts';
+import { severities } from '../contract/internal.ts';
+import type { SandboxOptions } from '../sandbox/open-sandbox.ts';
+import { Arena } from './arena.ts';
+import { attackedEndpoints, secretsOf } from './attacked-endpoints.ts';
+import { baselineOf } from './baseline.ts';
+
+/** A configuration to attack, and how. */
+export interface AttackOptions {
+  readonly catalogue: Catalogue;
+  readonly attacks: AttackCatalogue;
+  /** Parsed document, and the valid configuration that it results in. */
+  readonly document: DataObject;
+  readonly config: ServiceConfig;
+  readonly known: KnownPlugins;
+  readonly isSecret: IsSecret;
+  readonly isWanted: (attack: Attack) => boolean;
+  readonly isTarget: (endpoint: AttackedEndpoint) => boolean;
+  /** Makes the texts of attacks reproducible. */
+  readonly seed: number;
+  /** Time after which no further attack begins, in milliseconds. */
+  readonly limitMs: number;
+  readonly sandbox?: SandboxOptions;
+}
+
+/** A weakness of a configuration. */
+export interface Finding extends Required<Pick<Weakness, 'shown' | 'remedy' | 'requests' | 'severity'>> {
+  readonly attack: string;
+  readonly title: string;
+  readonly endpoint: string;
+  /** Number of further endpoints with the same weakness. */
+  readonly others: number;
+  /** JSON pointer, with current names. */
+  readonly pointer: string;
+}
+
+/** Result of all attacks. */
+export interface AttackResult {
+  readonly findings: readonly Finding[];
+  /** Number of attacks on endpoints that showed no weakness. */
+  readonly withstood: number;
+  /** Number of attacks on endpoints that did not begin within the time. */
+  readonly unfinished: number;
+  /** Endpoints that accepted no request, with the reason. They were attacked without credentials that work. */
+  readonly unreached: readonly { readonly endpoint: string; readonly pointer: string; readonly reason: string }[];
+  readonly attacks: number;
+  readonly endpoints: number;
+  readonly requests: number;
+  /** Placeholders for credentials, by value. */
+  readonly shown: ReadonlyMap<string, string>;
+  readonly ms: number;
+}
+
+/** Requests of a caller, as the gateway accepted them before the attacks. */
+type Ways = Pick<AttackTarget, 'baseline' | 'other' | 'anonymous' | 'accepted'>;
+
+/** Attacks a configuration in a sandbox. @throws ConfigErrors if the sandbox rejects the configuration. */
+export async function attackConfiguration(options: AttackOptions): Promise<AttackResult> {
+  const run = new AttackRun(options);
+  return run.run();
+}
+
+class AttackRun {
+  readonly #options: AttackOptions;
+  readonly #startedAt = performance.now();
+  readonly #findings: Finding[] = [];
+  readonly #unreached: AttackResult['unreached'][number][] = [];
+  readonly #endpoints: readonly AttackedEndpoint[];
+  readonly #secrets: readonly string[];
+  #withstood = 0;
+  #unfinished = 0;
+  #requests = 0;
+
+  constructor(options: AttackOptions) {
+    this.#options = options;
+    this.#endpoints = attackedEndpoints(options.config, options.known);
+    this.#secrets = secretsOf(options.config, options.isSecret);
+  }
+
+  async run(): Promise<AttackResult> {
+    const { attacks: known, document, isWanted, isTarget } = this.#options;
+    const attacks = known.attacks.filter(isWanted);
+    const targets = this.#endpoints.filter(isTarget);
+    const stage = known.stage(document, this.#endpoints);
+    const arena = await this.#open(stage);
+    try {
+      const ways = new Map<AttackedEndpoint, Ways>();
+      for (const endpoint of targets) ways.set(endpoint, await this.#approach(arena, stage, endpoint));
+      for (const attack of attacks) {
+        const applicable = targets.filter((endpoint) => attack.applies(endpoint, this.#options.config));
+        const chosen = attack.once ? applicable.slice(0, 1) : applicable;
+        for (const endpoint of chosen) await this.#attack(attack, endpoint, ways.get(endpoint)!, arena, stage);
+      }
+    } finally {
+      await arena.close();
+    }
+    return {
+      findings: grouped(this.#findings),
+      withstood: this.#withstood,
+      unfinished: this.#unfinished,
+      unreached: this.#unreached,
+      attacks: attacks.length,
+      endpoints: targets.length,
+      requests: this.#requests,
+      shown: stage.shown,
+      ms: performance.now() - this.#startedAt,
+    };
+  }
+
+  #open(stage: AttackStage, change?: (document: DataObject) => void): Promise<Arena> {
+    const { catalogue, sandbox = {} } = this.#options;
+    const document = copyData(stage.document as Data) as DataObject;
+    change?.(document);
+    return Arena.open(catalogue, document, stage, sandbox);
+  }
+
+  async #approach(arena: Arena, stage: AttackStage, endpoint: AttackedEndpoint): Promise<Ways> {
+    const plain = baselineOf(endpoint);
+    const [baseline, other, without] = ([0, 1, null] as const).map((caller) =>
+      stage.identify(endpoint, plain, caller),
+    ) as [Ways['baseline'], Ways['baseline'], Ways['baseline']];
+    arena.recover();
+    const accepted = await arena.send(baseline);
+    arena.recover();
+    const refused = await arena.send(without);
+    this.#requests += 2;
+    const isProtected = refused.calls.length === 0 && (refused.status === 401 || refused.status === 403);
+    if (accepted.status === 0 || accepted.status >= 400) {
+      const reason = accepted.status === 0 ? 'no response' : `status ${accepted.status}`;
+      this.#unreached.push({ endpoint: endpoint.id, pointer: endpoint.pointer, reason });
+    }
+    return { baseline, other, anonymous: isProtected ? without : null, accepted };
+  }
+
+  async #attack(
+    attack: Attack,
+    endpoint: AttackedEndpoint,
+    ways: Ways,
+    shared: Arena,
+    stage: AttackStage,
+  ): Promise<void> {
+    if (performance.now() - this.#startedAt > this.#options.limitMs) {
+      this.#unfinished += 1;
+      return;
+    }
+    const arena = attack.isolated ? await this.#open(stage, attack.stage) : shared;
+    try {
+      arena.recover();
+      const weaknesses = await attack.run(this.#target(attack, endpoint, ways, arena));
+      if (weaknesses.length === 0) this.#withstood += 1;
+      for (const { shown, remedy, requests, pointer = endpoint.pointer, severity = attack.severity } of weaknesses) {
+        const { name, title } = attack;
+        const effect = { shown, remedy, requests, pointer, severity };
+        this.#findings.push({ attack: name, title, endpoint: endpoint.id, others: 0, ...effect });
+      }
+    } finally {
+      if (arena !== shared) await arena.close();
+    }
+  }
+
+  #target(attack: Attack, endpoint: AttackedEndpoint, ways: Ways, arena: Arena): AttackTarget {
+    const { config: service, seed } = this.#options;
+    const origin = createHash('sha256').update(`${seed} ${attack.name} ${endpoint.id}`).digest('hex');
+    return {
+      ...endpoint,
+      ...ways,
+      service,
+      endpoints: this.#endpoints,
+      secrets: this.#secrets,
+      marker: `attack${origin.slice(0, 8)}`,
+      send: (request) => {
+        this.#requests += 1;
+        return arena.send(request);
+      },
+      write: (bytes, holdMs) => {
+        this.#requests += 1;
+        return arena.write(bytes, holdMs);
+      },
+      respond: (respond) => arena.respond(respond),
+    };
+  }
+}
+
+/** Unites the findings of one attack with the same cause, and names the first of their endpoints. */
+function grouped(findings: readonly Finding[]): Finding[] {
+  const bySetting = Map.groupBy(findings, ({ attack, pointer, remedy }) => `${attack}\n${pointer}\n${remedy}`);
+  const united = [...bySetting.values()].map((group) => ({
+    ...group[0]!,
+    others: new Set(group.map(({ endpoint }) => endpoint)).size - 1,
+  }));
+  return united.toSorted((one, other) => rank(one) - rank(other));
+}
+
+function rank({ severity }: Finding): number {
+  return severities.indexOf(severity);
+}

@@ -1,0 +1,42 @@
+import type { Attack } from '#contract';
+import { type ForgedToken, firstAccepted, validatorOf } from '../forged-tokens.ts';
+import { createKey, signingKey, symmetric } from '../stage/signing-keys.ts';
+
+export const tokenAlgorithm: Attack = {
+  name: 'token-algorithm',
+  severity: 'CRITICAL',
+  title: 'A validator accepts tokens that are not signed with the expected algorithm',
+  description:
+    'Sends tokens with the algorithm none in several spellings, with HMAC signatures whose secret is the public key, without a signature, and signed with another key. A finding is a token that the endpoint accepts.',
+  applies: (endpoint) => validatorOf(endpoint) !== undefined,
+  async run(target) {
+    const { pointer, settings } = validatorOf(target)!;
+    const alg = String(settings['alg']);
+    const accepted = await firstAccepted(target, forgeries(alg));
+    if (!accepted) return [];
+    return [
+      {
+        shown: `The endpoint accepted a token ${accepted.forgery.why}.`,
+        remedy: 'Set "alg" of auth/validator to the algorithm of the identity provider, and let it verify every token.',
+        pointer: `${pointer}/alg`,
+        requests: [accepted.request],
+      },
+    ];
+  },
+};
+
+function forgeries(alg: string): ForgedToken[] {
+  const { pem, jwk } = signingKey(alg);
+  const secrets = pem === undefined ? [] : [pem, pem.trim(), JSON.stringify(jwk)];
+  return [
+    ...['none', 'None', 'NONE', ''].map((name) => ({ why: `with alg "${name}"`, header: { alg: name }, key: null })),
+    ...secrets.map((secret) => ({
+      why: 'signed with HMAC and the public key as secret',
+      header: { alg: 'HS256' },
+      key: symmetric('HS256', secret, 'sha256'),
+    })),
+    { why: 'with an empty secret', header: { alg: 'HS256' }, key: symmetric('HS256', '', 'sha256') },
+    { why: 'without a signature', key: null },
+    { why: 'signed with another key', key: createKey(alg) },
+  ];
+}

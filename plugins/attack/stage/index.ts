@@ -1,0 +1,32 @@
+import type { AttackedEndpoint, AttackRequest, AttackStage, DataObject } from '#contract';
+import { withHeader } from '../requests.ts';
+import { admit, identify, shownCredentials } from './credentials.ts';
+import { backends, componentServers } from './servers.ts';
+
+/** Prepares a sandbox: callers with credentials, key servers and backends. */
+export function stage(document: DataObject, endpoints: readonly AttackedEndpoint[]): AttackStage {
+  const admitted = admit(document, endpoints);
+  // Attacks use plain connections to a port of the loopback address.
+  for (const field of ['tls', 'proxy_protocol', 'listen_ip', 'socket_mode']) delete admitted[field];
+  return {
+    document: admitted,
+    identify(endpoint, request, caller) {
+      const addressed = addressedTo(endpoint, request);
+      return caller === null ? addressed : identify(endpoint, addressed, caller);
+    },
+    serve: componentServers(endpoints),
+    backend: backends(endpoints),
+    shown: shownCredentials(endpoints),
+  };
+}
+
+/** Adds what a component of the service requires of every request: a host name, and the mark of HTTPS. */
+function addressedTo({ components }: AttackedEndpoint, request: AttackRequest): AttackRequest {
+  const security = components.find(({ namespace, level }) => namespace === 'security/http' && level === 'service');
+  const { allowed_hosts: hosts, allowed_hosts_are_regex: isRegex, ssl_proxy_headers: marks } = security?.settings ?? {};
+  const marked = Object.entries((marks ?? {}) as DataObject).slice(0, 1);
+  const withMark = marked.reduce((made, [name, value]) => withHeader(made, name, String(value)), request);
+  return Array.isArray(hosts) && hosts.length > 0 && !isRegex
+    ? withHeader(withMark, 'Host', String(hosts[0]))
+    : withMark;
+}
