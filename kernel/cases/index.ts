@@ -1,3 +1,18 @@
+export { type BreakKind, breaks, type Difference, isBreaking } from './contracts/breaks.ts';
+export { type CheckResult, checkContracts } from './contracts/check-contracts.ts';
+export type { Compared } from './contracts/compare-contracts.ts';
+export { compareTraffic, observationsOfTests } from './contracts/compare-traffic.ts';
+export type { Contract } from './contracts/contract.ts';
+export {
+  type ContractFolder,
+  readContracts,
+  type Writing,
+  type Written,
+  writeContracts,
+} from './contracts/contract-files.ts';
+export { type Contracts, collect, type Observation } from './contracts/observation.ts';
+export { recordedResponses } from './contracts/recorded.ts';
+export { staticDifferences } from './contracts/static-differences.ts';
 export type { Coverage } from './coverage.ts';
 export { type Baseline, type Baselines, baselinesOf } from './generate/baseline.ts';
 export { documentMocks, sandboxData } from './generate/sandbox-data.ts';

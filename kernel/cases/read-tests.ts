@@ -70,7 +70,15 @@ function refused(message: string): ConfigErrors {
 }
 
 /** Reads and compiles the tests of a file. */
-export async function readTests(path: string): Promise<TestFile | RejectedFile> {
+export function readTests(path: string): Promise<TestFile | RejectedFile> {
+  return readCompiled(path, compileFile);
+}
+
+/** Reads a file in JSON or YAML, and compiles its data. @param compile throws ConfigErrors or ConfigError for invalid data. */
+export async function readCompiled<T extends object>(
+  path: string,
+  compile: (data: Data, path: string) => T,
+): Promise<(T & { readonly path: string; readonly document: Document }) | RejectedFile> {
   let document: Document;
   try {
     document = parseDocument(decodeText(await readBounded(path), path), path);
@@ -79,7 +87,7 @@ export async function readTests(path: string): Promise<TestFile | RejectedFile> 
     return { path, source: error instanceof UnreadableError ? error : null, errors: error.errors };
   }
   try {
-    return { path, document, ...compileFile(document.data as Data, path) };
+    return { path, document, ...compile(document.data as Data, path) };
   } catch (error) {
     if (!(error instanceof ConfigErrors || error instanceof ConfigError)) throw error;
     return { path, source: document, errors: error instanceof ConfigError ? [error] : error.errors };

@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, Load>> = {
   e2e: async () => (await import('./cases/test.ts')).e2e,
   replay: async () => (await import('./cases/replay.ts')).replay,
   attack: async () => (await import('./attack/attack.ts')).attack,
+  contracts: async () => (await import('./contracts/index.ts')).contracts,
   audit: async () => (await import('./audit/audit.ts')).audit,
   routes: async () => (await import('./commands/routes.ts')).routes,
   explain: async () => (await import('./commands/explain.ts')).explain,

@@ -81,7 +81,7 @@ function isSame(one: Data, other: Data): boolean {
 }
 
 /** Extends a path in the notation of JMESPath. */
-function step(path: string, key: string): string {
+export function step(path: string, key: string): string {
   const name = /^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key);
   return path === '' ? name : `${path}.${name}`;
 }

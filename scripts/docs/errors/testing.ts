@@ -19,6 +19,15 @@ export const testingErrors: Codes = {
     'Use the name of a mock under `backends`.',
   ],
   TEST_EXPRESSION: ['A JMESPath expression of a test is not valid.', 'Correct the expression.'],
+  CONTRACT_BROKEN: [
+    'A change of the configuration breaks the contract of an endpoint.',
+    'Correct the configuration, or write the contract again with sluice contracts infer.',
+  ],
+  CONTRACT_DUPLICATE: [
+    'Two files of a folder contain the contract of the same endpoint and method.',
+    'Remove one of the files.',
+  ],
+  CONTRACT_STATUS: ['A key of responses in a contract is not a status code.', 'Use a status such as 200.'],
   TEST_FAILED: ['A test of the configuration failed.', 'Correct the configuration, or the expectation.'],
   TEST_FILES: [
     'Files with tests cannot be read, are larger than 8 MiB, or are too many.',

@@ -1,0 +1,142 @@
+import type { Flags } from '#contract';
+import {
+  type CheckResult,
+  type Compared,
+  type Contract,
+  type Contracts,
+  checkContracts,
+  compareTraffic,
+  isBreaking,
+  type Observation,
+  observationsOfTests,
+  readTraffic,
+  staticDifferences,
+} from '../../cases/index.ts';
+import { listRoutes } from '../../inspect/index.ts';
+import { oneOf, readArguments } from '../arguments.ts';
+import { type Command, type CommandContext, configVariables } from '../command.ts';
+import { acceptFile, configFlag, pluginsFlag, serveFile } from '../files/accepted-file.ts';
+import { requireFile } from '../files/config-file.ts';
+import { type CheckReport, checkFormats } from './formats.ts';
+import { contractFlags, orPrint, readFolder, runAllTests, type Sources, sourcesOf } from './sources.ts';
+
+const flags = {
+  config: { ...configFlag, about: 'The new configuration, in JSON, YAML or TOML, by its extension.' },
+  ...contractFlags,
+  baseline: {
+    type: 'string',
+    value: 'FILE',
+    otherwise: 'the recorded responses',
+    about:
+      'Configuration before the change. Its responses show which optional fields and statuses the requests return.',
+  },
+  plugins: pluginsFlag,
+  format: { type: 'string', value: 'FORMAT', default: 'text', about: 'Output format: text, json, junit or github.' },
+} as const satisfies Flags;
+
+/** Holds a configuration to contracts. Exit code 1 for a breaking change. */
+export const checkCommand: Command = {
+  usage: '[RECORDING | TESTS]... [-c FILE]',
+  flags,
+  variables: configVariables,
+  summary: 'Check that a new configuration keeps the contracts of its endpoints.',
+  details:
+    'Sends the requests of a RECORDING (.har) or of TESTS, ./tests by default, to the configuration, whose backends respond as recorded or mocked, and compares the responses with the contracts. Removed endpoints and fields, changed types and content types, new nulls, optional fields, and statuses that clients do not expect are breaking; added fields are compatible. Exit codes: 0 no breaking change, 1 a breaking change or a file that is not valid, 2 usage error.',
+  async run(args, context) {
+    const { values, positionals } = readArguments(args, flags, true);
+    const print = checkFormats.get(oneOf('format', values.format, [...checkFormats.keys()]))!;
+    const sources = sourcesOf(positionals);
+    const file = requireFile(values.config, [], context);
+    const folder = await readFolder(values.contracts, context);
+    const serving = folder && (await serveFile(file, context));
+    if (!serving) return 1;
+    const { baseline = null } = values;
+    if (baseline !== null && !(await acceptFile(baseline, context, true))) return 1;
+    const plugins = values.plugins === undefined ? {} : { pluginFolder: values.plugins };
+    const run = { file, baseline, plugins };
+    const compared = await compare(sources, run, serving, context);
+    if (!compared) return 1;
+    const report = reportOf(folder.contracts, compared, file, serving);
+    context.stdout.write(print(report));
+    return report.differences.some(isBreaking) ? 1 : 0;
+  },
+};
+
+type Serving = NonNullable<Awaited<ReturnType<typeof serveFile>>>;
+
+interface AllCompared extends Compared {
+  readonly masked: number;
+}
+
+interface Run {
+  readonly file: string;
+  readonly baseline: string | null;
+  readonly plugins: { readonly pluginFolder?: string };
+}
+
+/** Sends all requests; errors are printed. @returns null after an error. */
+async function compare(
+  { recordings, tests }: Sources,
+  run: Run,
+  serving: Serving,
+  context: CommandContext,
+): Promise<AllCompared | null> {
+  const { file: source, baseline, plugins } = run;
+  const results: { before: Observation[]; after: Observation[]; masked: number } = { before: [], after: [], masked: 0 };
+  const include = ({ before, after }: Compared): void => {
+    for (const observation of before) results.before.push(observation);
+    for (const observation of after) results.after.push(observation);
+  };
+  for (const recording of recordings) {
+    const options = { catalogue: context.catalogue, source, baseline, ...plugins };
+    const compared = await orPrint(() => compareTraffic(readTraffic(recording), options), context);
+    if (!compared) return null;
+    include(compared);
+    results.masked += compared.masked;
+  }
+  if (tests.length === 0) return results;
+  const old = baseline === null ? null : await serveFile(baseline, context);
+  const before = old && (await observe(tests, run.baseline!, old, run, context));
+  const after = await observe(tests, source, serving, run, context);
+  if (!after || (baseline !== null && !before)) return null;
+  include({ before: before ?? [], after });
+  return results;
+}
+
+async function observe(
+  tests: readonly string[],
+  file: string,
+  { served }: Serving,
+  { plugins }: Run,
+  context: CommandContext,
+): Promise<readonly Observation[] | null> {
+  const results = await runAllTests(tests, file, plugins, context);
+  return results && observationsOfTests(served, results);
+}
+
+function reportOf(
+  contracts: Contracts,
+  compared: AllCompared,
+  file: string,
+  { served, positionOf }: Serving,
+): CheckReport {
+  const result: CheckResult = checkContracts(contracts, compared);
+  const isTested = (key: string) => !result.untested.has(key);
+  const known = staticDifferences(contracts, served, isTested);
+  const removed = new Set(known.filter(({ kind }) => kind === 'endpoint').map(({ endpoint }) => endpoint));
+  const differences = [...known, ...result.differences.filter(({ endpoint }) => !removed.has(endpoint))];
+  const routes = listRoutes(served, {}, positionOf);
+  return {
+    ...result,
+    differences,
+    contracts: contracts.size,
+    untested: [...result.untested].map((key) => nameOf(contracts.get(key)!)),
+    masked: compared.masked,
+    file,
+    placeOf: (endpoint) => routes.find(({ id }) => id === endpoint),
+  };
+}
+
+function nameOf({ method, endpoint }: Contract): string {
+  return `${method} ${endpoint}`;
+}
