@@ -89,6 +89,12 @@ export const componentRows: readonly ComponentRow[] = [
     recovery: nextRequest,
   },
   {
+    component: 'ai/semantic-cache in Redis',
+    side: 'Redis',
+    meanwhile: { ...all(serves), silent: { status: 200, within: 'command_timeout' } },
+    recovery: reconnection,
+  },
+  {
     component: 'backend/retry',
     side: 'the backend',
     meanwhile: { ...asked, silent: fails('attempt_timeout, for each attempt') },
@@ -135,6 +141,18 @@ export const componentRows: readonly ComponentRow[] = [
     side: 'the provider',
     meanwhile: all(serves),
     recovery: nextRequest,
+  },
+  {
+    component: 'auth/oidc, access token expired',
+    side: 'the provider',
+    meanwhile: { ...all(undecided('at once')), silent: undecided('timeout of the provider (5 s)') },
+    recovery: nextRequest,
+  },
+  {
+    component: 'auth/oidc, session in Redis',
+    side: 'Redis',
+    meanwhile: { ...all(undecided('at once')), silent: undecided('command_timeout') },
+    recovery: reconnection,
   },
   {
     component: 'auth/external, over HTTP',

@@ -49,7 +49,7 @@ describe('the gateway while the server behind a component fails', function () {
         'Content-Type': path === '/xml' ? 'text/xml' : 'application/json',
         ...(path === '/stale' && { 'Cache-Control': 'max-age=0, stale-if-error=600', ETag: '"a"' }),
       });
-      response.end(bodies.get(path) ?? '{}');
+      response.end((bodies.get(path) ?? '{}').replaceAll('HOST', message.headers.host!));
     });
     await new Promise<void>((resolve) => {
       http.listen(0, '127.0.0.1', resolve);
@@ -81,13 +81,14 @@ describe('the gateway while the server behind a component fails', function () {
     const target = portOf(make({ side: 1, backend: 1 }, '').server)!;
     const side = await Switch.open(target);
     const stage = make({ side: side.port, backend: portOf('http')! }, token);
-    const { root = {}, endpoint, method = 'GET', headers = {}, payload = '', startsOut = false } = stage;
+    const { root = {}, endpoint, method = 'GET', headers = {}, payload = '', startsOut = false, stored } = stage;
     const meanwhile = row.meanwhile[outage];
     const timeout = meanwhile.within === 'timeout' ? SHORT : LONG;
     let gateway: Operations | null = null;
     // The variable is read when the configuration is attached.
     const nothingSet = setEnvironment({ NATS_SERVER_URL: `nats://127.0.0.1:${side.port}` });
     try {
+      if (stored) await redis!.command('SET', ...stored);
       if (startsOut) await side.fail(outage);
       gateway = await startGateway({ extra_config: root, endpoints: [{ endpoint: '/a', timeout, ...endpoint }] });
       const ask = async (): Promise<number> =>

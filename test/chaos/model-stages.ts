@@ -1,5 +1,5 @@
 import { modelBackend } from '../plugins/ai/llm/fixture.ts';
-import { json, type Ports, plain, type Stage, url } from './stage.ts';
+import { json, type Ports, plain, redisRoot, type Stage, url } from './stage.ts';
 
 /** Time of the first of two providers. */
 const SHARE = '500ms';
@@ -100,6 +100,19 @@ export const modelStages: Readonly<Record<string, (ports: Ports) => Stage>> = {
       method: 'POST',
       // Cached responses expire at once, so that each request needs a vector.
       extra_config: { 'ai/semantic-cache': { req_content: 'req_body.prompt', ttl: '1ms' } },
+      backend: plain({ side, backend: port }),
+    },
+  }),
+  'ai/semantic-cache in Redis': ({ side, backend: port }) => ({
+    server: 'redis',
+    root: {
+      ...redisRoot(side),
+      'ai/semantic-cache': { embedders: [{ name: 'default', url: `${url(port)}/embeddings` }] },
+    },
+    ...{ method: 'POST', headers: json, payload: '{"prompt":"hi"}' },
+    endpoint: {
+      method: 'POST',
+      extra_config: { 'ai/semantic-cache': { req_content: 'req_body.prompt', redis_connection: 'r' } },
       backend: plain({ side, backend: port }),
     },
   }),

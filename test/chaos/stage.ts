@@ -15,6 +15,8 @@ export interface Stage {
   readonly payload?: string;
   /** True if the outage begins before the gateway has connected to the other side. */
   readonly startsOut?: true;
+  /** Key and value that Redis contains. */
+  readonly stored?: readonly [key: string, value: string];
   /** Time between a successful request and the outage, in milliseconds. */
   readonly pauseMs?: number;
 }
@@ -25,5 +27,10 @@ export const backend = (port: number, extra_config: object = {}, more: object = 
   ...more,
 });
 export const plain = ({ backend: port }: Ports) => [backend(port)];
+export const redisRoot = (side: number) => ({
+  redis: {
+    connection_pools: [{ name: 'r', address: `127.0.0.1:${side}`, command_timeout: '100ms', dial_timeout: '1s' }],
+  },
+});
 export const base64 = (text: string) => Buffer.from(text).toString('base64');
 export const json = { 'Content-Type': 'application/json' };

@@ -3,13 +3,9 @@ import { loggedIn } from '../../scripts/bench/logins.ts';
 import { modelOf } from '../plugins/ai/llm/fixture.ts';
 import { SHOP } from '../support/grpc/server.ts';
 import { modelStages } from './model-stages.ts';
-import { backend, base64, type Ports, plain, type Stage, url } from './stage.ts';
+import { expiredLogin, loginInRedis } from './oidc-stages.ts';
+import { backend, base64, type Ports, plain, redisRoot, type Stage, url } from './stage.ts';
 
-const redisRoot = (side: number) => ({
-  redis: {
-    connection_pools: [{ name: 'r', address: `127.0.0.1:${side}`, command_timeout: '100ms', dial_timeout: '1s' }],
-  },
-});
 const limited = (ports: Ports, more: object = {}): Stage => ({
   server: 'redis',
   root: redisRoot(ports.side),
@@ -141,6 +137,8 @@ export const stages: Readonly<Record<string, (ports: Ports, token: string) => St
       endpoint: { extra_config: endpoint!, backend: plain(ports) },
     };
   },
+  'auth/oidc, access token expired': expiredLogin,
+  'auth/oidc, session in Redis': loginInRedis,
   'auth/external, over HTTP': (ports) => decided('http', ports),
   'auth/external, over gRPC': (ports) => decided('grpc', ports),
   'qos/ratelimit/router/redis': (ports) => limited(ports),
@@ -216,6 +214,7 @@ export function bodiesOf(keys: object): ReadonlyMap<string, string> {
     ['/v1/kv/a', '{"data":{"key":"key-in-the-store"}}'],
     ['/secret', '{"SecretString":"{\\"key\\":\\"key-in-the-store\\"}"}'],
     ['/keys', JSON.stringify({ keys: [keys] })],
+    ['/.well-known/openid-configuration', '{"issuer":"http://HOST","token_endpoint":"http://HOST/token"}'],
     ['/introspect', '{"active":true}'],
     ['/choose', '{"provider":"first"}'],
     ['/score', '{"score":1}'],

@@ -1,6 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { expiredLogin } from '../chaos/oidc-stages.ts';
 import { setEnvironment } from '../support/environment.ts';
 import { SHOP, startGrpc, type TestGrpcServer } from '../support/grpc/server.ts';
 import { startNats, type TestNats, withoutNats } from '../support/nats.ts';
@@ -150,6 +151,29 @@ describe('a client that disconnects during a call', function () {
           headers: { 'Content-Type': 'application/json' },
           payload: '{"contents":"hi"}',
         };
+      },
+    ],
+    'an embeddings server': [
+      '/embeddings',
+      () => {
+        answers.set('/embeddings', { data: [{ embedding: [1, 0] }] });
+        const embedders = [{ name: 'default', url: `${url}/embeddings`, timeout: '30s' }];
+        return {
+          root: { extra_config: { 'ai/semantic-cache': { embedders } } },
+          endpoint: { method: 'POST', extra_config: { 'ai/semantic-cache': {} }, backend: [backend('/')] },
+          method: 'POST',
+          payload: '{"prompt":"hi"}',
+        };
+      },
+    ],
+    'an OpenID Connect provider': [
+      '/token',
+      () => {
+        answers.set('/.well-known/openid-configuration', { issuer: url, token_endpoint: `${url}/token` });
+        answers.set('/token', { access_token: 't', token_type: 'bearer', expires_in: 3600 });
+        const port = Number(new URL(url).port);
+        const { root, endpoint, headers } = expiredLogin({ side: port, backend: port });
+        return { root: { extra_config: root! }, endpoint: { ...endpoint, backend: [backend('/')] }, headers: headers! };
       },
     ],
     'a gRPC server': [
