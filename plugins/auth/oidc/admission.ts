@@ -18,6 +18,7 @@ import { type SettleUndecided, Undecided, undecidedSettler } from '../lib/undeci
 import { type Agreement, agreement } from '../validator/agreement.ts';
 import { type Judge, type Judgement, judge } from '../validator/judgement.ts';
 import type { Propagation } from '../validator/propagate.ts';
+import type { Activity } from './activity.ts';
 import { type Cookies, takeCookies } from './cookies.ts';
 import { asUndecided } from './exchange.ts';
 import { beginLogin } from './login.ts';
@@ -59,18 +60,24 @@ export class Admission {
   }
 
   readonly wrap: Wrap<ClientRequest> = (next) => (request, call) => {
-    const { jar, sessions } = this.#provider;
+    const { jar, sessions, activity } = this.#provider;
     const cookies = takeCookies(request.headers, jar.prefix);
     const handle = jar.session(cookies);
     if (handle === '') return this.#logIn(request, cookies, call);
     const session = sessions.find(handle, call);
     const serve = (found: Session | null): Served => {
       if (!found) return this.#logIn(request, cookies, call);
+      let step = next;
+      if (activity) {
+        const idleMs = activity.idleFor(found, cookies);
+        if (activity.isOver(idleMs)) return this.#logIn(request, cookies, call);
+        if (activity.isDue(idleMs)) step = recording(next, activity, found);
+      }
       if (!isExpired(found)) {
         this.#measure?.('cached', 0);
-        return this.#accept(next, found, request, call);
+        return this.#accept(step, found, request, call);
       }
-      return this.#renew(next, { handle, session: found }, request, cookies, call);
+      return this.#renew(step, { handle, session: found }, request, cookies, call);
     };
     return session instanceof Promise ? session.then(serve, (error) => this.#undecided(error, call)) : serve(session);
   };
@@ -152,6 +159,16 @@ export class Admission {
     if (!(error instanceof RedisError || error instanceof Undecided)) throw error;
     return this.#settle(new Undecided(error.message, false)) ?? refuse(503);
   }
+}
+
+/** Records a request of a session in its response. */
+function recording(next: Step<ClientRequest>, activity: Activity, session: Session): Step<ClientRequest> {
+  return async (request, call) => {
+    const reply = await next(request, call);
+    reply.headers.append('Set-Cookie', activity.record(session));
+    reply.headers.set('Cache-Control', 'no-store');
+    return reply;
+  };
 }
 
 function isExpired({ expires }: Session): boolean {

@@ -56,18 +56,20 @@ export function takeCookies(headers: HeaderBag, prefix: string): Cookies {
   return taken;
 }
 
-/** Cookies of one provider: those of a session, and one for each login in progress. */
+/** Cookies of one provider: those of a session, one with the time of its last request, and one for each login in progress. */
 export class CookieJar {
   /** Common prefix of the cookie names of all providers. */
   readonly prefix: string;
   readonly #session: string;
   readonly #login: string;
+  readonly #activity: string;
   readonly sameSite: SameSite;
 
   constructor(name: string, provider: string, sameSite: SameSite) {
     this.prefix = cookiePrefix(name);
     this.#session = `${this.prefix}${provider}.`;
     this.#login = `${this.prefix}${provider}~`;
+    this.#activity = `${this.prefix}${provider}!`;
     this.sameSite = sameSite;
   }
 
@@ -98,7 +100,17 @@ export class CookieJar {
 
   /** `Set-Cookie` lines that remove the session. */
   clear(cookies: Cookies): string[] {
-    return this.#expired(cookies, (name) => this.#partOf(name) >= 0);
+    return this.#expired(cookies, (name) => this.#partOf(name) >= 0 || name === this.#activity);
+  }
+
+  /** Value that records the last request of the session; empty if the request has none. */
+  activity(cookies: Cookies): string {
+    return cookies.get(this.#activity) ?? '';
+  }
+
+  /** `Set-Cookie` line that records the last request of the session. @param maxAge in seconds. */
+  storeActivity(value: string, maxAge: number): string {
+    return this.#line(this.#activity, value, maxAge, this.sameSite);
   }
 
   /** Value of a login in progress; empty if the request has none with this state. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type DataObject, getKey, type Mirror, type Site } from '#contract';
-import { type Session, subjectOf } from './session.ts';
+import { ownId, type Session, subjectOf } from './session.ts';
 
 /** Maximum number of logouts in memory. */
 const MAX_LOGOUTS = 10_000;
@@ -61,11 +61,6 @@ export class EndedSessions {
   endAll(kind: Kind, value: string): void {
     this.#logouts.change({ [nameOf(kind, value)]: Date.now() });
   }
-}
-
-/** Identifies a session across its refreshes. */
-function ownId(session: Session): string {
-  return `${session.startedAt} ${subjectOf(session)}`;
 }
 
 function nameOf(kind: Kind, value: string): string {

@@ -48,7 +48,7 @@ export async function completeLogin(
   request: ClientRequest,
   call: Call,
 ): Promise<{ readonly reply: Reply; readonly result: LoginResult; readonly reason?: string }> {
-  const { jar, base, path, exchange, sessions, sealSession } = provider;
+  const { jar, activity, base, path, exchange, sessions, sealSession } = provider;
   const cookies = takeCookies(request.headers, jar.prefix);
   const state = request.query.get('state') ?? '';
   const login = loginOf(provider, cookies, state);
@@ -66,7 +66,8 @@ export async function completeLogin(
     const earlier = jar.session(cookies);
     if (earlier !== '') await sessions.delete(earlier, call);
     const handle = await sessions.create(session, sealSession(text), call);
-    const lines = [...jar.store(handle, provider.maxAge, cookies), ...done];
+    const recorded = activity ? [activity.record(session)] : [];
+    const lines = [...jar.store(handle, provider.maxAge, cookies), ...recorded, ...done];
     const url = `${base}${login.page}`;
     const isStrict = jar.sameSite === 'Strict';
     return { reply: isStrict ? openingPage(url, lines) : redirect(303, url, lines), result: 'completed' };

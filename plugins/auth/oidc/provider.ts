@@ -5,6 +5,7 @@ import { httpUrl } from '../../shared/calls/http-url.ts';
 import { isLocal } from '../../shared/calls/local-url.ts';
 import { localNonces } from '../lib/nonces.ts';
 import { TokenCache } from '../validator/token-cache.ts';
+import { Activity } from './activity.ts';
 import { CookieJar } from './cookies.ts';
 import { Discovery } from './discovery.ts';
 import { EndedSessions } from './ended.ts';
@@ -29,6 +30,8 @@ export interface Provider {
   /** Path prefix of the provider's routes. */
   readonly path: string;
   readonly jar: CookieJar;
+  /** Records the last requests of sessions in cookies; null without an idle timeout, and for sessions in Redis. */
+  readonly activity: Activity | null;
   readonly seal: Seal;
   readonly sealSession: (text: string) => string;
   readonly sessions: Sessions;
@@ -108,9 +111,10 @@ function openProvider(
     : new CookieSessions(sealed, new EndedSessions(site, scope, maxAgeMs), localNonces(site, `oidc ${scope}`));
   const turns = redis ? redisTurns(redis, scope, limitMs) : localTurns(site, identity, limitMs);
   const refresher = new Refresher({ sessions, seal: sealed, turns, exchange, log, limitMs });
+  const jar = new CookieJar(name, config.name, sameSite);
+  const activity = idleMs === null || redis ? null : new Activity(jar, secrets, client, idleMs);
   return {
-    ...{ config, base, issuer, path, seal, sessions, exchange, refresher, discovery, fetch },
-    jar: new CookieJar(name, config.name, sameSite),
+    ...{ config, base, issuer, path, jar, activity, seal, sessions, exchange, refresher, discovery, fetch },
     sealSession: sealed.close,
     maxAge: Math.floor(maxAgeMs / 1000),
   };
@@ -118,14 +122,10 @@ function openProvider(
 
 /** @throws ConfigError `OIDC_SESSION`; warning `OIDC_UNUSED`. */
 function checkIdle(site: Site<ServiceConfig>, session: ServiceConfig['session']): void {
-  const { idle_timeout: idleMs, max_age: maxAgeMs, connection_name: connection } = session;
+  const { idle_timeout: idleMs, max_age: maxAgeMs } = session;
   if (idleMs === undefined) return;
   const at = '/session/idle_timeout';
   if (idleMs < 1000) throw site.fault('OIDC_SESSION', at, 'idle_timeout is shorter than 1 second');
-  if (connection === undefined) {
-    const message = 'idle_timeout requires connection_name: a cookie does not record the time of the last request';
-    throw site.fault('OIDC_SESSION', at, message, { hint: 'Set "connection_name", or a shorter "max_age".' });
-  }
   if (idleMs >= maxAgeMs) site.warn('OIDC_UNUSED', at, 'idle_timeout has no effect: it is not shorter than max_age');
 }
 

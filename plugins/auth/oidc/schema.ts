@@ -131,7 +131,7 @@ const session = {
     idle_timeout: {
       type: 'duration',
       description:
-        'Maximum time between two requests of a session, at least 1 second. A session without a request for that long ends. Requires connection_name. Default: only max_age ends sessions.',
+        'Maximum time between two requests of a session, at least 1 second. A session without a request for that long ends. Sessions in cookies record requests at intervals of a twentieth of this time, at most 1 minute, and can end earlier by one interval. Default: only max_age ends sessions.',
       examples: ['30m'],
     },
     connection_name: {

@@ -47,6 +47,11 @@ export function subjectOf({ claims }: Session): string {
   return String(getKey(claims, 'sub'));
 }
 
+/** Identifies a session across its refreshes. */
+export function ownId(session: Session): string {
+  return `${session.startedAt} ${subjectOf(session)}`;
+}
+
 /** Merges the claims of a verified ID token with the claims of the userinfo endpoint, which take precedence except for claims that describe the token. */
 function claimsOf(idToken: string, userInfo: string): Readonly<DataObject> | null {
   const payload = Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString();

@@ -34,7 +34,6 @@ describe('the configuration of auth/oidc', () => {
       }),
       ['OIDC_PATH', '/providers/1/path'],
     ],
-    ['an idle timeout without Redis', root({}, {}, { idle_timeout: '5m' }), ['OIDC_SESSION', '/session/idle_timeout']],
     ['an idle timeout of 0', root({}, {}, { idle_timeout: '0s' }), ['OIDC_SESSION', '/session/idle_timeout']],
     ['no client secret', root({ providers: [bare] }), ['OIDC_CLIENT', '/providers/0']],
     [

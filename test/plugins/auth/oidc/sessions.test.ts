@@ -57,6 +57,83 @@ describe('cookie sessions of auth/oidc', () => {
     match(browser.lines[0]!, /Max-Age=3600;|Max-Age=600;/);
   });
 
+  describe('with an idle timeout', () => {
+    const name = '__Host-oidc.main!';
+    const { now } = Date;
+    let later = 0;
+
+    beforeEach(async () => {
+      later = 0;
+      Date.now = () => now() + later;
+      await stage.serve({ session: { idle_timeout: '20m' } });
+    });
+    afterEach(() => {
+      Date.now = now;
+    });
+
+    it('end without a request for that long', async () => {
+      const browser = await loggedIn();
+      match(
+        browser.lines.find((line) => line.startsWith(name))!,
+        /^\S+!=\d+\.[\w-]{43}; Path=\/; Max-Age=1200; Secure;/,
+      );
+      later += 1_190_000;
+      equal((await browser.open('/a', api)).status, 200);
+      later += 1_190_000;
+      equal((await browser.open('/a', api)).status, 200);
+      later += 1_201_000;
+      equal((await browser.open('/a', api)).status, 401);
+    });
+
+    it('record requests once for each interval, in responses that are not cached', async () => {
+      const browser = await loggedIn();
+      const cookiesAfter = async (milliseconds: number) => {
+        later += milliseconds;
+        const { status, headers } = await browser.open('/a', api);
+        return [status, headers.getSetCookie().length, headers.get('cache-control')];
+      };
+      deepEqual(await cookiesAfter(57_000), [200, 0, null]);
+      deepEqual(await cookiesAfter(4_000), [200, 1, 'no-store']);
+      deepEqual(await cookiesAfter(1_000), [200, 0, null]);
+    });
+
+    it('are rejected without their record, and with the changed record or the record of another session', async () => {
+      const browser = await loggedIn();
+      const record = browser.own.get(name)!;
+      const statusWith = async (value: string) => {
+        browser.own.set(name, value);
+        return (await browser.open('/a', api)).status;
+      };
+      equal(await statusWith(record), 200);
+      const other = (await loggedIn()).own.get(name)!;
+      const [seconds, code] = record.split('.') as [string, string];
+      const [first] = code;
+      for (const value of [
+        '',
+        other,
+        `${Number(seconds) + 1}.${code}`,
+        `${seconds}.${first === 'A' ? 'B' : 'A'}${code.slice(1)}`,
+        `${seconds}.`,
+        `${seconds}.${code}${code}`,
+      ]) {
+        equal(await statusWith(value), 401, value);
+      }
+    });
+
+    it('continue while a secret is replaced', async () => {
+      const browser = await loggedIn();
+      const session = { secrets: ['n'.repeat(32), SECRET], idle_timeout: '20m' };
+      await stage.gateway.reload(stage.config({ session }) as never);
+      equal((await browser.open('/a', api)).status, 200);
+    });
+
+    it('leave no cookie after a logout', async () => {
+      const browser = await loggedIn();
+      await browser.open('/oidc/main/logout', { headers: { 'sec-fetch-site': 'same-origin' }, redirects: 0 });
+      equal(browser.own.size, 0);
+    });
+  });
+
   it('end with an access token that cannot be refreshed', async () => {
     stage.provider.accessSeconds = 5;
     await stage.close();
