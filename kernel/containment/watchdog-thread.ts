@@ -30,7 +30,7 @@ const labels = new Map<number, HookLabel>();
 
 let lookedAt = performance.now();
 let locatedAt = Number.NEGATIVE_INFINITY;
-/** Values at the last check. */
+/** Values of the shared marks at the last check: the current hook, its step, and the turns of the event loop. */
 let seen = { hook: 0, step: 0, beat: 0 };
 let heldMs = 0;
 let reportedMs = 0;

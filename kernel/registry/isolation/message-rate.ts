@@ -1,6 +1,6 @@
 /** Number of messages per second at which a thread is ended. */
 export const FLOOD = 20_000;
-/** Messages allowed per answered request: its response, and the exchanges for it. */
+/** Number of messages that a thread may send for each request that it answers: the response, and messages for the services that it uses. */
 const PER_ANSWER = 10;
 
 /** Counts the messages of a thread, per second. Messages that belong to answered requests never count as a flood. */

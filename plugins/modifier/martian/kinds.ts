@@ -93,7 +93,7 @@ export function compileModifier(written: unknown, place: Place): Modifier {
   return kinds[name]!.compile((written as Record<string, never>)[name] as never, within(place, `/${name}`));
 }
 
-/** Returns the same place with a deeper pointer. */
+/** Returns a context for a nested modifier, whose pointers begin with `step`. */
 function within(place: Place, step: string): Place {
   return {
     fault: (at, message, options) => place.fault(step + at, message, options),

@@ -33,7 +33,7 @@ describe('a rejected change', () => {
     [['WORKER_LATE'], 'prepare', 'timeout'],
     [['COMMIT_FAILED'], 'swap', 'internal'],
   ] as const satisfies readonly (readonly [readonly string[], Phase, Slug])[]) {
-    it(`with ${codes.join(' and ') || 'no errors'} in the step ${phase} is of type ${slug}`, () => {
+    it(`with ${codes.length > 0 ? `the error ${codes.join(' and ')}` : 'no errors'} in the step ${phase} is reported as the problem ${slug}`, () => {
       const refusal = toRefusal(errorsOf(...codes), phase, null);
       deepEqual([refusal.slug, refusal.phase], [slug, phase]);
     });
@@ -44,7 +44,7 @@ describe('a rejected change', () => {
     ['warmup', 'warmup'],
     ['build', 'internal'],
   ] as const) {
-    it(`without a place in the configuration is of type ${slug} in the step ${phase}`, () => {
+    it(`without a place in the configuration is reported as the problem ${slug} in the step ${phase}`, () => {
       const { slug: called, message, issues } = toRefusal(new GatewayError('LATE', 'too late'), phase, null);
       deepEqual([called, message, issues], [slug, 'too late', []]);
     });

@@ -214,7 +214,7 @@ describe('a sandbox', () => {
     deepEqual(own.refusals, []);
   });
 
-  it('moves the clock of limits forward', async () => {
+  it('has a clock that tests can set forward, so that rate limits accept requests again', async () => {
     const limit = { 'qos/ratelimit/router': { max_rate: 1, capacity: 1 } };
     const session = new Recording(() => ({}));
     const sandbox = await oneBackend({}, { extra_config: limit });

@@ -311,7 +311,7 @@ describe('a message object over HTTP/2', () => {
         doesNotThrow(() => write(response));
       });
 
-      it(`drops data for ${name} even before the end of the connection is known`, async () => {
+      it(`ignores a call of ${name}, even before the message notices the reset`, async () => {
         request(await open(), { ':method': 'POST' });
         const response = (await serving()).response as unknown as Http2ServerResponse;
         response.stream.session!.destroy();

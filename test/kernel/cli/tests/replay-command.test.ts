@@ -135,7 +135,7 @@ describe('sluice replay', () => {
     match((await replay(config(), '--format', 'junit')).out, /failures="0"/);
   });
 
-  it('moves the clock of limits as in the recording', async () => {
+  it('sets the clock of rate limits to the times of the recorded requests', async () => {
     const limit = { 'qos/ratelimit/router': { max_rate: 1, capacity: 1 } };
     const spread = record([...exchange('1'), ...exchange('2', {}, 2000)]);
     const limited = config(undefined, { extra_config: limit });

@@ -162,7 +162,7 @@ describe('the routes of ai/router', function () {
       ],
       ['with weights without the strategy', { providers: ['a'], weights: { a: 1 } }, 'ROUTER_ROUTE /routes/0/weights'],
       [
-        'with weights of others',
+        'with a weight for a provider that the route does not list',
         { providers: ['a'], strategy: 'weight', weights: { b: 1 } },
         'ROUTER_ROUTE /routes/0/weights',
       ],

@@ -140,7 +140,7 @@ describe('refreshes of sessions with auth/oidc', () => {
       { access_token: 'a', token_type: 'bearer', id_token: `e30${subject('eve')}` },
     ],
     ['a redirect', 302, {}],
-    ['a status that is not a decision', 418, {}],
+    ['the unexpected status 418', 418, {}],
   ] as const) {
     it(`are rejected with 503, also with on_failure_allow, if the response has ${name}`, async () => {
       await stage.serve({ own: { on_failure_allow: true } });
