@@ -44,17 +44,27 @@ const root = new URL('../../../', import.meta.url).href;
 /** Modules of Node.js through which a handler is registered at an emitter. */
 const passing = /^node:(?:events|internal\/streams\/|net|_tls_wrap|timers)/;
 
+const frames = (_error: Error, stack: NodeJS.CallSite[]): NodeJS.CallSite[] => stack;
+
+/** The callers of this function, without the text of a stack, which takes most of the time of a registration. */
+function callers(): NodeJS.CallSite[] {
+  const { prepareStackTrace, stackTraceLimit } = Error;
+  Error.prepareStackTrace = frames;
+  Error.stackTraceLimit = 10;
+  const stack = new Error().stack as unknown as NodeJS.CallSite[];
+  Error.stackTraceLimit = stackTraceLimit;
+  Error.prepareStackTrace = prepareStackTrace;
+  return stack;
+}
+
 /** The place in the gateway's code that registers a handler; null if a package or Node.js registers it. */
 function siteOf(how: string): string | null {
-  const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = 10;
-  const { stack } = new Error();
-  Error.stackTraceLimit = limit;
-  for (const line of stack!.split('\n').slice(1)) {
-    const [, file = '', number] = /\(?([^() ]+):(\d+):\d+\)?$/.exec(line) ?? [];
+  for (const caller of callers()) {
+    const file = caller.getFileName() ?? '';
     if (file === import.meta.url || passing.test(file)) continue;
     const path = file.startsWith(root) ? file.slice(root.length) : '';
-    return /^(?:kernel|plugins|admin)\//.test(path) && !queues.has(path) ? `${path}:${number} ${how}` : null;
+    const isOfGateway = /^(?:kernel|plugins|admin)\//.test(path) && !queues.has(path);
+    return isOfGateway ? `${path}:${caller.getLineNumber()} ${how}` : null;
   }
   return null;
 }

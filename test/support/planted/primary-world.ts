@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { createSinks } from '../../../kernel/logging/index.ts';
 import { ownerOf } from '../../../scripts/fuzz/reload/kills.ts';
 import { freePort, until } from '../conditions.ts';
 import { openGateway } from '../gateway.ts';
+import { bundledProgram } from '../programs.ts';
 import type { World } from './world.ts';
 
-const program = fileURLToPath(new URL('../worker.ts', import.meta.url));
+const program = bundledProgram();
 
 /** The primary process of two workers, one of which is killed again and again. */
 export async function makeWorld(write: (line: string) => void): Promise<World> {
