@@ -55,6 +55,8 @@ const banned: ReadonlyArray<readonly [RegExp, string]> = [
     /\bsomebody\b|\bkept apart\b|\bcannot be had\b|\bas (it|they) came\b|\bswallow/,
     'another client, separate, unavailable, unchanged',
   ],
+  [/^See `/, 'the thing itself, without a reference to another comment'],
+  [/\b(left|leaves) out\b/, 'omitted, omits'],
   [/^Most (?!recently\b|\w+( and \w+)? (keep|name|are|do|call)\b)/, 'Maximum number of …'],
 ];
 

@@ -8,14 +8,14 @@ import type { Plugin } from './plugin.ts';
 export interface Line {
   /**
    * Sends a request to the other thread and waits for its response.
-   * @throws the exception of the other side; Error for values that cannot be copied, and after the thread has ended.
+   * @throws the exception of the other thread; Error for values that cannot be copied, and after the thread has ended.
    */
   ask(operation: string, value: unknown): Promise<unknown>;
   /** Sends a message to the other thread, without waiting for a response. */
   say(operation: string, value: unknown): void;
 }
 
-/** Handles requests and messages from the other side. */
+/** Handles requests and messages from the other thread. */
 export type Receive = (operation: string, value: unknown) => unknown;
 
 /** The part of an isolated module's thread that serves it. */

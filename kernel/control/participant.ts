@@ -70,7 +70,7 @@ export async function abortAll(ready: readonly Ready[]): Promise<void> {
 
 /**
  * Prepares all participants or none: when it throws, no participant has anything to release.
- * @param isDryRun leaves out the steps that cannot be undone.
+ * @param isDryRun omits the steps that cannot be undone.
  */
 export async function prepareAll(
   participants: readonly Participant[],

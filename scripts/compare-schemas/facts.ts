@@ -48,7 +48,7 @@ export function factsOf(reader: SchemaReader, node: Node): Facts {
   };
 }
 
-/** The alternatives of `anyOf` and `oneOf` that describe values; alternatives that only require fields are left out. */
+/** The alternatives of `anyOf` and `oneOf` that describe values; alternatives that only require fields are omitted. */
 function alternatives(reader: SchemaReader, node: Node): Node[] {
   const choices = [node.schema['anyOf'], node.schema['oneOf']].flatMap((list) => (Array.isArray(list) ? list : []));
   const described = choices

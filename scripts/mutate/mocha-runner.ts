@@ -108,7 +108,7 @@ function reporterTo(report: (result: TestResult) => void) {
 /** A test that fails without a fault is not used. */
 function passes(test: TestResult): boolean {
   if (test.status !== TestStatus.Failed) return true;
-  process.stderr.write(`left out, since it fails anyway: ${test.name}\n${test.failureMessage}\n`);
+  process.stderr.write(`omitted, because it fails without a fault: ${test.name}\n${test.failureMessage}\n`);
   return false;
 }
 

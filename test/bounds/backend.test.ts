@@ -14,7 +14,7 @@ import { rememberingLog } from '../support/log.ts';
 describe('bounds of data that backends fill', function () {
   this.timeout(60_000);
 
-  it('close the connections of the oldest unused gRPC address beyond 256 addresses', async () => {
+  it('close connections to the oldest unused of more than 256 gRPC addresses', async () => {
     const open = new Map<string, Socket>();
     const server = createServer((socket) => {
       const address = socket.localAddress!;
@@ -50,7 +50,7 @@ describe('bounds of data that backends fill', function () {
     }
   });
 
-  it('limit the number of secret engines of a Vault server that are remembered', async () => {
+  it('limit the number of remembered secret engines of a Vault server', async () => {
     const send: Step<PipeRequest> = ({ target }) => {
       const path = `${/mounts\/(\w+)\//.exec(target)?.[1]}/`;
       const found = path === 'undefined/' ? { a: 1 } : { path, type: 'kv', options: { version: '1' } };

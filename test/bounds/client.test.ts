@@ -51,7 +51,7 @@ describe('bounds of data that clients fill', function () {
     );
   });
 
-  it('drop the oldest of more than ten thousand key IDs that were recently not found', () => {
+  it('drop the oldest of more than ten thousand unknown key IDs', () => {
     const cooldown = new Cooldown(1000, () => 0);
     for (let at = 0; at < 10_000; at++) cooldown.add(`k${at}`);
     equal(cooldown.has('k0'), true);

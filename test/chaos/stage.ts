@@ -13,7 +13,7 @@ export interface Stage {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly payload?: string;
-  /** True if the outage begins before the gateway has connected to the other side. */
+  /** True if the outage begins before the gateway has connected to the server or broker. */
   readonly startsOut?: true;
   /** Key and value that Redis contains. */
   readonly stored?: readonly [key: string, value: string];

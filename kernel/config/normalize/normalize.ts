@@ -49,8 +49,7 @@ export interface Normalized {
   readonly errors: ConfigError[];
   readonly warnings: ConfigError[];
   /**
-   * Maps a pointer in `config` to the document; they differ if old names were used, and after endpoints that were left
-   * out.
+   * Maps a pointer in `config` to the document; they differ if old names were used, and after omitted endpoints.
    */
   readonly origin: (pointer: string) => string;
   /** True for a pointer in `config` to a copy of another part of the document. */

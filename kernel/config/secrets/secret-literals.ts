@@ -120,7 +120,7 @@ function formOf(schema: Schema, settings: Data): Schema {
 
 /**
  * True if the schema marks a value, or an object that contains it, as secret.
- * @param steps path to the value. @param certainly leaves out values that are only possibly a secret.
+ * @param steps path to the value. @param certainly omits values that are only possibly a secret.
  */
 export function isMarked(schema: Schema, steps: readonly string[], certainly = false): boolean {
   if (certainly ? schema.secret === true : schema.secret) return true;

@@ -49,7 +49,7 @@ export function secretOf({ scheme, name }: Pick<SecretReference, 'scheme' | 'nam
   return `${scheme}:${name}`;
 }
 
-/** References whose values, as last fetched, differ from those in use, with these values. Unusable ones are left out. */
+/** References whose values, as last fetched, differ from those in use, with these values. Unusable values are omitted. */
 export function changedValues({ references, known, values, declined }: HeldSecrets): Map<string, string> {
   const changed = new Map<string, string>();
   for (const reference of references) {

@@ -47,7 +47,7 @@ export function findProtocol(
 }
 
 /**
- * Warns of signers and wraps for HTTP requests on a backend with another protocol, where they have no effect. Code: a
+ * Warns of signers and hooks for HTTP requests on a backend with another protocol, where they have no effect. Code: a
  * warning, BACKEND_NO_HTTP.
  */
 export function warnOfIdle(

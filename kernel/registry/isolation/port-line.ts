@@ -11,7 +11,7 @@ const FAILURE = 3;
 /** Maximum number of unanswered requests per side. */
 const MOST_PENDING = 10_000;
 
-/** Handles requests of the other side for a place. */
+/** Handles requests of the other thread for a place in the configuration. */
 export type ReceiveAt = (place: number, operation: string, value: unknown) => unknown;
 
 interface Pending {
@@ -21,7 +21,7 @@ interface Pending {
 
 /** One end of a message channel ("line") between two threads. It never throws on any input: the other end is not trusted. */
 export class PortLine {
-  /** Number of requests of the other side in progress. */
+  /** Number of requests of the other thread in progress. */
   serving = 0;
   /** Called when `serving` becomes 0, and when it becomes greater than 0. */
   onServing: () => void = () => {};
@@ -37,7 +37,7 @@ export class PortLine {
     this.#receive = receive;
   }
 
-  /** Number of requests that the other side has not answered. */
+  /** Number of requests that the other thread has not answered. */
   get pending(): number {
     return this.#pending.size;
   }
@@ -69,7 +69,7 @@ export class PortLine {
     } catch {}
   }
 
-  /** Handles a message of the other side. */
+  /** Handles a message of the other thread. */
   readonly accept = (message: unknown): void => {
     if (!Array.isArray(message)) return;
     const [kind, id, place, operation, value] = message as readonly unknown[];

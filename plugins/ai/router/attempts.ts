@@ -61,7 +61,7 @@ export async function callInOrder(
     if (left === 1) return reply;
     discard(reply.body);
   }
-  return Reply.failed(new BackendError('ROUTER_UNMATCHED', 'there is no further provider to try'));
+  return Reply.failed(new BackendError('ROUTER_UNMATCHED', 'all providers have failed'));
 }
 
 function timeoutOf({ attemptTimeoutMs }: Policy, call: Call, left: number): number {

@@ -25,7 +25,7 @@ export function measuresOf(site: BackendSite<unknown>): Measures {
     failed({ name }, reason, next) {
       attempts?.add(1, { route, provider: name, result: 'failed' });
       if (next) failovers?.add(1, { route, provider: next.name, failed: name });
-      const then = next ? `; trying "${next.name}"` : '; there is no further provider to try';
+      const then = next ? `; trying "${next.name}"` : '; all providers have failed';
       warn(() => `[AI Router] provider "${name}" failed: ${reason}${then}`);
     },
   };

@@ -42,7 +42,7 @@ export const schema = {
     },
     debug: {
       type: 'boolean',
-      description: 'Logs the canonical request and the string to sign at DEBUG. Keys and session tokens are left out.',
+      description: 'Logs the canonical request and the string to sign at DEBUG. Keys and session tokens are omitted.',
       default: false,
     },
   },

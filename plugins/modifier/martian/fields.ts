@@ -90,7 +90,7 @@ const replyLength: Field<Reply> = {
   remove: ({ headers }) => headers.delete('content-length'),
 };
 
-/** A wrong length would truncate the body, or leave the other side waiting. */
+/** A wrong length would truncate the body, or leave the receiver waiting. */
 function holds(value: string, length: number | undefined): void {
   if (Number(value) !== length)
     throw failure(`Content-Length ${value} does not match the body of ${length ?? 'unknown'} bytes`);

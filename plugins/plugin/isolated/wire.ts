@@ -179,7 +179,7 @@ function isCopyable(value: unknown): boolean {
 /** Maximum number of values that one request can share. */
 const MOST_VALUES = 1000;
 
-/** Applies the other side's changes to a state. @param before the state that was sent. */
+/** Applies the changes of the other thread to a state. @param before the state that was sent. */
 export function receiveState(
   stateOf: (call: Call) => Map<string, unknown>,
   call: Call,

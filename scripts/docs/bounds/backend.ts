@@ -95,9 +95,7 @@ export const backendBounds: readonly Bound[] = [
     from: 'plugins/clients/grpc/channels.ts',
     limit: '{MAX_ADDRESSES} addresses',
     beyond: 'The connections of the oldest address without a call are closed.',
-    tests: [
-      'bounds of data that backends fill close the connections of the oldest unused gRPC address beyond 256 addresses',
-    ],
+    tests: ['bounds of data that backends fill close connections to the oldest unused of more than 256 gRPC addresses'],
   },
   {
     holds: 'Line of `encoding/ndjson`, event of `encoding/sse`',
@@ -296,8 +294,6 @@ export const backendBounds: readonly Bound[] = [
     from: 'plugins/secrets/vault/read-secret.ts',
     limit: '{MAX_MOUNTS} engines',
     beyond: 'The engine is looked up for each secret.',
-    tests: [
-      'bounds of data that backends fill limit the number of secret engines of a Vault server that are remembered',
-    ],
+    tests: ['bounds of data that backends fill limit the number of remembered secret engines of a Vault server'],
   },
 ];

@@ -128,9 +128,7 @@ export const clientBounds: readonly Bound[] = [
     from: 'plugins/clients/keys/cooldown.ts',
     limit: '{MAX_NAMES} names',
     beyond: 'The oldest is dropped.',
-    tests: [
-      'bounds of data that clients fill drop the oldest of more than ten thousand key IDs that were recently not found',
-    ],
+    tests: ['bounds of data that clients fill drop the oldest of more than ten thousand unknown key IDs'],
   },
   {
     holds: 'Password comparisons waiting for a thread (`auth/basic`)',

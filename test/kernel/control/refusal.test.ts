@@ -51,7 +51,7 @@ describe('a rejected change', () => {
   }
 
   for (const error of [new Error('a bug'), 'a bug']) {
-    it(`with ${typeof error === 'string' ? 'a text' : 'an error'} of unknown kind is internal, and contains it`, () => {
+    it(`with ${typeof error === 'string' ? 'a text' : 'an error'} of unknown kind is reported as an internal error that contains it`, () => {
       const { slug, message, cause } = toRefusal(error, 'prepare', null);
       deepEqual([slug, message, cause], ['internal', 'a bug', error]);
     });

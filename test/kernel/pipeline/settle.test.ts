@@ -213,11 +213,11 @@ describe('headers that a stage around an endpoint sets', () => {
     ['whose bytes are late', 'GET /raw'],
     ['in which something throws', 'GET /throws'],
     ['in which a promise is rejected', 'GET /rejects'],
-    ['in which a stage does not heed the deadline', 'GET /hangs'],
-    ['in whose pipe a stage does not heed the deadline', 'GET /hangsInside'],
-    ['whose answer cannot be written', 'GET /unwritable'],
+    ['in which a stage ignores the deadline', 'GET /hangs'],
+    ['in whose pipe a stage ignores the deadline', 'GET /hangsInside'],
+    ['whose response cannot be written', 'GET /unwritable'],
   ] as const) {
-    it(`are in the response of one ${name}`, async () => {
+    it(`are in the response of an endpoint ${name}`, async () => {
       const { status, headers } = await ask(port, line);
       deepEqual([status, headers['x-frame-options'], headers['x-gateway-completed']], [500, 'DENY', 'false']);
     });

@@ -49,7 +49,7 @@ export class DisconnectTestbed {
     return partsOf(this.#gateway!).generations.requests;
   }
 
-  /** A client that sends the request and disconnects once the other side has received it. */
+  /** A client that sends the request and disconnects once the server or broker has received it. */
   async disconnect(given: Case, isReached: () => boolean | Promise<boolean> = () => true): Promise<void> {
     const { method = 'GET', headers = {}, payload = '', missing = 0 } = given;
     const received = this.#received;

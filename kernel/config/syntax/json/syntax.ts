@@ -23,7 +23,7 @@ const leading = /[ \t]*/y;
 const NAMES = { '{': 'object', '[': 'list' } as const;
 
 /**
- * All independent errors in a JSON text with comments; errors that only follow from an earlier one are left out.
+ * All independent errors in a JSON text with comments; errors that only follow from an earlier one are omitted.
  * @throws RangeError if the text is nested too deeply.
  */
 export function jsonSyntaxFaults(text: string): TextFault[] {

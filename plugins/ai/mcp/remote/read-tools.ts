@@ -41,7 +41,7 @@ const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
 /** Fields of a tool that are published unchanged. */
 const passedOn = ['title', 'description', 'inputSchema', 'outputSchema', 'annotations'];
 
-/** Reads all pages of a tool list, until a limit is exceeded. Invalid tools are left out. */
+/** Reads all pages of a tool list, until a limit is exceeded. Invalid tools are omitted. */
 export async function readTools(conversation: Conversation, rules: ListRules, call: Call): Promise<ToolList> {
   const tools = new Map<string, RemoteTool>();
   let bytes = 0;

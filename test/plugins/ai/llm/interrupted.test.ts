@@ -31,7 +31,7 @@ describe('model calls with a token budget', () => {
     });
   }
 
-  it('are reported once per attempt: an attempt that is given up counts in addition to the next one', async () => {
+  it('are reported once per attempt: an abandoned attempt counts in addition to the next one', async () => {
     const part = call.fork();
     await reportingInterruptions(async () => {
       part.cancel();

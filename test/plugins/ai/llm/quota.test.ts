@@ -21,7 +21,7 @@ const prompt = '{"contents":"hi"}';
 const user = { 'content-type': 'application/json', 'x-user': 'ada' };
 const streaming = { output_encoding: 'streaming' };
 
-(withoutRedis ? describe.skip : describe)(`ai/llm and quotas ${withoutRedis ?? ''}`.trim(), function () {
+(withoutRedis ? describe.skip : describe)(`ai/llm with quotas ${withoutRedis ?? ''}`.trim(), function () {
   this.timeout(60_000);
   let testbed: ModelTestbed;
   let redis: TestRedis;

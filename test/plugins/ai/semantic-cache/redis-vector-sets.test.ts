@@ -18,7 +18,7 @@ const vector = (...numbers: number[]) => encode(Float32Array.from(numbers));
 
 for (const [kind, sets, without] of [
   ['a simulated Redis 8', 'of the tests', withoutRedis],
-  ['Redis 8', 'own', version >= 8 ? null : ': install redis-server 8 or later'],
+  ['Redis 8', 'own', version >= 8 ? null : ' (install redis-server 8 or later)'],
 ] as const) {
   (without ? describe.skip : describe)(`vector sets in ${kind}${without ?? ''}`, () => {
     let redis: TestRedis;

@@ -25,7 +25,7 @@ describe('the keys and signatures of auth/validator', () => {
   };
 
   for (const alg of algorithmNames) {
-    describe(alg, () => {
+    describe(`with ${alg}`, () => {
       it('accept a token signed by another implementation and reject it with one changed bit', async () => {
         const signer = signers.get(alg)!;
         const token = await issue(signer, { sub: 'ada' });
@@ -148,7 +148,7 @@ describe('the keys and signatures of auth/validator', () => {
     }
   });
 
-  describe('the key ID', () => {
+  describe('with key IDs', () => {
     const sha1 = createHash('sha1').update('certificate').digest();
     const sha256 = createHash('sha256').update('certificate').digest();
 
@@ -160,7 +160,7 @@ describe('the keys and signatures of auth/validator', () => {
       ['x5t', { x5t: 'same' }, { kid: 'same' }],
       ['kid', { kid: '' }, {}],
     ] as const) {
-      it(`with the strategy ${strategy} is that of ${JSON.stringify(header)} for ${JSON.stringify(jwk)}`, async () => {
+      it(`find the key ${JSON.stringify(jwk)} for the token header ${JSON.stringify(header)}, with the strategy ${strategy}`, async () => {
         const signer = signers.get('HS256')!;
         const { kid: _, ...plain } = signer.jwk;
         const open = await openWith('HS256', [{ ...plain, ...jwk }], { key_identify_strategy: strategy });
@@ -169,14 +169,14 @@ describe('the keys and signatures of auth/validator', () => {
       });
     }
 
-    it('selects the last of several keys with the same ID', async () => {
+    it('use the last of several keys with the same ID', async () => {
       const [one, other] = [await makeSigner('HS256', 'a'), await makeSigner('HS256', 'a')];
       const open = await openWith('HS256', [one.jwk, other.jwk]);
       deepEqual([await open.status(await issue(one)), await open.status(await issue(other))], [401, 200]);
     });
   });
 
-  describe('an encrypted key file', () => {
+  describe('from an encrypted file', () => {
     const secret = randomBytes(32);
     const dataKey = randomBytes(40);
     const seal = () => {
@@ -202,13 +202,13 @@ describe('the keys and signatures of auth/validator', () => {
         ({ errors }) => errors[0].code + errors[0].pointer,
       );
 
-    it('is decrypted with the configured secret', async () => {
+    it('are decrypted with the configured secret', async () => {
       const signer = signers.get('HS256')!;
       gate = await openGate(config(encrypt(JSON.stringify({ keys: [signer.jwk] }))));
       equal(await gate.status(await issue(signer)), 200);
     });
 
-    it('is rejected if its secret, key or content do not match', async () => {
+    it('are rejected if the secret, the key or the content does not match', async () => {
       const file = encrypt('{}');
       equal(await codeOf(config(file)), 'KEYS_FILE/jwk_local_path');
       equal(await codeOf(config(Buffer.from('short'))), 'KEYS_CYPHER/jwk_local_path');

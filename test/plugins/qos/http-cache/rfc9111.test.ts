@@ -181,7 +181,7 @@ describe('qos/http-cache according to RFC 9111', () => {
   });
 
   for (const [topic, rows] of Object.entries(cases)) {
-    describe(topic, () => {
+    describe(`on ${topic}:`, () => {
       for (const [headers, outcome, { status = 200, after = 0, first = '', later = '' } = {}] of rows) {
         const particular = [
           status === 200 ? '' : `status ${status}`,
@@ -189,7 +189,7 @@ describe('qos/http-cache according to RFC 9111', () => {
           after > 0 ? `after ${after} s` : '',
           later && `second request with ${later}`,
         ].filter((text) => text !== '');
-        it([`${headers.slice(0, 120)} causes a ${outcome}`, ...particular].join(', '), async () => {
+        it([`a response with ${headers.slice(0, 120)} causes a ${outcome}`, ...particular].join(', '), async () => {
           bench.given = ({ headers: requested }) =>
             requested.has('if-none-match') || requested.has('if-modified-since')
               ? { status: 304, body: null }
