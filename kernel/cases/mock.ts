@@ -1,5 +1,6 @@
 import { BackendError, type SandboxRequest, type SandboxResponse } from '#contract';
 import type { Session } from '../sandbox/session.ts';
+import type { Frozen } from '../values/frozen.ts';
 import { bytesOf } from './body.ts';
 import type { MockData, ResponseData } from './schema.ts';
 import { type MatchesUrl, urlPattern } from './url-pattern.ts';
@@ -54,8 +55,14 @@ export class MockedServers implements Session {
   readonly #mocks: readonly Mock[];
   readonly #usesNetwork: boolean;
 
-  /** @param usesNetwork whether requests without a mock are sent. */
-  constructor(mocks: readonly Mock[], usesNetwork: boolean) {
+  readonly frozen: Frozen | undefined;
+
+  /**
+   * @param usesNetwork whether requests without a mock are sent.
+   * @param frozen time and random values. Default: those of the system.
+   */
+  constructor(mocks: readonly Mock[], usesNetwork: boolean, frozen?: Frozen) {
+    this.frozen = frozen;
     this.#mocks = mocks;
     this.#usesNetwork = usesNetwork;
   }

@@ -6,6 +6,7 @@ export { pemErrorReason } from '../net/pem-error-reason.ts';
 export * from '../values/data.ts';
 export { readDescriptors } from '../values/descriptors.ts';
 export { type HoldNumber, parseHolding } from '../values/exact-json.ts';
+export { type Frozen, frozen } from '../values/frozen.ts';
 export { mayLoseDigits, parseExact, printJson } from '../values/json.ts';
 export { mergeShallow } from '../values/merge.ts';
 export { findNear, type Near, nearest } from '../values/nearest.ts';

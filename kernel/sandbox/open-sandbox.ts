@@ -5,6 +5,7 @@ import type { GatewayOptions } from '../control/gateway-options.ts';
 import type { Source } from '../control/snapshot.ts';
 import type { Operations } from '../gateway/operations.ts';
 import { startGateway } from '../gateway/start-gateway.ts';
+import { freeze } from './freeze.ts';
 import { refuseConnections } from './refuse-connections.ts';
 import { SandboxClock } from './sandbox-clock.ts';
 import { currentSession, type Session, within } from './session.ts';
@@ -16,6 +17,8 @@ const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 export interface SandboxOptions extends Pick<GatewayOptions, 'debug' | 'pluginFolder' | 'plugins'> {
   /** Sends requests that no session answers to their servers, and permits connections. Default: false. */
   readonly network?: boolean;
+  /** Stops the clock, and gives sessions their frozen time and random values. Default: false. */
+  readonly isFrozen?: boolean;
 }
 
 /** A gateway whose servers are mocked: the gateway itself, without the network. */
@@ -39,9 +42,14 @@ export async function openSandbox(
   own: Session,
   options: SandboxOptions = {},
 ): Promise<OpenSandbox> {
-  const { network = false, ...rest } = options;
-  const clock = new SandboxClock();
+  const { network = false, isFrozen = false, ...rest } = options;
+  const clock = new SandboxClock(isFrozen);
   const permit = network ? () => {} : refuseConnections();
+  const thaw = isFrozen ? freeze() : () => {};
+  const end = () => {
+    permit();
+    thaw();
+  };
   const services: Partial<Services> = {
     clock,
     sandbox: {
@@ -52,7 +60,7 @@ export async function openSandbox(
   };
   const started = { ...rest, services, sinks: sinksOf(own), log: true };
   const gateway = await within(own, () => startGateway(catalogue, source, started)).catch((error: unknown) => {
-    permit();
+    end();
     throw error;
   });
   return {
@@ -63,7 +71,7 @@ export async function openSandbox(
       try {
         await within(own, () => gateway.close());
       } finally {
-        permit();
+        end();
       }
     },
   };

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { LogLevel, SandboxRequest, SandboxResponse } from '#contract';
+import type { Frozen } from '../values/frozen.ts';
 
 /** A connection that was refused. */
 export interface RefusedConnection {
@@ -11,6 +12,8 @@ export interface RefusedConnection {
 
 /** Decides what a gateway in a sandbox reaches, for one test or for the work of the gateway itself. */
 export interface Session {
+  /** Time and random values of its code. Default: those of the system. */
+  readonly frozen?: Frozen | undefined;
   /** Responds in place of the server. Null sends the request for real. */
   respond(request: SandboxRequest): SandboxResponse | null;
   /** Called for each refused connection. */

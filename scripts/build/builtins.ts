@@ -6,6 +6,9 @@ const onDemand = new Set(
   ['dns', 'dns/promises', 'http2', 'https', 'inspector', 'tls', 'worker_threads', 'zlib'].map((name) => `node:${name}`),
 );
 
+/** Functions that a process can replace, as it does for gateways whose random values are frozen: importers call the current one. */
+const replaceable = new Set(['randomBytes', 'randomFillSync', 'randomInt', 'randomUUID']);
+
 /** Prefixes of the stand-ins for Node.js modules: for `import` and for `require()`. */
 const IMPORTED = '\0imported:';
 const REQUIRED = '\0required:';
@@ -47,7 +50,11 @@ function exportsOf(path: string): string {
   return [
     `const builtin = ${moduleOf(path)};`,
     'export default builtin;',
-    ...names.map((name) => `const own_${name} = /* @__PURE__ */ (() => builtin.${name})();`),
+    ...names.map((name) =>
+      path === 'node:crypto' && replaceable.has(name)
+        ? `const own_${name} = (...args) => builtin.${name}(...args);`
+        : `const own_${name} = /* @__PURE__ */ (() => builtin.${name})();`,
+    ),
     `export { ${names.map((name) => `own_${name} as ${name}`).join(', ')} };`,
   ].join('\n');
 }

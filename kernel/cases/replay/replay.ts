@@ -1,6 +1,8 @@
 import type { Catalogue } from '#contract';
 import type { Source } from '../../control/snapshot.ts';
+import { frozenBytes } from '../../sandbox/freeze.ts';
 import { type OpenSandbox, openSandbox, type SandboxOptions } from '../../sandbox/open-sandbox.ts';
+import type { Frozen } from '../../values/frozen.ts';
 import { MockedServers } from '../mock.ts';
 import { injectTest } from '../run-tests.ts';
 import { type Cause, changesOf, type Observed } from './compare.ts';
@@ -47,8 +49,8 @@ const MAX_GROUPS = 10_000;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Repeats recorded requests with the recorded responses of backends, and compares the responses. The clock of rate limits
- * and breakers follows the times of the recording.
+ * Repeats recorded requests with the recorded responses of backends, and compares the responses. Time is that of the
+ * recording, also for rate limits and breakers, and random values are the same for both configurations.
  * @throws ConfigErrors if a configuration is not valid.
  */
 export async function replay(
@@ -56,19 +58,24 @@ export async function replay(
   { catalogue, source, baseline, ...options }: ReplayOptions,
 ): Promise<ReplayResult> {
   const startedAt = performance.now();
-  const own = new MockedServers(
-    traffic.requests.flatMap(({ mocks }) => mocks),
-    false,
-  );
+  let at = traffic.requests[0]?.at ?? 0;
+  const frozen: Frozen = {
+    get now() {
+      return at;
+    },
+    bytes: frozenBytes('gateway'),
+  };
+  const mocks = traffic.requests.flatMap((recorded) => recorded.mocks);
+  const own = new MockedServers(mocks, false, frozen);
+  const opened = { ...options, isFrozen: true };
   const sandboxes: OpenSandbox[] = [];
   const groups = new Map<string, GroupedChange>();
   let [unfaithful, hidden] = [0, 0];
   try {
-    const next = await openSandbox(catalogue, source, own, options);
+    const next = await openSandbox(catalogue, source, own, opened);
     sandboxes.push(next);
-    const old = baseline === null ? null : await openSandbox(catalogue, baseline, own, options);
+    const old = baseline === null ? null : await openSandbox(catalogue, baseline, own, opened);
     if (old) sandboxes.push(old);
-    let at = traffic.requests[0]?.at ?? 0;
     for (const recorded of traffic.requests) {
       const passedMs = Math.max(0, recorded.at - at);
       at += passedMs;
@@ -109,8 +116,9 @@ function group(
 }
 
 /** Repeats a request in a sandbox. A response that does not arrive in time has status 0. */
-async function repeat(sandbox: OpenSandbox, { request, mocks }: RecordedRequest): Promise<Observed> {
-  const servers = new MockedServers(mocks, false);
+async function repeat(sandbox: OpenSandbox, recorded: RecordedRequest): Promise<Observed> {
+  const { request, mocks, at, id, requestId, traceId } = recorded;
+  const servers = new MockedServers(mocks, false, { now: at, requestId, traceId, bytes: frozenBytes(id) });
   const response = await injectTest(sandbox, servers, request, AbortSignal.timeout(TIMEOUT_MS)).catch(() => noResponse);
   const calls = new Map<string, number>();
   for (const [name, made] of servers.calls) count(calls, name, made.length);

@@ -17,6 +17,11 @@ export interface RecordedRequest {
   readonly calls: ReadonlyMap<string, number>;
   /** Time of the request, in milliseconds since 1970. */
   readonly at: number;
+  /** ID of the recording. */
+  readonly id: string;
+  /** IDs that the recorded gateway gave the request, as far as the recording contains them. */
+  readonly requestId: string | undefined;
+  readonly traceId: string | undefined;
 }
 
 /** The requests of a recording. */
@@ -75,7 +80,22 @@ function toRequest(client: Recorded, calls: readonly Recorded[]): RecordedReques
     mocks: mocksOf(calls),
     calls: counts,
     at: Date.parse(startedDateTime) || 0,
+    id: link!.id,
+    requestId: headerOf('x-request-id', [response, ...calls.map((call) => call.request)]),
+    traceId: headerOf(
+      'traceparent',
+      calls.map((call) => call.request),
+    )?.split('-')[1],
   };
+}
+
+/** The value of a header in the first message that has it. */
+function headerOf(header: string, messages: readonly Pick<Recorded['request'], 'headers'>[]): string | undefined {
+  for (const { headers } of messages) {
+    const found = headers.find(({ name, value }) => name.toLowerCase() === header && value !== '***');
+    if (found) return found.value;
+  }
+  return undefined;
 }
 
 /** Counts a call by its method and URL without query. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type AtService, type Call, HeaderBag, type Log, type RouterOptions, requestIdSlot } from '#contract';
 import { peerMatcher } from '../../net/address-range.ts';
+import { frozen } from '../../values/frozen.ts';
 import { socketAddress } from './client-ip.ts';
 
 /** Stores a request's ID on its call, and sets its header to that ID alone. */
@@ -25,7 +26,7 @@ export function compileRequestId({ request_id: name, trusted_proxies: proxies }:
     const given = bag.has(lower) && isTrusted(socketAddress(message)) ? bag.getAll(lower) : [];
     const [only = ''] = given;
     if (given.length === 1 && sound.test(only)) return call.set(requestIdSlot, only);
-    const id = `${processPart}-${(++made).toString(36)}`;
+    const id = frozen()?.requestId ?? `${processPart}-${(++made).toString(36)}`;
     bag.set(name, id);
     headers[lower] = id;
     call.set(requestIdSlot, id);

@@ -1,4 +1,5 @@
-import { randomFillSync } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
+import { frozen } from '#contract';
 import type { SecurityConfig } from './schema.ts';
 
 /** Flat list `[name, value, …]`. */
@@ -50,6 +51,8 @@ let used = pool.length;
 
 /** 16 random bytes in base64 without padding. */
 function nonce(): string {
+  // Pooled bytes would not be those of the request.
+  if (frozen()) return randomBytes(NONCE_BYTES).toString('base64').slice(0, 22);
   if (used === pool.length) {
     randomFillSync(pool);
     used = 0;
