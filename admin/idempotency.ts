@@ -12,7 +12,7 @@ interface Result {
 interface Entry {
   /** Fingerprint of the whole request, so that a key is not used for two different requests. */
   readonly print: string;
-  /** Milliseconds, monotonic. */
+  /** Time at which the request arrived, on a monotonic clock, in milliseconds. */
   readonly since: number;
   readonly result: Promise<Result>;
 }

@@ -127,7 +127,7 @@ export const guardSchema = objectOf('Guard', {
   rolledBackTo: orNull(whole),
 });
 
-/** Outcome of a replay, see `ReplayReport`. */
+/** Outcome of replaying recorded requests with a new configuration. */
 export const replaySchema = objectOf('Replay', {
   strict: { type: 'boolean' },
   requests: whole,

@@ -145,7 +145,7 @@ export const order: Order = {
     'telemetry/logging',
   ],
   transport: [
-    // The plain breaker, outside the decoder, sees failures that return_error_details turned into data.
+    // The breaker `qos/circuit-breaker` is outside of the decoder, so it sees the failures that return_error_details turned into data.
     'backend/http',
     // Failures are reported, and streams rewritten, once nothing else changes the vendor's response.
     'ai/llm',

@@ -9,7 +9,7 @@ export interface OperationCall {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: URLSearchParams;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON. */
+  /** Body of the request, as JSON text. */
   readonly body?: string;
 }
 

@@ -72,7 +72,7 @@ export interface Compatibility {
   readonly remedies?: {
     /** Hint for equal keys in several responses. */
     readonly joined: string;
-    /** Hint for `{resp0_field}`. */
+    /** Setting that makes responses of earlier backends available to later ones, and the hint for a missing one. */
     readonly earlier: { readonly field: string; readonly hint: string };
     /** Component required by `{JWT.name}`. */
     readonly claims: Namespace;

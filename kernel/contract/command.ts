@@ -3,7 +3,7 @@ import type { ServiceConfig } from './config.ts';
 /** A command-line flag: the options of Node.js's parser, and its help. */
 export interface Flag {
   readonly type: 'string' | 'boolean';
-  /** A single letter. */
+  /** Short form of the flag, a single letter. */
   readonly short?: string;
   /** The flag can be repeated; its values are collected or counted. */
   readonly multiple?: boolean;

@@ -11,7 +11,7 @@ export interface MirrorOptions<T, Change extends Data | Uint8Array> {
 
 /** A value that every process has a copy of. */
 export interface Mirror<T, Change> {
-  /** Copy of this process. */
+  /** Value of the copy in this process. */
   readonly value: T;
   /** Changes the copy of this process at once, and the copies of other processes shortly afterwards. */
   change(change: Change): void;

@@ -82,7 +82,7 @@ export class Attempts {
     return error instanceof Object ? this.#ended.get(error) : undefined;
   }
 
-  /** Newest first. */
+  /** The remembered attempts, newest first. */
   get list(): readonly Attempt[] {
     return this.#kept.toReversed();
   }

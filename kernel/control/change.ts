@@ -50,7 +50,7 @@ export interface Change {
   readonly begun?: ((attempt: number) => void) | undefined;
 }
 
-/** Duration of the watch over a change, and the thresholds for "worse". */
+/** Duration for which a change is monitored, and the thresholds above which it counts as worse. */
 export interface GuardRequest {
   readonly durationMs: number;
   readonly thresholds?: GuardThresholds | undefined;

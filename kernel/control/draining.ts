@@ -35,7 +35,7 @@ export class Draining {
     this.#leakGuard = createLeakGuard({ log });
   }
 
-  /** Oldest first. */
+  /** Replaced configurations that still have requests, oldest first. */
   get generations(): readonly DrainingGeneration[] {
     return [...this.#generations];
   }

@@ -29,7 +29,7 @@ export interface Prepared {
   readonly warnings: readonly ConfigError[];
   /** Makes the configuration serve. Synchronous. @returns addresses that were opened in place of others. */
   commit(): { readonly rebound: readonly string[] };
-  /** Releases everything. */
+  /** Releases everything that was prepared. */
   abort(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { quantile, type TrafficWindow } from '../pipeline/traffic/window.ts';
 import { systemTimers, type Timers } from '../runtime/watch/timers.ts';
 
-/** Thresholds for "worse than before". */
+/** Thresholds above which an endpoint counts as worse than before. */
 export interface GuardThresholds {
   /** Largest allowed increase of the error rate, in percentage points. */
   readonly errorRatePoints: number;
@@ -55,7 +55,7 @@ export interface GuardedEndpoint {
 }
 
 export interface GuardOptions {
-  /** Duration of the watch. */
+  /** Duration for which the revision is monitored, in milliseconds. */
   readonly durationMs: number;
   readonly thresholds?: GuardThresholds;
   /** Returns the endpoints to compare; called for every check. */
@@ -124,7 +124,7 @@ export interface GuardState {
    * could not be rolled back.
    */
   readonly state: 'watching' | 'passed' | 'undecided' | 'superseded' | 'rolled-back' | 'failed';
-  /** The watched revision. */
+  /** The monitored revision. */
   readonly revision: number;
   /** The attempt that requested the guard. */
   readonly attempt: number;

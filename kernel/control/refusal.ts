@@ -27,7 +27,7 @@ export class Refusal extends ConfigErrors {
   readonly phase: Phase;
   /** The first errors with their locations; `errors` has all of them. */
   readonly issues: readonly Issue[];
-  /** Errors that alone would not have caused a rejection, if requested. */
+  /** Warnings about the configuration, which alone would not have caused a rejection. Empty unless they were requested. */
   warnings: readonly Issue[] = [];
 
   /** @param isSecret selects the values to mask. Default: by names and texts. */

@@ -17,7 +17,7 @@ export interface RevisionStore {
   readonly problem: string | null;
   /** Resolves when the disk writes of all changes so far have succeeded or failed. */
   readonly settled: Promise<void>;
-  /** Newest first. */
+  /** The revisions without their contents, newest first. */
   list(): readonly RevisionSummary[];
   /** Returns `pruned` also, with a WARNING, when the file is no longer readable. */
   get(number: number): Promise<Stored<Revision>>;

@@ -60,7 +60,7 @@ export class Streams {
     for (const hold of this.#held.keys()) hold.endLasting();
   }
 
-  /** Stops ending streams. */
+  /** Cancels the ending of streams that are still to be ended. */
   close(): void {
     for (const held of this.#held.values()) stopEnding(held);
     this.#held.clear();

@@ -5,7 +5,7 @@ import type { Route } from '../pipeline/compile/route.ts';
 /** An endpoint that does not match a path but is similar to it. */
 export interface NearMiss {
   readonly route: Route;
-  /** Reason why it does not match. */
+  /** Reason why the endpoint does not match. */
   readonly why: string;
 }
 

@@ -12,7 +12,7 @@ export interface BackendView extends FilePosition {
   readonly method: string;
   readonly hosts: readonly string[];
   readonly urlPattern: string;
-  /** Encoding of its responses. */
+  /** Encoding of the backend's responses. */
   readonly encoding: string;
   /** Components in its pipe, outermost first; the last one connects to the backend. */
   readonly namespaces: readonly Namespace[];
@@ -35,7 +35,7 @@ export interface RouteView extends FilePosition {
 export interface RouteFilter {
   /** HTTP method; endpoints for all methods match any. */
   readonly method?: string | undefined;
-  /** Prefix of the pattern. */
+  /** Prefix that the pattern of an endpoint must have. */
   readonly prefix?: string | undefined;
   /** Component in the pipe of the endpoint or of one of its backends. */
   readonly namespace?: Namespace | undefined;

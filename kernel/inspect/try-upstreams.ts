@@ -3,7 +3,7 @@ import { socketOfHost } from '../net/address-range.ts';
 import type { NamedUpstream } from '../pipeline/attach/upstreams.ts';
 import { type Address, type ConnectProblem, connectTo, lookUp } from './try-address.ts';
 
-/** Addresses tested concurrently. */
+/** Maximum number of addresses that are tested concurrently. */
 const AT_ONCE = 20;
 
 /** Result of a connection test. */

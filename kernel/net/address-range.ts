@@ -27,7 +27,7 @@ export function isPeerRange(text: string): boolean {
 }
 
 /**
- * As `addressMatcher`, for the other end of a connection: the empty address of a Unix socket matches `unix:`.
+ * Compiles a test of the peer address of a connection against ranges. The empty address of a Unix socket matches `unix:`.
  * @param ranges texts that satisfy `isPeerRange`.
  */
 export function peerMatcher(ranges: readonly string[]): (address: string) => boolean {

@@ -1,6 +1,6 @@
 import type { Namespace, Order, Phase, Plugin } from '#contract';
 
-/** An item in a phase. */
+/** A plugin in a phase of the order. */
 interface Item {
   readonly plugin: Plugin;
   /** Whether a component at the root attaches the plugin to each endpoint or backend. */

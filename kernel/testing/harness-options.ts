@@ -56,7 +56,7 @@ export interface Harness {
   /** Replaces the configuration, as a reload does: kept values are carried over. */
   reload(config: unknown): Promise<void>;
   readonly warnings: readonly ConfigError[];
-  /** The attachments of the plugin. */
+  /** The hooks that the plugin has attached. */
   readonly attached: AtService & AtEndpoint & AtBackend;
   /** The ports that the plugin opened, in the order of its requests. */
   readonly ports: readonly number[];

@@ -69,7 +69,7 @@ export interface Attached {
     readonly method: string;
     readonly path: string;
     readonly body: string;
-    /** Flat list. */
+    /** Headers of the request, as a flat list of names and values. */
     readonly headers: readonly string[];
   };
   /** Header sets of the requests, sent in turn. Default: none. */

@@ -7,12 +7,12 @@ export interface Equivalent {
   readonly file: string;
   /** Current source line, without surrounding space; when it changes, the fault must be reviewed again. */
   readonly line: string;
-  /** Replacement text. */
+  /** Text that replaces a part of the line. */
   readonly replacement: string;
   readonly reason: string;
 }
 
-/** File that lists them. */
+/** File that lists the faults without observable effect. */
 export const EQUIVALENTS = 'test/equivalent-faults.json';
 
 export function readEquivalents(): Equivalent[] {

@@ -18,7 +18,7 @@ export interface Ask {
   readonly body?: string | Buffer | object;
   /** Default: the token of all tests; null for none. */
   readonly token?: string | null;
-  /** Default: the admin port. */
+  /** Address of the request. Default: the admin port. */
   readonly address?: string;
 }
 

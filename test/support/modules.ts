@@ -17,7 +17,7 @@ export function moduleOf(elements: ModuleElement | readonly ModuleElement[], fil
   return { ...plugin, source: { file, hash: 'one', files: [file] } };
 }
 
-/** A gateway with such modules. */
+/** A gateway with modules for KrakenD's extension points. */
 export function startModules(
   config: object,
   elements: ModuleElement | readonly ModuleElement[],

@@ -23,7 +23,7 @@ export interface ReceivedSpan {
   readonly traceState: string;
   readonly kind: string;
   readonly flags: number;
-  /** Nanoseconds. */
+  /** Start time, in nanoseconds since 1970. */
   readonly start: bigint;
   readonly end: bigint;
   readonly attributes: Readonly<Record<string, unknown>>;

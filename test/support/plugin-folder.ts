@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 /** A folder to which tests write plugins; `remove` deletes it. */
 export class PluginFolder {
-  /** Absolute, ending with a separator. */
+  /** Absolute path of the folder, ending with a separator. */
   readonly path = `${realpathSync(mkdtempSync(join(tmpdir(), 'plugins-')))}/`;
 
   /** @returns the file's path. */

@@ -26,7 +26,7 @@ const QUICK: WatchTimes = {
 export interface Watching {
   /** A new directory. */
   readonly home: string;
-  /** `gateway.json` in it, holding `{"a": 1}`. */
+  /** Path of `gateway.json` in the directory, which contains `{"a": 1}`. */
   readonly file: string;
   readonly watcher: Watcher;
   readonly warnings: readonly string[];

@@ -7,7 +7,7 @@ const extensions = ['json', 'yaml', 'yml', 'toml'];
 /** File names searched for in the working directory. */
 const names = ['gateway', 'krakend'].flatMap((name) => extensions.map((extension) => `${name}.${extension}`));
 
-/** Description of these names in messages. */
+/** Description of the default file names in messages. */
 export const defaultNames = 'gateway.json, .yaml, .yml or .toml, or krakend.json, .yaml, .yml or .toml';
 
 /**

@@ -3,7 +3,7 @@ import type { Document, IsSecret, Issue } from '../../config/index.ts';
 
 /** Findings in one configuration file, sorted by position. */
 export interface Findings {
-  /** The path as given. */
+  /** Path of the checked file, as the user gave it. */
   readonly file: string;
   /** Content of the file; undefined when it could not be read. */
   readonly text: string | undefined;

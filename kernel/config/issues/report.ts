@@ -39,7 +39,7 @@ export interface Origin {
   replaced(pointer: string, value: string): void;
   /** Records that everything at a pointer, with current names, was copied from elsewhere in the document. */
   derive(pointer: string): void;
-  /** True for a pointer, with current names, at or below a copy. */
+  /** True for the pointer, with current names, of a value that was copied from elsewhere in the document, or of a part of such a value. */
   isDerived(pointer: string): boolean;
   /** Translates a pointer to the names of the document. */
   pointer(pointer: string): string;

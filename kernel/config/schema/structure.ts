@@ -50,7 +50,7 @@ export function* checkStructure(
 ): Generator<undefined, Structure, undefined> {
   const unsound = new Set<string>();
   const check = (schema: Schema, value: unknown, pointer: string) => {
-    // Before defaults are filled in.
+    // Unused options are found before defaults are filled in.
     for (const warning of unusedOptions(schema, value as Data, pointer)) report.warnings.push(moved(warning, origin));
     const { value: checked, errors, lacking } = compileSchema(schema)(value, pointer);
     for (const place of lacking) markUnsound(unsound, place);

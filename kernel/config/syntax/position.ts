@@ -92,7 +92,7 @@ export class PositionedError extends ConfigError {
   readonly file: string;
   readonly position: Position | undefined;
   readonly places: readonly RelatedPosition[];
-  /** Unambiguous repair. */
+  /** Correction of the error, if only one correction is possible. */
   readonly mend: Mend | undefined;
 
   constructor(

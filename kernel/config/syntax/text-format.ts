@@ -9,7 +9,7 @@ export interface TextFault {
   readonly message: string;
   readonly hint?: string | undefined;
   readonly range: TextRange;
-  /** Unambiguous repair. */
+  /** Correction of the error, if only one correction is possible. */
   readonly mend?: Mend | undefined;
   /** Further positions that contribute to the error, each with a message. */
   readonly related?: readonly { readonly message: string; readonly range: TextRange }[];

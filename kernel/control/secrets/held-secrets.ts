@@ -5,7 +5,7 @@ import { selectValue } from './secret-value.ts';
 
 /** A task that is repeated while a configuration serves. */
 export interface Due {
-  /** Name in messages. */
+  /** Name of the task in messages. */
   readonly id: string;
   /** Time of the next attempt, on the clock of the timers; infinite for none. */
   dueAt: number;

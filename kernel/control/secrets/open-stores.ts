@@ -20,7 +20,7 @@ export interface OpenStores {
   /** All secret stores, by URL scheme. */
   readonly all: ReadonlyMap<string, OpenStore>;
   of(scheme: string): OpenStore;
-  /** Releases their resources. */
+  /** Releases the resources of all stores. */
   close(): Promise<void>;
 }
 

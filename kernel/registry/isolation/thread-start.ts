@@ -28,5 +28,5 @@ export const STRAY = 'stray';
 /** Operations that open and close a place. */
 export const OPEN = 'open';
 export const LEAVE = 'leave';
-/** Operation that ends everything. */
+/** Operation that ends the thread. */
 export const CLOSE = 'close';

@@ -51,7 +51,7 @@ export interface Registered {
   readonly sites: { readonly plugin: FilePlugin; readonly ref: WeakRef<object> }[];
 }
 
-/** Must not be modified. */
+/** An empty map that is shared, so it must not be modified. */
 const none = new Map<string, never>();
 const nothing: readonly never[] = Object.freeze([]);
 

@@ -20,7 +20,7 @@ export const systemTimers: Timers = {
 /** The clock of the process, with timers that never run. */
 export const stoppedTimers: Timers = { now: systemTimers.now, after: () => () => {} };
 
-/** Timers that end together. */
+/** Timers that are canceled together. */
 export interface Waits extends Timers {
   readonly ended: boolean;
   /** Resolves after a delay, or at once when the timers end. */

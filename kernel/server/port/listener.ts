@@ -12,7 +12,7 @@ import type { HeaderFaults } from './proxy-protocol.ts';
 export interface Listener {
   /** IP address, or `unix:/path`. */
   readonly host: string;
-  /** 0 for a Unix socket. */
+  /** Port number; 0 for a Unix socket. */
   readonly port: number;
   /**
    * Prepares the limits, protocols and certificates of another configuration.

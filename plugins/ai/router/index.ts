@@ -86,7 +86,7 @@ function attach(site: BackendSite<RouterConfig>): AtBackend {
   return { protocol: { call, hostless: true, ...(streams ? { streams: true } : { replies: 'data' }) } };
 }
 
-/** Warnings LLM_FORMAT, TIMEOUT_UNUSED and ROUTER_TARGET. */
+/** Warns of settings without effect. Codes: warnings LLM_FORMAT, TIMEOUT_UNUSED and ROUTER_TARGET. */
 function warnOfUnused({ config, endpoint, warn }: BackendSite<RouterConfig>, streams: boolean): void {
   const { attempt_timeout: attemptMs, format, targets = [] } = config;
   if (format !== undefined && !streams) {

@@ -44,7 +44,7 @@ const busy: Refused = {
 const none: Refused = { reason: 'no credentials' };
 const unknown: Refused = { reason: 'unknown user' };
 
-/** Authenticates the users of one set. */
+/** Authenticates the users of one list. */
 export class Authority {
   readonly size: number;
   readonly #users: Users;

@@ -127,7 +127,7 @@ function unsuitable(
   return null;
 }
 
-/** Checks a nonce. Returns why it is not acceptable, or the rejection if that cannot be determined; undefined for an acceptable one. */
+/** Checks a nonce. Returns the reason why the nonce is not acceptable, or the rejection of a request whose nonce cannot be checked; undefined for an acceptable nonce. */
 type CheckNonce = (keyId: string, input: SignatureInput, call: Call) => Promise<string | Reply | undefined>;
 
 /** Checks nonces of valid signatures only, so that others cannot fill the memory; null if they are not required. */

@@ -13,7 +13,7 @@ export interface Account {
 export interface Challenge {
   readonly challenge: Buffer;
   readonly targetName: string;
-  /** Returned to the server unchanged. */
+  /** Data that the client returns to the server unchanged. */
   readonly targetInfo: Buffer;
 }
 

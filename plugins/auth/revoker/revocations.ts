@@ -89,7 +89,7 @@ export class Revocations {
     this.#united = null;
   }
 
-  /** Adds the elements of sections. */
+  /** Adds the revocations of another process. @param sections output of `encodeSections`. */
   unite(sections: Uint8Array, now: number): void {
     const window = this.#united ?? this.#turned(now);
     for (const { filter, first, words } of decodeSections(sections)) window[filter]!.unite(words, first);

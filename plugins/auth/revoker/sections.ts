@@ -2,7 +2,7 @@
 export interface Section {
   /** Index of the filter, 0 to 2. */
   readonly filter: number;
-  /** Index of the first word. */
+  /** Index of the first 32-bit word of the range in the filter. */
   readonly first: number;
   readonly words: Uint32Array;
 }

@@ -4,7 +4,7 @@ import { isObject, type Site } from '#contract';
 import { runtimeTls, type TlsClient } from '../tls/client-tls.ts';
 import type { NatsSettings } from './address.ts';
 
-/** TLS to servers, one of which must present a certificate with its name. */
+/** TLS settings for a list of servers. The server that is called must present a certificate with its own name. */
 interface DemandedTls extends TlsClient {
   readonly servername?: '';
 }

@@ -20,7 +20,7 @@ export class BudgetExceeded extends Error {}
 
 /** Resources that a script has used so far. A script runs in parts, with waits between them. */
 export class Budget {
-  /** Why the script was ended; null while it may continue. */
+  /** Reason why the script was terminated; null while it may continue. */
   exceeded: string | null = null;
   #ending: BudgetExceeded | null = null;
   #madeBytes = 0;

@@ -192,7 +192,7 @@ function messageOf(L: LuaState): string {
   return `an error that is a ${textOfBytes(lua.lua_typename(L, type))}`;
 }
 
-/** The hook of all threads. */
+/** Hook of all Lua threads, which checks the limits of their script. */
 function look(L: LuaState): void {
   try {
     currentBudget()?.look();

@@ -82,7 +82,7 @@ export class Script {
     return this.#runBoth(run, this.#sources);
   }
 
-  /** Runs `post`. */
+  /** Runs the code of the setting `post`. */
   after(run: Run): Ended | Promise<Ended> {
     return this.#post ? run.execute(this.#post) : null;
   }

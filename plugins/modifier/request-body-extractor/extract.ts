@@ -32,7 +32,7 @@ export interface Extraction {
   readonly traits: { readonly sets?: readonly string[]; readonly offers?: readonly Offer[] };
 }
 
-/** Configuration errors: those of `compileOperation`. */
+/** Compiles the operations of a configuration. @throws ConfigError for an unusable operation. */
 export function compileExtraction(site: Site<ExtractorConfig>): Extraction {
   const { operations: configured } = site.config;
   const operations = configured.map((operation, at) => compileOperation(site, operation, at));

@@ -14,11 +14,11 @@ import * as ipFilter from './ip-filter/index.ts';
 
 /** Attachment of a built-in plugin to an endpoint or a backend. */
 export interface BuiltInModifier {
-  /** Wraps the endpoint, before authentication. */
+  /** Hook around the endpoint, before authentication. */
   readonly endpoint?: Wrap<ClientRequest>;
   /** Hook around the requests to the backend that configures the plugin. */
   readonly request?: Wrap<PipeRequest>;
-  /** Wraps decoded responses. */
+  /** Hook around requests that changes decoded responses. */
   readonly response?: Wrap<PipeRequest>;
   /** Changes each message of a stream. */
   readonly message?: (data: DataObject) => DataObject;
@@ -49,7 +49,7 @@ type Attach<Name extends keyof Settings> = (
   stance: Stance,
 ) => BuiltInModifier;
 
-/** @see contentReplacer @see createIpFilter; warning CONTENT_REPLACER_RAW. */
+/** Functions that attach the built-in plugins, by name. Code: a warning CONTENT_REPLACER_RAW. */
 export const modifierBuiltIns: { readonly [Name in keyof Settings]: Attach<Name> } = {
   'content-replacer': (site, settings, pointer, { raw }) => {
     const replace = replacer.contentReplacer(site, settings, pointer);

@@ -7,7 +7,7 @@ import * as urlRewrite from './url-rewrite.ts';
 /** Attachment of a built-in plugin around every request. */
 export interface BuiltInServer {
   readonly wrap: Wrap<ClientRequest>;
-  /** Request headers that it sets. */
+  /** Request headers that the plugin sets. */
   readonly sets?: readonly string[];
   readonly offers?: readonly Offer[];
 }

@@ -75,7 +75,7 @@ export function make<Handler>(
   return made as Made<Handler>;
 }
 
-/** Combines several wraps, the first outermost. */
+/** Combines several hooks around a step into one, the first outermost. */
 export function joined<R>(wraps: readonly Wrap<R>[]): Wrap<R> {
   return (next) => wraps.reduceRight((inner, wrap) => wrap(inner), next);
 }

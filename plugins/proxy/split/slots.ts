@@ -1,4 +1,4 @@
-/** Resolution of shares: 0.01 %. */
+/** Number of slots: a share has a resolution of 0.01 %. */
 export const SLOTS = 10_000;
 
 const FREE = 255;

@@ -18,7 +18,7 @@ export type Question =
       readonly does: 'put';
       readonly by: string;
       readonly entry: Entry;
-      /** Asker of the original request. */
+      /** Service that the request addressed, its credentials and its caller. */
       readonly asker: Asker;
       readonly headers: readonly string[];
       /** Time of the request, as returned by `moment`. */

@@ -49,7 +49,7 @@ export class ClientBuckets {
     return take(bucket, limit, now);
   }
 
-  /** Works like `takeMore` of a bucket. */
+  /** Takes up to `most` more tokens of a client, directly after a `take` that succeeded. */
   takeMore(identity: string, most: number): number {
     const bucket = this.#find(identity);
     return bucket ? takeMore(bucket, most) : 0;

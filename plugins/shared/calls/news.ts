@@ -4,7 +4,7 @@ export class News {
   count = 0;
   readonly #waiting = new Set<() => void>();
 
-  /** Notifies all waiters. */
+  /** Notifies all callers that wait. */
   spread(): void {
     this.count++;
     for (const wake of this.#waiting) wake();

@@ -1,7 +1,7 @@
 import { definePort, type Port } from '#contract';
 import { Sample } from './sample.ts';
 
-/** Prefix of every name, taken from KrakenD. */
+/** Prefix of the names of all metrics, the same as in KrakenD. */
 export const PREFIX = 'krakend.';
 
 /** Maximum number of histograms per gateway (32 MB). Beyond it, events are counted but not measured. */

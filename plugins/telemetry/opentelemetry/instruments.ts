@@ -59,7 +59,7 @@ export interface ReadInstruments {
 export interface Buckets {
   /** Bucket bounds of durations, in seconds. */
   readonly time: readonly number[];
-  /** Bytes. */
+  /** Bucket bounds of sizes, in bytes. */
   readonly size: readonly number[];
 }
 

@@ -6,7 +6,7 @@ export interface Kept {
   readonly entries: string;
 }
 
-/** Limits of a ring. */
+/** Limits of the recordings in memory. */
 export interface RingLimits {
   readonly maxBytes: number;
   readonly maxPerEndpoint: number;

@@ -96,7 +96,7 @@ export class Model {
     await this.#check();
   }
 
-  /** To be called at rest. @throws Error when something remains. */
+  /** Checks the gateway when no request is in progress. @throws Error when a replaced configuration, an old port or a wrong history remains. */
   async end(): Promise<void> {
     const { operations } = this.#gateway;
     await eventually(

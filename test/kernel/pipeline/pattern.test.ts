@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { Call, claimsSlot, type DataObject, HeaderBag, makeRequest, PipeRequest, Query, Reply } from '#contract';
 import { compileDemands, compilePattern, compileText, encodeHost } from '../../../kernel/pipeline/request/pattern.ts';
 
-/** Values of a request. */
+/** Values of the request that placeholders can name. */
 interface Brought {
   readonly params?: Record<string, string>;
   readonly headers?: string[];

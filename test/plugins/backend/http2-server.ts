@@ -61,7 +61,7 @@ export async function serveHttp2(
   return { origin, sessions, open, cut };
 }
 
-/** Responds at once. */
+/** A handler that responds at once with a text. */
 export const saying =
   (text: string): OnStream =>
   (stream) => {

@@ -21,7 +21,7 @@ export async function findEndpoints(text: string): Promise<EndpointRanges | null
   while (text.charCodeAt(at) === QUOTE) {
     const end = endOfString(text, at);
     const key = text.slice(at + 1, end - 1);
-    // After the colon.
+    // The value begins after the colon.
     at = skipSpace(text, skipSpace(text, end) + 1);
     if (key === 'endpoints') {
       if (text[at] !== '[') return null;

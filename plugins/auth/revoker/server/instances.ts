@@ -22,7 +22,7 @@ export interface PushOutcome {
   readonly failed: number;
 }
 
-/** Notification of gateways. */
+/** Settings for notifying gateways of revocations. */
 export interface Pushing {
   readonly ask: Ask;
   readonly workers: number;

@@ -7,7 +7,7 @@ const months = 'January February March April May June July August September Octo
 /** Parts of a time, in UTC or in the time zone of the process. */
 interface Moment {
   readonly year: number;
-  /** From 0. */
+  /** Counted from 0. */
   readonly month: number;
   readonly day: number;
   readonly hour: number;
@@ -15,7 +15,7 @@ interface Moment {
   readonly second: number;
   /** Day of the week, from 0 for Sunday. */
   readonly weekday: number;
-  /** From 0. */
+  /** Counted from 0. */
   readonly dayOfYear: number;
   /** Offset from UTC in minutes, positive to the east. */
   readonly offset: number;
