@@ -65,7 +65,7 @@ async function writePrivately(file: string, text: string): Promise<void> {
     await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
     await rename(draft, file);
   } catch (error) {
-    await rm(draft, { force: true });
+    await rm(draft, { force: true }).catch(() => {});
     throw error;
   }
 }

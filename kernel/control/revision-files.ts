@@ -51,7 +51,8 @@ export function revisionFiles(directory: string): RevisionFiles {
       await writeFile(temporary, jsonOf(revision), { flag: 'wx', mode: FILE_MODE, flush: true });
       if (!(await publish(temporary))) return false;
     } finally {
-      await rm(temporary, { force: true });
+      // A draft that cannot be removed now is removed as abandoned by a later start.
+      await rm(temporary, { force: true }).catch(() => {});
     }
     await syncDirectory(directory);
     return true;
@@ -92,7 +93,7 @@ export function revisionFiles(directory: string): RevisionFiles {
         try {
           await rename(temporary, path);
         } catch (error) {
-          await rm(path, { force: true });
+          await rm(path, { force: true }).catch(() => {});
           throw error;
         }
         return true;

@@ -38,7 +38,8 @@ export async function draftFile(path: string, text: string, newMode?: number): P
     try {
       await task();
     } catch (error) {
-      await abort();
+      // Its error would hide the reason, and usually has the same one.
+      await abort().catch(() => {});
       throw error;
     }
   };

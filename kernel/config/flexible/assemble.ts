@@ -104,9 +104,16 @@ function writeOut(path: string, text: string): void {
     writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
     renameSync(draft, path);
   } catch (error) {
-    rmSync(draft, { force: true });
+    discardDraft(draft);
     throw new ConfigErrors([
       new ConfigError('TEMPLATE_OUT', '', `cannot write ${path}: ${fileErrorReason(error)}`, { cause: error }),
     ]);
   }
+}
+
+/** Errors are ignored: the file usually does not exist, and the error that has prevented its completion is reported. */
+function discardDraft(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {}
 }

@@ -1,7 +1,9 @@
 import cluster from 'node:cluster';
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { connect, type Server } from 'node:net';
+import { GatewayError } from '../../contract/internal.ts';
 import { socketPath } from '../../net/address-range.ts';
+import { bindErrorReason } from './plugin-port.ts';
 
 /** Permission bits from their octal form, such as `0660`. */
 export function fileMode(octal: string): number {
@@ -28,13 +30,27 @@ export async function listenOnSocket(server: Server, path: string, mode: number,
   }
   await promise;
   server.off('error', reject);
-  chmodSync(path, mode);
+  try {
+    chmodSync(path, mode);
+  } catch (error) {
+    server.close();
+    throw error;
+  }
 }
 
-/** Prepares a listen address for worker processes, none of which may remove the socket of another. */
+/**
+ * Prepares a listen address for worker processes, none of which may remove the socket of another.
+ * @throws GatewayError LISTEN_FAILED if the file cannot be read or removed.
+ */
 export async function freeListenAddress(address: string): Promise<void> {
   const path = socketPath(address);
-  if (path !== null) await removeStaleSocket(path);
+  if (path === null) return;
+  try {
+    await removeStaleSocket(path);
+  } catch (error) {
+    const reason = bindErrorReason(error as NodeJS.ErrnoException);
+    throw new GatewayError('LISTEN_FAILED', `cannot listen on ${address}: ${reason}`, error);
+  }
 }
 
 /** Removes the file of a socket whose process ended without removing it. Other files, and sockets in use, stay. */

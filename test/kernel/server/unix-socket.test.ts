@@ -1,13 +1,14 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
+import { freeListenAddress } from '../../../kernel/runtime/kept/unix-socket.ts';
 import type { Gateway, GatewayOptions } from '../../../kernel/sluice.ts';
 import { freePort } from '../../support/conditions.ts';
 import { json, rememberingSinks, startGateway, type TestBackend } from '../../support/gateway.ts';
@@ -80,6 +81,12 @@ describe('a gateway that listens on a Unix socket', () => {
     equal(existsSync(path), true);
     await listen();
     equal(await get(), 200);
+  });
+
+  it('is refused for workers if the path of the socket cannot be read', async () => {
+    const loop = join(folder, 'loop');
+    symlinkSync(loop, loop);
+    await rejects(freeListenAddress(`unix:${loop}/a.sock`), { code: 'LISTEN_FAILED' });
   });
 
   it('does not replace a socket in use, nor another file', async () => {
