@@ -1,5 +1,6 @@
 import type { Operations } from '../index.ts';
 import type { CommandContext } from './command.ts';
+import { counted } from './formats/counted.ts';
 
 /** Waits for SIGTERM, SIGINT or `stop`; a second signal exits immediately. SIGHUP reloads the configuration. */
 export function awaitEnd(
@@ -12,7 +13,7 @@ export function awaitEnd(
     if (stopping) return;
     stopping = true;
     void gateway.processes.countInFlight().then((count) => {
-      stderr.write(`${reason}: waiting for ${count} request${count === 1 ? '' : 's'} in flight\n`);
+      stderr.write(`${reason}: waiting for ${counted(count, 'request')} in flight\n`);
     });
     resolve();
   };

@@ -12,7 +12,7 @@ import {
   type StoredSecret,
 } from '#contract';
 import { CredentialChain, defaultRegion } from '../clients/aws/credentials.ts';
-import { REGION_PATTERN } from '../clients/aws/region.ts';
+import { REGION_PATTERN, regionField, roleField } from '../clients/aws/region.ts';
 import type { RenewedCredentials } from '../clients/aws/renewed-credentials.ts';
 import { signAws } from '../clients/aws/sigv4.ts';
 import { assumedRole } from '../clients/aws/sts.ts';
@@ -28,24 +28,14 @@ const schema = {
     { assume_role_arn: 'arn:aws:iam::123456789012:role/reader' },
   ],
   properties: {
-    region: {
-      type: 'string',
-      pattern: REGION_PATTERN,
-      description: 'AWS region. Default: the region of the environment.',
-      examples: ['eu-west-1'],
-    },
+    region: { ...regionField, description: 'AWS region. Default: the region of the environment.' },
     endpoint: {
       type: 'string',
       minLength: 1,
       description: 'Endpoint URL that replaces the AWS endpoint, for VPC endpoints and emulators.',
       examples: ['http://127.0.0.1:4566'],
     },
-    assume_role_arn: {
-      type: 'string',
-      minLength: 1,
-      description: 'ARN of an IAM role to assume through STS, for one hour at a time. Default: none.',
-      examples: ['arn:aws:iam::123456789012:role/reader'],
-    },
+    assume_role_arn: roleField,
     refresh_interval: {
       type: 'duration',
       description:

@@ -1,4 +1,5 @@
 import { causes, type GroupedChange, type ReplayResult } from '../../cases/index.ts';
+import { counted } from '../formats/counted.ts';
 import { printable } from '../formats/excerpt.ts';
 import { escaped, quoted } from './junit.ts';
 
@@ -9,8 +10,6 @@ export interface ReplayReport extends ReplayResult {
 }
 
 type PrintReplay = (report: ReplayReport) => string;
-
-const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
 
 /** Changes of one endpoint, in the order of their causes. */
 function sorted(changes: readonly GroupedChange[]): GroupedChange[] {

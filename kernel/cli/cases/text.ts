@@ -1,4 +1,5 @@
 import type { Coverage, TestFile, TestResult } from '../../cases/index.ts';
+import { counted } from '../formats/counted.ts';
 import { printable } from '../formats/excerpt.ts';
 import { isColoured, type Terminal } from '../terminal.ts';
 import { isPassed, type PrintReport, positionOf, type TestReport } from './test-report.ts';
@@ -25,7 +26,7 @@ function painter(terminal: Terminal): Paint {
 function linesOfFile({ path }: TestFile, results: readonly TestResult[], paint: Paint): string[] {
   if (results.length === 0) return [];
   const failed = results.filter((result) => !isPassed(result));
-  const count = `${results.length} ${results.length === 1 ? 'test' : 'tests'}`;
+  const count = counted(results.length, 'test');
   const state = failed.length === 0 ? paint(32, 'passed') : paint(31, 'failed');
   const head = `${state}  ${printable(path)}  ${failed.length === 0 ? count : `${failed.length} of ${count}`}`;
   return [head, ...failed.flatMap((result) => linesOfTest(result, paint))];
@@ -56,10 +57,9 @@ function summary(
   const failed = results.length - passed;
   const counts = [`${passed} passed`];
   if (failed > 0) counts.push(paint(31, `${failed} failed`));
-  if (rejected.length > 0)
-    counts.push(paint(31, `${rejected.length} ${rejected.length === 1 ? 'file' : 'files'} rejected`));
+  if (rejected.length > 0) counts.push(paint(31, `${counted(rejected.length, 'file')} rejected`));
   const lines = ['', `${counts.join(', ')} in ${Math.round(ms)} ms`];
-  if (updated !== null) lines.push(`${updated} ${updated === 1 ? 'expectation' : 'expectations'} updated`);
+  if (updated !== null) lines.push(`${counted(updated, 'expectation')} updated`);
   for (const refusal of refusals) lines.push(printable(`not reached: ${refusal}`));
   return coverage ? [...lines, ...coverageLines(coverage, listsUntested)] : lines;
 }
@@ -69,9 +69,9 @@ function coverageLines({ endpoints, components }: Coverage, isComplete: boolean)
 }
 
 function untested(name: string, { all, untested: missed }: Coverage['endpoints'], isComplete: boolean): string[] {
-  const plural = all.length === 1 ? name : `${name}s`;
-  if (missed.length === 0) return all.length === 0 ? [] : [`all ${all.length} ${plural} have a test`];
-  const head = `${missed.length} of ${all.length} ${plural} ${missed.length === 1 ? 'has' : 'have'} no test`;
+  const total = counted(all.length, name);
+  if (missed.length === 0) return all.length === 0 ? [] : [`all ${total} have a test`];
+  const head = `${missed.length} of ${total} ${missed.length === 1 ? 'has' : 'have'} no test`;
   if (isComplete) return [`${head}:`, ...missed.map((each) => `  ${printable(each)}`)];
   const shown = missed.slice(0, MAX_NAMED).map(printable).join(', ');
   return [`${head}: ${shown}${missed.length > MAX_NAMED ? ', … (--coverage lists all)' : ''}`];

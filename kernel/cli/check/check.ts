@@ -6,6 +6,7 @@ import { oneOf, readArguments, UsageError } from '../arguments.ts';
 import { type Command, type CommandContext, colourVariables, configVariables, tokenVariables } from '../command.ts';
 import { configFlag, pluginsFlag } from '../files/accepted-file.ts';
 import { requireFile } from '../files/config-file.ts';
+import { counted } from '../formats/counted.ts';
 import { printable } from '../formats/excerpt.ts';
 import { type Findings, formats } from '../formats/index.ts';
 import { showRendering } from '../formats/rendering.ts';
@@ -123,7 +124,7 @@ export const check: Command = {
       const issues = findings.errors.length + unreported;
       if (addresses !== undefined && issues > 0) {
         stderr.write(`ERROR testing the configuration file:\t${issues} of ${addresses} addresses are unreachable\n`);
-      } else if (issues > 0) stderr.write(`ERROR parsing the configuration file:\t${count(issues)}\n`);
+      } else if (issues > 0) stderr.write(`ERROR parsing the configuration file:\t${counted(issues, 'error')}\n`);
       printFindings(context, findings);
       if (unreported > 0) stderr.write(`and ${unreported} more\n`);
       if (issues === 0 && debug && config) printConfig(stdout, config, debug.length, indent, findings.isSecret);
@@ -167,10 +168,6 @@ function connectedTo(addresses: number | undefined): string {
 
 function exitCode({ errors }: Findings): number {
   return errors.length === 0 ? 0 : 1;
-}
-
-function count(issues: number): string {
-  return issues === 1 ? '1 error' : `${issues} errors`;
 }
 
 /** Maximum number of files listed; the rest are counted. */

@@ -20,6 +20,7 @@ import { type Command, type CommandContext, colourVariables } from '../command.t
 import { configFlag, pluginsFlag } from '../files/accepted-file.ts';
 import { requireFile } from '../files/config-file.ts';
 import { cannotWrite } from '../files/file-errors.ts';
+import { counted } from '../formats/counted.ts';
 import { printErrors } from '../formats/report.ts';
 import { type Tools, withTools } from '../tools.ts';
 
@@ -177,5 +178,5 @@ function leftUnchanged(document: Document, { pointer, message }: ConfigError, wh
 }
 
 function count(issues: number): string {
-  return issues === 1 ? '1 error is' : `${issues} errors are`;
+  return `${counted(issues, 'error')} ${issues === 1 ? 'is' : 'are'}`;
 }

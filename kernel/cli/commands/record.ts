@@ -3,6 +3,7 @@ import { replaceFile } from '../../config/index.ts';
 import { parseCount, readArguments, UsageError } from '../arguments.ts';
 import { adminVariables, type Command } from '../command.ts';
 import { cannotWrite } from '../files/file-errors.ts';
+import { counted } from '../formats/counted.ts';
 import { exitCodes, isRefusal } from '../remote/client.ts';
 import { converse, remoteFlags } from '../remote/connect.ts';
 import { printRefusal, readBody } from '../remote/show.ts';
@@ -73,8 +74,4 @@ export const record: Command = {
 function describe(entries: readonly Entry[]): string {
   const calls = entries.filter((entry) => entry?._sluice?.backend !== undefined).length;
   return `${counted(entries.length - calls, 'request')}, ${counted(calls, 'call')} of backends`;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { Issue, RelatedIssue } from '../../config/index.ts';
+import { counted } from './counted.ts';
 import { excerpt, printable } from './excerpt.ts';
 import type { Findings, Format } from './format.ts';
 import { createMasks, type Masks } from './masks.ts';
@@ -73,9 +74,8 @@ function createShow({ text: source, file: own }: Findings, masks: Masks, paint: 
 }
 
 function counts(errors: number, warnings: number): string {
-  return [counted(errors, 'error'), counted(warnings, 'warning')].filter((segment) => segment !== '').join(', ');
-}
-
-function counted(number: number, word: string): string {
-  return number === 0 ? '' : `${number} ${word}${number === 1 ? '' : 's'}`;
+  return [
+    ...(errors === 0 ? [] : [counted(errors, 'error')]),
+    ...(warnings === 0 ? [] : [counted(warnings, 'warning')]),
+  ].join(', ');
 }

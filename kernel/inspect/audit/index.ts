@@ -1,5 +1,5 @@
 import type { AuditedFiles, AuditRule, AuditSubject, Namespace, ServiceConfig, Severity } from '#contract';
-import { type KnownPlugins, nothingKnown } from '../../config/index.ts';
+import { type KnownPlugins, nothingKnown, parsePointer, valueAt } from '../../config/index.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { type FilePosition, type FindPosition, pointerOnly } from '../file-position.ts';
 import { localFiles, summarize } from './summary.ts';
@@ -72,7 +72,8 @@ export function audit(
   options: AuditOptions = {},
 ): AuditReport {
   const { positionOf = pointerOnly, files = localFiles, known = nothingKnown } = options;
-  const summary = summarize(config, document, files, known);
+  const isWritten = (pointer: string): boolean => valueAt(document, parsePointer(origin(pointer))) !== undefined;
+  const summary = summarize(config, document, files, known, isWritten);
   const results = new Map<string, ReadonlySet<string>>();
   const rules = all.filter((rule) => isWanted(rule, options));
   for (const { id, find, ofDocument } of rules) {

@@ -20,12 +20,16 @@ import {
   secretLiterals,
 } from '../../config/index.ts';
 
-/** Components and parts of a configuration, in order of declaration. */
+/**
+ * Components and parts of a configuration, in order of declaration.
+ * @param isWritten true for a pointer to a value that the document contains. Others are inherited, or copies.
+ */
 export function summarize(
   config: ServiceConfig,
   document: unknown,
   files: AuditedFiles,
   known: KnownPlugins,
+  isWritten: (pointer: string) => boolean,
 ): AuditSubject {
   const root = config as unknown as DataObject;
   const endpoints = partsOf<EndpointConfig>(config.endpoints, '/endpoints');
@@ -42,7 +46,7 @@ export function summarize(
     components,
     written: writtenComponents(document, known),
     files,
-    secrets: () => literalSecrets(config, components, known),
+    secrets: () => literalSecrets(config, components, known).filter(isWritten),
     openNeighbors: () => openNeighbors(config, known).map(({ pointer }) => `${pointer}/endpoint`),
   };
 }

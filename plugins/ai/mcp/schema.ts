@@ -203,7 +203,7 @@ const server = {
       type: 'array',
       items: upstreamSchema,
       description:
-        'Remote MCP servers whose tools are offered as well, after those in `tools`. Cannot be combined with tool_audience_source.',
+        'Remote MCP servers whose tools are offered as well, after those in `tools`. With tool_audience_source, their `audiences` apply to all of their tools.',
       default: [],
     },
     protected_resource: protectedResource,

@@ -1,5 +1,5 @@
 import type { Infer, Schema } from '#contract';
-import { REGION_PATTERN } from '../../clients/aws/region.ts';
+import { regionField, roleField } from '../../clients/aws/region.ts';
 
 export const schema = {
   type: 'object',
@@ -17,29 +17,15 @@ export const schema = {
     },
   ],
   properties: {
-    region: {
-      type: 'string',
-      pattern: REGION_PATTERN,
-      description: 'AWS region to sign for.',
-      examples: ['eu-west-1'],
-    },
+    region: { ...regionField, description: 'AWS region to sign for.' },
     service: {
       type: 'string',
       minLength: 1,
       description: 'AWS service name used in signatures.',
       examples: ['execute-api', 's3', 'dynamodb', 'lambda'],
     },
-    assume_role_arn: {
-      type: 'string',
-      minLength: 1,
-      description: 'ARN of an IAM role to assume through STS, for one hour at a time. Default: none.',
-      examples: ['arn:aws:iam::123456789012:role/reader'],
-    },
-    sts_region: {
-      type: 'string',
-      pattern: REGION_PATTERN,
-      description: 'Region of the STS endpoint. Default: region.',
-    },
+    assume_role_arn: roleField,
+    sts_region: { ...regionField, description: 'Region of the STS endpoint. Default: region.' },
     debug: {
       type: 'boolean',
       description: 'Logs the canonical request and the string to sign at DEBUG. Keys and session tokens are omitted.',

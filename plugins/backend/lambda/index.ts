@@ -15,7 +15,7 @@ import {
   toCallError,
 } from '#contract';
 import { CredentialChain, defaultRegion } from '../../clients/aws/credentials.ts';
-import { REGION_PATTERN } from '../../clients/aws/region.ts';
+import { regionField } from '../../clients/aws/region.ts';
 import { paramOf } from '../../shared/parameters/value.ts';
 import { addressIn, type Invoking, invoke } from './invoke.ts';
 
@@ -39,12 +39,7 @@ const schema = {
       description: 'Path parameter that contains the function name. Default: function.',
       examples: ['function'],
     },
-    region: {
-      type: 'string',
-      pattern: REGION_PATTERN,
-      description: 'AWS region. Default: the region of the environment.',
-      examples: ['eu-west-1'],
-    },
+    region: { ...regionField, description: 'AWS region. Default: the region of the environment.' },
     endpoint: {
       type: 'string',
       description: 'Endpoint URL that replaces the AWS endpoint, for emulators.',

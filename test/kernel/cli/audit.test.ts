@@ -59,6 +59,22 @@ describe('audit', () => {
     match(out, /does not fail the audit/);
   });
 
+  it('reports the secret of a model provider once, where it is declared, and not for each endpoint that uses it', async () => {
+    const provider = { name: 'fast', provider: 'openai', credentials: 'opensesame' };
+    const routed = [{ extra_config: { 'ai/router': { routes: [{ provider: 'fast' }] } } }];
+    const endpoints = ['/a', '/b'].map((endpoint) => ({ endpoint, method: 'POST', backend: routed }));
+    const components = { 'ai/providers': { providers: [provider] } };
+    const file = folder.write('models.json', { version: 3, extra_config: components, endpoints });
+    const { out } = await sluice('audit', '-c', file, '--format', 'json');
+    const { recommendations } = JSON.parse(out) as {
+      recommendations: { rule: string; instances: { pointer: string }[] }[];
+    };
+    deepEqual(
+      recommendations.find(({ rule }) => rule === '8.1.5')!.instances.map(({ pointer }) => pointer),
+      ['/extra_config/ai~1providers/providers/0/credentials'],
+    );
+  });
+
   it('prints nothing and exits 0 if no rule of the requested severities matches', async () => {
     deepEqual(await sluice('audit', '-c', minimal, '-s', 'CRITICAL'), { code: 0, out: '', err: '' });
   });
