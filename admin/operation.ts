@@ -22,11 +22,11 @@ export interface Operation {
   readonly path: string;
   /** Scope that the token needs; null when no token is required. */
   readonly scope: AdminScope | null;
-  /** Media types of the body that the operation accepts. */
+  /** Set for an operation that requires no token while the admin port listens on a loopback address. */
   readonly openOnLoopback?: true;
   readonly summary: string;
   readonly parameters?: readonly Parameter[];
-  /** Set for an operation that requires no token while the admin port listens on a loopback address. */
+  /** Media types of the body that the operation accepts. */
   readonly accepts?: readonly string[];
   /** Schema of the body, unless it is a configuration. */
   readonly body?: JsonSchema;

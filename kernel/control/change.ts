@@ -32,7 +32,7 @@ export interface Change {
   readonly dryRun?: boolean | undefined;
   /** Longest wait for earlier changes, in milliseconds. Default: no limit. */
   readonly waitMs?: number | undefined;
-  /** Takes part in this change only, even if nothing is swapped; for example, a file to be written with it. */
+  /** Participant of this change only, such as a file that is written with the change. Called even if nothing is swapped. */
   readonly participant?: Participant | undefined;
   /**
    * Examines the new configuration once it is built, before other processes prepare it; in dry runs, too. Not called for

@@ -41,7 +41,7 @@ export const TEXT_UNKNOWN = 'TEXT_UNKNOWN';
 
 /** Response of a worker to a commit. */
 export interface Committed {
-  /** The revision that it serves now: differs from the committed one if the worker had not prepared that. */
+  /** The revision that it serves now: differs from the committed one if the worker had not prepared the committed one. */
   readonly revision: number;
   /** Addresses that the worker opened in place of others. */
   readonly rebound: readonly string[];

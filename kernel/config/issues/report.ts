@@ -35,7 +35,7 @@ export function hinted({ code, pointer, message, within, related }: ConfigError,
 export interface Origin {
   /** @param parent pointer of the object, with current names. @param oldKeys path from it to where the value was written. */
   renamed(parent: string, newKey: string, ...oldKeys: string[]): void;
-  /** @param pointer of a value that is an old name of `value`, with current names. */
+  /** Records that the document contains an old name in place of `value`. @param pointer of the value, with current names. */
   replaced(pointer: string, value: string): void;
   /** Records that everything at a pointer, with current names, was copied from elsewhere in the document. */
   derive(pointer: string): void;

@@ -14,7 +14,7 @@ export interface MirrorLink {
 interface Copy {
   readonly value: unknown;
   readonly options: MirrorOptions<unknown, MirrorChange>;
-  /** False until it has the owner's full state: earlier changes are part of that. */
+  /** False until the copy has received the owner's full state, which includes all earlier changes. */
   complete: boolean;
 }
 

@@ -13,7 +13,7 @@ class RecordBytes {
     this.#bytes = bytes;
   }
 
-  /** @throws Error with the reason. */
+  /** Checks the records of a batch. @throws Error with the reason. */
   demand(count: number, lastOffsetDelta: number): void {
     let before = -1;
     for (let record = 0; record < count; record++) {

@@ -9,7 +9,7 @@ export interface Peer {
   /** Reason why the program does not support the other scenarios. */
   readonly cannot: string;
   /**
-   * Finds it on this machine, or installs it.
+   * Finds the program on this machine, or installs it.
    * @param folder is removed at the end of the benchmark.
    * @throws Error with instructions.
    */

@@ -37,7 +37,7 @@ interface Subject {
   readonly schema: Schema;
 }
 
-/** Components that connect without HTTP, or need their counterpart at the root while serving: the harness does not simulate these. */
+/** Components that the harness does not simulate: they connect without HTTP, or need their counterpart at the root while serving. */
 const connecting = /^backend\/(amqp|pubsub)\/|^websocket$|^backend\/grpc$|^telemetry\/open(telemetry|census)$/;
 
 /** Components whose replies or requests contain a time or a random part, or depend on a limit of processor time. */

@@ -19,7 +19,7 @@ import { startWith } from '../../support/plugged.ts';
 
 const nothing = { type: 'object', properties: {} } as const;
 
-/** A plugin at the root that attaches this. */
+/** A plugin at the root that attaches the given hooks. */
 function rooted(name: string, attach: (site: Site<unknown>) => AtService) {
   return definePlugin({ name, description: 'Stands around everything.', places: [atService(nothing, attach)] });
 }

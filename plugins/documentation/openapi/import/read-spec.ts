@@ -15,7 +15,7 @@ const FETCH_MS = 30_000;
 /** Key under which a bundled document contains the documents that it references, by address. */
 const OTHERS = 'x-documents';
 
-/** A document, or one that it references, cannot be read. */
+/** Error for a document that cannot be read, or that references such a document. */
 export class SpecError extends Error {}
 
 /**
