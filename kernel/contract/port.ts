@@ -26,7 +26,7 @@ export interface Offer {
   readonly value: unknown;
 }
 
-/** Offers a value. An attachment lists its offers, and its plugin lists the port in `offers`. */
+/** Offers a value to other plugins. What a plugin attaches lists the result in `offers`, and the plugin itself lists the port in `offers`. */
 export function offer<T>(port: Port<T>, value: T): Offer {
   return { port, value };
 }

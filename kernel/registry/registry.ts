@@ -120,7 +120,7 @@ export class Registry implements KnownPlugins {
     return openScope(this.#container);
   }
 
-  /** Loads the plugins of these namespaces, the plugins whose offers they take, and the plugins that they are converted to; unknown namespaces are skipped. */
+  /** Loads the plugins of these namespaces, the plugins whose values they take, and the plugins that they are converted to; unknown namespaces are skipped. */
   async load(namespaces: Iterable<Namespace>): Promise<void> {
     const missing = [...new Set(namespaces)].filter(
       (name) => Object.hasOwn(this.catalogue.plugins, name) && !this.#loaded.has(name),

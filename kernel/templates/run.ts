@@ -14,7 +14,7 @@ export interface Mark {
   readonly isText: boolean;
   /** The template, or a text that a function inserted unchanged. */
   readonly source: Source;
-  /** The only field that was read to produce it; null if none or several were read. */
+  /** The only field that was read to produce the output; null if none or several were read. */
   readonly read: Read | null;
 }
 

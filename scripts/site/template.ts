@@ -2,7 +2,7 @@ import type { SiteDocument, SiteOptions } from './document.ts';
 import { relativeTo } from './links.ts';
 import type { Section } from './render.ts';
 
-/** A page and what surrounds it. */
+/** A page with the navigation around it. */
 export interface Page {
   readonly document: SiteDocument;
   readonly html: string;

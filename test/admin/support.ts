@@ -14,7 +14,7 @@ export const TOKEN = 'the-token-of-tests';
 export interface Ask {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as it is; an object as JSON. */
+  /** Body of the request; an object is sent as JSON. */
   readonly body?: string | Buffer | object;
   /** Default: the token of all tests; null for none. */
   readonly token?: string | null;

@@ -46,7 +46,7 @@ export interface EndpointContext {
   readonly build: Build;
   readonly registry: Registry;
   readonly service: readonly Attached<AtService>[];
-  /** Offers from outside the endpoint. */
+  /** Values that plugins outside the endpoint offer to the plugins of the endpoint. */
   readonly offers: Offers;
   /** The gateway's own `User-Agent`. */
   readonly agent: string;

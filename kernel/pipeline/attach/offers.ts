@@ -12,7 +12,7 @@ export class Offers {
   readonly #attachDefault: AttachDefault | undefined;
   /** Ports (exchange points between plugins) whose offers are not known, each with the reason. */
   readonly #unknown = new Map<string, Error>();
-  /** Offers at the root of the configuration, available to all plugins. */
+  /** Values that plugins at the root of the configuration offer to all plugins. */
   readonly root: Offers;
 
   private constructor(scope: PlaceScope, isOwn: boolean, attachDefault: AttachDefault | undefined, root?: Offers) {
@@ -22,12 +22,12 @@ export class Offers {
     this.root = root ?? this;
   }
 
-  /** Creates the offers at the root of a configuration. @param attachDefault called for ports without offers. */
+  /** Creates the list of values that plugins at the root offer, initially empty. @param attachDefault called for ports at which no plugin offers a value. */
   static atRoot(scope: PlaceScope, attachDefault?: AttachDefault): Offers {
     return new Offers(scope, true, attachDefault);
   }
 
-  /** Creates the offers at a place within this one. */
+  /** Creates the list for a place inside this one, such as a backend inside an endpoint. */
   within(): Offers {
     return new Offers(this.#scope, false, this.#attachDefault, this.root);
   }

@@ -23,9 +23,9 @@ export interface ThreadLoaded {
   readonly files: readonly string[];
 }
 
-/** Operation that reports unhandled failures; it has no place. */
+/** Operation that reports a failure which no call of the plugin has handled. */
 export const STRAY = 'stray';
-/** Operations that open and close a place. */
+/** Operations that open and close one use of the plugin in the configuration. */
 export const OPEN = 'open';
 export const LEAVE = 'leave';
 /** Operation that ends the thread. */

@@ -96,7 +96,7 @@ export class IsolatedThread implements IsolatedModule {
     try {
       await session.loaded;
     } catch (error) {
-      // A thread that ends this way is restarted by its end handler.
+      // The handler of this end restarts the thread.
       await session.end(error as Error);
       return;
     }

@@ -73,7 +73,7 @@ export class EndpointPrints {
     return this.#buckets[bucketOf(id)]!.prints.get(id);
   }
 
-  /** Derives a set without some endpoints and with others. Yields after each. */
+  /** Derives a set of fingerprints in which some endpoints are removed and others added. Yields after each endpoint. */
   *with(
     gone: Iterable<EndpointConfig>,
     come: Iterable<EndpointConfig>,

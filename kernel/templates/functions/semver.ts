@@ -124,7 +124,7 @@ function checkOf(text: string): Check {
   if (!match) throw new Failure(`not a version constraint: ${JSON.stringify(text)}`);
   const [, operator = '', ...written] = match;
   const digits = written.slice(0, 3);
-  // Number of parts that are written, up to the first wildcard.
+  // Number of parts of the version that the constraint specifies, up to the first wildcard.
   const given = digits.findIndex((number) => number === undefined || /[xX*]/.test(number));
   const count = given < 0 ? 3 : given;
   const numbers = digits.map((number, index) => (index < count ? BigInt(number!) : 0n)) as [bigint, bigint, bigint];

@@ -275,8 +275,8 @@ describe('the active and replaced configurations of a process', () => {
     });
   });
 
-  describe('at their port', () => {
-    it('return the new address', async () => {
+  describe('that listen for requests', () => {
+    it('have the address of the latest configuration', async () => {
       const asked = await freePort();
       await apply(config('two', { port: asked }));
       deepEqual(await generations.listen(), { host: '127.0.0.1', port: asked });

@@ -78,13 +78,13 @@ describe('the public port of a process', () => {
     equal(port.address, null);
   });
 
-  describe('of a worker', () => {
-    it('is the port of the other workers if any free port would do', async () => {
+  describe('in a worker process', () => {
+    it('is the port of the other workers if the configuration allows any free port', async () => {
       const known = await freePort();
       equal((await port.open(runtime(0), { known })).port, known);
     });
 
-    it('is the configured port if there is one', async () => {
+    it('is the configured port if the configuration names one', async () => {
       const asked = await freePort();
       equal((await port.open(runtime(asked), { known: await freePort() })).port, asked);
     });

@@ -99,7 +99,7 @@ describe('a class of the plugin contract', () => {
     ok(!(new other.CallError('X', 'x') instanceof BackendError));
   });
 
-  it('distinguishes subclasses defined by plugins', () => {
+  it('recognizes only instances of itself if a plugin defines it as a subclass of CallError', () => {
     class Mine extends CallError {}
     class Yours extends CallError {}
     ok(new Mine('X', 'x') instanceof Mine);

@@ -120,7 +120,7 @@ export class Secure {
   }
 }
 
-/** One request over a session. */
+/** Sends one request over an HTTP/2 session. */
 export function ask(
   session: ClientHttp2Session,
   headers: Record<string, string | string[]>,

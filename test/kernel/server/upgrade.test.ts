@@ -9,15 +9,21 @@ const message = (headers: object, more: object = {}): IncomingMessage =>
 describe('a request to switch to another protocol', () => {
   const asking = { connection: 'keep-alive , Upgrade', upgrade: 'h3 , Shout' };
   const cases: [name: string, request: IncomingMessage, isRecognized: boolean][] = [
-    ['lists Upgrade in its Connection header', message(asking), true],
-    ['lists only Upgrade in its Connection header', message({ ...asking, connection: 'keep-alive, upgraded' }), false],
-    ['lists other options in its Connection header, too', message({ upgrade: 'shout' }), false],
+    ['with Upgrade in its Connection header', message(asking), true],
+    [
+      'with "upgraded" instead of Upgrade in its Connection header',
+      message({ ...asking, connection: 'keep-alive, upgraded' }),
+      false,
+    ],
+    ['without a Connection header', message({ upgrade: 'shout' }), false],
     ['without a protocol', message({ connection: 'upgrade' }), false],
-    ['has no length', message({ ...asking, 'content-length': '0' }), false],
-    ['has no chunks', message({ ...asking, 'transfer-encoding': 'chunked' }), false],
-    ['uses HTTP/1.1', message(asking, { httpVersion: '1.0' }), false],
+    ['with a Content-Length', message({ ...asking, 'content-length': '0' }), false],
+    ['with a Transfer-Encoding', message({ ...asking, 'transfer-encoding': 'chunked' }), false],
+    ['over HTTP/1.0', message(asking, { httpVersion: '1.0' }), false],
   ];
-  for (const [name, request, isRecognized] of cases) it(name, () => equal(requestsSwitch(request), isRecognized));
+  for (const [name, request, isRecognized] of cases) {
+    it(`is ${isRecognized ? 'recognized' : 'ignored'} ${name}`, () => equal(requestsSwitch(request), isRecognized));
+  }
 
   it('receives the first of its protocols that is supported', () => {
     equal(protocolOf(message(asking), new Set(['shout'])), 'shout');

@@ -87,7 +87,7 @@ describe('plugins listed as in version 4 of the format', () => {
   });
 
   for (const [what, components, code, pointer] of [
-    ['next to names', { plugins: [{ name: 'a' }], name: ['b'] }, 'PLUGIN_FIELD', ''],
+    ['together with the field name of version 3', { plugins: [{ name: 'a' }], name: ['b'] }, 'PLUGIN_FIELD', ''],
     ['twice', { plugins: [{ name: 'a' }, { name: 'a' }] }, 'PLUGIN_DUPLICATE', '/1/name'],
     ['with the name of a field', { plugins: [{ name: 'name', config: ['a'] }] }, 'PLUGIN_FIELD', '/0/name'],
     ['with the name of the list', { plugins: [{ name: 'plugins', config: [] }] }, 'PLUGIN_FIELD', '/0/name'],

@@ -49,7 +49,7 @@ const withoutHandshake: ReadonlySet<number> = new Set([
   mcpErrors.unsupportedVersion,
 ]);
 
-/** Client of an upstream server: negotiates the protocol version, and begins a new session when the server ended it. */
+/** Client of an upstream server: negotiates the protocol version, and begins a new session when the server has ended the previous one. */
 export class Conversation {
   readonly #line: Line;
   #agreement: Agreement | null = null;

@@ -174,7 +174,7 @@ describe('the routes of ai/router', function () {
       ['with errors in nested routes', { routes: [{ routes: [{}] }] }, 'ROUTER_ROUTE /routes/0/routes/0/routes/0'],
       ['with unknown fields', { provider: 'a', model: 'x' }, 'SCHEMA_UNKNOWN_KEY /routes/0/model'],
     ] as const) {
-      it(what, async () => deepEqual(await issues({ routes: [route] }), [expected]));
+      it(`are rejected ${what}`, async () => deepEqual(await issues({ routes: [route] }), [expected]));
     }
 
     it('are rejected without ai/providers at the root', async () => {

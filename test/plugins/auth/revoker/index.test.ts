@@ -190,16 +190,16 @@ describe('auth/revoker:', () => {
 
   describe('the claims of a token', () => {
     for (const [what, claims, element] of [
-      ['text', { jti: 'abc' }, 'jti-abc'],
-      ['with a slash and a space', { sub: 'a/b c' }, 'sub-a/b c'],
-      ['number', { jti: 12 }, 'jti-12'],
-      ['large number', { jti: JSON.rawJSON('12345678901234567890') }, 'jti-12345678901234567890'],
-      ['number of 22 digits', { jti: 1e21 }, 'jti-1000000000000000000000'],
-      ['fraction', { jti: 1.5 }, 'jti-1.5'],
-      ['boolean', { jti: true }, 'jti-true'],
-      ['member of a list', { sub: ['a', 'b'] }, 'sub-b'],
+      ['the text "abc"', { jti: 'abc' }, 'jti-abc'],
+      ['a text with a slash and a space', { sub: 'a/b c' }, 'sub-a/b c'],
+      ['a number', { jti: 12 }, 'jti-12'],
+      ['a large number', { jti: JSON.rawJSON('12345678901234567890') }, 'jti-12345678901234567890'],
+      ['a number of 22 digits', { jti: 1e21 }, 'jti-1000000000000000000000'],
+      ['a fraction', { jti: 1.5 }, 'jti-1.5'],
+      ['a boolean', { jti: true }, 'jti-true'],
+      ['a member of a list', { sub: ['a', 'b'] }, 'sub-b'],
     ] as const) {
-      it(`are matched as ${what}`, async () => {
+      it(`match a revocation by ${what}`, async () => {
         const gate = await open();
         equal(passes(gate, { ...claims }), true);
         await add(gate, element);
@@ -215,7 +215,7 @@ describe('auth/revoker:', () => {
       { a: { jti: 'abc' } },
       { JTI: 'abc' },
     ]) {
-      it(`are not matched in ${JSON.stringify(claims)}`, async () => {
+      it(`match no revocation if they are ${JSON.stringify(claims)}`, async () => {
         const gate = await open();
         await add(gate, 'jti-abc', 'jti-null', 'jti-undefined', 'jti-[object Object]', 'jti-1');
         equal(passes(gate, claims), true);
@@ -235,7 +235,7 @@ describe('auth/revoker:', () => {
       equal(passes(gate, JSON.parse('{"__proto__":"x"}')), false);
     });
 
-    it('are matched for every request, even with a cached token', async () => {
+    it('are compared with the revocations for every request, even with a cached token', async () => {
       const gate = await open();
       const claims = Object.freeze({ jti: 'abc' });
       equal(passes(gate, claims), true);

@@ -132,7 +132,7 @@ describe('a misbehaving Kafka broker', () => {
       await until(() => sockets.size === 0);
     });
 
-    it(`closes only the connection of ${who} with random responses`, async () => {
+    it(`loses only its connection to the ${who} if its responses are random`, async () => {
       let seed = 1;
       const random = () => {
         seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fff_ffff;
