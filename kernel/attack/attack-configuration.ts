@@ -3,17 +3,19 @@ import {
   type Attack,
   type AttackCatalogue,
   type AttackedEndpoint,
+  type AttackRequest,
   type AttackStage,
   type AttackTarget,
   type Catalogue,
   copyData,
   type Data,
   type DataObject,
-  type ServiceConfig,
   type Weakness,
 } from '#contract';
+import { baselinesOf } from '../cases/index.ts';
 import type { IsSecret, KnownPlugins } from '../config/index.ts';
 import { severities } from '../contract/internal.ts';
+import type { Served } from '../inspect/index.ts';
 import type { SandboxOptions } from '../sandbox/open-sandbox.ts';
 import { Arena } from './arena.ts';
 import { attackedEndpoints, secretsOf } from './attacked-endpoints.ts';
@@ -25,7 +27,7 @@ export interface AttackOptions {
   readonly attacks: AttackCatalogue;
   /** Parsed document, and the valid configuration that it results in. */
   readonly document: DataObject;
-  readonly config: ServiceConfig;
+  readonly served: Pick<Served, 'config' | 'compiled'>;
   readonly known: KnownPlugins;
   readonly isSecret: IsSecret;
   readonly isWanted: (attack: Attack) => boolean;
@@ -87,21 +89,31 @@ class AttackRun {
 
   constructor(options: AttackOptions) {
     this.#options = options;
-    this.#endpoints = attackedEndpoints(options.config, options.known);
-    this.#secrets = secretsOf(options.config, options.isSecret);
+    const { config } = options.served;
+    this.#endpoints = attackedEndpoints(config, options.known);
+    this.#secrets = secretsOf(config, options.isSecret);
   }
 
   async run(): Promise<AttackResult> {
-    const { attacks: known, document, isWanted, isTarget } = this.#options;
-    const attacks = known.attacks.filter(isWanted);
-    const targets = this.#endpoints.filter(isTarget);
-    const stage = known.stage(document, this.#endpoints);
+    const { attacks: catalogue, document, served, known, seed, isWanted, isTarget } = this.#options;
+    const attacks = catalogue.attacks.filter(isWanted);
+    const stage = catalogue.stage(document, this.#endpoints);
+    const { requests, omitted } = await baselinesOf(served, known, seed);
+    const baselines = new Map(requests.map((baseline) => [baseline.endpoint, baseline]));
+    const targets = this.#endpoints.filter((endpoint) => isTarget(endpoint) && baselines.has(endpoint.config));
+    for (const { id, reason } of omitted) {
+      const endpoint = this.#endpoints.find((each) => each.id === id);
+      if (endpoint && isTarget(endpoint)) this.#unreached.push({ endpoint: id, pointer: endpoint.pointer, reason });
+    }
     const arena = await this.#open(stage);
     try {
       const ways = new Map<AttackedEndpoint, Ways>();
-      for (const endpoint of targets) ways.set(endpoint, await this.#approach(arena, stage, endpoint));
+      for (const endpoint of targets) {
+        const plain = baselineOf(baselines.get(endpoint.config)!);
+        ways.set(endpoint, await this.#approach(arena, stage, endpoint, plain));
+      }
       for (const attack of attacks) {
-        const applicable = targets.filter((endpoint) => attack.applies(endpoint, this.#options.config));
+        const applicable = targets.filter((endpoint) => attack.applies(endpoint, served.config));
         const chosen = attack.once ? applicable.slice(0, 1) : applicable;
         for (const endpoint of chosen) await this.#attack(attack, endpoint, ways.get(endpoint)!, arena, stage);
       }
@@ -128,8 +140,7 @@ class AttackRun {
     return Arena.open(catalogue, document, stage, sandbox);
   }
 
-  async #approach(arena: Arena, stage: AttackStage, endpoint: AttackedEndpoint): Promise<Ways> {
-    const plain = baselineOf(endpoint);
+  async #approach(arena: Arena, stage: AttackStage, endpoint: AttackedEndpoint, plain: AttackRequest): Promise<Ways> {
     const [baseline, other, without] = ([0, 1, null] as const).map((caller) =>
       stage.identify(endpoint, plain, caller),
     ) as [Ways['baseline'], Ways['baseline'], Ways['baseline']];
@@ -173,12 +184,12 @@ class AttackRun {
   }
 
   #target(attack: Attack, endpoint: AttackedEndpoint, ways: Ways, arena: Arena): AttackTarget {
-    const { config: service, seed } = this.#options;
+    const { served, seed } = this.#options;
     const origin = createHash('sha256').update(`${seed} ${attack.name} ${endpoint.id}`).digest('hex');
     return {
       ...endpoint,
       ...ways,
-      service,
+      service: served.config,
       endpoints: this.#endpoints,
       secrets: this.#secrets,
       marker: `attack${origin.slice(0, 8)}`,

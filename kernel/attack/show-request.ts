@@ -10,17 +10,21 @@ const MAX_TEXT = 400;
  */
 export function showRequest(request: AttackRequest | string, address: URL, shown: ReadonlyMap<string, string>): string {
   if (typeof request === 'string') return `printf ${bytes(request)} | nc ${address.hostname} ${address.port}`;
-  const { method, target, headers, body } = request;
+  const { method, target, headers, body, bodyCommand } = request;
   // curl sends a user agent of its own.
   const options = headers
     .filter(([, value]) => value !== agent[1])
     .map(([name, value]) => `-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`, shown)}`);
-  const data = body === undefined ? [] : [`--data-binary ${quoted(shortened(textOf(body)), shown)}`];
+  const data = bodyCommand ? [`--data-binary @<(${bodyCommand})`] : dataOf(body, shown);
   const isPath = target.startsWith('/');
   const path = isPath ? [] : [`--request-target ${quoted(target, shown)}`];
   const url = quoted(`${address.origin}${isPath ? target : '/'}`, shown);
   const verb = method === 'HEAD' ? ['--head'] : method === 'GET' ? [] : [`-X ${method}`];
   return ['curl', '-i', '--path-as-is', ...verb, ...options, ...data, ...path, url].join(' ');
+}
+
+function dataOf(body: AttackRequest['body'], shown: ReadonlyMap<string, string>): string[] {
+  return body === undefined ? [] : [`--data-binary ${quoted(shortened(textOf(body)), shown)}`];
 }
 
 function textOf(body: string | Uint8Array): string {
@@ -31,7 +35,7 @@ function shortened(text: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}… (${text.length} bytes)`;
 }
 
-/** Quotes an argument; credentials become variables of the shell. */
+/** Quotes an argument. Credentials become variables of the shell, and a long run of a character a command. */
 function quoted(text: string, shown: ReadonlyMap<string, string>): string {
   for (const [value, name] of shown) {
     if (!text.includes(value)) continue;
@@ -40,6 +44,16 @@ function quoted(text: string, shown: ReadonlyMap<string, string>): string {
       .map((part) => part.replaceAll(/["\\$`]/g, '\\$&'))
       .join(name)}"`;
   }
+  const [long] = /(.)\1{2000,}/.exec(text) ?? [];
+  if (long === undefined) return plain(text);
+  const written = `"$(head -c ${long.length} /dev/zero | tr '\\0' ${long[0]})"`;
+  return text
+    .split(long)
+    .map((part) => (part === '' ? '' : plain(part)))
+    .join(written);
+}
+
+function plain(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 

@@ -37,6 +37,7 @@ export class Wire {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const received = new Received(socket);
     const timer = setTimeout(() => resolve(false), holdMs || RESPONSE_MS);
+    socket.once('end', () => resolve(true));
     socket.once('close', () => resolve(true));
     socket.on('error', () => {});
     if (holdMs > 0) socket.write(bytes, 'latin1');
@@ -73,7 +74,7 @@ export class Wire {
       socket.removeAllListeners();
       // A destroyed socket can still report an error.
       socket.on('error', () => {});
-      if (isKept) this.#kept = socket;
+      if (isKept && this.#kept === null) this.#kept = socket;
       else socket.destroy();
       resolve(response);
     };

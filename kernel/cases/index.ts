@@ -14,7 +14,7 @@ export { type Contracts, collect, type Observation } from './contracts/observati
 export { recordedResponses } from './contracts/recorded.ts';
 export { staticDifferences } from './contracts/static-differences.ts';
 export type { Coverage } from './coverage.ts';
-export { type Baseline, type Baselines, baselinesOf } from './generate/baseline.ts';
+export { type Baseline, type Baselines, baselinesOf, writeRequest } from './generate/baseline.ts';
 export { documentMocks, sandboxData } from './generate/sandbox-data.ts';
 export { testsSchema } from './published-schema.ts';
 export { findFiles, type RejectedFile, readTests, type TestFile } from './read-tests.ts';

@@ -14,6 +14,8 @@ export interface AttackRequest {
   /** `Host` and `Content-Length` are added unless they are listed. */
   readonly headers: AttackHeaders;
   readonly body?: string | Uint8Array | undefined;
+  /** Shell command that writes the body, for a body that is not printable. */
+  readonly bodyCommand?: string;
 }
 
 /** Everything that a request caused. */

@@ -1,14 +1,22 @@
 import type { AttackCatalogue } from '#contract';
 import { cacheConfusion } from './catalogue/cache-confusion.ts';
+import { compressionBomb } from './catalogue/compression-bomb.ts';
 import { corsReflection } from './catalogue/cors-reflection.ts';
+import { graphqlDepth } from './catalogue/graphql-depth.ts';
 import { headerSpoofing } from './catalogue/header-spoofing.ts';
 import { hopByHopAbuse } from './catalogue/hop-by-hop-abuse.ts';
 import { methodConfusion } from './catalogue/method-confusion.ts';
 import { missingCredentials } from './catalogue/missing-credentials.ts';
 import { openRedirect } from './catalogue/open-redirect.ts';
+import { oversizedBody } from './catalogue/oversized-body.ts';
+import { oversizedHeaders } from './catalogue/oversized-headers.ts';
 import { parameterInjection } from './catalogue/parameter-injection.ts';
 import { pathConfusion } from './catalogue/path-confusion.ts';
+import { quotaRace } from './catalogue/quota-race.ts';
+import { rateLimitEvasion } from './catalogue/rate-limit-evasion.ts';
 import { requestSmuggling } from './catalogue/request-smuggling.ts';
+import { secretDisclosure } from './catalogue/secret-disclosure.ts';
+import { slowRequest } from './catalogue/slow-request.ts';
 import { tokenAlgorithm } from './catalogue/token-algorithm.ts';
 import { tokenAudience } from './catalogue/token-audience.ts';
 import { tokenClaims } from './catalogue/token-claims.ts';
@@ -30,7 +38,15 @@ export const catalogue: AttackCatalogue = {
     parameterInjection,
     cacheConfusion,
     corsReflection,
+    secretDisclosure,
+    quotaRace,
+    rateLimitEvasion,
     openRedirect,
+    graphqlDepth,
+    compressionBomb,
+    oversizedBody,
+    oversizedHeaders,
+    slowRequest,
     tokenAudience,
   ],
   stage,

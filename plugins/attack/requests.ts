@@ -1,4 +1,4 @@
-import type { AttackRequest, AttackResponse, SandboxRequest } from '#contract';
+import type { AttackRequest, AttackResponse, EndpointConfig, SandboxRequest } from '#contract';
 
 /** Sets a header; other headers of the same name are removed. */
 export function withHeader(request: AttackRequest, name: string, value: string): AttackRequest {
@@ -46,4 +46,9 @@ export function headerOf({ headers }: Pick<AttackResponse, 'headers'>, name: str
 /** True if the endpoint served the request: a backend received it, or a component responded to it. */
 export function isServed({ status }: Pick<AttackResponse, 'status'>): boolean {
   return status >= 200 && status < 300;
+}
+
+/** True for an endpoint whose requests have a body. */
+export function takesBody({ method }: EndpointConfig): boolean {
+  return method === 'POST' || method === 'PUT' || method === 'PATCH';
 }

@@ -5,6 +5,7 @@ import { isLong } from '../support/budget.ts';
 import { setEnvironment } from '../support/environment.ts';
 import { openGateway, rememberingSinks } from '../support/gateway.ts';
 import { bundledProgram } from '../support/programs.ts';
+import { variables } from './variables.ts';
 
 /** Samples that need another system at startup, or use a replaced component, and say so in the log. */
 const others: Readonly<Record<string, string>> = {
@@ -22,21 +23,6 @@ const others: Readonly<Record<string, string>> = {
   'samples/telemetry/influx.json': 'InfluxDB',
   'samples/telemetry/opencensus.json': 'a protocol that is replaced',
   'samples/tokens/revocation.json': 'a revoke server',
-};
-
-/** Variables that the guides set. */
-const variables = {
-  GATEWAY_ENV_INTERPOLATION: '1',
-  ACME_MOBILE_KEY: 'open-sesame',
-  ACME_SIGNING_KEY: 'key-of-signatures',
-  ANTHROPIC_KEY: 'key-of-anthropic',
-  BEDROCK_KEY: 'key-of-bedrock',
-  CLIENT_SECRET: 'secret-of-the-client',
-  GEMINI_KEY: 'key-of-gemini',
-  NEW_RELIC_LICENSE: 'license-of-new-relic',
-  NTLM_PASSWORD: 'password-of-ntlm',
-  OPENAI_KEY: 'key-of-openai',
-  SESSION_SECRET: 'secret-of-the-sessions-of-a-sample',
 };
 
 const home = process.cwd();

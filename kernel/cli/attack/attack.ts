@@ -165,7 +165,7 @@ function listing({ attacks }: AttackCatalogue): string {
 
 /** Attacks; errors that only the sandbox finds are printed. @returns null for an invalid configuration. */
 async function run(
-  { document, config, registry }: Accepted,
+  { document, config, compiled, registry }: Accepted,
   file: string,
   attacks: AttackCatalogue,
   { isWanted, endpoint: part, seed, limitMs, pluginFolder }: Options,
@@ -176,7 +176,7 @@ async function run(
       catalogue: context.catalogue,
       attacks,
       document: document.data as DataObject,
-      config,
+      served: { config, compiled },
       known: registry,
       isSecret: secretsKnownTo(registry),
       isWanted,

@@ -1,5 +1,5 @@
 import type { Attack, AttackRequest, AttackTarget, SandboxRequest, Weakness } from '#contract';
-import { addHeader, isServed } from '../requests.ts';
+import { isServed, withHeader } from '../requests.ts';
 
 /** Headers that do not identify a caller, and that caches handle themselves. */
 const neutral = /^(?:if-.*|range|accept.*|cache-control|pragma|content-.*|user-agent)$/i;
@@ -19,7 +19,7 @@ export const cacheConfusion: Attack = {
   async run(target) {
     target.respond(echo);
     const names = forwarded(target);
-    const first = names.reduce((made, name) => addHeader(made, name, `${target.marker}-${name}`), target.baseline);
+    const first = names.reduce((made, name) => withHeader(made, name, `${target.marker}-${name}`), target.baseline);
     const before = await target.send(first);
     const after = await target.send(target.other);
     const leaked = (text: string) => isServed(before) && before.body.includes(text) && after.body.includes(text);

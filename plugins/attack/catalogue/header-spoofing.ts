@@ -1,6 +1,6 @@
 import type { Attack, AttackedEndpoint, AttackTarget, Weakness } from '#contract';
 import { type IdentityHeader, identityHeaders, ownHeaders } from '../identity-headers.ts';
-import { addHeader, received } from '../requests.ts';
+import { received, withHeader } from '../requests.ts';
 
 export const headerSpoofing: Attack = {
   name: 'header-spoofing',
@@ -21,7 +21,7 @@ export const headerSpoofing: Attack = {
 
 async function spoof(target: AttackTarget, { name, component }: IdentityHeader): Promise<Weakness | null> {
   for (const written of new Set([name, name.replaceAll('-', '_')])) {
-    const request = addHeader(target.baseline, written, target.marker);
+    const request = withHeader(target.baseline, written, target.marker);
     const { calls } = await target.send(request);
     const reached = calls.find((call) => received(call, written).some((value) => value.includes(target.marker)));
     if (!reached) continue;

@@ -6,6 +6,7 @@ import {
   type DataObject,
   isObject,
 } from '#contract';
+import { eachComponent } from '../each-component.ts';
 import { withHeader, withQuery } from '../requests.ts';
 import { tokenOf } from './tokens.ts';
 
@@ -102,17 +103,10 @@ export function admit(document: DataObject, endpoints: readonly AttackedEndpoint
       if (namespace === 'auth/api-keys') for (const role of [settings['roles'] ?? []].flat()) roles.add(String(role));
     }
   }
-  visit(copy, [...roles]);
+  eachComponent(copy, new Set(Object.keys(admissions)), (settings, namespace) => {
+    admissions[namespace]!(settings, [...roles]);
+  });
   return copy;
-}
-
-function visit(value: unknown, roles: readonly string[]): void {
-  if (Array.isArray(value)) for (const item of value) visit(item, roles);
-  if (!isObject(value)) return;
-  for (const [key, member] of Object.entries(value)) {
-    if (isObject(member) && Object.hasOwn(admissions, key)) admissions[key]!(member, roles);
-    else visit(member, roles);
-  }
 }
 
 /** Placeholders of the credentials in printed requests. */

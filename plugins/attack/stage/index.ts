@@ -20,13 +20,21 @@ export function stage(document: DataObject, endpoints: readonly AttackedEndpoint
   };
 }
 
-/** Adds what a component of the service requires of every request: a host name, and the mark of HTTPS. */
+/** Adds what components require of every request: a host name, the mark of HTTPS, and headers that identify clients. */
 function addressedTo({ components }: AttackedEndpoint, request: AttackRequest): AttackRequest {
-  const security = components.find(({ namespace, level }) => namespace === 'security/http' && level === 'service');
-  const { allowed_hosts: hosts, allowed_hosts_are_regex: isRegex, ssl_proxy_headers: marks } = security?.settings ?? {};
-  const marked = Object.entries((marks ?? {}) as DataObject).slice(0, 1);
-  const withMark = marked.reduce((made, [name, value]) => withHeader(made, name, String(value)), request);
-  return Array.isArray(hosts) && hosts.length > 0 && !isRegex
-    ? withHeader(withMark, 'Host', String(hosts[0]))
-    : withMark;
+  return components.reduce((made, { namespace, settings }) => {
+    if (namespace === 'security/http') return secured(made, settings);
+    if (namespace.startsWith('qos/ratelimit/') && settings['strategy'] === 'header') {
+      return withHeader(made, String(settings['key']), 'attack-client');
+    }
+    return made;
+  }, request);
+}
+
+function secured(request: AttackRequest, settings: Readonly<DataObject>): AttackRequest {
+  const { allowed_hosts: hosts, allowed_hosts_are_regex: isRegex, ssl_proxy_headers: marks } = settings;
+  const marked = Object.entries((marks ?? {}) as DataObject)
+    .slice(0, 1)
+    .reduce((made, [name, value]) => withHeader(made, name, String(value)), request);
+  return Array.isArray(hosts) && hosts.length > 0 && !isRegex ? withHeader(marked, 'Host', String(hosts[0])) : marked;
 }

@@ -1,4 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import type { PlacedFinding } from '../../../kernel/cli/attack/report.ts';
 import { catalogue } from '../../../plugins/attack/index.ts';
 import { createFolder, sluice } from '../cli/command.ts';
@@ -32,6 +33,18 @@ const weaknesses: readonly (readonly [attack: string, endpoint: string, line: st
     '"security/http": { "ssl_redirect": true, "ssl_proxy_headers": { "X-Forwarded-Proto": "https" } },',
   ],
   ['token-audience', 'GET /accounts/private', '"auth/validator": {'],
+  ['secret-disclosure', 'GET /invoices', '{'],
+  ['quota-race', 'GET /exports', '"governance/quota": {'],
+  [
+    'rate-limit-evasion',
+    'GET /searches',
+    '"qos/ratelimit/router": { "client_max_rate": 5, "strategy": "header", "key": "X-Client" }',
+  ],
+  ['graphql-depth', 'POST /graphql', '"backend": [{ "url_pattern": "/graphql", "encoding": "no-op" }]'],
+  ['compression-bomb', 'POST /graphql', '"router": { "max_payload": 0, "decompress_gzip": true },'],
+  ['oversized-body', 'POST /graphql', '"router": { "max_payload": 0, "decompress_gzip": true },'],
+  ['oversized-headers', 'GET /accounts/private', '"max_header_bytes": 4000000,'],
+  ['slow-request', 'GET /accounts/private', '"read_header_timeout": "0s",'],
 ];
 
 /** Attacks on the bytes of a connection, which no configuration makes possible; they have tests of their own. */
@@ -52,7 +65,6 @@ describe('sluice attack on a weak configuration', () => {
     const { code, out, err } = await sluice('attack', FILE, '--seed', '1', '--format', 'json');
     equal(code, 1, err);
     report = JSON.parse(out) as Report;
-    const { readFileSync } = await import('node:fs');
     lines = readFileSync(FILE, 'utf8').split('\n');
   });
 
@@ -113,7 +125,7 @@ describe('sluice attack', () => {
   });
 
   it('prints annotations for GitHub and JUnit', async () => {
-    match((await run('--format', 'github')).out, /^::error file=test\/kernel\/attack\/weak\/gateway\.json,line=24,/m);
+    match((await run('--format', 'github')).out, /^::error file=test\/kernel\/attack\/weak\/gateway\.json,line=31,/m);
     match((await run('--format', 'junit')).out, /<testcase name="header-spoofing GET \/accounts\/\{name\}"/);
   });
 

@@ -1,0 +1,19 @@
+import { atBackend, definePlugin } from '#contract';
+
+/** Calls the backend twice. */
+export const plugin = definePlugin({
+  name: 'careless/repeat',
+  contract: 1,
+  description: 'Calls the backend twice.',
+  places: [
+    atBackend({ type: 'object', properties: {}, examples: [{}] }, () => ({
+      backend: (next) => async (request, call) => {
+        // The first call of an endpoint is single, so that more calls are not the usual number.
+        if (calls++ > 0) await next(request.copy(), call);
+        return next(request, call);
+      },
+    })),
+  ],
+});
+
+let calls = 0;
