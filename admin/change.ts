@@ -2,6 +2,7 @@ import type Koa from 'koa';
 import { type Change, defaultThresholds, type GuardWish } from '#kernel';
 import { appliedBody, appliedSchema } from './applied-body.ts';
 import { callerOf } from './caller.ts';
+import { contractsOf, contractsParameter } from './contracts.ts';
 import { currentEtag, demandMatch, etagOf } from './etag.ts';
 import type { Admin, Operation, Parameter } from './operation.ts';
 import { inQuery, queryDuration, queryFlag, queryNumber, queryText } from './parameters.ts';
@@ -50,6 +51,7 @@ export const changeParameters: readonly Parameter[] = [
     default: defaultThresholds.minimumCalls,
   }),
   ...replayParameters,
+  contractsParameter,
   {
     name: 'Prefer',
     in: 'header',
@@ -88,9 +90,10 @@ export const changeProblems: readonly ProblemSlug[] = [
  */
 export async function applyChange(
   ctx: Koa.Context,
-  { gateway }: Admin,
+  admin: Admin,
   wish: Pick<Change, 'trigger' | 'source' | 'participant' | 'recorded' | 'message'>,
 ): Promise<void> {
+  const { gateway } = admin;
   const begun = Promise.withResolvers<number>();
   const applied = gateway.apply({
     ...wish,
@@ -100,7 +103,7 @@ export async function applyChange(
     dryRun: queryFlag(ctx, 'dry_run'),
     waitMs: (queryNumber(ctx, 'wait', { most: MAX_WAIT }) ?? DEFAULT_WAIT) * 1000,
     guard: guardOf(ctx),
-    rehearse: replayOf(ctx, gateway),
+    rehearse: inOrder(replayOf(ctx, gateway), contractsOf(ctx, admin)),
     provided: ({ id, hash }) => demandMatch(ctx, { revision: id, hash }),
     begun: begun.resolve,
   });
@@ -115,6 +118,15 @@ export async function applyChange(
   if (gateway.attempts.get(outcome.attempt)?.guard) ctx.set('Location', attemptAt(outcome.attempt));
   ctx.set('ETag', outcome.result === 'dry_run' ? currentEtag(gateway) : etagOf(outcome));
   ctx.body = appliedBody(outcome, gateway);
+}
+
+/** Combines two examinations of a new configuration; either can be undefined for none. */
+function inOrder(first: Change['rehearse'], second: Change['rehearse']): Change['rehearse'] {
+  if (!first || !second) return first ?? second;
+  return async (next, attempt) => {
+    await first(next, attempt);
+    await second(next, attempt);
+  };
 }
 
 function respondBegun(ctx: Koa.Context, attempt: number): void {

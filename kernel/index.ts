@@ -1,3 +1,4 @@
+export { rehearseContracts } from './cases/contracts/rehearse.ts';
 export { rehearseReplay } from './cases/replay/rehearse.ts';
 export {
   type ConfigDiff,

@@ -1,4 +1,4 @@
-export { type BreakKind, breaks, type Difference, isBreaking } from './contracts/breaks.ts';
+export { type BreakKind, breaks, type Difference, describeDifference, isBreaking } from './contracts/breaks.ts';
 export { type CheckResult, checkContracts } from './contracts/check-contracts.ts';
 export type { Compared } from './contracts/compare-contracts.ts';
 export { compareTraffic, observationsOfTests } from './contracts/compare-traffic.ts';
@@ -12,7 +12,7 @@ export {
 } from './contracts/contract-files.ts';
 export { type Contracts, collect, type Observation } from './contracts/observation.ts';
 export { recordedResponses } from './contracts/recorded.ts';
-export { staticDifferences } from './contracts/static-differences.ts';
+export { changedEncodings, removedEndpoints } from './contracts/static-differences.ts';
 export type { Coverage } from './coverage.ts';
 export { type Baseline, type Baselines, baselinesOf, writeRequest } from './generate/baseline.ts';
 export { documentMocks, sandboxData } from './generate/sandbox-data.ts';

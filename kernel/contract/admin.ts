@@ -113,6 +113,13 @@ export const adminSchema = {
         'Rejects every configuration change except a reload of the file. For deployments that replace the file themselves.',
       default: false,
     },
+    contracts: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'Folder of contracts that `sluice contracts infer` has written. Changes with `contracts=strict` are rejected if they break one of them. Default: none.',
+      examples: ['/etc/sluice/contracts'],
+    },
     require_if_match: {
       type: 'boolean',
       description: 'Rejects changes without an If-Match header that names the revision they are based on.',

@@ -36,3 +36,9 @@ export interface Difference {
 export function isBreaking({ kind }: Pick<Difference, 'kind'>): boolean {
   return kind !== 'added';
 }
+
+/** Text of a difference without its endpoint, for example `200 type changed: id (integer → string)`. */
+export function describeDifference({ kind, status, at, shown }: Difference): string {
+  const name = kind === 'added' ? 'field added' : breaks[kind];
+  return `${status === null ? '' : `${status} `}${name}${at === '' ? '' : `: ${at}`}${shown === '' ? '' : ` (${shown})`}`;
+}

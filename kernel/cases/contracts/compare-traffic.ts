@@ -1,23 +1,13 @@
-import type { Catalogue } from '#contract';
-import type { Source } from '../../control/snapshot.ts';
 import type { Served } from '../../inspect/index.ts';
 import { pointerOnly } from '../../inspect/index.ts';
 import { findMatch } from '../../inspect/match.ts';
-import type { SandboxOptions } from '../../sandbox/open-sandbox.ts';
+import type { Observed } from '../replay/compare.ts';
+import { type ReplayOptions, replay } from '../replay/replay.ts';
 import type { RecordedRequest, Traffic } from '../replay/traffic.ts';
 import type { TestResult } from '../run-tests.ts';
 import type { Compared } from './compare-contracts.ts';
 import type { Observation } from './observation.ts';
-import { type Answered, runTraffic } from './run-traffic.ts';
 import { MASKED } from './shape.ts';
-
-/** The configurations that recorded requests are sent to. */
-export interface TrafficOptions extends SandboxOptions {
-  readonly catalogue: Catalogue;
-  readonly source: Source;
-  /** Configuration before the change; null compares with the recorded responses. */
-  readonly baseline: Source | null;
-}
 
 /** Responses to recorded requests before and after a change. */
 export interface TrafficCompared extends Compared {
@@ -28,48 +18,43 @@ export interface TrafficCompared extends Compared {
 /** Sends the requests of a recording to a configuration. @throws ConfigErrors if a configuration is not valid. */
 export async function compareTraffic(
   traffic: Traffic,
-  { catalogue, source, baseline, ...options }: TrafficOptions,
+  options: Omit<ReplayOptions, 'observe'>,
 ): Promise<TrafficCompared> {
-  const old: Answered[] = [];
-  if (baseline !== null) {
-    for await (const [, answered] of runTraffic(traffic, catalogue, baseline, options)) old.push(answered);
-  }
   const [before, after]: [Observation[], Observation[]] = [[], []];
   let masked = 0;
-  for await (const [recorded, answered] of runTraffic(traffic, catalogue, source, options)) {
-    const earlier = old.shift() ?? asRecorded(recorded);
-    if (isMasked(recorded, earlier, answered)) {
-      masked++;
-      continue;
-    }
-    before.push(observation(recorded, earlier));
-    after.push(observation(recorded, answered));
-  }
+  await replay(traffic, {
+    ...options,
+    observe(recorded, old, next) {
+      if (isMasked(recorded, old, next)) {
+        masked++;
+        return;
+      }
+      before.push(observation(recorded, old));
+      after.push(observation(recorded, next));
+    },
+  });
   return { before, after, masked };
 }
 
 const none = new Uint8Array();
 
-function asRecorded({ response }: RecordedRequest): Answered {
-  return { response: { ...response, body: response.body ?? none }, unanswered: new Map() };
-}
-
 const rejections = new Set([401, 403]);
 
 /** Whether a request is rejected because the recording contains its credentials only masked. */
-function isMasked({ request, response }: RecordedRequest, before: Answered, after: Answered): boolean {
+function isMasked({ request, response }: RecordedRequest, before: Observed, after: Observed): boolean {
   const hasMasks = [request.path, ...Object.values(request.headers)].some((text) => text.includes(MASKED));
-  const isRejected = [before, after].some((answered) => rejections.has(answered.response?.status ?? 0));
+  const isRejected = [before, after].some(({ response: { status } }) => rejections.has(status));
   return hasMasks && isRejected && !rejections.has(response.status);
 }
 
-function observation({ endpoint, request }: RecordedRequest, { response, unanswered: calls }: Answered): Observation {
+function observation({ endpoint, request, calls: known }: RecordedRequest, { response, calls }: Observed): Observation {
+  const unknown = [...calls.keys()].filter((call) => !known.has(call));
   return {
     endpoint,
     method: request.method,
     example: `${request.method} ${request.path}`,
-    response: response ?? { status: 0, headers: new Map(), body: none },
-    notes: [...calls.keys()].map((call) => `the recording does not contain the call ${call}`),
+    response: { ...response, body: response.body ?? none },
+    notes: unknown.map((call) => `the recording does not contain the call ${call}`),
   };
 }
 

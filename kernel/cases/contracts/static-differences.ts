@@ -6,12 +6,21 @@ import { type Contracts, mediaType } from './observation.ts';
 
 type Route = Served['compiled']['routes'][number];
 
+type Named = Pick<Contract, 'method' | 'endpoint'>;
+
+/** Contracts whose endpoints a configuration does not have. */
+export function removedEndpoints(contracts: readonly Named[], endpoints: readonly Named[]): Difference[] {
+  const keys = new Set(endpoints.map(({ method, endpoint }) => contractKey(method, endpoint)));
+  return contracts
+    .filter(({ method, endpoint }) => ![method, ANY].some((each) => keys.has(contractKey(each, endpoint))))
+    .map((contract) => difference(contract, { kind: 'endpoint', status: null, shown: '' }));
+}
+
 /**
- * Differences that a configuration shows without a request: removed endpoints, and for contracts that no request has
- * reached another content type of the output encoding.
+ * Differences in the content type of the output encoding, for contracts that no request has reached.
  * @param isTested whether requests have reached the contract with a key.
  */
-export function staticDifferences(
+export function changedEncodings(
   contracts: Contracts,
   { compiled }: Pick<Served, 'compiled'>,
   isTested: (key: string) => boolean,
@@ -21,14 +30,13 @@ export function staticDifferences(
   );
   return [...contracts].flatMap(([key, contract]): Difference[] => {
     const route = routes.get(key) ?? routes.get(contractKey(ANY, contract.endpoint));
-    if (!route) return [difference(contract, { kind: 'endpoint', status: null, shown: '' })];
-    const shown = isTested(key) ? null : changedType(contract, route);
+    const shown = isTested(key) || !route ? null : changedType(contract, route);
     return shown === null ? [] : [difference(contract, { kind: 'content-type', status: 200, shown })];
   });
 }
 
 function difference(
-  { method, endpoint }: Contract,
+  { method, endpoint }: Named,
   { kind, status, shown }: Pick<Difference, 'kind' | 'status' | 'shown'>,
 ): Difference {
   return { kind, endpoint: `${method} ${endpoint}`, status, at: '', shown, isKnown: false, example: null };

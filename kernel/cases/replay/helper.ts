@@ -3,8 +3,9 @@ import { constants, setPriority } from 'node:os';
 import type { Catalogue } from '#contract';
 import { ConfigText, type Format } from '../../control/snapshot.ts';
 import { Channel } from '../../workers/channel.ts';
+import { type ContractsOutcome, checkTraffic } from '../contracts/check-traffic.ts';
 import { parseHar } from '../har.ts';
-import { type ReplayResult, replay } from './replay.ts';
+import { type ReplayOptions, type ReplayResult, replay } from './replay.ts';
 import { trafficOf } from './traffic.ts';
 
 /** A configuration as sent to another process. */
@@ -22,6 +23,26 @@ export interface ReplayOrder {
   readonly pluginFolder: string | null;
 }
 
+/** A check of contracts in another process. */
+interface ContractsOrder extends ReplayOrder {
+  /** Folder of the contracts. */
+  readonly folder: string;
+}
+
+/** Tasks of a helper process, by name. */
+export interface HelperTasks {
+  replay(order: ReplayOrder): Promise<ReplayResult>;
+  contracts(order: ContractsOrder): Promise<ContractsOutcome>;
+}
+
+function tasksOf(catalogue: Catalogue): HelperTasks {
+  return {
+    replay: (order) => replay(trafficOf(parseHar(order.har)), optionsOf(catalogue, order)),
+    contracts: ({ folder, ...order }) =>
+      checkTraffic(folder, trafficOf(parseHar(order.har)), optionsOf(catalogue, order)),
+  };
+}
+
 /**
  * Examines configurations for a gateway that serves in another process, until that process closes the channel.
  * @returns the exit code.
@@ -32,17 +53,16 @@ export async function runHelper(catalogue: Catalogue): Promise<number> {
   // Processes that serve requests take precedence.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const ended = once(process, 'disconnect');
-  new Channel(process, { replay: (order: ReplayOrder) => replayOrder(catalogue, order) });
+  new Channel(process, { ...tasksOf(catalogue) });
   await ended;
   return 0;
 }
 
-function replayOrder(catalogue: Catalogue, order: ReplayOrder): Promise<ReplayResult> {
-  const { har, next, baseline, pluginFolder } = order;
-  return replay(trafficOf(parseHar(har)), {
+function optionsOf(catalogue: Catalogue, { next, baseline, pluginFolder }: ReplayOrder): ReplayOptions {
+  return {
     catalogue,
     source: new ConfigText(next.text, next.format),
     baseline: new ConfigText(baseline.text, baseline.format),
     ...(pluginFolder !== null && { pluginFolder }),
-  });
+  };
 }

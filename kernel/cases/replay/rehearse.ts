@@ -63,7 +63,7 @@ async function reportOf(
     const har = gateway.recordings(count);
     if (har === null) throw new Error('the active configuration does not record requests');
     const order = { har, next: sent(snapshot), baseline: sent(gateway.serving.snapshot), pluginFolder };
-    return report(await replayAside(order, { program, timeoutMs: TIMEOUT_MS, signal }));
+    return report(await replayAside('replay', order, { program, timeoutMs: TIMEOUT_MS, signal }));
   } catch (error) {
     signal.throwIfAborted();
     return report(nothing, (error as Error).message);

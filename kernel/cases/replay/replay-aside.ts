@@ -1,8 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { connectionOwner, GatewayError, runOwned } from '../../contract/internal.ts';
 import { Channel } from '../../workers/channel.ts';
-import type { ReplayOrder } from './helper.ts';
-import type { ReplayResult } from './replay.ts';
+import type { HelperTasks } from './helper.ts';
 
 /** Maximum size of the JavaScript objects in the process of a replay, in MiB. */
 const MAX_HEAP_MIB = 512;
@@ -18,10 +17,15 @@ export interface AsideOptions {
 
 /**
  * Replays recorded requests in a process of its own, so that they take no time of the code that serves requests.
+ * @param task of that process.
  * @throws ConfigErrors if a configuration cannot be opened; GatewayError CHANNEL_CLOSED if the process ends, for example
  * because it needs too much memory; Error if it is late; the reason of the signal.
  */
-export async function replayAside(order: ReplayOrder, options: AsideOptions): Promise<ReplayResult> {
+export async function replayAside<Task extends keyof HelperTasks>(
+  task: Task,
+  order: Parameters<HelperTasks[Task]>[0],
+  options: AsideOptions,
+): Promise<Awaited<ReturnType<HelperTasks[Task]>>> {
   const { program, timeoutMs, signal } = options;
   signal.throwIfAborted();
   let child: ChildProcess | null = null;
@@ -33,7 +37,7 @@ export async function replayAside(order: ReplayOrder, options: AsideOptions): Pr
         serialization: 'advanced',
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       });
-      return ask(child, order, timeoutMs, signal, kill);
+      return ask(child, { task, order }, timeoutMs, signal, kill);
     });
   } finally {
     kill();
@@ -43,11 +47,11 @@ export async function replayAside(order: ReplayOrder, options: AsideOptions): Pr
 
 async function ask(
   child: ChildProcess,
-  order: ReplayOrder,
+  { task, order }: { readonly task: string; readonly order: object },
   timeoutMs: number,
   signal: AbortSignal,
   kill: () => void,
-): Promise<ReplayResult> {
+): Promise<never> {
   const channel = new Channel(child, {});
   const end = () => channel.close();
   child.once('exit', end);
@@ -55,7 +59,7 @@ async function ask(
   child.once('error', end);
   signal.addEventListener('abort', kill);
   try {
-    return (await channel.ask('replay', order, timeoutMs)) as ReplayResult;
+    return (await channel.ask(task, order, timeoutMs)) as never;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof GatewayError && error.code === 'CHANNEL_TIMEOUT') {

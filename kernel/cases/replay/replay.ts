@@ -40,6 +40,8 @@ export interface ReplayOptions extends SandboxOptions {
   readonly source: Source;
   /** The configuration to compare with; null compares with the recorded responses. */
   readonly baseline: Source | null;
+  /** Receives both responses to each request. */
+  readonly observe?: (recorded: RecordedRequest, before: Observed, after: Observed) => void;
 }
 
 /** Maximum number of differences in a result. */
@@ -55,7 +57,7 @@ const TIMEOUT_MS = 30_000;
  */
 export async function replay(
   traffic: Traffic,
-  { catalogue, source, baseline, ...options }: ReplayOptions,
+  { catalogue, source, baseline, observe, ...options }: ReplayOptions,
 ): Promise<ReplayResult> {
   const startedAt = performance.now();
   let at = traffic.requests[0]?.at ?? 0;
@@ -82,7 +84,9 @@ export async function replay(
       for (const { clock } of sandboxes) clock.advance(passedMs);
       const before = old ? await repeat(old, recorded) : recorded;
       if (before.response.status !== recorded.response.status) unfaithful++;
-      hidden += group(groups, recorded, before, await repeat(next, recorded));
+      const after = await repeat(next, recorded);
+      observe?.(recorded, before, after);
+      hidden += group(groups, recorded, before, after);
     }
   } finally {
     for (const sandbox of sandboxes) await sandbox.close();

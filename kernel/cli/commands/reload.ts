@@ -1,6 +1,6 @@
 import type { Flags } from '#contract';
 import { readDuration } from '../../config/index.ts';
-import { parseAmount, readArguments, UsageError } from '../arguments.ts';
+import { oneOf, parseAmount, readArguments, UsageError } from '../arguments.ts';
 import { adminVariables, type Command } from '../command.ts';
 import type { AppliedBody } from '../remote/bodies.ts';
 import { changeFlags, changeHeaders, describeChange } from '../remote/change.ts';
@@ -33,6 +33,13 @@ const flags = {
     about: 'Roll back if the 99th percentile of the latency grows by this factor.',
   },
   ...replayFlags,
+  contracts: {
+    type: 'string',
+    value: 'MODE',
+    otherwise: 'contracts are not checked',
+    about:
+      'strict rejects the change if recorded requests show that it breaks a contract. The folder of contracts is a setting of the admin API.',
+  },
   ...changeFlags,
   ...remoteFlags,
 } as const satisfies Flags;
@@ -53,9 +60,10 @@ export const reload: Command = {
     const { values } = readArguments(args, flags);
     const { force, 'dry-run': dry_run, message } = values;
     const replay = replayQuery(values);
+    const contracts = values.contracts === undefined ? undefined : oneOf('contracts', values.contracts, ['strict']);
     const { guard, durationMs } = guardOf(values);
     return converse(values, context, async (client) => {
-      const query = { force, dry_run, message, ...replay, ...guard };
+      const query = { force, dry_run, message, ...replay, contracts, ...guard };
       const response = await client.ask({ method: 'POST', path: '/v1/reload', query, headers: changeHeaders(values) });
       const code = showResponse(context, response, values.json, describeChange);
       const applied = isRefusal(response.status) ? null : readBody<AppliedBody>(response);

@@ -4,13 +4,14 @@ import {
   type Compared,
   type Contract,
   type Contracts,
+  changedEncodings,
   checkContracts,
   compareTraffic,
   isBreaking,
   type Observation,
   observationsOfTests,
   readTraffic,
-  staticDifferences,
+  removedEndpoints,
 } from '../../cases/index.ts';
 import { listRoutes } from '../../inspect/index.ts';
 import { oneOf, readArguments } from '../arguments.ts';
@@ -121,10 +122,10 @@ function reportOf(
   { served, positionOf }: Serving,
 ): CheckReport {
   const result: CheckResult = checkContracts(contracts, compared);
-  const isTested = (key: string) => !result.untested.has(key);
-  const known = staticDifferences(contracts, served, isTested);
-  const removed = new Set(known.filter(({ kind }) => kind === 'endpoint').map(({ endpoint }) => endpoint));
-  const differences = [...known, ...result.differences.filter(({ endpoint }) => !removed.has(endpoint))];
+  const removed = removedEndpoints([...contracts.values()], served.config.endpoints);
+  const names = new Set(removed.map(({ endpoint }) => endpoint));
+  const compiled = changedEncodings(contracts, served, (key) => !result.untested.has(key));
+  const differences = [...removed, ...compiled, ...result.differences.filter(({ endpoint }) => !names.has(endpoint))];
   const routes = listRoutes(served, {}, positionOf);
   return {
     ...result,

@@ -1,4 +1,4 @@
-import { breaks, type CheckResult, type Difference, isBreaking } from '../../cases/index.ts';
+import { breaks, type CheckResult, type Difference, describeDifference, isBreaking } from '../../cases/index.ts';
 import type { FilePosition } from '../../inspect/index.ts';
 import { escaped, quoted } from '../cases/junit.ts';
 import { printable } from '../formats/excerpt.ts';
@@ -25,18 +25,6 @@ type PrintCheck = (report: CheckReport) => string;
 const MAX_NAMED = 5;
 
 const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
-
-/** Text of a difference without its endpoint, for example `200 type changed: id (integer → string)`. */
-export function describeDifference({ kind, status, at, shown }: Difference): string {
-  const name = kind === 'added' ? 'field added' : breaks[kind];
-  const words = [
-    status === null ? '' : `${status} `,
-    name,
-    at === '' ? '' : `: ${at}`,
-    shown === '' ? '' : ` (${shown})`,
-  ];
-  return words.join('');
-}
 
 /** Differences by endpoint, in the order of their kinds. */
 function byEndpoint(differences: readonly Difference[]): Map<string, Difference[]> {

@@ -23,6 +23,10 @@ export const testingErrors: Codes = {
     'A change of the configuration breaks the contract of an endpoint.',
     'Correct the configuration, or write the contract again with sluice contracts infer.',
   ],
+  CONTRACTS_UNCHECKED: [
+    'A change was requested with `contracts=strict`, but contracts cannot be checked: a file of the folder is not valid, no recorded request reaches an endpoint with a contract, or the check did not finish. The previous configuration stays active.',
+    'Read the reason in the message; check the change with `sluice contracts check` and a recording, and apply it without `contracts=strict`.',
+  ],
   CONTRACT_DUPLICATE: [
     'Two files of a folder contain the contract of the same endpoint and method.',
     'Remove one of the files.',

@@ -119,6 +119,7 @@ describe('with a running gateway, sluice', function () {
       ['reload', '--replay', 'some'],
       ['reload', '--replay', '1', '--replay-mode', 'careful'],
       ['reload', '--replay-mode', 'strict'],
+      ['reload', '--contracts', 'loose'],
       ['rollback'],
       ['rollback', 'one'],
       ['history', '--limit', '0'],
@@ -224,6 +225,12 @@ describe('with a running gateway, sluice', function () {
       ]);
       server.on('POST /v1/reload', [200, { ...applied, replay: { ...replay, failure: 'the process has ended' } }]);
       match((await call('reload', '--replay', 'strict')).out, /^the replay failed: the process has ended$/m);
+    });
+
+    it('demands that the change breaks no contract', async () => {
+      server.on('POST /v1/reload', [200, applied]);
+      equal((await call('reload', '--contracts', 'strict')).code, 0);
+      equal(server.calls[0]!.line, 'POST /v1/reload?contracts=strict');
     });
 
     it('prints the errors of a rejected configuration like check', async () => {
