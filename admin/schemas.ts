@@ -133,7 +133,15 @@ export const replaySchema = objectOf('Replay', {
   requests: whole,
   incomplete: whole,
   unfaithful: whole,
-  changes: listOf(objectOf('ReplayChange', { endpoint: text, cause: text, at: text, requests: whole })),
+  changes: listOf(
+    objectOf('ReplayChange', {
+      endpoint: text,
+      cause: text,
+      at: text,
+      requests: whole,
+      settings: listOf(objectOf('ReplaySetting', { op: oneOf(['add', 'replace', 'remove']), pointer: text })),
+    }),
+  ),
   hidden: whole,
   durationMs: whole,
   failure: orNull(text),

@@ -12,6 +12,7 @@ export type {
   PatchOperation,
   RouteName,
 } from './diff/config-diff.ts';
+export { describeChange, stepsOf } from './diff/describe-change.ts';
 export { canonicalData, diffConfigs } from './diff/diff-configs.ts';
 export { type Change, editDocument } from './edit/edit-document.ts';
 export { mendText } from './edit/mend-text.ts';

@@ -8,6 +8,8 @@ export interface ReplayChange {
   readonly at: string;
   /** Number of requests that have the difference. */
   readonly requests: number;
+  /** The changed settings that can be the reason; pointers of removed ones are those in the old document. */
+  readonly settings: readonly { readonly op: 'add' | 'replace' | 'remove'; readonly pointer: string }[];
 }
 
 /** Outcome of replaying recorded requests before a change. */

@@ -52,13 +52,14 @@ describe('the replay before a change', function () {
     equal(status, 200, text);
     equal(body.result, 'applied');
     const { durationMs, ...replay } = body.replay;
+    const settings = [{ op: 'remove', pointer: '/endpoints/1/backend/0/allow' }];
     ok(durationMs > 0);
     deepEqual(replay, {
       strict: false,
       requests: 2,
       incomplete: 0,
       unfaithful: 0,
-      changes: [{ endpoint: 'GET /users/{id}', cause: 'visible', at: 'email', requests: 2 }],
+      changes: [{ endpoint: 'GET /users/{id}', cause: 'visible', at: 'email', requests: 2, settings }],
       hidden: 0,
       failure: null,
     });

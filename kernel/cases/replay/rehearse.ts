@@ -8,7 +8,7 @@ import type { Operations } from '../../gateway/operations.ts';
 import { endpointId } from '../../runtime/prints/endpoint-prints.ts';
 import { causes } from './compare.ts';
 import type { SentConfiguration } from './helper.ts';
-import type { ReplayResult } from './replay.ts';
+import type { GroupedChange, ReplayResult } from './replay.ts';
 import { replayAside } from './replay-aside.ts';
 
 /** Time limit of a replay before a change, in milliseconds. */
@@ -76,19 +76,21 @@ function sent({ text, format }: Snapshot): SentConfiguration {
   return { text, format };
 }
 
-function withoutValues({ endpoint, cause, at, requests }: ReplayChange): ReplayChange {
-  return { endpoint, cause, at: at.slice(0, MAX_NAME), requests };
+function withoutValues({ endpoint, cause, at, requests, settings }: GroupedChange): ReplayChange {
+  const changed = settings.map(({ op, pointer }) => ({ op, pointer }));
+  return { endpoint, cause, at: at.slice(0, MAX_NAME), requests, settings: changed };
 }
 
 function failures({ failure }: ReplayReport): ConfigError[] {
   return failure === null ? [] : [new ConfigError('REPLAY_FAILED', '', `the replay failed: ${failure}`)];
 }
 
-/** A difference as the reason of a rejection, at its endpoint in the new configuration. */
-function toError({ endpoint, cause, at, requests }: ReplayChange, { runtime }: Next): ConfigError {
+/** A difference as the reason of a rejection, at the setting that can be its reason, or at its endpoint. */
+function toError({ endpoint, cause, at, requests, settings }: ReplayChange, { runtime }: Next): ConfigError {
   const position = runtime.config.endpoints.findIndex((each) => endpointId(each) === endpoint);
   const what = `${causes[cause as keyof typeof causes]}${at === '' ? '' : `: ${at}`}`;
-  const pointer = position < 0 ? '' : `/endpoints/${position}`;
+  const written = settings.find(({ op }) => op !== 'remove');
+  const pointer = written?.pointer ?? (position < 0 ? '' : `/endpoints/${position}`);
   const message = `${endpoint}: ${what}, in ${requests} recorded request${requests === 1 ? '' : 's'}`;
   const hint = 'If this is intended, apply the change with --replay and without strict mode.';
   return new ConfigError('REPLAY_DIFFERENCE', pointer, message, { hint });

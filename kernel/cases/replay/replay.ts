@@ -2,10 +2,12 @@ import type { Catalogue } from '#contract';
 import type { Source } from '../../control/snapshot.ts';
 import { frozenBytes } from '../../sandbox/freeze.ts';
 import { type OpenSandbox, openSandbox, type SandboxOptions } from '../../sandbox/open-sandbox.ts';
+import { within } from '../../sandbox/session.ts';
 import type { Frozen } from '../../values/frozen.ts';
 import { MockedServers } from '../mock.ts';
 import { injectTest } from '../run-tests.ts';
 import { type Cause, changesOf, type Observed } from './compare.ts';
+import { type ChangedSetting, settingsBehind } from './settings.ts';
 import { count, type RecordedRequest, type Traffic } from './traffic.ts';
 
 /** A difference that one or more requests of an endpoint have. */
@@ -14,12 +16,14 @@ export interface GroupedChange {
   readonly cause: Cause;
   readonly at: string;
   /** Number of requests. */
-  requests: number;
+  readonly requests: number;
   /** Difference of the first request, and the request. */
   readonly shown: string;
   readonly example: string;
   /** Text of the difference in an accept file. */
   readonly key: string;
+  /** The first changed settings that can be the reason; empty without a baseline. */
+  readonly settings: readonly ChangedSetting[];
 }
 
 /** Result of a replay. */
@@ -71,7 +75,7 @@ export async function replay(
   const own = new MockedServers(mocks, false, frozen);
   const opened = { ...options, isFrozen: true };
   const sandboxes: OpenSandbox[] = [];
-  const groups = new Map<string, GroupedChange>();
+  const groups = new Map<string, Mutable<GroupedChange>>();
   let [unfaithful, hidden] = [0, 0];
   try {
     const next = await openSandbox(catalogue, source, own, opened);
@@ -88,6 +92,10 @@ export async function replay(
       observe?.(recorded, before, after);
       hidden += group(groups, recorded, before, after);
     }
+    if (old && groups.size > 0) {
+      const settingsOf = await within(own, () => settingsBehind(old.gateway, next.gateway));
+      for (const change of groups.values()) change.settings = settingsOf(change.endpoint, change.cause);
+    }
   } finally {
     for (const sandbox of sandboxes) await sandbox.close();
   }
@@ -96,9 +104,11 @@ export async function replay(
   return { changes: [...groups.values()], hidden, requests: requests.length, incomplete, unfaithful, ms };
 }
 
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** Adds the differences of a request to their groups. @returns the number of differences for which there are too many groups. */
 function group(
-  groups: Map<string, GroupedChange>,
+  groups: Map<string, Mutable<GroupedChange>>,
   recorded: RecordedRequest,
   before: Observed,
   after: Observed,
@@ -113,8 +123,10 @@ function group(
     keys.add(key);
     if (known) continue;
     if (groups.size >= MAX_GROUPS) hidden++;
-    else
-      groups.set(key, { endpoint, cause, at, requests: 1, shown, example: `${request.method} ${request.path}`, key });
+    else {
+      const example = `${request.method} ${request.path}`;
+      groups.set(key, { endpoint, cause, at, requests: 1, shown, example, key, settings: [] });
+    }
   }
   return hidden;
 }

@@ -1,6 +1,7 @@
 import { causes, type GroupedChange, type ReplayResult } from '../../cases/index.ts';
 import { counted } from '../formats/counted.ts';
 import { printable } from '../formats/excerpt.ts';
+import { showPlace } from '../formats/report.ts';
 import { escaped, quoted } from './junit.ts';
 
 /** A replay, with the changes that were accepted. */
@@ -30,6 +31,9 @@ const text: PrintReplay = ({ changes, hidden, accepted, requests, incomplete, un
     for (const change of sorted(all)) {
       lines.push(`  ${describe(change)}`);
       lines.push(`    ${counted(change.requests, 'request')}, for example ${change.example}`);
+      for (const { text: setting, ...place } of change.settings) {
+        lines.push(`    ${setting}${place.line === undefined ? '' : `  ${showPlace(place)}`}`);
+      }
       lines.push(`    accept: ${change.key}`);
     }
   }

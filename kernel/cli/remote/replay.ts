@@ -34,6 +34,8 @@ export function replayQuery(flags: {
   };
 }
 
+const words = { add: 'added', replace: 'changed', remove: 'removed' } as const;
+
 const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
 
 /** Describes the outcome of a replay. */
@@ -47,9 +49,12 @@ export function describeReplay(report: ReplayReport): string[] {
   ];
   return [
     `replayed ${counted(requests, 'request')} in ${durationMs} ms: ${counted(changes.length + hidden, 'difference')}`,
-    ...changes.map(({ endpoint, cause, at, requests: affected }) => {
+    ...changes.flatMap(({ endpoint, cause, at, requests: affected, settings }) => {
       const what = Object.hasOwn(causes, cause) ? causes[cause as Cause] : cause;
-      return `  ${endpoint}: ${what}${at === '' ? '' : `: ${at}`}, in ${counted(affected, 'request')}`;
+      return [
+        `  ${endpoint}: ${what}${at === '' ? '' : `: ${at}`}, in ${counted(affected, 'request')}`,
+        ...settings.map(({ op, pointer }) => `    ${words[op]} ${pointer}`),
+      ];
     }),
     ...notes.filter((note) => note !== ''),
   ];

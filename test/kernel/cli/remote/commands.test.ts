@@ -203,8 +203,14 @@ describe('with a running gateway, sluice', function () {
         incomplete: 1,
         unfaithful: 2,
         changes: [
-          { endpoint: 'GET /users/{id}', cause: 'visible', at: 'email', requests: 12 },
-          { endpoint: 'GET /users/{id}', cause: 'status', at: '', requests: 1 },
+          {
+            endpoint: 'GET /users/{id}',
+            cause: 'visible',
+            at: 'email',
+            requests: 12,
+            settings: [{ op: 'remove', pointer: '/a' }],
+          },
+          { endpoint: 'GET /users/{id}', cause: 'status', at: '', requests: 1, settings: [] },
         ],
         hidden: 3,
         durationMs: 812,
@@ -217,6 +223,7 @@ describe('with a running gateway, sluice', function () {
       deepEqual(out.split('\n').slice(4), [
         'replayed 20 requests in 812 ms: 5 differences',
         '  GET /users/{id}: field became visible: email, in 12 requests',
+        '    removed /a',
         '  GET /users/{id}: status changed, in 1 request',
         '1 request not replayed: the recording is incomplete',
         '2 requests with another status than recorded',

@@ -65,12 +65,54 @@ describe('sluice replay', () => {
   it('lists a field that became visible, by endpoint, with a request that shows it', async () => {
     const { code, out } = await replay(config({}));
     equal(code, 1);
-    deepEqual(out.split('\n').slice(0, 4), [
+    deepEqual(out.split('\n').slice(0, 5), [
       'GET /users/{id}',
       '  field became visible: email ("ada@example.test")',
       '    1 request, for example GET /users/1?token=***',
+      `    backend[0].allow: removed, was ["id","name","tags"]  ${folder.path('baseline.json')}:15:11`,
       '    accept: GET /users/{id} visible email',
     ]);
+  });
+
+  it('names the changed settings that can be the reason of a difference, with their lines', async () => {
+    const root = { extra_config: { 'security/http': { content_type_nosniff: true } } };
+    const next = folder.write('next.json', {
+      ...JSON.parse(
+        folder.read(
+          config({ allow: ['id', 'name', 'tags', 'email'] })
+            .split('/')
+            .at(-1)!,
+        ),
+      ),
+      ...root,
+    });
+    const { out } = await replay(next, '--format', 'json');
+    const { changes } = JSON.parse(out) as { changes: { cause: string; settings: { text: string; line: number }[] }[] };
+    const reasons = changes.map(({ cause, settings }) => [cause, ...settings.map(({ text }) => text.split(':')[0])]);
+    deepEqual(reasons, [
+      ['visible', 'backend[0].allow'],
+      ['header', 'extra_config.security/http'],
+    ]);
+    equal(
+      changes.every(({ settings }) => settings[0]!.line > 0),
+      true,
+    );
+    const text = (await replay(next)).out;
+    match(
+      text,
+      /^ {4}backend\[0\]\.allow: \["id","name","tags"\] → \["id","name","tags","email"\] {2}\S*next\.json:\d+:\d+$/m,
+    );
+  });
+
+  it('names no settings of other endpoints and none that cannot be the reason', async () => {
+    const { out } = await replay(config({}, { timeout: '3s', cache_ttl: '60s' }), '--format', 'json');
+    const { changes } = JSON.parse(out) as { changes: { cause: string; settings: { text: string }[] }[] };
+    const [visible, header] = changes as [(typeof changes)[0], (typeof changes)[0]];
+    deepEqual([visible.cause, visible.settings.length, header.cause], ['visible', 1, 'header']);
+    deepEqual(
+      header.settings.map(({ text }) => text),
+      ['cache_ttl: "0s" → "1m"'],
+    );
   });
 
   it('lists missing and changed fields, status, headers and calls of backends by cause', async () => {
