@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, type Flags } from '#contract';
 import { type ReplayResult, readTraffic, replay as replayTraffic, type Traffic } from '../../cases/index.ts';
+import { replaceFile } from '../../config/index.ts';
 import { ConfigErrors } from '../../contract/internal.ts';
 import { oneOf, readArguments, UsageError } from '../arguments.ts';
 import { type Command, type CommandContext, configVariables } from '../command.ts';
 import { acceptFile, configFlag, pluginsFlag } from '../files/accepted-file.ts';
 import { requireFile } from '../files/config-file.ts';
-import { cannotRead } from '../files/file-errors.ts';
+import { cannotRead, cannotWrite } from '../files/file-errors.ts';
 import { printErrors } from '../formats/report.ts';
-import { replayFormats } from './replay-formats.ts';
+import { type ReplayReport, replayFormats } from './replay-formats.ts';
+import { replayPage } from './replay-page.ts';
+
+/** Readable by the user only, because recordings contain the data of clients. */
+const FILE_MODE = 0o600;
 
 const flags = {
   config: { ...configFlag, about: 'The new configuration, in JSON, YAML or TOML, by its extension.' },
@@ -23,6 +28,12 @@ const flags = {
     value: 'FILE',
     otherwise: 'no difference is accepted',
     about: 'File with accepted differences, one per line, as the text format prints them after "accept:".',
+  },
+  html: {
+    type: 'string',
+    value: 'FILE',
+    otherwise: 'no page',
+    about: 'Also write the result as an HTML page. A new file has mode 0600.',
   },
   plugins: pluginsFlag,
   format: { type: 'string', value: 'FORMAT', default: 'text', about: 'Output format: text, json or junit.' },
@@ -51,10 +62,22 @@ export const replay: Command = {
     if (!result) return 1;
     const changes = result.changes.filter(({ key }) => !accepted.has(key));
     const known = result.changes.filter(({ key }) => accepted.has(key));
-    context.stdout.write(print({ ...result, changes, accepted: known, file: recording }));
+    const report = { ...result, changes, accepted: known, file: recording };
+    context.stdout.write(print(report));
+    if (values.html !== undefined && !(await writePage(values.html, report, context))) return 1;
     return changes.length === 0 && result.hidden === 0 ? 0 : 1;
   },
 };
+
+async function writePage(file: string, report: ReplayReport, { stderr }: CommandContext): Promise<boolean> {
+  try {
+    await replaceFile(file, replayPage(report), FILE_MODE);
+    return true;
+  } catch (error) {
+    stderr.write(`${cannotWrite(file, error)}\n`);
+    return false;
+  }
+}
 
 /** Reads an accept file: one difference per line; `#` begins a comment. @throws UsageError. */
 function readAccepted(file: string): Set<string> {
