@@ -2,6 +2,7 @@ import type { Flags } from '#contract';
 import { type Cause, causes } from '../../cases/replay/compare.ts';
 import type { ReplayReport } from '../../control/replay-report.ts';
 import { oneOf, parseCount, UsageError } from '../arguments.ts';
+import { counted } from '../formats/counted.ts';
 
 /** Flags of commands that replay recorded requests before a change. */
 export const replayFlags = {
@@ -35,8 +36,6 @@ export function replayQuery(flags: {
 }
 
 const words = { add: 'added', replace: 'changed', remove: 'removed' } as const;
-
-const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
 
 /** Describes the outcome of a replay. */
 export function describeReplay(report: ReplayReport): string[] {
