@@ -95,6 +95,13 @@ export const componentRows: readonly ComponentRow[] = [
     recovery: reconnection,
   },
   {
+    component: 'ai/mcp, tools of an upstream server',
+    side: 'the upstream server',
+    // The body is the error of a tool.
+    meanwhile: { ...all(serves), silent: { status: 200, within: 'timeout of the upstream server (10 s)' } },
+    recovery: '10 s after the last failed request for its tools',
+  },
+  {
     component: 'backend/retry',
     side: 'the backend',
     meanwhile: { ...asked, silent: fails('attempt_timeout, for each attempt') },
@@ -207,7 +214,21 @@ export const componentRows: readonly ComponentRow[] = [
   { component: 'telemetry/influx', side: 'InfluxDB', meanwhile: all(serves), recovery: 'the next push (ttl)' },
 ];
 
-/** The table as Markdown. */
+/** Ways in which the file system of a component fails. */
+export const fileFailures = ['full', 'denied', 'broken', 'slow'] as const;
+
+/** Behavior of a component while its files cannot be used: responses are the same as without a failure. */
+export interface FilesRow {
+  readonly component: string;
+  readonly files: string;
+  readonly recovery: string;
+}
+
+export const filesRows: readonly FilesRow[] = [
+  { component: 'telemetry/recorder', files: 'its folder', recovery: 'the next recording' },
+];
+
+/** The tables as Markdown. */
 export function printComponents(rows: readonly ComponentRow[] = componentRows): string {
   const cell = ({ status, within }: Meanwhile) =>
     `${status} ${within === 'timeout' ? 'at the timeout' : within === 'at once' ? within : `after ${within}`}`;
@@ -226,8 +247,26 @@ export function printComponents(rows: readonly ComponentRow[] = componentRows): 
     `| ${Array.from({ length: outages.length + 3 }, () => '---').join(' | ')} |`,
     ...lines,
     '',
+    '## Files',
+    '',
+    '`test/chaos/files.test.ts` tests each cell.',
+    '',
+    `| Component | Files | ${fileFailures.map((failure) => fileTitles[failure]).join(' | ')} | Recovers |`,
+    `| ${Array.from({ length: fileFailures.length + 3 }, () => '---').join(' | ')} |`,
+    ...filesRows.map(
+      ({ component, files, recovery }) =>
+        `| ${[component, files, ...fileFailures.map(() => '200 at once'), recovery].join(' | ')} |`,
+    ),
+    '',
   ].join('\n');
 }
+
+const fileTitles: Readonly<Record<(typeof fileFailures)[number], string>> = {
+  full: 'full disk',
+  denied: 'permission denied',
+  broken: 'input/output errors',
+  slow: 'slow disk',
+};
 
 const titles: Readonly<Record<Outage, string>> = {
   silent: 'accepts connections, never responds',

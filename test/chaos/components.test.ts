@@ -10,10 +10,11 @@ import {
   outages,
   printComponents,
 } from '../../scripts/chaos/components.ts';
+import { Stage as McpStage } from '../plugins/ai/mcp/setup.ts';
 import { issue, makeSigner } from '../plugins/auth/fixture.ts';
 import { until } from '../support/conditions.ts';
 import { setEnvironment } from '../support/environment.ts';
-import { startGateway } from '../support/gateway.ts';
+import { json, startGateway } from '../support/gateway.ts';
 import { type AuthorizationServer, startAuthorization } from '../support/grpc/authorization.ts';
 import { startGrpc, type TestGrpcServer } from '../support/grpc/server.ts';
 import { startNats, type TestNats, withoutNats } from '../support/nats.ts';
@@ -32,6 +33,7 @@ describe('during an outage of its server or broker, the component', function () 
   let http: Server;
   let grpc: TestGrpcServer;
   let authorization: AuthorizationServer;
+  const mcp = new McpStage();
   let nats: TestNats | null = null;
   let redis: TestRedis | null = null;
   let token: string;
@@ -56,6 +58,7 @@ describe('during an outage of its server or broker, the component', function () 
     });
     grpc = await startGrpc({ Find: (_call, answer) => answer(null, { id: 'x' }) });
     authorization = await startAuthorization((_call, answer) => answer(null, { status: { code: 0 } }));
+    await mcp.start(json({ name: 'Spain' }), { server: { stateless: true, json_response: true } });
     if (!withoutNats) nats = await startNats();
     if (!withoutRedis) redis = await startRedis();
   });
@@ -63,7 +66,7 @@ describe('during an outage of its server or broker, the component', function () 
     restore();
     http.close().closeAllConnections();
     authorization.close();
-    await Promise.all([grpc.close(), nats?.close(), redis?.close()]);
+    await Promise.all([grpc.close(), mcp.close(), nats?.close(), redis?.close()]);
   });
 
   const portOf = (server: Stage['server']): number | undefined =>
@@ -72,6 +75,7 @@ describe('during an outage of its server or broker, the component', function () 
       grpc: Number(grpc.host.split(':')[1]),
       authorization: Number(authorization.host.split(':')[1]),
       nats: nats?.port,
+      mcp: mcp.port,
       redis: redis?.port,
     })[server];
 
@@ -81,7 +85,16 @@ describe('during an outage of its server or broker, the component', function () 
     const target = portOf(make({ side: 1, backend: 1 }, '').server)!;
     const side = await Switch.open(target);
     const stage = make({ side: side.port, backend: portOf('http')! }, token);
-    const { root = {}, endpoint, method = 'GET', headers = {}, payload = '', startsOut = false, stored } = stage;
+    const {
+      root = {},
+      endpoint,
+      method = 'GET',
+      headers = {},
+      payload = '',
+      startsOut = false,
+      stored,
+      served,
+    } = stage;
     const meanwhile = row.meanwhile[outage];
     const timeout = meanwhile.within === 'timeout' ? SHORT : LONG;
     let gateway: Operations | null = null;
@@ -91,9 +104,13 @@ describe('during an outage of its server or broker, the component', function () 
       if (stored) await redis!.command('SET', ...stored);
       if (startsOut) await side.fail(outage);
       gateway = await startGateway({ extra_config: root, endpoints: [{ endpoint: '/a', timeout, ...endpoint }] });
-      const ask = async (): Promise<number> =>
-        (await gateway!.inject({ method, url: '/a', headers, payload } as never)).statusCode;
-      if (!startsOut) await until(async () => (await ask()) === 200);
+      const send = () => gateway!.inject({ method, url: '/a', headers, payload } as never);
+      const ask = async (): Promise<number> => (await send()).statusCode;
+      const isServed = async (): Promise<boolean> => {
+        const { statusCode, body } = await send();
+        return statusCode === 200 && (served?.test(body) ?? true);
+      };
+      if (!startsOut) await until(isServed);
       await side.fail(outage);
       const from = performance.now();
       const status = await ask();
@@ -102,7 +119,7 @@ describe('during an outage of its server or broker, the component', function () 
       const again = await ask();
       await side.mend();
       const mendedAt = performance.now();
-      await until(async () => (await ask()) === 200);
+      await until(isServed);
       ok(
         performance.now() - mendedAt < LONG_MS,
         `${outage}: recovered in ${Math.round(performance.now() - mendedAt)} ms`,
@@ -118,7 +135,9 @@ describe('during an outage of its server or broker, the component', function () 
   for (const row of componentRows) {
     const { component, side, recovery } = row;
     const { server } = stages[component]!({ side: 1, backend: 1 }, '');
-    const missing = { redis: withoutRedis, nats: withoutNats, http: null, grpc: null, authorization: null }[server];
+    const missing = { redis: withoutRedis, nats: withoutNats, http: null, grpc: null, authorization: null, mcp: null }[
+      server
+    ];
     (missing ? it.skip : it)(
       `${component} behaves as documented, and recovers: ${side}${missing ? ` (${missing})` : ''}`,
       async () => {

@@ -116,4 +116,21 @@ export const modelStages: Readonly<Record<string, (ports: Ports) => Stage>> = {
       backend: plain({ side, backend: port }),
     },
   }),
+  'ai/mcp, tools of an upstream server': ({ side, backend: port }) => {
+    const upstream = { name: 'far', url: `${url(side)}/mcp`, timeout: '300ms', list_ttl: '50ms' };
+    const server = { stateless: true, json_response: true, tools: [], upstreams: [upstream] };
+    const params = { name: 'far_lookup', arguments: { code: 'ES' } };
+    return {
+      server: 'mcp',
+      root: { 'ai/mcp': { servers: [{ name: 'main', title: 'Main', version: '1.0.0', ...server }] } },
+      ...{ method: 'POST', headers: { ...json, Accept: 'application/json, text/event-stream' } },
+      payload: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+      served: /Spain/,
+      endpoint: {
+        method: 'POST',
+        extra_config: { 'ai/mcp': { server_name: 'main' } },
+        backend: plain({ side, backend: port }),
+      },
+    };
+  },
 };

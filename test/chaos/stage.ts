@@ -7,12 +7,14 @@ export interface Ports {
 /** A gateway with one component, and a request that uses it. */
 export interface Stage {
   /** Server behind the switch. */
-  readonly server: 'http' | 'grpc' | 'authorization' | 'nats' | 'redis';
+  readonly server: 'http' | 'grpc' | 'authorization' | 'nats' | 'redis' | 'mcp';
   readonly root?: object;
   readonly endpoint: object;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly payload?: string;
+  /** Matches the body of a response for which the other side was used. Default: any body with status 200. */
+  readonly served?: RegExp;
   /** True if the outage begins before the gateway has connected to the server or broker. */
   readonly startsOut?: true;
   /** Key and value that Redis contains. */
