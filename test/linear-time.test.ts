@@ -1,6 +1,8 @@
-import { ok } from 'node:assert/strict';
+import { deepEqual, ok } from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { ScalarType } from '@bufbuild/protobuf';
+import ts from 'typescript';
 import { HeaderBag, makeRequest, Reply } from '#contract';
 import { maskText } from '../kernel/config/secrets/secret-words.ts';
 import { tooDeepBracket } from '../kernel/config/syntax/too-deep.ts';
@@ -70,6 +72,54 @@ const works: Readonly<Record<string, () => unknown>> = {
   'addresses with many colons in configurations': () => maskText(`a://${repeated(':')}`, '***'),
   'unclosed strings in configurations': () => tooDeepBracket(repeated('"a\\')),
 };
+
+/**
+ * Files with expressions that may begin with an unbounded repetition: they read configurations, local files and short texts
+ * of the gateway's own, or the expression consumes all that it has repeated.
+ */
+const excepted = new Set([
+  ...['kernel/cases/contracts/contract-files.ts', 'kernel/cli/audit/template.ts', 'kernel/cli/formats/masks.ts'],
+  ...['kernel/config/flexible/settings/formats.ts', 'kernel/config/normalize/hosts.ts'],
+  ...['kernel/config/syntax/json/token.ts', 'kernel/containment/source-place.ts'],
+  ...['kernel/templates/functions/encoding.ts', 'kernel/templates/functions/semver.ts'],
+  ...['kernel/templates/functions/words.ts', 'kernel/templates/time/duration.ts', 'kernel/templates/time/layout.ts'],
+  ...['plugins/ai/classifiers/engines.ts', 'plugins/auth/oidc/provider.ts', 'plugins/backend/pubsub/lib/gcp-client.ts'],
+  ...['plugins/backend/soap.ts', 'plugins/clients/kafka/client.ts', 'plugins/documentation/openapi/import/upstream.ts'],
+  ...['plugins/engines/grpc/times.ts', 'plugins/qos/http-cache/directives.ts', 'plugins/secrets/vault/api.ts'],
+  ...['plugins/telemetry/influx/index.ts', 'plugins/telemetry/logging/go-time.ts'],
+]);
+
+/** An unbounded repetition of one character or class at the beginning, and what follows it. */
+const leading = /^\(*(?:\?:)?(?:\\.|\[(?:[^\]\\]|\\.)*\]|[^\\^$()|[*+?])(?:[*+]|\{\d+,\})\??(.+)$/s;
+
+/** Expressions that search from every position of a long run to its end, which takes quadratic time. */
+function quadraticIn(file: string): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isRegularExpressionLiteral(node)) {
+      const end = node.text.lastIndexOf('/');
+      const rest = leading.exec(node.text.slice(1, end))?.[1] ?? ')';
+      if (rest !== ')' && !node.text.slice(end).includes('y')) found.push(`${file} ${node.text}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest));
+  return found;
+}
+
+describe('regular expressions', () => {
+  it('do not begin with an unbounded repetition, except for short texts and those of operators', () => {
+    const files = globSync('{kernel,plugins,admin}/**/*.ts').filter((file) => !excepted.has(file));
+    deepEqual(files.flatMap(quadraticIn), []);
+  });
+
+  it('begin with an unbounded repetition in each excepted file', () => {
+    deepEqual(
+      [...excepted].filter((file) => quadraticIn(file).length === 0),
+      [],
+    );
+  });
+});
 
 describe('texts of others that are built to be slow', () => {
   for (const [name, work] of Object.entries(works)) {

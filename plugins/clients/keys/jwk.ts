@@ -86,7 +86,7 @@ const kinds: ReadonlyMap<string, KeyKind> = new Map([
 /** Normalizes a thumbprint to base64url without padding; hexadecimal is accepted too. */
 function thumbprint(written: string): string {
   const isHex = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(written);
-  return isHex ? Buffer.from(written, 'hex').toString('base64url') : written.replace(/=+$/, '');
+  return isHex ? Buffer.from(written, 'hex').toString('base64url') : written.replace(/(?<!=)=+$/, '');
 }
 
 /**

@@ -67,7 +67,7 @@ function print(
   const exists = midnight.getUTCMonth() === month && midnight.getUTCDate() === day;
   if (!exists || ahead === null || hour > 23 || minute > 59 || second > 60) return '';
   midnight.setUTCMinutes(hour * 60 + minute - ahead, second);
-  const digits = fraction.replace(/0+$/, '');
+  const digits = fraction.replace(/(?<!0)0+$/, '');
   return `${midnight.toISOString().slice(0, 19)}${digits === '' ? '' : `.${digits}`}Z`;
 }
 
