@@ -20,13 +20,21 @@ interface Token {
   readonly dueAt: number;
 }
 
+/** A login in progress, which concurrent calls share. */
+interface Pending {
+  readonly token: Promise<Token>;
+  /** Signal of the call that has begun it. */
+  readonly signal: AbortSignal;
+}
+
 /** The login of the gateway at a server, kept across reloads. */
 export class Session {
   /** Versions of the key/value engines, by mount path, which ends with a slash; null for other engines. */
   readonly mounts = new Map<string, 1 | 2 | null>();
   readonly #login: Login;
   #token: Token | null = null;
-  #pending: Promise<Token> | null = null;
+  /** The login in progress; null without one. */
+  #pending: Pending | null = null;
   /** Number of different tokens so far; `#lastText` is the text of the last one. */
   #logins = 0;
   #lastText = '';
@@ -90,10 +98,23 @@ export class Session {
   }
 
   async #valid(server: VaultServer, signal: AbortSignal): Promise<Token> {
-    if (this.#token) return this.#token;
-    this.#pending ??= this.#obtain(server, signal).finally(() => {
+    while (this.#token === null) {
+      const pending = this.#pending ?? this.#begin(server, signal);
+      try {
+        return await pending.token;
+      } catch (error) {
+        // A login that was canceled must not fail the calls that have waited for it.
+        if (signal.aborted || pending.signal === signal || !pending.signal.aborted) throw error;
+      }
+    }
+    return this.#token;
+  }
+
+  #begin(server: VaultServer, signal: AbortSignal): Pending {
+    const token = this.#obtain(server, signal).finally(() => {
       this.#pending = null;
     });
+    this.#pending = { token, signal };
     return this.#pending;
   }
 
