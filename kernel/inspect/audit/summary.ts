@@ -22,14 +22,15 @@ import {
 
 /**
  * Components and parts of a configuration, in order of declaration.
- * @param isWritten true for a pointer to a value that the document contains. Others are inherited, or copies.
+ * @param isWritten true for a pointer to a value that the document contains: others are inherited, or copies, and are not
+ *   reported as secrets. Default: true for all.
  */
 export function summarize(
   config: ServiceConfig,
   document: unknown,
   files: AuditedFiles,
   known: KnownPlugins,
-  isWritten: (pointer: string) => boolean,
+  isWritten: (pointer: string) => boolean = () => true,
 ): AuditSubject {
   const root = config as unknown as DataObject;
   const endpoints = partsOf<EndpointConfig>(config.endpoints, '/endpoints');
