@@ -1,11 +1,11 @@
 import { atBackend, atEndpoint, definePlugin } from '#contract';
-import { generatingResponses } from './lib/template/response-body.ts';
+import { generating } from './lib/template/generating.ts';
 import { generatorSchema, responseExample } from './lib/template/schema.ts';
 
 const schema = generatorSchema(responseExample);
 
 /**
- * Generates the data of responses from a template, or their body with `no-op`. Status, headers and completeness are
+ * Generates the data of responses, or of each message of a stream, from a template, or the body with `no-op`. Status, headers and completeness are
  * unchanged. It runs last among the changes to the data of its level; responses without data, such as those of failed
  * calls, are not changed.
  * Configuration errors: `TEMPLATE_BASE64`, `TEMPLATE_INVALID`, `TEMPLATE_STREAM`. Errors of a call:
@@ -17,7 +17,7 @@ export const plugin = definePlugin({
   freeKeys: true,
   leaves: ['requests'],
   places: [
-    atEndpoint(schema, (site) => ({ proxy: generatingResponses(site), readsData: 'optional' })),
-    atBackend(schema, (site) => ({ backend: generatingResponses(site), readsData: 'optional' })),
+    atEndpoint(schema, (site) => generating(site, 'proxy')),
+    atBackend(schema, (site) => generating(site, 'backend')),
   ],
 });

@@ -4,6 +4,7 @@ import {
   atBackend,
   atEndpoint,
   definePlugin,
+  type Encoding,
   type PipeRequest,
   type Wrap,
 } from '#contract';
@@ -60,15 +61,16 @@ export const plugin = definePlugin({
     convertModifiers(document, report);
   },
   places: [
-    atEndpoint(schema, (site) => attach(site, 'proxy', site.encoding(site.endpoint.output_encoding)?.raw === true)),
-    atBackend(schema, (site) => attach(site, 'backend', site.encoding(site.endpoint.output_encoding)?.raw === true)),
+    atEndpoint(schema, (site) => attach(site, 'proxy', site.encoding(site.endpoint.output_encoding))),
+    atBackend(schema, (site) => attach(site, 'backend', site.encoding(site.endpoint.output_encoding))),
   ],
 });
 
 type Attachment = AtEndpoint & AtBackend;
 
 /** Combines all listed modifiers into one wrap of a phase: both requests and responses pass the first modifier first. */
-function attach(site: NamingSite, phase: 'proxy' | 'backend', raw: boolean): Attachment {
+function attach(site: NamingSite, phase: 'proxy' | 'backend', output: Encoding | undefined): Attachment {
+  const raw = output?.raw === true;
   const requests: Wrap<PipeRequest>[] = [];
   const responses: Wrap<PipeRequest>[] = [];
   const names = site.config['name'] as readonly string[];
@@ -82,7 +84,8 @@ function attach(site: NamingSite, phase: 'proxy' | 'backend', raw: boolean): Att
       continue;
     }
     const attachOne = modifierBuiltIns[builtIn.name] as (...given: unknown[]) => BuiltInModifier;
-    const stance = { place: phase === 'proxy' ? ('endpoint' as const) : ('backend' as const), raw };
+    const place = phase === 'proxy' ? ('endpoint' as const) : ('backend' as const);
+    const stance = { place, raw: raw && !output.messages };
     const { request, response, ...rest } = attachOne(site, builtIn.settings, builtIn.pointer, stance);
     if (request) requests.push(request);
     if (response) responses.push(response);

@@ -4,6 +4,7 @@ import {
   type CallError,
   claimsSlot,
   discard,
+  type MessageHook,
   type PipeRequest,
   Reply,
   toCallError,
@@ -17,8 +18,13 @@ export interface Conditions {
   readonly any: boolean;
   /** Whether a condition reads a variable whose name starts with the prefix. */
   reads(prefix: string): boolean;
-  /** @returns the error that ends the call; null when every condition is true. */
-  check(from: Readable, call: Call): CallError | null;
+  /** The conditions that read the data of responses, or all others. */
+  readingData(reads: boolean): Conditions;
+  /**
+   * @returns the error that ends the call; null when every condition is true.
+   * @param isMessage true for a message of a stream, whose rejection is logged at DEBUG.
+   */
+  check(from: Readable, call: Call, isMessage?: boolean): CallError | null;
 }
 
 /** The context in which conditions are evaluated. */
@@ -78,6 +84,38 @@ export function conditional(
         (error) => Reply.failed(toCallError(error)),
       );
     };
+  };
+}
+
+/** Attachment of conditions to a place whose response is decoded or a stream of messages. */
+export interface Attached {
+  readonly wrap?: Wrap<PipeRequest>;
+  readonly message?: MessageHook;
+  readonly readsData?: true;
+}
+
+/**
+ * Attaches conditions on requests and responses. In a stream of messages, the response conditions that read data are
+ * evaluated for each message, with the request that the backend receives; a message that does not meet them is dropped.
+ * Status and headers are not known there: conditions that need both require decoded data.
+ */
+export function attachConditions(before: Conditions, after: Conditions, stance: Stance, messages: boolean): Attached {
+  const reading = after.readingData(true);
+  const readsReply = reading.reads('resp_metadata') || reading.reads('resp_completed');
+  if (!messages || !reading.any || readsReply) {
+    const wrap = conditional(before, after, stance);
+    return { ...(wrap && { wrap }), ...(reading.any && { readsData: true }) };
+  }
+  const wrap = conditional(before, after.readingData(false), stance);
+  return { ...(wrap && { wrap }), message: filtering(reading, stance), readsData: true };
+}
+
+function filtering(conditions: Conditions, { pathOf, raw }: Stance): MessageHook {
+  const readsPath = conditions.reads('req_path');
+  return (data, request, call) => {
+    const path = readsPath ? pathOf(request) : '';
+    const from = { request, path, reply: Reply.data(data), raw, claims: call.get(claimsSlot) };
+    return conditions.check(from, call, true) === null ? data : null;
   };
 }
 

@@ -1,6 +1,6 @@
-import { atBackend, atEndpoint, definePlugin, type EndpointSite, type PipeRequest, type Wrap } from '#contract';
-import { onData, rawEncodingAt } from '../../shared/replies/on-data.ts';
-import { generatingResponses } from '../lib/template/response-body.ts';
+import { atBackend, atEndpoint, definePlugin, type EndpointSite } from '#contract';
+import { hasMessages, onData, onMessage, rawEncodingAt } from '../../shared/replies/on-data.ts';
+import { generating } from '../lib/template/generating.ts';
 import { type GeneratorConfig, generatorSchema, responseExample } from '../lib/template/schema.ts';
 import { type ModifiersConfig, modifiersSchema } from './schema.ts';
 import { compileModifiers } from './text-modifiers.ts';
@@ -17,7 +17,7 @@ const schema = {
 
 /**
  * Changes texts in the data of responses, or acts as an alias of `modifier/response-body-generator`, depending on its
- * configuration. Values other than texts are unchanged, as are undecoded bodies.
+ * configuration. Values other than texts are unchanged, as are undecoded bodies. Each message of a stream is changed.
  * Configuration errors: `PATTERN_INVALID`, and those of the generator; warning `RESPONSE_BODY_RAW`. Error of a call:
  * `PATTERN_LIMIT` for a text that is too long for its expression.
  */
@@ -26,30 +26,15 @@ export const plugin = definePlugin({
   description: 'Modifies strings in the response data.',
   freeKeys: true,
   leaves: ['requests'],
-  places: [
-    atEndpoint(schema, (site) => {
-      const changed = attach(site);
-      return changed ? { proxy: changed.wrap, readsData: changed.readsData } : {};
-    }),
-    atBackend(schema, (site) => {
-      const changed = attach(site);
-      return changed ? { backend: changed.wrap, readsData: changed.readsData } : {};
-    }),
-  ],
+  places: [atEndpoint(schema, (site) => attach(site, 'proxy')), atBackend(schema, (site) => attach(site, 'backend'))],
 });
 
-interface Changing {
-  readonly wrap: Wrap<PipeRequest>;
-  readonly readsData: true | 'optional';
-}
-
-/** @returns null if the configuration has no effect. */
-function attach(site: EndpointSite<ModifiersConfig | GeneratorConfig>): Changing | null {
+function attach(site: EndpointSite<ModifiersConfig | GeneratorConfig>, phase: 'proxy' | 'backend') {
   const { config } = site;
-  if (!('modifiers' in config)) {
-    return { wrap: generatingResponses(site as EndpointSite<GeneratorConfig>), readsData: 'optional' };
-  }
+  if (!('modifiers' in config)) return generating(site as EndpointSite<GeneratorConfig>, phase);
   const change = compileModifiers(site, config.modifiers);
+  if (config.modifiers.length === 0) return {};
+  if (hasMessages(site)) return { message: onMessage(change), readsData: true as const };
   const raw = rawEncodingAt(site);
   if (raw !== undefined) {
     site.warn(
@@ -57,7 +42,7 @@ function attach(site: EndpointSite<ModifiersConfig | GeneratorConfig>): Changing
       '',
       `the modifiers have no effect: with the encoding ${raw}, the response is not decoded`,
     );
-    return null;
+    return {};
   }
-  return config.modifiers.length === 0 ? null : { wrap: onData(change), readsData: true };
+  return { [phase]: onData(change), readsData: true as const };
 }

@@ -1,5 +1,4 @@
 import {
-  type AtEndpoint,
   atBackend,
   atEndpoint,
   definePlugin,
@@ -12,13 +11,14 @@ import {
   type TokenCheck,
   tokenChecks,
 } from '#contract';
-import { backendPath, conditional, endpointPath } from '../../engines/cel/conditions.ts';
+import { attachConditions, backendPath, endpointPath } from '../../engines/cel/conditions.ts';
 import type { CelType } from '../../engines/cel/language/types.ts';
 import { requestMacros } from '../../engines/cel/macros.ts';
 import { requestTypes, responseTypes } from '../../engines/cel/variables.ts';
 import { compileWritten } from '../../engines/cel/written-expression.ts';
 import { readsTokens, tokenComponentNames } from '../../shared/callers/token-components.ts';
 import { geoLocations } from '../../shared/ports/geo.ts';
+import { hasMessages } from '../../shared/replies/on-data.ts';
 import { Policies, type PolicySettings } from './policies.ts';
 import { type Block, backendSchema, endpointSchema, type PoliciesConfig } from './schema.ts';
 
@@ -34,7 +34,7 @@ const response: Readonly<Record<string, CelType>> = { ...now, ...requestTypes, .
 
 /**
  * Ends calls that violate a policy: requests before they continue, responses before they are returned, tokens during
- * validation. An error in a policy counts as a violation.
+ * validation. An error in a policy counts as a violation. Drops messages of a stream whose data violates a policy.
  *
  * Configuration errors: those of `compileExpression`, `POLICY_NONE`, `POLICY_NO_TOKEN`, `POLICY_NO_REQUEST`,
  * `POLICY_NO_GEOIP`, `POLICY_FIELD`; warnings `CEL_KEY`, `POLICY_UNUSED`. Error of a call: `POLICY_FAILED`.
@@ -56,16 +56,15 @@ export const plugin = definePlugin({
       }
       const raw = isRaw(site, site.endpoint.output_encoding);
       const { before, after } = readBlocks(site, claims, hasTokens);
-      const proxy = conditional(before, after, { pathOf: endpointPath, raw });
-      const attached: AtEndpoint = { ...(proxy && { proxy }), offers: tokenOffers(site) };
-      return after.reads('resp_data') ? { ...attached, readsData: true } : attached;
+      const { wrap, ...more } = attachConditions(before, after, { pathOf: endpointPath, raw }, hasMessages(site));
+      return { ...more, ...(wrap && { proxy: wrap }), offers: tokenOffers(site) };
     }),
     atBackend(backendSchema, (site) => {
       const raw = isRaw(site, site.endpoint.output_encoding) || isRaw(site, site.backend.encoding);
       const { before, after } = readBlocks(site, {}, false);
-      const wrap = conditional(before, after, { pathOf: backendPath(site), raw });
-      if (!wrap) return {};
-      return after.reads('resp_data') ? { backend: wrap, readsData: true } : { backend: wrap };
+      const stance = { pathOf: backendPath(site), raw };
+      const { wrap, ...more } = attachConditions(before, after, stance, hasMessages(site));
+      return { ...more, ...(wrap && { backend: wrap }) };
     }),
   ],
 });
@@ -122,7 +121,8 @@ function readBlock(
     joined: config.auto_join_policies,
     debug: config.debug,
   };
-  return new Policies(expressions, settings, block?.error);
+  const policies = expressions.map((expression, index) => ({ index, expression }));
+  return new Policies(policies, settings, block?.error);
 }
 
 /** Unknown members of `error` have no effect and are allowed, unless they resemble one of its fields. */

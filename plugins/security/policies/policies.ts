@@ -18,37 +18,48 @@ export interface PolicySettings {
   readonly debug: boolean;
 }
 
+/** A policy, and its position in its block. */
+interface Policy {
+  readonly index: number;
+  readonly expression: Expression;
+}
+
 /** One block of policies. */
 export class Policies implements Conditions {
-  readonly #expressions: readonly Expression[];
+  readonly #policies: readonly Policy[];
   readonly #settings: PolicySettings;
   readonly #error: Block['error'];
 
-  constructor(expressions: readonly Expression[], settings: PolicySettings, error?: Block['error']) {
-    this.#expressions = expressions;
+  constructor(policies: readonly Policy[], settings: PolicySettings, error?: Block['error']) {
+    this.#policies = policies;
     this.#settings = settings;
     this.#error = error;
   }
 
   get any(): boolean {
-    return this.#expressions.length > 0;
+    return this.#policies.length > 0;
   }
 
   /** A function that uses the request also counts as reading the request. */
   reads(prefix: string): boolean {
-    return this.#expressions.some(
-      ({ reads, calls }) =>
+    return this.#policies.some(
+      ({ expression: { reads, calls } }) =>
         [...reads].some((name) => name.startsWith(prefix)) ||
         (prefix === 'req_' && [...calls].some((name) => requestMacros.has(name))),
     );
   }
 
+  readingData(reads: boolean): Policies {
+    const chosen = this.#policies.filter(({ expression }) => expression.reads.has('resp_data') === reads);
+    return new Policies(chosen, this.#settings, this.#error);
+  }
+
   /** @returns the error that ends the call; null when every policy holds. Code: POLICY_FAILED. */
-  check(from: Readable, call: Call): CallError | null {
+  check(from: Readable, call: Call, isMessage = false): CallError | null {
     const variables = new Variables(from);
     const { log, joined, debug, locate } = this.#settings;
     const source = from.request?.client ? { request: from.request as PipeRequest, locate } : null;
-    for (const [index, expression] of this.#expressions.entries()) {
+    for (const { index, expression } of this.#policies) {
       if (debug) log.info(() => `policy #${index} reads ${shownInputs(expression, variables)}`);
       const verdict = withSource(source, () => expression.evaluate(variables, Math.max(call.remainingMs, 0)));
       if (verdict === true) {
@@ -59,14 +70,16 @@ export class Policies implements Conditions {
       }
       const reason = typeof verdict === 'string' ? ` (${verdict})` : '';
       const at = joined ? 0 : index;
-      log.info(() => `policy #${at} failed: ${joined ? this.#joined : expression.source}${reason}`);
+      log[isMessage && !debug ? 'debug' : 'info'](
+        () => `policy #${at} failed: ${joined ? this.#joined : expression.source}${reason}`,
+      );
       return this.#failure(`policy #${at} failed${reason}`);
     }
     return null;
   }
 
   get #joined(): string {
-    return this.#expressions.map(({ source }) => `(${source})`).join(' && ');
+    return this.#policies.map(({ expression: { source } }) => `(${source})`).join(' && ');
   }
 
   #failure(message: string): CallError {

@@ -50,7 +50,10 @@ const response = {
   description: 'Policies that responses must satisfy before they are sent.',
   required: ['policies'],
   properties: {
-    policies: policies('CEL expressions, evaluated in order. All must be true.', ["resp_data.label == 'BENIGN'"]),
+    policies: policies(
+      'CEL expressions, evaluated in order. All must be true. Those on resp_data drop each message of a stream that does not meet them.',
+      ["resp_data.label == 'BENIGN'"],
+    ),
     error,
   },
 } as const;

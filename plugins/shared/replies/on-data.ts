@@ -4,6 +4,7 @@ import {
   type DataObject,
   type EndpointSite,
   hasKeys,
+  type MessageHook,
   type PipeRequest,
   Reply,
   type Wrap,
@@ -28,6 +29,16 @@ export function onData(change: (data: DataObject) => DataObject): Wrap<PipeReque
     const reply = next(request, call);
     return reply instanceof Promise ? reply.then(replace) : replace(reply);
   };
+}
+
+/** Replaces the data of each message of a stream with the result of `change`, if there is data. */
+export function onMessage(change: (data: DataObject) => DataObject): MessageHook {
+  return (data) => (hasKeys(data) ? change(data) : data);
+}
+
+/** Whether the response of an endpoint is a stream of messages, which components process one by one. */
+export function hasMessages(site: EndpointSite<unknown>): boolean {
+  return site.encoding(site.endpoint.output_encoding)?.messages !== undefined;
 }
 
 /** Name of the encoding with which an endpoint or a backend passes bytes through undecoded; undefined without one. */

@@ -1,5 +1,4 @@
 import {
-  type AtBackend,
   type AtEndpoint,
   atBackend,
   atEndpoint,
@@ -11,14 +10,15 @@ import {
   type TokenCheck,
   tokenChecks,
 } from '#contract';
-import { backendPath, conditional, endpointPath } from '../../engines/cel/conditions.ts';
+import { attachConditions, backendPath, endpointPath } from '../../engines/cel/conditions.ts';
 import { readsTokens, tokenComponentNames } from '../../shared/callers/token-components.ts';
+import { hasMessages } from '../../shared/replies/on-data.ts';
 import { backendTypes, outerTypes, type Phase, type Rules, readRules } from './rules.ts';
 import { backendSchema, endpointSchema, serviceSchema } from './schema.ts';
 
 /**
  * Ends calls whose conditions do not hold: requests before any backend is called, responses before they are merged or
- * sent, tokens during their validation.
+ * sent, tokens during their validation. Drops messages of a stream whose data does not meet the conditions on it.
  * Configuration errors: `CEL_SYNTAX`, `CEL_SIZE`, `CEL_NAME`, `CEL_FUNCTION`, `CEL_TYPE`, `CEL_NEVER`, `CEL_PATTERN`,
  * `CEL_NO_CONDITION`, `CEL_NO_TOKEN`; warning `CEL_KEY`. Error of a call: `CEL_REJECTED`.
  */
@@ -33,38 +33,35 @@ export const plugin = definePlugin({
       const rules = readRules(site, outerTypes);
       return {
         offers: tokenOffers(rules.token),
-        eachEndpoint: (each) => ({ ...around(each, rules), ...(readsData(rules) && { readsData: 'optional' }) }),
+        eachEndpoint: (each) => {
+          const attached = around(each, rules);
+          return attached.readsData ? { ...attached, readsData: attached.message ? true : 'optional' } : attached;
+        },
       };
     }),
     atEndpoint(endpointSchema, (site) => {
       const rules = readRules(site, outerTypes);
       refuseWithoutTokens(site, rules);
-      return { ...around(site, rules), ...(readsData(rules) && { readsData: true }), offers: tokenOffers(rules.token) };
+      return { ...around(site, rules), offers: tokenOffers(rules.token) };
     }),
     atBackend(backendSchema, (site) => {
       const rules = readRules(site, backendTypes);
       const raw = isRaw(site, site.endpoint.output_encoding) || isRaw(site, site.backend.encoding);
-      const wrap = conditional(rules.request, rules.response, { pathOf: backendPath(site), raw });
-      const attached: AtBackend = wrap ? { backend: wrap } : {};
-      return readsData(rules) ? { ...attached, readsData: true } : attached;
+      const stance = { pathOf: backendPath(site), raw };
+      const { wrap, ...more } = attachConditions(rules.request, rules.response, stance, hasMessages(site));
+      return { ...more, ...(wrap && { backend: wrap }) };
     }),
   ],
 });
 
 function around(site: EndpointSite<unknown>, rules: Readonly<Record<Phase, Rules>>): AtEndpoint {
-  const proxy = conditional(rules.request, rules.response, {
-    pathOf: endpointPath,
-    raw: isRaw(site, site.endpoint.output_encoding),
-  });
-  return proxy ? { proxy } : {};
+  const stance = { pathOf: endpointPath, raw: isRaw(site, site.endpoint.output_encoding) };
+  const { wrap, ...more } = attachConditions(rules.request, rules.response, stance, hasMessages(site));
+  return { ...more, ...(wrap && { proxy: wrap }) };
 }
 
 function isRaw(site: EndpointSite<unknown>, encoding: string): boolean {
   return site.encoding(encoding)?.raw === true;
-}
-
-function readsData({ response }: Readonly<Record<Phase, Rules>>): boolean {
-  return response.reads('resp_data');
 }
 
 const noRequest = { request: null, path: '', reply: null, raw: false } as const;

@@ -10,6 +10,8 @@ import type { CheckConfig } from './schema.ts';
 export type Phase = 'token' | 'request' | 'response';
 
 interface Rule {
+  /** Position among the rules of its phase. */
+  readonly at: number;
   readonly expression: Expression;
   readonly config: CheckConfig;
 }
@@ -32,16 +34,21 @@ export class Rules implements Conditions {
     return this.#rules.some(({ expression }) => [...expression.reads].some((name) => name.startsWith(prefix)));
   }
 
+  readingData(reads: boolean): Rules {
+    const chosen = this.#rules.filter(({ expression }) => expression.reads.has('resp_data') === reads);
+    return new Rules(chosen, this.#log);
+  }
+
   /** @returns the error that ends the call; null if every condition holds. Code: CEL_REJECTED. */
-  check(from: Readable, call: Call): CallError | null {
+  check(from: Readable, call: Call, isMessage = false): CallError | null {
     const variables = new Variables(from);
-    for (const [at, { expression, config }] of this.#rules.entries()) {
+    for (const { at, expression, config } of this.#rules) {
       const verdict = expression.evaluate(variables, Math.max(call.remainingMs, 0));
       if (verdict === true) {
         this.#log.debug(() => `Evaluator #${at} result: true`);
         continue;
       }
-      this.#log.info(() => `Evaluator #${at} ${said(verdict)}`);
+      this.#log[isMessage ? 'debug' : 'info'](() => `Evaluator #${at} ${said(verdict)}`);
       return rejection(at, config);
     }
     return null;
@@ -79,7 +86,8 @@ export function readRules(
   const phases: Record<Phase, Rule[]> = { token: [], request: [], response: [] };
   for (const [at, config] of site.config.entries()) {
     const expression = compileWritten(site, config.check_expr, `/${at}/check_expr`, types);
-    phases[phaseOf(expression)].push({ expression, config });
+    const rules = phases[phaseOf(expression)];
+    rules.push({ at: rules.length, expression, config });
   }
   const log = site.log.at('[CEL]');
   return {

@@ -34,7 +34,7 @@ const check = (examples: readonly string[]) =>
           type: 'string',
           minLength: 1,
           description:
-            'Condition in the Common Expression Language (CEL). Its variables determine when it is evaluated: with JWT, after the token has been verified; with resp_*, on the response; otherwise on the request.',
+            'Condition in the Common Expression Language (CEL). Its variables determine when it is evaluated: with JWT, after the token has been verified; with resp_*, on the response; otherwise on the request. With resp_data in a stream of messages, it is evaluated for each message, and drops those that do not meet it.',
           examples: examples.slice(0, 1),
         },
         error,

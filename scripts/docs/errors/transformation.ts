@@ -102,8 +102,8 @@ export const modifierErrors: Codes = {
     'Correct the template; print texts with `toJson` or `xmlEscape`.',
   ],
   TEMPLATE_STREAM: [
-    'A template requires a complete response, but the endpoint streams.',
-    'Set `"output_encoding": "no-op"`.',
+    'A template requires a complete response, but the endpoint streams, or the template renders no JSON or XML for the messages of a stream.',
+    'Set `"output_encoding": "no-op"` or `sse`, or `"content_type": "application/json"`.',
   ],
   TEMPLATE_TWICE: ['A component and its alias are both configured.', 'Remove one of them.'],
   TEXT_LIMIT: ['Replacements made a text too long.', 'Shorten the replacement.'],

@@ -4,6 +4,7 @@ import {
   CallError,
   type DataObject,
   type EndpointSite,
+  type MessageHook,
   type PipeRequest,
   Reply,
   type Wrap,
@@ -58,6 +59,27 @@ export function generatingResponses(site: EndpointSite<GeneratorConfig>): Wrap<P
   };
 }
 
+/**
+ * Replaces the data of each message of a stream by the output of a template.
+ *
+ * @throws ConfigError TEMPLATE_STREAM for output that is not JSON, and the errors of `compileRenderer`.
+ */
+export function generatingMessages(site: EndpointSite<GeneratorConfig>): MessageHook {
+  const { content_type: type } = site.config;
+  if (!documentReader(type)) {
+    throw site.fault('TEMPLATE_STREAM', '/content_type', `messages of a stream are objects, which ${type} is not`, {
+      hint: '"content_type": "application/json"',
+    });
+  }
+  const generator = new ResponseGenerator(compileRenderer(site, fields), site.config);
+  return (data, request) => {
+    const reply = Reply.data(data);
+    reply.complete = false;
+    generator.replaceData(reply, request);
+    return reply.data;
+  };
+}
+
 class ResponseGenerator {
   readonly #renderer: Renderer<Answered>;
   readonly #contentType: string;
@@ -72,8 +94,7 @@ class ResponseGenerator {
 
   respond(reply: Reply, request: PipeRequest, call: Call): Reply | Promise<Reply> {
     if (isRefusal(reply) || hasNoContent(reply)) return reply;
-    if (reply.data !== null || reply.body === null)
-      return this.#guarded(reply, () => this.#replaceData(reply, request));
+    if (reply.data !== null || reply.body === null) return this.#guarded(reply, () => this.replaceData(reply, request));
     const replace = (bytes: Uint8Array) => this.#guarded(reply, () => this.#replaceBody(reply, request, bytes));
     const { body } = reply;
     const bytes = plainBytes(
@@ -95,7 +116,8 @@ class ResponseGenerator {
     }
   }
 
-  #replaceData(reply: Reply, request: PipeRequest): void {
+  /** @throws CallError TEMPLATE_OUTPUT, and those of the template. */
+  replaceData(reply: Reply, request: PipeRequest): void {
     const text = this.#renderer.render({ request, reply, bytes: null });
     try {
       reply.data = this.#read(text);
