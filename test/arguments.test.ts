@@ -5,9 +5,14 @@ import ts from 'typescript';
 /** Methods that accept any number of arguments, and fail if the arguments do not fit on the stack (about a hundred thousand). */
 const takers = new Set(['push', 'unshift', 'splice', 'concat', 'max', 'min', 'fromCharCode', 'fromCodePoint', 'apply']);
 
+/** True for files that can contain such a call: the others need not be parsed. */
+const candidate = new RegExp(`\\.(?:${[...takers].join('|')})\\b[^]*?\\.\\.\\.`);
+
 /** Calls in a file that spread a list into arguments. */
 function spreadCalls(file: string): string[] {
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
+  const text = readFileSync(file, 'utf8');
+  if (!candidate.test(text)) return [];
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const results: string[] = [];
   const look = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && node.arguments.some(ts.isSpreadElement)) {

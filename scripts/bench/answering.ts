@@ -31,10 +31,9 @@ export function answering(folder: string, answer: string): string {
   return url;
 }
 
-/** Waits for the server, because a gateway that cannot connect to it would reject the first request. @throws Error after some seconds. */
+/** Waits for the server, because a gateway that cannot connect to it would reject the first request. @throws Error after a minute. */
 function waitFor(at: number): void {
-  for (let attempt = 0; attempt < 500; attempt += 1) {
-    if (spawnSync('bash', ['-c', `exec 3<>/dev/tcp/127.0.0.1/${at}`], { stdio: 'ignore' }).status === 0) return;
-  }
-  throw new Error(`the server of the benchmark does not respond on port ${at}`);
+  const connecting = `until (exec 3<>/dev/tcp/127.0.0.1/${at}) 2>/dev/null; do sleep 0.01; done`;
+  const { status } = spawnSync('bash', ['-c', connecting], { stdio: 'ignore', timeout: 60_000 });
+  if (status !== 0) throw new Error(`the server of the benchmark does not respond on port ${at}`);
 }

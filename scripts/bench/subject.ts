@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { request } from 'undici';
+import { built } from '../build/built.ts';
 import { type Child, start } from './children.ts';
 import { probeOptions } from './meter.ts';
 import { bodyOf } from './payloads.ts';
@@ -39,7 +40,8 @@ export interface Subject {
 }
 
 const FLOOR_FILE = join(import.meta.dirname, 'floor.ts');
-const GATEWAY_FILE = join(import.meta.dirname, '../../kernel/bin.ts');
+/** As in the published package. */
+const GATEWAY_FILE = join(await built(), 'kernel/bin.js');
 
 export const floor: Subject = {
   name: 'floor',

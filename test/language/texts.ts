@@ -21,18 +21,11 @@ const product = '{kernel,plugins,admin,scripts/chaos,scripts/docs,scripts/site}/
 
 /** Descriptions of schemas and all other literals of at least three words: messages, hints, log lines. Code samples, which contain line breaks, are skipped. */
 export function literals(): { readonly descriptions: readonly Description[]; readonly messages: readonly Text[] } {
-  const descriptions: Description[] = [];
-  const messages: Text[] = [];
-  for (const { node, source, place } of nodesOf(product)) {
-    if (!(ts.isStringLiteralLike(node) || ts.isTemplateExpression(node))) continue;
-    const text = inner(node);
-    if (text.split(' ').length < 3 || text.includes('\n')) continue;
-    const { parent } = node;
-    const isDescription = ts.isPropertyAssignment(parent) && parent.name.getText() === 'description';
-    if (isDescription) descriptions.push({ place: place(), text, ...fieldOf(parent.parent, source.text) });
-    else messages.push({ place: place(), text });
-  }
-  return { descriptions, messages };
+  const files = filesOf(product).map(textsOf);
+  return {
+    descriptions: files.flatMap(({ descriptions }) => descriptions),
+    messages: files.flatMap(({ messages }) => messages),
+  };
 }
 
 /** @param source text of the file: fields in a constant of their own are required if an object of the file requires them. */
@@ -64,14 +57,7 @@ export function rules(): Text[] {
 
 /** Comments of TypeScript files, each at the line on which it begins. */
 export function comments(...globs: readonly string[]): Text[] {
-  const results = new Map<string, Text>();
-  for (const { node, source, place } of globs.flatMap((glob) => [...nodesOf(glob)])) {
-    for (const { pos, end } of ts.getLeadingCommentRanges(source.text, node.getFullStart()) ?? []) {
-      const words = source.text.slice(pos, end).replaceAll(/^\s*(\/\*\*|\/\/|\*\/?)|\*\/$/gm, '');
-      results.set(`${source.fileName}:${pos}`, { place: place(pos), text: oneLine(words) });
-    }
-  }
-  return [...results.values()];
+  return globs.flatMap(filesOf).flatMap((file) => textsOf(file).comments);
 }
 
 /** Comments of Lua scripts. */
@@ -88,12 +74,7 @@ export function luaComments(glob: string): Text[] {
 
 /** Names of suites and tests. */
 export function titles(glob: string): Text[] {
-  return [...nodesOf(glob)].flatMap(({ node, place }) => {
-    if (!ts.isCallExpression(node) || !/^(describe|it)\b/.test(node.expression.getText())) return [];
-    const [title] = node.arguments;
-    if (!title || !(ts.isStringLiteralLike(title) || ts.isTemplateExpression(title))) return [];
-    return [{ place: place(), text: inner(title) }];
-  });
+  return filesOf(glob).flatMap((file) => textsOf(file).titles);
 }
 
 /** Paragraphs, list entries and table rows of Markdown files, without code. */
@@ -114,26 +95,67 @@ export function paragraphs(...globs: readonly string[]): Text[] {
     });
 }
 
-interface Visited {
-  readonly node: ts.Node;
-  readonly source: ts.SourceFile;
-  /** Place of the node, or of an offset of its file. */
-  readonly place: (offset?: number) => string;
+/** The texts of a TypeScript file. */
+interface Texts {
+  readonly descriptions: Description[];
+  readonly messages: Text[];
+  readonly comments: Text[];
+  readonly titles: Text[];
 }
 
-function* nodesOf(glob: string): Generator<Visited> {
-  for (const file of globSync(glob)
+const filesOf = (glob: string): string[] =>
+  globSync(glob)
     .filter((path) => !path.includes('node_modules'))
-    .sort()) {
-    const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
-    const line = (offset: number) => source.getLineAndCharacterOfPosition(offset).line + 1;
-    const nodes: ts.Node[] = [source];
-    for (let node = nodes.pop(); node; node = nodes.pop()) {
-      const visited = node;
-      yield { node, source, place: (offset = visited.getStart()) => `${file}:${line(offset)}` };
-      ts.forEachChild(node, (child) => void nodes.push(child));
+    .sort();
+
+const known = new Map<string, Texts>();
+
+/** Each file is parsed once, because that takes nearly all the time. */
+function textsOf(file: string): Texts {
+  const texts = known.get(file) ?? readTexts(file);
+  known.set(file, texts);
+  return texts;
+}
+
+function readTexts(file: string): Texts {
+  const texts: Texts = { descriptions: [], messages: [], comments: [], titles: [] };
+  const options = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone };
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), options, true);
+  const place = (offset: number) => `${file}:${source.getLineAndCharacterOfPosition(offset).line + 1}`;
+  const starts = new Set<number>();
+  const comments = new Map<number, Text>();
+  const visit = (node: ts.Node): void => {
+    // A node begins where its first child begins.
+    if (!starts.has(node.pos)) addComments(node.pos);
+    starts.add(node.pos);
+    if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) addLiteral(node);
+    else if (ts.isCallExpression(node)) addTitle(node);
+    ts.forEachChild(node, visit);
+  };
+  const addComments = (offset: number): void => {
+    for (const { pos, end } of ts.getLeadingCommentRanges(source.text, offset) ?? []) {
+      const words = source.text.slice(pos, end).replaceAll(/^\s*(\/\*\*|\/\/|\*\/?)|\*\/$/gm, '');
+      comments.set(pos, { place: place(pos), text: oneLine(words) });
     }
-  }
+  };
+  const addLiteral = (node: ts.StringLiteralLike | ts.TemplateExpression): void => {
+    const text = inner(node);
+    if (text.split(' ').length < 3 || text.includes('\n')) return;
+    const { parent } = node;
+    const isDescription = ts.isPropertyAssignment(parent) && parent.name.getText() === 'description';
+    const plain = { place: place(node.getStart()), text };
+    if (isDescription) texts.descriptions.push({ ...plain, ...fieldOf(parent.parent, source.text) });
+    else texts.messages.push(plain);
+  };
+  const addTitle = (node: ts.CallExpression): void => {
+    const [title] = node.arguments;
+    if (!title || !(ts.isStringLiteralLike(title) || ts.isTemplateExpression(title))) return;
+    if (/^(describe|it)\b/.test(node.expression.getText()))
+      texts.titles.push({ place: place(node.getStart()), text: inner(title) });
+  };
+  visit(source);
+  texts.comments.push(...comments.values());
+  return texts;
 }
 
 const inner = (literal: ts.Node) => literal.getText().slice(1, -1);

@@ -13,7 +13,7 @@ import { until } from '../support/conditions.ts';
 const targets = await Promise.all(Object.values(loads).map((load) => load()));
 
 /** Time for random inputs of each target, in milliseconds; `npm run fuzz` searches for longer. */
-const LIMIT_MS = repetitions(500, 5_000);
+const LIMIT_MS = repetitions(200, 5_000);
 
 /** The same inputs in every run, so that a failure is caused by a change; `npm run fuzz` uses new ones. */
 const seed = Number(process.env['SLUICE_FUZZ_SEED'] ?? 1);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { built } from '../../scripts/build/built.ts';
 
 /** Programs of tests that are bundled together with the package, by the names of their files in this folder. */
-const programs = ['worker', 'worker-failing-commit', 'worker-shouting'];
+const programs = ['worker', 'worker-failing-commit', 'worker-shouting', 'faulty'];
 
 const folder = await built(programs.map((name) => `test/support/${name}`));
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type ChannelModel, connect } from 'amqplib';
 import { freePort, until } from './conditions.ts';
@@ -129,6 +130,8 @@ export async function startRabbit(tls?: {
         if (server!.exitCode !== null) throw new Error(`RabbitMQ ended with ${server!.exitCode}`);
         const connection = await open().catch(() => null);
         await connection?.close();
+        // An attempt takes a millisecond of processor time, the start of the broker seconds.
+        if (connection === null) await delay(100);
         return connection !== null;
       });
     },

@@ -1,12 +1,12 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { freePort, until } from '../../support/conditions.ts';
+import { bundledProgram } from '../../support/programs.ts';
 import { createFolder, type Folder } from '../cli/command.ts';
 import { type Process, startProgram } from '../cli/running.ts';
 
-const program = fileURLToPath(new URL('../../support/faulty.ts', import.meta.url));
+const program = bundledProgram('faulty');
 
 interface Response {
   /** Status of the response; 0 if the connection was closed. */
@@ -105,7 +105,7 @@ describe('an internal error of the gateway', function () {
       await until(() => held.length === 1);
       equal((await ask(`/quick?act=${act}`)).status, expected);
       await gateway.printed(
-        /ERROR: internal error in request of GET \/quick: Error: planted\\nError: planted\\n {4}at .*faulty\.ts/,
+        /ERROR: internal error in request of GET \/quick: Error: planted\\nError: planted\\n {4}at .*faulty[\w-]*\.js/,
       );
       held.pop()!.end('{}');
       equal((await other).status, 200);
