@@ -7,9 +7,9 @@ import { CallError, type ConfigErrorOptions } from './errors.ts';
 export interface Pattern {
   /** The expression as written. */
   readonly source: string;
-  /** True if it matches anywhere in the text. @throws PatternLimit for a text that is too long for it. */
+  /** True if the expression matches anywhere in the text. @throws PatternLimit for a text that is too long for the expression. */
   test(text: string): boolean;
-  /** True if it matches the whole text. @throws PatternLimit for a text that is too long for it. */
+  /** True if the expression matches the whole text. @throws PatternLimit for a text that is too long for the expression. */
   testWhole(text: string): boolean;
   /**
    * Prepares the replacement of every match. In the template, `$1` and `${1}` insert a group, `$name` and `${name}` a

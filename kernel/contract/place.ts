@@ -27,8 +27,9 @@ export interface AttachmentTraits {
   /** The attachment can answer without calling the wrapped step; components it can bypass are reported by name. */
   readonly terminal?: true;
   /**
-   * Headers that it sets on backend requests, for example `['X-Role']`. Client headers that differ only in `_` or `.`
-   * for `-` are dropped, because some backends treat them as equal. Removing an equal one is up to the component.
+   * Headers that the component sets on backend requests, for example `['X-Role']`. Client headers that differ only in
+   * `_` or `.` for `-` are dropped, because some backends treat them as equal. Removing an equal one is up to the
+   * component.
    */
   readonly sets?: readonly string[];
   /** Values for other plugins; every port must be listed in `offers` of the plugin. */
@@ -164,12 +165,12 @@ export type Place =
   | { readonly at: 'backend'; readonly schema: Schema; readonly attach: (site: BackendSite<never>) => AtBackend }
   | { readonly at: 'agent'; readonly schema: Schema; readonly attach: (site: AgentSite<never>) => AtAgent };
 
-/** `attach` is called once for every configuration with the namespace at the root. */
+/** Declares that a component can be configured at the root. `attach` is called once for every configuration that does so. */
 export function atService<const S extends Schema>(schema: S, attach: (site: Site<Infer<S>>) => AtService): Place {
   return { at: 'service', schema, attach: attach as unknown as (site: Site<never>) => AtService };
 }
 
-/** `attach` is called for every endpoint with the namespace. */
+/** Declares that a component can be configured at an endpoint. `attach` is called for every endpoint that does so. */
 export function atEndpoint<const S extends Schema>(
   schema: S,
   attach: (site: EndpointSite<Infer<S>>) => AtEndpoint,
@@ -177,7 +178,7 @@ export function atEndpoint<const S extends Schema>(
   return { at: 'endpoint', schema, attach: attach as unknown as (site: EndpointSite<never>) => AtEndpoint };
 }
 
-/** `attach` is called for every backend with the namespace. */
+/** Declares that a component can be configured at a backend. `attach` is called for every backend that does so. */
 export function atBackend<const S extends Schema>(
   schema: S,
   attach: (site: BackendSite<Infer<S>>) => AtBackend,
@@ -185,7 +186,7 @@ export function atBackend<const S extends Schema>(
   return { at: 'backend', schema, attach: attach as unknown as (site: BackendSite<never>) => AtBackend };
 }
 
-/** `attach` is called for every agent whose driver has the namespace. */
+/** Declares that a component can be configured as the driver of an agent. `attach` is called for every agent that does so. */
 export function atAgent<const S extends Schema>(
   schema: S,
   attach: (site: AgentSite<Infer<S>>) => AtAgent | void,

@@ -85,10 +85,10 @@ export interface Plugin {
   readonly secretSchemes?: readonly string[];
   /** Root fields that open a port, for example `/listen`: a change opens another one. */
   readonly opens?: readonly string[];
-  /** Keys of its configuration are data, and say nothing about their values, such as whether they are secrets. */
+  /** Set if the keys of the component's configuration are data, and say nothing about their values, such as whether they are secrets. */
   readonly freeKeys?: true;
   /**
-   * Parts that it never changes: `requests` (headers and parameters of backend requests) or `data` (backend responses).
+   * Parts that the component never changes: `requests` (headers and parameters of backend requests) or `data` (backend responses).
    * Default: unknown, so nothing is reported as unused.
    */
   readonly leaves?: readonly ('requests' | 'data')[];
@@ -96,7 +96,7 @@ export interface Plugin {
   readonly audit?: readonly AuditRule[];
   /** Commands of the command line, named by one or two words. */
   readonly commands?: { readonly [name: string]: PluginCommand };
-  /** Effects of its configuration on other components. The configuration is not validated yet. */
+  /** Effects of the component's configuration on other components. The configuration is not validated yet. */
   readonly meaning?: (config: Readonly<DataObject>, level: Level) => Meaning;
   /** Parts of a request that the component accepts at an endpoint, for requests that are generated in a sandbox. */
   readonly sample?: CreateSample;

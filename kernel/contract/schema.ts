@@ -102,9 +102,9 @@ export type Schema =
 
 /** Rules for an object that is a pipe. */
 export interface PipeRules {
-  /** Components allowed in its `extra_config`. Default: all that can be placed around backends. */
+  /** Components allowed in the `extra_config` of the pipe. Default: all that can be placed around backends. */
   readonly components?: readonly string[];
-  /** Field whose values are parameter names, which backends use as `{name}`. Default: the placeholders of its path. */
+  /** Field whose values are parameter names, which backends use as `{name}`. Default: the placeholders in the path of the pipe. */
   readonly params?: string;
   /** Backends receive only the query parameters that they list, because the parameters are data. */
   readonly listedQueries?: true;

@@ -121,7 +121,7 @@ export interface Site<Config> {
    * nothing. Undefined for an unknown name.
    */
   encoding(name: string): Encoding | undefined;
-  /** A service of the gateway. */
+  /** Returns a service of the gateway, such as the clock. */
   use<K extends keyof Services>(name: K): Services[K];
   /**
    * The nearest offer: at this place, otherwise at the surrounding endpoint, otherwise at the service. The port must be

@@ -14,7 +14,7 @@ import { bodyHeaders, connectionNames, isLookAlike, ownHeaders } from '../pipeli
 export interface ForwardingDecision {
   readonly name: string;
   readonly passes: boolean;
-  /** Reason why it is not forwarded; null when it is. */
+  /** Reason why the header or parameter is not forwarded; null when it is. */
   readonly why: string | null;
 }
 

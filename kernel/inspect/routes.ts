@@ -14,7 +14,7 @@ export interface BackendView extends FilePosition {
   readonly urlPattern: string;
   /** Encoding of the backend's responses. */
   readonly encoding: string;
-  /** Components in its pipe, outermost first; the last one connects to the backend. */
+  /** Components in the pipe of the backend, outermost first; the last one connects to the backend. */
   readonly namespaces: readonly Namespace[];
 }
 

@@ -4,7 +4,7 @@ import { McpError, mcpErrors } from './message.ts';
 
 /** An argument that clients also send as a header, so that proxies need not read bodies. */
 export interface MirroredParameter {
-  /** Header name: `Mcp-Param-` and its own name. */
+  /** Name of the header: `Mcp-Param-`, followed by the name that the schema of the argument declares. */
   readonly header: string;
   /** Path in the arguments. */
   readonly path: readonly string[];

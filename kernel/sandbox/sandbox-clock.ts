@@ -8,7 +8,7 @@ export class SandboxClock implements Clock {
   #aheadMs = 0;
   readonly #isStopped: boolean;
 
-  /** @param isStopped whether it moves only when it is moved. */
+  /** @param isStopped whether the clock moves only when a test moves it. */
   constructor(isStopped = false) {
     this.#isStopped = isStopped;
   }

@@ -4,7 +4,7 @@ export interface Frozen {
   readonly now: number;
   /** ID of the request, if it is known. */
   readonly requestId?: string | undefined;
-  /** ID of its trace, if it is known. */
+  /** ID of the trace of the request, if it is known. */
   readonly traceId?: string | undefined;
   /** Returns random bytes: the same ones for the same series of calls with a kind. */
   bytes(kind: string, count: number): Buffer;

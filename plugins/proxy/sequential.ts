@@ -24,7 +24,7 @@ export interface Propagated {
 
 /** Properties of one backend in a sequence of calls. */
 export interface Link {
-  /** True when its bytes are passed through unread, so that any response counts as complete. */
+  /** True when the backend's response is passed through unread, so that any response counts as complete. */
   readonly raw: boolean;
   readonly propagated: readonly Propagated[];
 }

@@ -55,7 +55,7 @@ export interface ServiceComponents {
   readonly [namespace: string]: unknown;
 }
 
-/** Components at their places, and what to send for them. */
+/** Components at each level of the configuration, and the requests to send. */
 export interface Attached {
   readonly service?: ServiceComponents;
   readonly endpoint?: object;

@@ -26,7 +26,7 @@ export interface Subject {
   readonly script: (setup: Setup) => readonly string[];
   /** Executable other than Node.js. */
   readonly executable?: string;
-  /** Configuration files of its own, if any: texts by file name, below `folder`. */
+  /** Configuration files in addition to the usual one, if any: texts by file name, below `folder`. */
   readonly files?: (setup: Setup) => Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   /** Opens a message channel, by which it detects the end of the benchmark. */

@@ -14,7 +14,7 @@ export interface CampaignReport {
   readonly grownBytes: number;
   /** Numbers of executed blocks in the code under test; null when they are not measured. */
   readonly blocks: { readonly before: number; readonly after: number; readonly total: number } | null;
-  /** Number of inputs kept because they reached new blocks. */
+  /** Number of inputs kept because they reached blocks of code that no earlier input had reached. */
   readonly kept: number;
 }
 

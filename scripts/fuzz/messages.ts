@@ -21,7 +21,7 @@ export interface GeneratedReply {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Body;
-  /** Form in which it arrives: in one chunk, as a stream, as a stream that breaks off, or not at all. */
+  /** Form in which the body arrives: in one chunk, as a stream, as a stream that breaks off, or not at all. */
   readonly comes: 'whole' | 'stream' | 'broken' | 'failed';
 }
 

@@ -9,7 +9,7 @@ export interface SiteDocument {
   readonly text: string;
   /** File in the repository; for generated pages, the file that generates them. */
   readonly source: string;
-  /** Path from which its links count: of the file in the repository, or of the page in the reference. */
+  /** Path to which the links of the document are relative: that of the file in the repository, or of the page in the reference. */
   readonly origin: string;
 }
 

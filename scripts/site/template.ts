@@ -9,7 +9,7 @@ export interface Page {
   readonly sections: readonly Section[];
   readonly previous: SiteDocument | undefined;
   readonly next: SiteDocument | undefined;
-  /** Address at which its source is edited. */
+  /** Address at which the source of the page is edited. */
   readonly edit: string | null;
 }
 

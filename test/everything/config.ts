@@ -80,7 +80,6 @@ export function everything(
       'security/http': { content_type_nosniff: true, frame_deny: true },
       'security/bot-detector': { patterns: ['(?i)badbot'], cache_size: 100 },
       'auth/api-keys': { identifier: 'X-Api-Key', keys: [{ key: 'of-the-test', roles: ['tester'] }] },
-      // The password of this Redis is "p".
       'ai/chat-completions': {
         models: [
           {
@@ -138,6 +137,7 @@ export function everything(
           },
         ],
       },
+      // The password of the user ada is "p".
       'auth/basic': { users: { ada: '$2b$04$9cyTj46YeNWDwCIIuQ/v/.JNO9zLDIKLKJFcbv9rqWoW.JmJYtntu' } },
       'auth/introspection': {
         introspection_url: `${upstream}/introspect`,

@@ -41,7 +41,7 @@ export interface AuditReport {
 export interface Audited {
   /** Validated configuration with defaults. */
   readonly config: ServiceConfig;
-  /** Parsed document from which it was created. */
+  /** Parsed document from which the configuration was created. */
   readonly document: unknown;
   /** Maps a pointer of `config` to the pointer in the document. Default: identity. */
   readonly origin?: (pointer: string) => string;

@@ -100,7 +100,7 @@ export interface AttachedBackend {
   /** Whether responses are undecoded bytes although the client gets encoded data. */
   readonly unreadable: boolean;
   readonly stages: BackendStages;
-  /** Whether its pipe consists only of a protocol that responds when its call is over. */
+  /** Whether the pipe of the backend consists only of a protocol that responds when its call is over. */
   readonly heedsCall: boolean;
   /** @param outerHooks message hooks that run after the backend's own hooks. */
   compile(

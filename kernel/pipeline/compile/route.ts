@@ -26,7 +26,7 @@ export interface Route extends PayloadLimits {
   readonly hold: StreamLease;
   /** Traffic counters, kept across the configurations that contain the endpoint. */
   readonly traffic: EndpointTraffic;
-  /** Everything read by its attachments and those of its backends; more may be added later. */
+  /** Settings that the components of the endpoint and its backends read; more may be added later. */
   readonly reads: Reads;
   /** The stages of the pipe. */
   readonly stages: PipeStages;

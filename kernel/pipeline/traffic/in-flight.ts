@@ -3,7 +3,7 @@ export interface InFlight {
   /** Index in the runtime's list, for its use only. */
   slot: number;
   /**
-   * Aborts it: backend calls are canceled, and the client gets an error, or a closed connection if the response has
+   * Aborts the request: backend calls are canceled, and the client gets an error, or a closed connection if the response has
    * begun.
    * @returns a description of the request for operators.
    */

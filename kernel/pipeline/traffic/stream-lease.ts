@@ -2,10 +2,10 @@ import { ByteStream } from '#contract';
 
 /** A response that may last long after its head was written. */
 export interface Stream {
-  /** Ends it gracefully: written data is flushed, and the client sees a complete response. */
+  /** Ends the response gracefully: written data is flushed, and the client sees a complete response. */
   end(): void;
   /**
-   * Whether it lasts until it is ended, like a connection upgraded to another protocol; shutdown does not wait for it.
+   * Whether the response lasts until it is ended, like a connection upgraded to another protocol; shutdown does not wait for it.
    */
   readonly isLasting: boolean;
 }

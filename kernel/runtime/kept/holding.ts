@@ -34,7 +34,7 @@ export interface StartTask {
 export interface Registered {
   /** Background work while the configuration serves. */
   readonly starts: StartTask[];
-  /** Health details of its components, for the health endpoint. */
+  /** Health details of components, by name, for the health endpoint. */
   readonly health: Map<string, () => Data>;
   /** Functions that empty the caches, by name. */
   readonly caches: (readonly [name: string, empty: () => void])[];

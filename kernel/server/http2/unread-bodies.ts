@@ -55,7 +55,7 @@ export class UnreadBodies {
     return bytes;
   }
 
-  /** Closes the window. The client can still send the bytes that remained in the window. */
+  /** Closes the flow-control window of the connection. The client can still send the bytes that remained in the window. */
   #hold(): void {
     this.#session.setLocalWindowSize(0);
     this.#reduced += CONNECTION_WINDOW_BYTES;

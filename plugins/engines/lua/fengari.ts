@@ -69,7 +69,7 @@ export interface Lua {
   lua_yieldk(L: LuaState, results: number, context: number, then: Continuation): number;
 }
 
-/** The auxiliary library. */
+/** Functions of Lua's auxiliary library, `lauxlib`. */
 export interface LuaAux {
   luaL_checkany(L: LuaState, arg: number): void;
   luaL_checkinteger(L: LuaState, arg: number): number;

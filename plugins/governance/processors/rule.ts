@@ -102,7 +102,7 @@ export function countingRule(name: string, limits: readonly LimitConfig[], aroun
 interface Moment {
   readonly now: number;
   readonly remembers: boolean;
-  /** Amount that was counted before, and is replaced. */
+  /** Amount that was reserved, and that the actual amount replaces. */
   readonly reserved?: number;
 }
 

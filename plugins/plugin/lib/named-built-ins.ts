@@ -5,7 +5,7 @@ import { findNamed, type Named, type NamingSite } from './place.ts';
 /** A built-in plugin that a configuration lists. */
 export interface NamedBuiltIn<Name extends string> {
   readonly name: Name;
-  /** Pointer to its settings, relative to the configuration. */
+  /** Pointer to the settings of the plugin, relative to the configuration. */
   readonly pointer: string;
   readonly settings: unknown;
 }

@@ -29,7 +29,7 @@ const heeded = new Set([
   'x-method-override',
 ]);
 
-/** Lengths of those names: headers of other lengths need no lookup. */
+/** Lengths of the names above: headers of other lengths need no lookup. */
 const lengths = new Set([...heeded].map((name) => name.length));
 
 /** Headers that never identify a caller; any other header could be derived from a token. */

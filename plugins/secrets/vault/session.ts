@@ -10,13 +10,13 @@ const WORTH_RENEWING = 1 / 2;
 /** Shortest time between two renewals, in milliseconds. */
 const LEAST_PAUSE_MS = 1000;
 
-/** A token of the gateway. */
+/** A token with which the gateway authenticates at Vault. */
 interface Token {
   readonly text: string;
-  /** Lifetime when it was issued, in milliseconds; infinite for a token that does not expire. */
+  /** Lifetime of the token when it was issued, in milliseconds; infinite for a token that does not expire. */
   readonly lifeMs: number;
   readonly isRenewable: boolean;
-  /** Time at which it is renewed, on the monotonic clock. */
+  /** Time at which the token is renewed, on the monotonic clock. */
   readonly dueAt: number;
 }
 

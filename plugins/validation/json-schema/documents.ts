@@ -6,9 +6,10 @@ import { indexNames, ROOT_ADDRESS, resolveReference, type SchemaLocation } from 
 /** A schema document in which references are resolved. */
 export interface SchemaDocument {
   readonly draft: Draft;
-  /** All schemas in it that declare an address or an anchor, by that address. */
+  /** All schemas in the document that declare an address or an anchor, by that address. */
   readonly names: ReadonlyMap<string, SchemaLocation>;
 }
+
 /** A schema and its document. */
 export interface ResolvedSchema {
   readonly location: SchemaLocation;

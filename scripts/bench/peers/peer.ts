@@ -16,7 +16,7 @@ export interface Peer {
   readonly install: (folder: string) => Promise<Program>;
   /** Returns the configuration files of the program, as texts by file name. */
   readonly files?: (setup: Setup, program: Program) => Readonly<Record<string, string>>;
-  /** Arguments of its executable or, if `ofNode`, of Node.js, with the script first. */
+  /** Arguments of the executable or, if `ofNode`, of Node.js, with the script first. */
   readonly arguments: (setup: Setup, program: Program) => readonly string[];
   /** True for a program that runs in Node.js. */
   readonly ofNode?: true;

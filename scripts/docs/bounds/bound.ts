@@ -9,7 +9,7 @@ export interface Bound {
   readonly from?: string;
   /** The limit. `{NAME}` is the value of a constant of `from`; names that end in BYTES or MS have that unit. */
   readonly limit: string;
-  /** Field that sets it, as in `root: max_connections` or `endpoint: websocket: message_buffer_size`. */
+  /** Field that sets the limit, as in `root: max_connections` or `endpoint: websocket: message_buffer_size`. */
   readonly setting?: string;
   /** Default of the field; absent when its schema defines it. */
   readonly default?: string;

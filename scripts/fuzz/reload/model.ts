@@ -22,7 +22,7 @@ interface Wanted {
 /** A change that has been tried. */
 interface Changed {
   readonly name: string;
-  /** When it began, by the monotonic clock. */
+  /** Time at which the change began, on the monotonic clock. */
   readonly since: number;
   readonly wanted: Wanted;
   /** Whether the change is expected to succeed; false if it must be rejected. */

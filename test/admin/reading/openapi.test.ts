@@ -4,7 +4,7 @@ import { reading } from '../../../admin/operations/reading.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { openReading, type ReadingPort } from './support.ts';
 
-describe('OpenAPI documents of the admin API', () => {
+describe('OpenAPI documents from the admin API', () => {
   let gateway: Operations;
   let admin: ReadingPort;
 
@@ -36,7 +36,7 @@ describe('OpenAPI documents of the admin API', () => {
     await gateway.close();
   });
 
-  describe("for the gateway's own API", () => {
+  describe('that describe the endpoints of the gateway', () => {
     const document = async () => (await admin.ask('/v1/openapi')).body;
 
     it('are version 3.1 and have the name of the service', async () => {
@@ -53,7 +53,7 @@ describe('OpenAPI documents of the admin API', () => {
     });
   });
 
-  describe('for the admin API', () => {
+  describe('that describe the admin API itself', () => {
     const document = async () => (await admin.ask('/v1/admin-openapi')).body;
 
     it('contain every operation', async () => {

@@ -28,7 +28,7 @@ export interface Running {
 export interface Process extends Running {
   /** Kills the command. */
   stop(): Promise<void>;
-  /** Closes the reader of its standard output. */
+  /** Closes the reader of the standard output of the command. */
   closeOutput(): void;
 }
 

@@ -111,7 +111,7 @@ describe('the log of configuration changes', () => {
   const refused = (...reported: string[]) =>
     reported.map((text) => `error: configuration refused; revision 1 stays active: ${text}`);
 
-  it('contains the message of a rejection without places', () => {
+  it('contains the message of a rejection that has no position in the file', () => {
     fails(attempted(1, { message: 'a worker is late' }));
     deepEqual(lines, refused('a worker is late'));
   });

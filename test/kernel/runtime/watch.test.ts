@@ -17,7 +17,7 @@ describe('watching configuration files', () => {
 
   afterEach(() => at.end());
 
-  /** A write by the gateway. */
+  /** Writes the file as the gateway itself does, so that the watcher does not report the change. */
   const write = (text: string) => at.watcher.write(file, contentHash(Buffer.from(text)), () => writeFile(file, text));
 
   describe('reports a file saved', () => {

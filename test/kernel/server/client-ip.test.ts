@@ -55,7 +55,12 @@ describe('the client’s address', () => {
     ],
     ['is the first untrusted address from the right', proxies, forwarded('6.6.6.6, 1.1.1.1, 10.2.3.4'), '1.1.1.1'],
     ['is the leftmost address if all are trusted', proxies, forwarded('10.9.9.9, 10.2.3.4'), '10.9.9.9'],
-    ['comes from a repeated header as one list', proxies, forwarded(['1.1.1.1', '6.6.6.6, 10.2.3.4']), '6.6.6.6'],
+    [
+      'is read from all values of a repeated header, joined to one list',
+      proxies,
+      forwarded(['1.1.1.1', '6.6.6.6, 10.2.3.4']),
+      '6.6.6.6',
+    ],
     [
       'can also come from the first of several headers with one name',
       proxies,

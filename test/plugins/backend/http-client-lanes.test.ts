@@ -69,7 +69,7 @@ describe('backend/http/client with dynamic hosts', () => {
     });
     const gate = await bench.client();
     for (const number of numbers(300)) await called(gate, origin(0), `/${number + 1}`);
-    // One of them is the configured address.
+    // 256 connections to redirect targets, and one to the configured address.
     await until(() => open.size === 257);
   });
 

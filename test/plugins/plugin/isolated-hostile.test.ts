@@ -163,7 +163,7 @@ describe('misbehaving isolated modules', function () {
     const slow = status('/slow');
     await until(() => stage.lines(/entered/).length === 1);
     stage.sinks.lines.length = 0;
-    // The rest of its file stays loaded until its request ends.
+    // The file of the removed middleware stays loaded until the slow request ends.
     await stage.gateway.reload(stage.config({ '/open': middleware('opener') }));
     equal(await status('/slow'), 404);
     equal(await status('/open'), 200);

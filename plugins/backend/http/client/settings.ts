@@ -131,7 +131,7 @@ function environmentNow(): ProxyEnvironment {
   return environment;
 }
 
-/** Registers the addresses that are called regardless of requests. A proxy replaces the addresses behind it. */
+/** Registers the servers that the backend calls, whatever a request contains. A proxy is registered in place of the servers behind it. */
 function nameUpstreams(site: ClientSite, { calls }: HttpOptions, tls: PreparedTls | null): void {
   const environment = environmentNow();
   const { proxy_protocol: announced } = site.config;

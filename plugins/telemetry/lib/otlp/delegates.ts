@@ -46,7 +46,7 @@ const metrics = {
 export interface Delegate<Request> {
   /** @throws ExportError */
   send(request: Request): Promise<void>;
-  /** Closes its connection once pending requests have completed, within seconds. */
+  /** Closes the connection to the collector once pending requests have completed, within seconds. */
   close(): Promise<void>;
 }
 

@@ -331,7 +331,7 @@ describe('the configuration of a rate limit in Redis', () => {
       redis.pause();
       try {
         deepEqual(await Promise.all([ask(gateway), ask(gateway), ask(gateway)]), [500, 500, 500]);
-        // A wait of three seconds for each of them would exceed the test's timeout.
+        // A wait of three seconds for each of these requests would exceed the test's timeout.
         for (let requested = 0; requested < 30; requested++) equal(await ask(gateway), 500);
       } finally {
         redis.resume();
