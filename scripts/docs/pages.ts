@@ -2,6 +2,7 @@ import { completeSchema } from '../../kernel/pipeline/complete-schema.ts';
 import type { Registry } from '../../kernel/registry/registry.ts';
 import { adminGuide } from './admin-guide.ts';
 import { operationsPage } from './admin-operations.ts';
+import { attacksPage } from './attacks.ts';
 import { boundsPage } from './bounds/index.ts';
 import { cliPage } from './cli.ts';
 import { componentTopics } from './components.ts';
@@ -29,6 +30,7 @@ export async function makePages(registry: Registry): Promise<Map<string, string>
     ['logs.md', logLinesPage()],
     ['metrics.md', metricsPage()],
     ['cli.md', await cliPage(registry.catalogue)],
+    ['attacks.md', attacksPage((await registry.catalogue.attack!()).catalogue)],
     ['admin/operations.md', operationsPage()],
     ['order.md', orderPage(registry)],
     ['bounds.md', boundsPage(complete)],
@@ -48,6 +50,10 @@ const operation = [
   ['[Error codes](errors.md)', 'Every code that checks, the admin API and the log print, with cause and remedy.'],
   ['[Log lines](logs.md)', 'The lines of the log that matter, with cause and remedy.'],
   ['[Metrics](metrics.md)', 'Every metric with its type, unit, labels and meaning.'],
+  [
+    '[Attacks](attacks.md)',
+    'Every attack of `sluice attack`, with the requests that it sends and the observation that counts.',
+  ],
   ['[Run order](order.md)', 'The order in which components handle a request.'],
   [
     '[Bounds](bounds.md)',

@@ -6,6 +6,7 @@ import { checkParts, followGuide } from './guide.ts';
 /** Guides that need only the example upstream. Guides that need other servers are run by the tests of their samples. */
 const guides = [
   'access',
+  'attack',
   'caching',
   'conditional',
   'conditions',

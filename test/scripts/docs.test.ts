@@ -205,8 +205,13 @@ describe('the generated reference', function () {
 
   it('is the same when it is generated again', async () => deepEqual([...(await pagesOf(catalogue))], [...pages]));
 
+  it('describes every attack of sluice attack, from the catalog itself', async () => {
+    const { attacks } = (await catalogue.attack!()).catalogue;
+    for (const { name } of attacks) ok(page('attacks').includes(`\n## ${name}\n`), name);
+  });
+
   it('shows a configuration on every page of a component', () => {
-    const others = ['errors.md', 'logs.md', 'metrics.md', 'cli.md', 'admin/operations.md', 'order.md'];
+    const others = ['errors.md', 'logs.md', 'metrics.md', 'cli.md', 'attacks.md', 'admin/operations.md', 'order.md'];
     for (const [path, text] of pages) ok(others.includes(path) || documentsOf(text).length > 0, path);
   });
 
