@@ -114,7 +114,7 @@ export const serviceSchema = {
     idle_timeout: {
       type: 'duration',
       description:
-        'Time that an open connection waits for its next request before it is closed. 0 uses read_timeout; if both are 0, the time is unlimited. Default: read_timeout, or 2 minutes without one.',
+        'Time that an open connection waits for its next request before it is closed, and for the rest of a body whose request has been answered. 0 uses read_timeout; if both are 0, the time is unlimited. Default: read_timeout, or 2 minutes without one.',
       examples: ['75s'],
     },
     proxy_protocol: proxyProtocolSchema,

@@ -20,6 +20,8 @@ export interface ConnectionRules {
   writeTimeoutMs: number;
   /** Time limit for a client that does not read pending data, in milliseconds; 0 disables it. */
   sendTimeoutMs: number;
+  /** Time limit for the rest of a body whose request has been answered, in milliseconds; 0 disables it. */
+  restTimeoutMs: number;
   /** Number of requests after which a connection ends; 0 disables the limit. */
   maxRequests: number;
   /** True if the connection accepts no further requests. */
@@ -88,14 +90,32 @@ export class Connection {
 
   /** A response has ended: starts the next request, or sends the pending error response. */
   #onAnswered(): void {
+    const answered = this.#current;
     this.#current = null;
     if (this.#writeTimer) clearTimeout(this.#writeTimer);
     this.#writeTimer = null;
     if (this.#socket.writableEnded || this.#socket.destroyed) return;
+    if (answered !== null && !answered.req.complete) this.#limitRest(answered.req);
     const next = this.#waiting?.shift();
     if (next) this.#begin(next.req, next);
     else if (this.#refusal !== 0) this.#end();
     else if (this.#rules.closing) this.#socket.destroySoon();
+  }
+
+  /**
+   * Closes the connection if the rest of an answered request's body does not arrive in time. Node's own timeout starts
+   * anew with every byte, so a client that sends slowly could hold the connection forever.
+   */
+  #limitRest(message: IncomingMessage): void {
+    const { restTimeoutMs } = this.#rules;
+    if (restTimeoutMs === 0) return;
+    const timer = setTimeout(() => this.#socket.destroy(), timerMs(restTimeoutMs));
+    const stop = (): void => {
+      clearTimeout(timer);
+      this.#socket.off('close', stop);
+    };
+    message.once('end', stop);
+    this.#socket.once('close', stop);
   }
 
   /**

@@ -129,6 +129,7 @@ function connectionLimits(config: ServiceConfig): Omit<ConnectionRules, 'serve' 
   return {
     writeTimeoutMs: config.write_timeout,
     sendTimeoutMs: config.send_timeout,
+    restTimeoutMs: portTimeouts(config).idleMs,
     maxRequests: config.max_requests_per_connection,
   };
 }

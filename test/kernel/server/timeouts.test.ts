@@ -62,6 +62,29 @@ describe('the timeouts of the port', () => {
     deepEqual([statusesOf(received), backend.requests.length], [[408], 0]);
   });
 
+  it('close a connection whose request is answered, but whose body never ends although bytes arrive', async () => {
+    await start({ idle_timeout: '50ms', timeout: '50ms' });
+    const client = await openRaw(port);
+    client.write('POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n');
+    const sending = setInterval(() => client.write('a'), 5);
+    try {
+      deepEqual(statusesOf(await client.ended()), [500]);
+    } finally {
+      clearInterval(sending);
+    }
+  });
+
+  it('keep a connection whose body ends after the response', async () => {
+    await start({ idle_timeout: '60s', timeout: '50ms' });
+    const client = await openRaw(port);
+    client.write('POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel');
+    await client.until((received) => statusesOf(received).length === 1);
+    client.write(`lo${get}`);
+    // On a busy machine, the second request also reaches its timeout: only its response matters.
+    await client.until((received) => statusesOf(received).length === 2);
+    client.socket.destroy();
+  });
+
   it('limit the head by the timeout of the whole request', async () => {
     await start({ read_header_timeout: '60s', read_timeout: '50ms' });
     deepEqual(statusesOf(await sendRaw(port, 'GET /x')), [408]);
