@@ -2,7 +2,7 @@ export { type BreakKind, breaks, type Difference, describeDifference, isBreaking
 export { type CheckResult, checkContracts } from './contracts/check-contracts.ts';
 export type { Compared } from './contracts/compare-contracts.ts';
 export { compareTraffic, observationsOfTests } from './contracts/compare-traffic.ts';
-export type { Contract } from './contracts/contract.ts';
+export { type Contract, describeContract } from './contracts/contract.ts';
 export {
   type ContractFolder,
   readContracts,

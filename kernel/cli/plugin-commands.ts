@@ -1,4 +1,4 @@
-import type { Catalogue, PluginCommand } from '#contract';
+import type { Catalogue, EndpointContract, PluginCommand } from '#contract';
 import { GatewayError } from '../contract/internal.ts';
 import { type Operations, startGateway, version } from '../index.ts';
 import { readArguments, UsageError } from './arguments.ts';
@@ -58,9 +58,19 @@ function asCommand(command: PluginCommand): Command {
       const { values, positionals } = readArguments(args, command.flags, command.usage !== '');
       const readConfig = async (file: string) => (await acceptFile(file, context, false))?.config ?? null;
       const serve = (configuration: object) => serveUntilEnd(configuration, context);
-      return command.run({ values, positionals, stdout, stderr, env, readConfig, serve });
+      const readContracts = (folder: string) => contractsIn(folder, context);
+      return command.run({ values, positionals, stdout, stderr, env, readConfig, readContracts, serve });
     },
   };
+}
+
+async function contractsIn(folder: string, context: CommandContext): Promise<readonly EndpointContract[] | null> {
+  const [{ readFolder }, { describeContract }] = await Promise.all([
+    import('./contracts/sources.ts'),
+    import('../cases/index.ts'),
+  ]);
+  const read = await readFolder(folder, context);
+  return read && [...read.contracts.values()].map(describeContract);
 }
 
 async function serveUntilEnd(configuration: object, context: CommandContext): Promise<number> {

@@ -1,3 +1,4 @@
+import type { DataObject } from '../values/data.ts';
 import type { ServiceConfig } from './config.ts';
 
 /** A command-line flag: the options of Node.js's parser, and its help. */
@@ -22,6 +23,20 @@ export type Flags = Readonly<Record<string, Flag>>;
 /** Value of a flag, or all values of a repeatable one. */
 export type FlagValue = string | boolean | readonly (string | boolean)[] | undefined;
 
+/** Responses that clients of an endpoint receive for a method, as `sluice contracts infer` writes them. */
+export interface EndpointContract {
+  readonly method: string;
+  /** Path of the endpoint. */
+  readonly endpoint: string;
+  readonly responses: readonly {
+    readonly status: number;
+    /** Media types without parameters; empty for responses without a body. */
+    readonly contentTypes: readonly string[];
+    /** JSON Schema of JSON bodies; null without any. */
+    readonly schema: DataObject | null;
+  }[];
+}
+
 /** Arguments and output streams of a command. */
 export interface CommandCall {
   readonly values: { readonly [flag: string]: FlagValue };
@@ -32,6 +47,8 @@ export interface CommandCall {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads a configuration file. @returns null for an invalid one, whose errors are written to standard error. */
   readConfig(file: string): Promise<ServiceConfig | null>;
+  /** Reads a folder of contracts. @returns null for an invalid one, whose errors are written to standard error. */
+  readContracts(folder: string): Promise<readonly EndpointContract[] | null>;
   /**
    * Serves a configuration, given as the object its file would contain, like `run` but without admin port and history,
    * until the process is stopped. Errors are written to standard error. @returns the exit code.

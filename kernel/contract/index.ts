@@ -42,7 +42,7 @@ export {
   type RawMessages,
   type RequestChanges,
 } from './client-request.ts';
-export type { CommandCall, Flag, Flags, FlagValue, PluginCommand } from './command.ts';
+export type { CommandCall, EndpointContract, Flag, Flags, FlagValue, PluginCommand } from './command.ts';
 export type * from './components.ts';
 export type { BackendCondition } from './condition.ts';
 export type * from './config.ts';

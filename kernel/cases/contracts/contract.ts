@@ -1,4 +1,4 @@
-import { ConfigError, type Data, type DataObject } from '#contract';
+import { ConfigError, type Data, type DataObject, type EndpointContract } from '#contract';
 import { compileSchema, joinPointer } from '../../config/index.ts';
 import { ConfigErrors } from '../../contract/internal.ts';
 import { type ContractData, contractSchema } from './contract-schema.ts';
@@ -58,6 +58,20 @@ export function printContract({ endpoint, method, responses }: Contract, inferri
     };
   }
   return `${JSON.stringify({ endpoint, method, responses: written }, null, 2)}\n`;
+}
+
+/** A contract as plain data. */
+export function describeContract({ endpoint, method, responses }: Contract): EndpointContract {
+  const written = { minSamples: 1, enums: false };
+  return {
+    endpoint,
+    method,
+    responses: [...responses].map(([status, { contentTypes, shape }]) => ({
+      status,
+      contentTypes: [...contentTypes],
+      schema: shape && toSchema(shape, written),
+    })),
+  };
 }
 
 /** Reads the data of a contract file. @throws ConfigErrors. */

@@ -1,4 +1,5 @@
 import { atEndpoint, atService, type DataObject, definePlugin, type EndpointConfig } from '#contract';
+import { openapiCommand, typescriptCommand } from './client/command.ts';
 import { reportErrors } from './errors.ts';
 import { exportCommand } from './export/command.ts';
 import { describeApi, settingsOf } from './export/describe-api.ts';
@@ -29,7 +30,13 @@ export const plugin = definePlugin({
   freeKeys: true,
   leaves: ['requests', 'data'],
   convert: reportErrors,
-  commands: { 'export openapi': exportCommand, 'import openapi': importCommand, 'serve openapi': serveCommand },
+  commands: {
+    'client openapi': openapiCommand,
+    'client typescript': typescriptCommand,
+    'export openapi': exportCommand,
+    'import openapi': importCommand,
+    'serve openapi': serveCommand,
+  },
   places: [
     atService(serviceSchema, ({ config: { serve }, setting, serving }) => {
       if (!serve) return {};

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { type Data, type DataObject, type EndpointConfig, isObject } from '#contract';
+import { type Data, type DataObject, type EndpointConfig, type EndpointContract, isObject } from '#contract';
 import { componentOf, has, refusalsOf } from '../../lib/components.ts';
 import { takesBody } from '../../lib/endpoints.ts';
 import type { BodyDefinition, OpenApiSettings } from '../schema.ts';
@@ -46,13 +46,19 @@ export function describeRequestBody(
   };
 }
 
+export interface DescribedResponses {
+  /** Whether to omit responses that neither the configuration nor the contract describes. */
+  readonly onlyDefined: boolean;
+  readonly contract: EndpointContract | undefined;
+}
+
 /** Describes all responses, by status. */
 export function describeResponses(
   endpoint: EndpointConfig,
   settings: OpenApiSettings,
   schemas: Schemas,
   name: string,
-  onlyDefined: boolean,
+  { onlyDefined, contract }: DescribedResponses,
 ): DataObject {
   const types = outputs[endpoint.output_encoding] ?? ['*/*'];
   const statuses = onlyDefined ? [] : usualStatuses(endpoint);
@@ -63,14 +69,40 @@ export function describeResponses(
     const sample: DataObject = settings.example === undefined ? {} : { example: settings.example as Data };
     usual['content'] = Object.fromEntries(types.map((type) => [type, sample]));
   }
+  const contracted = new Map(
+    (contract?.responses ?? []).map((response) => {
+      const status = String(response.status);
+      return [status, describeContracted(response, schemas, `${name}Response${status}`)];
+    }),
+  );
+  for (const [status, described] of contracted) responses.set(status, described);
   for (const [status, definition] of Object.entries(settings.response_definition ?? {})) {
     if (!isStatus(status) || typeof definition === 'string') continue;
     const list = [definition].flat();
-    responses.set(status, describeResponse(list, status, types[0]!, schemas, `${name}Response${status}`));
+    const described = describeResponse(list, status, types[0]!, schemas, `${name}Response${status}`);
+    responses.set(status, { ...contracted.get(status), ...described });
   }
   if (responses.size === 0) responses.set('default', { description: phraseOf('default') });
   // JavaScript orders integer keys first, in ascending order, so the statuses need no sorting.
   return Object.fromEntries(responses);
+}
+
+function describeContracted(
+  { status, contentTypes, schema }: EndpointContract['responses'][number],
+  schemas: Schemas,
+  name: string,
+): DataObject {
+  const media = (type: string): DataObject =>
+    schema !== null && isJson(type) ? { schema: schemas.add(schema, name) } : {};
+  return {
+    description: phraseOf(String(status)),
+    ...(contentTypes.length > 0 && { content: Object.fromEntries(contentTypes.map((type) => [type, media(type)])) }),
+  };
+}
+
+/** Returns whether a media type is that of JSON documents. */
+function isJson(type: string): boolean {
+  return /^application\/(?:[\w.-]+\+)?json$/.test(type);
 }
 
 /** Returns the statuses that the configuration produces. */

@@ -1,6 +1,13 @@
-import { type DataObject, type EndpointConfig, joinPointer, type ServiceConfig, setKey } from '#contract';
+import {
+  type DataObject,
+  type EndpointConfig,
+  type EndpointContract,
+  joinPointer,
+  type ServiceConfig,
+  setKey,
+} from '#contract';
 import { componentOf, demandsOf, has } from '../../lib/components.ts';
-import { describedEndpoints, isInternal, plainPath } from '../../lib/endpoints.ts';
+import { describedEndpoints, isInternal, plainPath, withVariables } from '../../lib/endpoints.ts';
 import type { OpenApiSettings } from '../schema.ts';
 import { schemaOf } from '../written-schema.ts';
 import { describeRequestBody, describeResponses } from './bodies.ts';
@@ -21,6 +28,10 @@ export interface DescribeOptions {
   readonly version?: OpenApiVersion | undefined;
   /** Whether request bodies are derived from the schemas of `validation/json-schema`. Default: true. */
   readonly fromValidators?: boolean | undefined;
+  /** Contracts, whose responses are described unless the configuration describes them. Default: none. */
+  readonly contracts?: readonly EndpointContract[] | undefined;
+  /** Whether a client is generated: only known responses, and `x-open-query` for arbitrary parameters. Default: false. */
+  readonly forClient?: boolean | undefined;
   /** Whether to keep parameters for headers that OpenAPI 3 describes by other means. Default: false. */
   readonly everyHeader?: boolean | undefined;
 }
@@ -42,7 +53,8 @@ export function settingsOf({ extra_config: components }: { readonly extra_config
  * the endpoints, keys in a fixed order.
  */
 export function describeApi(config: DescribedConfig, options: DescribeOptions = {}): Description {
-  const { audience, version = '3.0', fromValidators = true, everyHeader = false } = options;
+  const { audience, version = '3.0', fromValidators = true, everyHeader = false, forClient = false } = options;
+  const contracts = new Map((options.contracts ?? []).map((each) => [shapeOf(each), each]));
   const settings = settingsOf(config);
   const declared = Object.entries(settings.components_schemas ?? {}).map(([name, schema]) => [name, schemaOf(schema)]);
   const schemas = new Schemas(version, Object.fromEntries(declared));
@@ -55,7 +67,7 @@ export function describeApi(config: DescribedConfig, options: DescribeOptions = 
   const describe = (endpoint: EndpointConfig, path: string, suffix: string): DataObject => {
     const own = settingsOf(endpoint);
     const onlyDefined =
-      (own.disable_default_response_definitions ?? settings.disable_default_response_definitions) === true;
+      forClient || (own.disable_default_response_definitions ?? settings.disable_default_response_definitions) === true;
     const { tags, summary, operation_id } = own;
     const id = operation_id === undefined ? `${endpoint.method}${endpoint.endpoint}` : operation_id + suffix;
     const description = [own.description, ...openLists(endpoint), ...demandsOf(endpoint)].filter(Boolean).join('\n\n');
@@ -68,15 +80,19 @@ export function describeApi(config: DescribedConfig, options: DescribeOptions = 
       ...(summary !== undefined && { summary }),
       ...(description !== '' && { description }),
       operationId: id,
+      ...(forClient && endpoint.input_query_strings.includes('*') && { 'x-open-query': true }),
       ...(parameters.length > 0 && { parameters }),
       ...(body && { requestBody: body }),
-      responses: describeResponses(endpoint, own, schemas, name, onlyDefined),
+      responses: describeResponses(endpoint, own, schemas, name, {
+        onlyDefined,
+        contract: contracts.get(shapeOf(endpoint)),
+      }),
       ...(required !== undefined && { security: required }),
     };
   };
 
   for (const [index, endpoint] of describedEndpoints(config.endpoints)) {
-    if (!isDescribed(endpoint, audience)) continue;
+    if (!isDescribed(endpoint, audience) || (forClient && has(endpoint.extra_config, 'websocket'))) continue;
     if (endpoint.method === 'QUERY') {
       const message = 'OpenAPI 3.0 and 3.1 cannot describe the method QUERY: the endpoint is omitted';
       warnings.push({ pointer: joinPointer('/endpoints', index, 'method'), message });
@@ -114,6 +130,11 @@ export function describeApi(config: DescribedConfig, options: DescribeOptions = 
     },
     warnings,
   };
+}
+
+/** Method and path without the names of variables, which identify an endpoint. */
+function shapeOf({ method, endpoint }: Pick<EndpointContract, 'method' | 'endpoint'>): string {
+  return `${method} ${withVariables(endpoint, () => '{}')}`;
 }
 
 function isDescribed(endpoint: EndpointConfig, audience: string | undefined): boolean {
