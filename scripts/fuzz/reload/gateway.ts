@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Operations } from '#kernel';
 import { createGateway, type GatewayOptions } from '../../../kernel/sluice.ts';
+import '../../../test/support/compile-cache.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
 import { bundledProgram } from '../../../test/support/programs.ts';
 import { eventually } from '../eventually.ts';
