@@ -79,7 +79,7 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
     'server',
     'telemetry',
   ],
-  'shared/replies': ['modifier', 'plugin'],
+  'shared/replies': ['modifier', 'plugin', 'security', 'validation'],
   'shared/retries': ['ai', 'async', 'auth', 'backend', 'clients/broker', 'websocket'],
   'shared/values': [
     'auth',

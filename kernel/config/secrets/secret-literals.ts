@@ -92,15 +92,8 @@ export function markedLiterals(schema: Schema, settings: Data, pointer: string):
   const form = formOf(schema, settings);
   const visit = (value: Data, path: readonly string[]): void => {
     if (typeof value === 'string') {
-      const isReported = holdsSecret(path.at(-1) ?? '') || isAddress(value) || privateKeyIn(value);
-      if (
-        isReported ||
-        isReference(value) ||
-        holdsReadSecret(value) ||
-        isReadText(value) ||
-        !isMarked(form, path, true)
-      )
-        return;
+      const isRead = isReference(value) || holdsReadSecret(value) || isReadText(value);
+      if (isRead || holdsSecret(path.at(-1) ?? '') || isRevealedBy(value) || !isMarked(form, path, true)) return;
       const at = joinPointer(pointer, ...path);
       results.push({ pointer: at, what: `'${fieldName(at)}'` });
     } else if (Array.isArray(value) || isObject(value)) {
@@ -109,6 +102,11 @@ export function markedLiterals(schema: Schema, settings: Data, pointer: string):
   };
   visit(settings, []);
   return results;
+}
+
+/** True for a text that is recognized as a secret in any field, or as an address without a password. */
+function isRevealedBy(text: string): boolean {
+  return isAddress(text) || privateKeyIn(text) !== undefined || tokensIn(text).length > 0;
 }
 
 /** Selects the form in which a component is written: a key stored as a hash is not a secret. */
