@@ -24,11 +24,11 @@ const jobs = availableParallelism() + 2;
  */
 const newSpace = ['--min-semi-space-size=32', '--max-semi-space-size=128'];
 
-/** Runs every test file in one of several processes, which share the programs that are bundled first. */
+/** Runs every test file in one of several processes, which share the programs and the compiled code that are made first. */
 async function runTests(env: Readonly<Record<string, string>>): Promise<Result> {
   // If the build fails, the tests that start the built programs also fail. It runs in a process of its own, whose end
   // frees the memory of the bundler.
-  await run('programs', process.execPath, ['test/support/programs.ts'], false);
+  await run('programs', process.execPath, ['test/support/prepare.ts'], false);
   const mocha = [
     ...newSpace,
     'node_modules/mocha/bin/mocha.js',

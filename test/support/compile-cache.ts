@@ -1,9 +1,10 @@
-import { enableCompileCache } from 'node:module';
+import { enableCompileCache, getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 
 /**
  * Caches compiled code on disk for this process and those that tests start, which halves the startup time of programs. `NODE_DISABLE_COMPILE_CACHE` disables it.
  */
-const { directory } = enableCompileCache();
+enableCompileCache();
+const folder = getCompileCacheDir();
 // The cache is in a folder for this version of Node.js.
-if (directory !== undefined) process.env['NODE_COMPILE_CACHE'] ??= dirname(directory);
+if (folder !== undefined) process.env['NODE_COMPILE_CACHE'] ??= dirname(folder);

@@ -4,6 +4,7 @@ import type { ServiceConfig } from '#contract';
 import { ConfigText, type Operations } from '#kernel';
 import { ConfigErrors } from '../../../kernel/contract/internal.ts';
 import { silentSinks } from '../../../kernel/testing/index.ts';
+import { repetitions } from '../../support/budget.ts';
 import { openGateway, partsOf, startBackend, type TestBackend } from '../../support/gateway.ts';
 import { headerSource, PluginFolder } from '../../support/plugin-folder.ts';
 
@@ -202,7 +203,7 @@ describe('a configuration that reuses its unchanged parts', function () {
       let reread = 0;
       const written = () => (partsOf(gateway).control.current.snapshot.data as { endpoints: object[] }).endpoints;
       try {
-        for (let index = 0; index < (withPlugins ? 20 : 60); index++) {
+        for (let index = 0; index < (withPlugins ? 20 : repetitions(30, 60)); index++) {
           const next = structuredClone(model);
           const steps = [change(next, random)];
           const routes = new Set(partsOf(gateway).generations.current.runtime.compiled.routes);

@@ -13,9 +13,8 @@ const capture = `import { MessagePort, parentPort } from 'node:worker_threads';
 let port = null;
 const { on } = MessagePort.prototype;
 MessagePort.prototype.on = function (...given) { port = this; return on.apply(this, given); };`;
-/** A loop that never ends, and needs little processor time in the ten seconds until it is ended. */
-const WAITING_LOOP =
-  'const turns = new Int32Array(new SharedArrayBuffer(4)); for (;;) Atomics.wait(turns, 0, 0, 10); // isolate';
+/** A loop that never ends, and needs little processor time until it is ended. */
+const WAITING_LOOP = 'const turns = new Int32Array(new SharedArrayBuffer(4)); for (;;) Atomics.wait(turns, 0, 0, 10);';
 const fine = '() => (ctx, request, next) => next()';
 
 describe('misbehaving isolated modules', function () {
@@ -91,7 +90,7 @@ describe('misbehaving isolated modules', function () {
   });
 
   it('with an endless loop are skipped if the policy allows that', async () => {
-    stage.write({ loop: 'middleware: () => () => { for (;;); }' });
+    stage.write({ loop: `middleware: () => () => { ${WAITING_LOOP} }` });
     await stage.start({ '/loop': { ...middleware('loop'), timeout: '30s' } }, { plugin: { on_error: 'skip' } });
     const { status: given, body } = await stage.ask('/loop');
     deepEqual([given, body], [200, { ok: true }]);
@@ -132,7 +131,7 @@ describe('misbehaving isolated modules', function () {
     const endpoints = { '/edited': middleware('edited'), '/other': middleware('other') };
     await stage.start(endpoints);
     for (const [source, message] of [
-      [WAITING_LOOP, /team\.js.*did not finish loading: it runs in an endless loop/s],
+      [`${WAITING_LOOP} // isolate`, /team\.js.*did not finish loading: it runs in an endless loop/s],
       ["\n  throw new Error('no luck'); // isolate", /team\.js:2:9: no luck/],
     ] as const) {
       stage.folder.write('team.js', source);
@@ -295,7 +294,7 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
         'PLUGIN_LOAD',
         /waits for a promise that never settles/,
       ],
-      ['if they loop while loading', `for (;;); // isolate`, 'PLUGIN_LOAD', /endless loop/],
+      ['if they loop while loading', `${WAITING_LOOP} // isolate`, 'PLUGIN_LOAD', /endless loop/],
       ['if they exit while loading', `process.exit(0); // isolate`, 'PLUGIN_LOAD', /exited with code 0/],
       [
         'if they define an HTTP server',
@@ -340,7 +339,7 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
     for (const [what, factory, message] of [
       ['throws', "() => { throw new Error('no luck'); }", /PLUGIN_FACTORY .*"a" of .*team\.js: no luck/],
       ['returns nothing', '() => {}', /PLUGIN_FACTORY .*returned nothing/],
-      ['does not return', '() => { for (;;); }', /PLUGIN_FACTORY .*blocked its thread for \d+ ms/],
+      ['does not return', `() => { ${WAITING_LOOP} }`, /PLUGIN_FACTORY .*blocked its thread for \d+ ms/],
       ['uses an undeclared Redis connection', "(config, host) => host.redis('gone')", /REDIS_CONNECTION .*"gone"/],
       ['uses an undeclared quota', "(config, host) => host.quota('gone')", /QUOTA_UNKNOWN .*"gone"/],
     ] as const) {
