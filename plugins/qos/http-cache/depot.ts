@@ -84,7 +84,7 @@ export class Depot {
     const asking = { asker, headers: new HeaderBag(headers as string[]) };
     const isFirst = this.#store.find(key, asking) === undefined;
     const isKept = this.#store.isUnchanged(key, requestedAt) && this.#store.put(entry, limits, asking);
-    // The copies that other workers have of the address are older.
+    // Other workers must renew their copies of the response, which are older.
     if (!isFirst) notify({ does: 'renew', by, keys: [key] });
     this.#end({ by, key, landing: isKept ? 'kept' : 'not kept' }, notify, now);
   }

@@ -59,7 +59,7 @@ export function openConnection(
     const attempt = openOwned('log connection', 'a log output', () => target.connect());
     attempt.unref();
     attempt.once('connect', () => {
-      // The target has checked the address and rejected it.
+      // The target has destroyed the socket, because it rejects the address.
       if (attempt.destroyed) return;
       connecting = false;
       socket = attempt;

@@ -56,7 +56,7 @@ describe('the root of a configuration', () => {
     throws(() => (config.endpoints[0]!.backend[0]!.host as string[]).push('x'), TypeError);
   });
   it('must be an object', () => equal(normalize([]).errors[0]!.code, 'SCHEMA_TYPE'));
-  it('is rejected with the place of excessive or circular nesting', () => {
+  it('is rejected with the position of excessive or circular nesting', () => {
     const held: { [key: string]: unknown } = {};
     held['a'] = held;
     let deep: object = {};

@@ -73,7 +73,7 @@ describe('a blocked event loop in a process with plugins from files', function (
   });
 
   it('is reported with the source line that blocks it for more than 100 ms', async () => {
-    // On a busy machine, the watching thread itself can be too late for one of them.
+    // On a busy machine, the watching thread itself can be too late for a single blockage, so requests are sent until one is reported.
     await until(async () => {
       await gateway.inject('/a?act=block&ms=600');
       return (

@@ -344,7 +344,7 @@ describe('a message object over HTTP/2', () => {
     }
   });
 
-  describe('on its connection', () => {
+  describe('belongs to a connection that', () => {
     it('accepts a megabyte of bodies in advance', async () => {
       const opened = await open();
       await until(() => (opened.state.remoteWindowSize ?? 0) >= 1024 * 1024);

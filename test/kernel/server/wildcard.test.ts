@@ -42,7 +42,7 @@ describe('a wildcard endpoint', () => {
     ({ port } = await gateway.listen());
   };
 
-  /** The target of the backend request; otherwise the status and location. */
+  /** Returns the target of the backend request; if no backend is called, the status and location of the response. */
   const leadsTo = async (target: string, method = 'GET'): Promise<unknown> => {
     const before = backend.requests.length;
     const { status, headers } = await ask(port, `${method} ${target}`);

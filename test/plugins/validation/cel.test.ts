@@ -89,7 +89,7 @@ describe('validation/cel in a gateway', () => {
 
   const oneHeader = rules("'a' in req_headers['X-T']");
 
-  it('provides forwarded headers under their canonical names', async () => {
+  it('lets expressions read forwarded headers under their canonical names', async () => {
     await start(to('/a', { input_headers: ['X-T'], extra_config: oneHeader }));
     deepEqual([await statusOf('/a'), await statusOf('/a', { 'x-t': 'a' })], [500, 200]);
     deepEqual([await statusOf('/a', { 'x-t': ['b', 'a'] }), await statusOf('/a', { 'x-t': 'b' })], [200, 500]);
@@ -100,19 +100,19 @@ describe('validation/cel in a gateway', () => {
     equal(await statusOf('/a', { 'X-T': 'a' }), 500);
   });
 
-  it('provides forwarded query parameters under their original names', async () => {
+  it('lets expressions read forwarded query parameters under their original names', async () => {
     const extra_config = rules("has(req_querystring.q) && 'x' in req_querystring.q && !has(req_querystring.Other)");
     await start(to('/a', { input_query_strings: ['q'], extra_config }));
     deepEqual([await statusOf('/a?q=y&q=x&Other=1'), await statusOf('/a?q=y'), await statusOf('/a')], [200, 500, 500]);
   });
 
-  it('provides the response of a backend after its response manipulation', async () => {
+  it('lets expressions read the response of a backend after its response manipulation', async () => {
     const of = (field: string) => ({ url_pattern: '/b', group: 'g', extra_config: rules(`'${field}' in resp_data.g`) });
     await start([to('/has', { backend: [of('name')] }), to('/lacks', { backend: [of('surname')] })]);
     deepEqual([await statusOf('/has'), await statusOf('/lacks')], [200, 500]);
   });
 
-  it('provides the claims of tokens', async () => {
+  it('lets expressions read the claims of tokens', async () => {
     const files = makeKeyFiles();
     const secret = Buffer.alloc(32, 7);
     const k = secret.toString('base64url');
@@ -164,7 +164,7 @@ describe('validation/cel in a gateway', () => {
     files.remove();
   });
 
-  it('provides the status and headers of a no-op response', async () => {
+  it('lets expressions read the status and headers of a no-op response', async () => {
     const extra_config = rules('resp_metadata_status < 500', "resp_metadata_headers['X-Kind'] == ['raw']");
     const raw = { output_encoding: 'no-op', extra_config };
     await start([
@@ -174,7 +174,7 @@ describe('validation/cel in a gateway', () => {
     deepEqual([await statusOf('/down'), await statusOf('/up')], [500, 404]);
   });
 
-  it('provides no status and headers of a decoded response', async () => {
+  it('does not let expressions read the status and headers of a decoded response', async () => {
     await start(to('/a', { extra_config: rules('resp_metadata_status == 0 && size(resp_metadata_headers) == 0') }));
     equal(await statusOf('/a'), 200);
   });
@@ -190,14 +190,14 @@ describe('validation/cel in a gateway', () => {
     equal(backend.requests.length, before);
   });
 
-  it('provides the original request to a response condition', async () => {
+  it('lets a response condition read the original request', async () => {
     const section = { url_pattern: '/b', method: 'POST', input_headers: [''] };
     const extra_config = rules("req_method == 'GET' && 'a' in req_headers['X-T'] && resp_completed");
     await start(to('/a', { input_headers: ['X-T'], extra_config, backend: [section] }));
     equal(await statusOf('/a', { 'x-t': 'a' }), 200);
   });
 
-  it("provides the backend's request", async () => {
+  it("lets expressions read the backend's request", async () => {
     const own = { url_pattern: '/b/{id}?own=1', method: 'POST' };
     const seen = (path: string) => ({ ...own, extra_config: rules(`req_method == 'POST' && req_path == '${path}'`) });
     await start([
@@ -208,12 +208,12 @@ describe('validation/cel in a gateway', () => {
     deepEqual([await statusOf('/a/7'), await statusOf('/q/7?q=1'), await statusOf('/base/7')], [200, 200, 200]);
   });
 
-  it("provides the client's path, decoded and without its query", async () => {
+  it("lets expressions read the client's path, decoded and without its query", async () => {
     await start(to('/a/{id}', { input_query_strings: ['q'], extra_config: rules("req_path == '/a/ö x'") }));
     equal(await statusOf('/a/%C3%B6%20x?q=1'), 200);
   });
 
-  it('provides values of earlier backends in a sequence', async () => {
+  it('lets expressions read values of earlier backends in a sequence', async () => {
     const second = {
       url_pattern: '/b2/{resp0_name}',
       group: 'two',
@@ -223,7 +223,7 @@ describe('validation/cel in a gateway', () => {
     deepEqual((await ask('/a')).completed, 'true');
   });
 
-  it('provides collections as lists and numbers with their types', async () => {
+  it('lets expressions read collections as lists and numbers with their types', async () => {
     const section = { url_pattern: '/list', is_collection: true };
     const extra_config = rules(
       'resp_data.collection.map(x, x * 2) == [2, 4, 6] && type(resp_data.collection[0]) == int',

@@ -181,7 +181,7 @@ describe('qos/circuit-breaker', () => {
     'a missing field': { interval: 1, timeout: 1 },
     'a string instead of a number': { ...config, max_errors: '2' },
     'a negative number': { ...config, interval: -1 },
-    'a fraction': { ...config, timeout: 0.5 },
+    'a timeout with a fraction of a second': { ...config, timeout: 0.5 },
     'an unknown field': { ...config, max_error: 1 },
   })) {
     it(`rejects ${what}`, async () => {
