@@ -317,13 +317,13 @@ describe('policies for faults of plugins from files', () => {
       equal((await ask()).body, '{"a":1}');
     });
 
-    for (const [what, value, reason] of [
-      ['a promise', Promise.reject(new Error('no')), /returned a promise/],
-      ['a number', 7, /must return an object of hooks/],
-      ['an invalid hook', { proxy: 'wrap' }, /returned string as "proxy"/],
+    for (const [what, attach, reason] of [
+      ['a promise', () => Promise.reject(new Error('no')), /returned a promise/],
+      ['a number', () => 7, /must return an object of hooks/],
+      ['an invalid hook', () => ({ proxy: 'wrap' }), /returned string as "proxy"/],
     ] as const) {
       it(`reject the configuration if attaching returns ${what}`, async () => {
-        match((await refusal(endpoint(() => value as never))).message, reason);
+        match((await refusal(endpoint(() => attach() as never))).message, reason);
       });
     }
   });
