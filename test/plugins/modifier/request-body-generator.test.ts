@@ -66,7 +66,7 @@ describe(namespace, () => {
     );
   });
 
-  it('provides forwarded query parameters as lists', async () => {
+  it('lets the template read forwarded query parameters as lists', async () => {
     await start({
       ...made('{"q":{{ toJson .req_querystring.q }},"x":"{{ .req_querystring.x }}"}'),
       input_query_strings: ['q'],
@@ -74,7 +74,7 @@ describe(namespace, () => {
     equal((await send('', { url: '/a?q=1&q=2&x=3' })).body, '{"q":["1","2"],"x":"<no value>"}');
   });
 
-  it('provides the decoded body and the configured variables', async () => {
+  it('lets the template read the decoded body and the configured variables', async () => {
     await start(made('{"w":{{ toJson .req_body }},"v":"{{ .variables.v }}"}', { variables: { v: 'x' } }));
     equal((await send('{"a":1}')).body, '{"w":{"a":1},"v":"x"}');
   });
@@ -85,7 +85,7 @@ describe(namespace, () => {
     deepEqual([body, type], ['<a>7</a>', 'text/xml']);
   });
 
-  it('provides forwarded headers only, and sends an empty body for empty output', async () => {
+  it('lets the template read forwarded headers only, and sends an empty body for empty output', async () => {
     const template = '{{ with index .req_headers "X-U" }}{{ index . 0 }}{{ end }}';
     await start(made(template));
     const headers = { 'content-type': 'application/json', 'x-u': '1' };
@@ -109,7 +109,7 @@ describe(namespace, () => {
     ok(lines.some((line) => /ERROR.*\[ENDPOINT: \/a\] .*2:\d+.*no/.test(line)));
   });
 
-  it('provides the responses of earlier backends', async () => {
+  it('lets the template read the responses of earlier backends', async () => {
     await start({
       extra_config: { proxy: { sequential: true, sequential_propagated_params: ['resp0_t'] } },
       backend: [
@@ -191,7 +191,7 @@ describe(namespace, () => {
     equal((await send('a=1&'.repeat(999), { headers })).body.includes('"a"'), true);
   });
 
-  it('provides the path and method of the request', async () => {
+  it('lets the template read the path and method of the request', async () => {
     await start({ ...made('{{ .req_method }} {{ .req_path }}'), endpoint: '/p/{x}' });
     equal((await send('', { url: '/p/a%20b' })).body, 'POST /p/a b');
   });
@@ -202,7 +202,7 @@ describe(namespace, () => {
     '{{ range $key, $value := . }}{{ if hasSuffix "_path" $key }}{{ $value }}{{ end }}{{ end }}',
     '{{ define "x" }}{{ index . (list "req" "path" | join "_") }}{{ end }}{{ template "x" . }}',
   ]) {
-    it(`provides values that are not addressed by name: ${template}`, async () => {
+    it(`lets the template read values that are not addressed by name: ${template}`, async () => {
       await start(made(template));
       equal((await send('')).body, '/a');
     });

@@ -80,13 +80,13 @@ describe(namespace, () => {
     );
   });
 
-  it('provides no status for decoded data', async () => {
+  it('does not let the template read the status of decoded data', async () => {
     const template = `${whole.slice(0, -1)},"h":{{ len .resp_headers }},"t":{{ toJson .resp_body_str }}}`;
     const { body } = await ask({ ...made(template), backend: [{ url_pattern: '/b', allow: ['x'] }] });
     deepEqual(JSON.parse(body), { s: 0, b: { x: 1 }, h: 0, t: '' });
   });
 
-  it('provides the merged data of an endpoint', async () => {
+  it('lets the template read the merged data of an endpoint', async () => {
     const { body } = await ask({
       ...made('{"sum":{{ add (int .resp_body.a.v) (int .resp_body.b.v) }}}'),
       backend: [
@@ -146,7 +146,7 @@ describe(namespace, () => {
     equal((await ask(made('<a>', { content_type: 'text/xml' }))).status, 500);
   });
 
-  it('provides headers with no-op, and XML and compressed bodies as data', async () => {
+  it('lets the template read headers with no-op, and XML and compressed bodies as data', async () => {
     const headers = await ask({ ...made('{{ index .resp_headers "Etag" 0 }}'), ...raw });
     equal(headers.body, '"1"');
     const xml = await ask({
@@ -159,7 +159,7 @@ describe(namespace, () => {
     deepEqual([packed.body, packed.headers['content-encoding']], ['{"p":1}', undefined]);
   });
 
-  it('provides the forwarded parts of the request without its body', async () => {
+  it('lets the template read the forwarded parts of the request without its body', async () => {
     const template =
       '{"h":{{ toJson (index .req_headers "X-U") }},"q":{{ toJson .req_querystring }},"p":{{ toJson .req_path }},"m":"{{ .req_method }}","b":"{{ .req_body }}"}';
     const { body } = await ask({ ...made(template), input_query_strings: ['q'] }, '/a?q=1&r=2');
@@ -168,7 +168,7 @@ describe(namespace, () => {
     deepEqual(JSON.parse(through.body), { h: ['1'] });
   });
 
-  it('provides the configured variables', async () => {
+  it('lets the template read the configured variables', async () => {
     const { body } = await ask(made('{"v":"{{ .variables.a.b }}"}', { variables: { a: { b: 'c' } } }));
     deepEqual(JSON.parse(body), { v: 'c' });
   });

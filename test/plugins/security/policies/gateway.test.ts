@@ -112,12 +112,12 @@ describe('security/policies in a gateway', () => {
     equal(await statusOf('/ok'), 200);
   });
 
-  it('provides path parameters with the first letter capitalized', async () => {
+  it('lets policies read path parameters, with the first letter capitalized', async () => {
     await start(to('/u/{id}', { req: { policies: ["req_params.Id.matches('^[0-9]+$')"] } }));
     deepEqual([await statusOf('/u/12'), await statusOf('/u/a')], [200, 500]);
   });
 
-  it('provides the current time', async () => {
+  it('lets policies read the current time', async () => {
     const late = { policies: ["timestamp(now) > timestamp('2999-01-01T00:00:00Z')"], error: { status: 404 } };
     await start([to('/a', { req: late }), to('/b', { req: { policies: ["now.matches('T.*\\\\.[0-9]{3}Z$')"] } })]);
     deepEqual([await statusOf('/a'), await statusOf('/b')], [404, 200]);
@@ -170,7 +170,7 @@ describe('security/policies in a gateway', () => {
     equal(await statusOf('/a'), 200);
   });
 
-  it('provides forwarded headers, query parameters and the body', async () => {
+  it('lets policies read forwarded headers, query parameters and the body', async () => {
     const policies = ["'a' in req_headers['X-T']", "req_querystring.q == ['1']", 'req_body.contains(\'"n":1\')'];
     const method = 'POST';
     await start([
@@ -184,12 +184,12 @@ describe('security/policies in a gateway', () => {
     equal((await ask('/out?q=1', sent)).status, 200);
   });
 
-  it('provides no body if the client sends none', async () => {
+  it('lets policies read an absent body as an empty text', async () => {
     await start(to('/a', { req: { policies: ["req_body == ''"] } }));
     equal(await statusOf('/a'), 200);
   });
 
-  it('provides claims to request policies, and the request to response policies', async () => {
+  it('lets request policies read claims, and response policies read the request', async () => {
     const policies = {
       req: { policies: ['JWT.sub == req_params.Id'] },
       resp: { policies: ["JWT.sub == '7' && req_method == 'GET' && getParam('id') == '7' && resp_completed"] },

@@ -56,7 +56,7 @@ describe('the configuration of security/policies', () => {
     deepEqual(await faultsOf({ resp: { policies: ['resp_dat.a == 1'] } }), ['CEL_NAME /resp/policies/0']);
   });
 
-  it('provides variables only where they are available', async () => {
+  it('rejects variables where they are not available', async () => {
     deepEqual(await faultsOf(req('resp_completed')), ['CEL_NAME /req/policies/0']);
     deepEqual(await faultsOf({ resp: { policies: ["req_body == ''"] } }), ['CEL_NAME /resp/policies/0']);
     deepEqual(await faultsOf({ jwt: { policies: ["req_method == 'GET'"] } }, 'endpoint', withValidator), [
