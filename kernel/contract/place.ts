@@ -143,7 +143,7 @@ export interface AtBackend extends AttachmentTraits {
   readonly backend?: Wrap<PipeRequest>;
   /** Wraps one backend's request and its raw reply: original status, undecoded bytes. */
   readonly transport?: Wrap<PipeRequest>;
-  /** The transport wrap requires HTTP: with another protocol it is omitted, with a warning. */
+  /** The function in `transport` requires HTTP: with another protocol it is omitted, with a warning. */
   readonly onlyHttp?: true;
   /** Protocol to call the backend with, instead of HTTP. */
   readonly protocol?: Protocol;

@@ -85,7 +85,7 @@ export type Schema =
       /** Schema of all values of a map, or next to `properties` of all other keys. */
       readonly values?: Schema;
       readonly exactlyOneOf?: readonly (readonly string[])[];
-      /** The object is a pipe. */
+      /** Set for an object that contains backends and their components, and is compiled like an endpoint. */
       readonly pipe?: PipeRules;
       readonly minProperties?: number;
       readonly maxProperties?: number;

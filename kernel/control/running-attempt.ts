@@ -24,7 +24,7 @@ export class RunningAttempt {
   readonly files = new ReadFiles();
   /** Files with secrets. They are watched, but do not affect the fingerprint, which is shown. */
   readonly secretFiles = new ReadFiles();
-  /** Owner of the errors in its steps: one that nothing catches cancels the attempt. */
+  /** Owner of the errors in the steps of the attempt: an error that nothing catches cancels the attempt. */
   readonly owner: FaultOwner;
   snapshot: Snapshot | null = null;
   /** Secrets of the document; null without references, and once the change serves. */

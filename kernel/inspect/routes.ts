@@ -20,7 +20,7 @@ export interface BackendView extends FilePosition {
 
 /** One published endpoint. */
 export interface RouteView extends FilePosition {
-  /** `METHOD pattern`. */
+  /** Method and pattern, as in `GET /users/{id}`. */
   readonly id: string;
   readonly method: string;
   readonly pattern: string;

@@ -23,9 +23,9 @@ const LARGE_FILE_BYTES = 512 * 1024;
 const LOADING_BYTES = 2 * 4 * 2 ** 20;
 
 /**
- * Call before loading a configuration file. For a large one the space for new objects grows: collected a quarter as
- * often, they take half the time (10,000 endpoints: 111 times and 250 ms instead of 457 and 430), and 8 MiB more.
- * @returns a function that ends it.
+ * Must be called before a configuration file is loaded. For a large file, the space for new objects is enlarged by
+ * 8 MiB, so that garbage is collected a quarter as often in half the time: for 10,000 endpoints, 111 collections take
+ * 250 ms instead of 457 collections 430 ms. @returns a function that restores the size.
  */
 export function loadIntoYoungGeneration(file: string): () => void {
   if (sizeOf(file) < LARGE_FILE_BYTES) return () => {};

@@ -18,7 +18,7 @@ const program = `
   });
 `;
 
-/** Opens such a port on the loopback address and fills its queue. */
+/** Opens a port that never accepts on the loopback address, and fills its queue. */
 export async function startUnaccepting(): Promise<UnacceptingServer> {
   const gate = new Int32Array(new SharedArrayBuffer(4));
   const thread = new Worker(program, { eval: true, workerData: gate });

@@ -157,8 +157,9 @@ function isVariable(segment: string): boolean {
 /** Finds the endpoints that serve paths of a given form. */
 class Search {
   #left = MAX_POSITIONS;
-  /** @param segments null matches any text. @param hasRest more segments follow. */
+  /** Segments of the paths to find; null matches any text. */
   readonly #segments: readonly (string | null)[];
+  /** Whether the paths have further segments. */
   readonly #hasRest: boolean;
   readonly #method: string;
 

@@ -41,7 +41,7 @@ describe('an internal error of the gateway', function () {
     folder.remove();
   });
 
-  /** @param flags of `run`. */
+  /** Starts a gateway in another process. @param flags of the command `run`. */
   const start = async (...flags: string[]): Promise<void> => {
     const host = [`http://127.0.0.1:${(backend.address() as AddressInfo).port}`];
     const endpoint = (path: string) => ({

@@ -7,7 +7,7 @@ let pool = '';
 let used = 0;
 
 function randomHex(digits: number): string {
-  // Pooled bytes would not be those of the request.
+  // While a recorded request is repeated, random bytes are taken for each call: pooled bytes would differ from the recorded ones.
   if (frozen()) return randomBytes(digits / 2).toString('hex');
   if (used + digits > pool.length) {
     pool = randomBytes(POOL_BYTES).toString('hex');
