@@ -47,8 +47,8 @@ export class Arena {
     return { ...response, calls: this.#session.take() };
   }
 
-  async write(...[bytes, holdMs]: Parameters<AttackTarget['write']>): ReturnType<AttackTarget['write']> {
-    const exchange = await this.#wire.write(bytes, holdMs);
+  async write(...given: Parameters<AttackTarget['write']>): ReturnType<AttackTarget['write']> {
+    const exchange = await this.#wire.write(...given);
     return { ...exchange, calls: this.#session.take() };
   }
 

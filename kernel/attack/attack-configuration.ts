@@ -197,9 +197,9 @@ class AttackRun {
         this.#requests += 1;
         return arena.send(request);
       },
-      write: (bytes, holdMs) => {
+      write: (...given) => {
         this.#requests += 1;
-        return arena.write(bytes, holdMs);
+        return arena.write(...given);
       },
       respond: (respond) => arena.respond(respond),
     };

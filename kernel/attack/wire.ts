@@ -5,6 +5,9 @@ import { readAll, readFinal, type WireResponse } from './read-responses.ts';
 /** Longest wait for a response, in milliseconds. */
 const RESPONSE_MS = 10_000;
 
+/** Interval at which a slow client sends, in milliseconds. */
+const TRICKLE_MS = 50;
+
 /** Maximum number of bytes of responses that are kept. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
@@ -31,8 +34,12 @@ export class Wire {
     return response ?? (socket === kept ? this.send(request) : none);
   }
 
-  /** Writes bytes to a new connection. @param holdMs see `AttackTarget.write`. */
-  async write(bytes: string, holdMs = 0): Promise<{ responses: readonly WireResponse[]; isClosed: boolean }> {
+  /** Writes bytes to a new connection, and keeps it open for a time, during which a text is repeated. */
+  async write(
+    bytes: string,
+    holdMs = 0,
+    trickle = '',
+  ): Promise<{ responses: readonly WireResponse[]; isClosed: boolean }> {
     const socket = await this.#connect();
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const received = new Received(socket);
@@ -42,7 +49,9 @@ export class Wire {
     socket.on('error', () => {});
     if (holdMs > 0) socket.write(bytes, 'latin1');
     else socket.end(bytes, 'latin1');
+    const trickling = trickle === '' ? null : setInterval(() => socket.write(trickle, 'latin1'), TRICKLE_MS);
     const isClosed = await promise;
+    if (trickling) clearInterval(trickling);
     clearTimeout(timer);
     socket.destroy();
     return { responses: readAll(received.bytes), isClosed };

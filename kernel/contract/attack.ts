@@ -58,9 +58,10 @@ export interface AttackTarget extends AttackedEndpoint {
   send(request: AttackRequest): Promise<AttackResponse>;
   /**
    * Writes bytes to a new connection, and ends it unless it is held open for a time. @param holdMs time in milliseconds
-   * that the connection stays open after the last byte. @returns all responses, and whether the gateway closed first.
+   * that the connection stays open after the last byte. @param trickle text to repeat meanwhile, every 50 ms.
+   * @returns all responses, and whether the gateway closed first.
    */
-  write(bytes: string, holdMs?: number): Promise<AttackExchange>;
+  write(bytes: string, holdMs?: number, trickle?: string): Promise<AttackExchange>;
   /** Replaces the responses of backends until the attack ends. */
   respond(respond: (request: SandboxRequest) => Partial<SandboxResponse>): void;
 }

@@ -16,7 +16,8 @@ import { quotaRace } from './catalogue/quota-race.ts';
 import { rateLimitEvasion } from './catalogue/rate-limit-evasion.ts';
 import { requestSmuggling } from './catalogue/request-smuggling.ts';
 import { secretDisclosure } from './catalogue/secret-disclosure.ts';
-import { slowRequest } from './catalogue/slow-request.ts';
+import { slowBody } from './catalogue/slow-body.ts';
+import { slowHeaders } from './catalogue/slow-headers.ts';
 import { tokenAlgorithm } from './catalogue/token-algorithm.ts';
 import { tokenAudience } from './catalogue/token-audience.ts';
 import { tokenClaims } from './catalogue/token-claims.ts';
@@ -46,7 +47,8 @@ export const catalogue: AttackCatalogue = {
     compressionBomb,
     oversizedBody,
     oversizedHeaders,
-    slowRequest,
+    slowHeaders,
+    slowBody,
     tokenAudience,
   ],
   stage,

@@ -44,7 +44,8 @@ const weaknesses: readonly (readonly [attack: string, endpoint: string, line: st
   ['compression-bomb', 'POST /graphql', '"router": { "max_payload": 0, "decompress_gzip": true },'],
   ['oversized-body', 'POST /graphql', '"router": { "max_payload": 0, "decompress_gzip": true },'],
   ['oversized-headers', 'GET /accounts/private', '"max_header_bytes": 4000000,'],
-  ['slow-request', 'GET /accounts/private', '"read_header_timeout": "0s",'],
+  ['slow-headers', 'GET /accounts/private', '"read_header_timeout": "0s",'],
+  ['slow-body', 'POST /graphql', '"idle_timeout": "0s",'],
 ];
 
 /** Attacks on the bytes of a connection, which no configuration makes possible; they have tests of their own. */
@@ -125,7 +126,7 @@ describe('sluice attack', () => {
   });
 
   it('prints annotations for GitHub and JUnit', async () => {
-    match((await run('--format', 'github')).out, /^::error file=test\/kernel\/attack\/weak\/gateway\.json,line=31,/m);
+    match((await run('--format', 'github')).out, /^::error file=test\/kernel\/attack\/weak\/gateway\.json,line=32,/m);
     match((await run('--format', 'junit')).out, /<testcase name="header-spoofing GET \/accounts\/\{name\}"/);
   });
 

@@ -1,17 +1,15 @@
-import type { Attack, DataObject } from '#contract';
+import type { Attack } from '#contract';
+import { PATIENCE_MS, shortenTimeouts } from '../slow-timeouts.ts';
 
-/** Timeouts for slow clients in the sandbox, as a duration, and the time that a slow client waits, in milliseconds. */
-const [TIMEOUT, PATIENCE_MS] = ['200ms', 2_000];
-
-export const slowRequest: Attack = {
-  name: 'slow-request',
+export const slowHeaders: Attack = {
+  name: 'slow-headers',
   severity: 'LOW',
   title: 'A client can hold a connection by sending its headers slowly',
   description:
     'Shortens the timeouts for receiving requests that are not disabled, sends half of the headers, and waits. A finding is a connection that the gateway does not close.',
   once: true,
   isolated: true,
-  stage: shorten,
+  stage: shortenTimeouts,
   applies: () => true,
   async run({ baseline: { target }, write }) {
     const bytes = `GET ${target} HTTP/1.1\r\nHost: localhost\r\nX-Attack: a`;
@@ -27,12 +25,3 @@ export const slowRequest: Attack = {
     ];
   },
 };
-
-function shorten(document: DataObject): void {
-  if (!isZero(document['read_header_timeout'])) document['read_header_timeout'] = TIMEOUT;
-  if (document['read_timeout'] !== undefined && !isZero(document['read_timeout'])) document['read_timeout'] = TIMEOUT;
-}
-
-function isZero(duration: unknown): boolean {
-  return duration !== undefined && Number.parseFloat(String(duration)) === 0;
-}
