@@ -1,6 +1,7 @@
-import { type Data, isObject, printJson } from '#contract';
+import { printJson } from '#contract';
 import { jsonOf, textOf } from '../body.ts';
 import { type Difference, differencesOf } from '../checks/differences.ts';
+import { compareOrder } from './order.ts';
 import type { RecordedRequest } from './traffic.ts';
 
 /** Causes of differences between two responses, in the order in which they are reported. */
@@ -14,6 +15,7 @@ export const causes = {
   header: 'header changed',
   'more-calls': 'more backend calls',
   'fewer-calls': 'fewer backend calls',
+  time: 'slower',
 } as const;
 
 export type Cause = keyof typeof causes;
@@ -35,9 +37,6 @@ const MAX_FIELDS = 200;
 
 /** Maximum length of a shown value, in characters. */
 const MAX_SHOWN = 120;
-
-/** Maximum nesting depth for which the order of arrays is compared. */
-const MAX_DEPTH = 100;
 
 /** Headers that differ with every request, or follow from the body. */
 const volatile: ReadonlySet<string> = new Set([
@@ -70,11 +69,10 @@ function bodyChanges(before: Uint8Array, after: Uint8Array): Change[] {
   if (old === undefined || next === undefined) {
     return [{ cause: 'body', at: '', shown: `${shortened(textOf(before))} → ${shortened(textOf(after))}` }];
   }
-  const differences = differencesOf(old, next, { isPart: false, limit: MAX_FIELDS });
-  if (differences.length > 0 && ordered(old, MAX_DEPTH) === ordered(next, MAX_DEPTH)) {
-    return [{ cause: 'order', at: pathOf(differences[0]!).replace(/\[\].*$/s, '[]'), shown: '' }];
-  }
+  const { next: aligned, paths } = compareOrder(old, next);
+  const differences = differencesOf(old, aligned, { isPart: false, limit: MAX_FIELDS });
   const changes = differences.slice(0, MAX_FIELDS).map(fieldChange);
+  for (const at of [...paths].slice(0, MAX_FIELDS)) changes.push({ cause: 'order', at, shown: '' });
   if (differences.length > MAX_FIELDS) changes.push({ cause: 'body', at: '', shown: 'further fields differ' });
   return changes;
 }
@@ -90,15 +88,6 @@ function fieldChange(difference: Difference): Change {
 /** Path of a field in any item of its arrays. */
 function pathOf({ path }: Difference): string {
   return path.replace(/\[\d+\]/g, '[]');
-}
-
-/** Prints data with sorted arrays and keys, so that two values print equally if only the order differs. */
-function ordered(data: Data, depth: number): string {
-  if (depth === 0 || typeof data !== 'object' || data === null || JSON.isRawJSON(data)) return printJson(data);
-  if (Array.isArray(data)) return `[${data.map((item) => ordered(item, depth - 1)).sort()}]`;
-  if (!isObject(data)) return printJson(data);
-  const pairs = Object.keys(data).map((key) => `${JSON.stringify(key)}:${ordered(data[key]!, depth - 1)}`);
-  return `{${pairs.sort()}}`;
 }
 
 type Headers = Observed['response']['headers'];

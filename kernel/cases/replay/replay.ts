@@ -8,6 +8,7 @@ import { MockedServers } from '../mock.ts';
 import { injectTest } from '../run-tests.ts';
 import { type Cause, changesOf, type Observed } from './compare.ts';
 import { type ChangedSetting, settingsBehind } from './settings.ts';
+import { ResponseTimes } from './times.ts';
 import { count, type RecordedRequest, type Traffic } from './traffic.ts';
 
 /** A difference that one or more requests of an endpoint have. */
@@ -44,6 +45,8 @@ export interface ReplayOptions extends SandboxOptions {
   readonly source: Source;
   /** The configuration to compare with; null compares with the recorded responses. */
   readonly baseline: Source | null;
+  /** Growth of an endpoint's median response time that is reported as a difference, in milliseconds. Default: times are not compared. */
+  readonly slowerMs?: number | undefined;
   /** Receives both responses to each request. */
   readonly observe?: (recorded: RecordedRequest, before: Observed, after: Observed) => void;
 }
@@ -61,7 +64,7 @@ const TIMEOUT_MS = 30_000;
  */
 export async function replay(
   traffic: Traffic,
-  { catalogue, source, baseline, observe, ...options }: ReplayOptions,
+  { catalogue, source, baseline, observe, slowerMs, ...options }: ReplayOptions,
 ): Promise<ReplayResult> {
   const startedAt = performance.now();
   let at = traffic.requests[0]?.at ?? 0;
@@ -76,6 +79,7 @@ export async function replay(
   const opened = { ...options, isFrozen: true };
   const sandboxes: OpenSandbox[] = [];
   const groups = new Map<string, Mutable<GroupedChange>>();
+  const times = new ResponseTimes();
   let [unfaithful, hidden] = [0, 0];
   try {
     const next = await openSandbox(catalogue, source, own, opened);
@@ -90,7 +94,12 @@ export async function replay(
       if (before.response.status !== recorded.response.status) unfaithful++;
       const after = await repeat(next, recorded);
       observe?.(recorded, before, after);
+      if (old) times.add(recorded.endpoint, before.response.ms, after.response.ms);
       hidden += group(groups, recorded, before, after);
+    }
+    for (const { endpoint, requests, change } of slowerMs === undefined ? [] : times.slower(slowerMs)) {
+      const key = `${endpoint} ${change.cause}`;
+      groups.set(key, { endpoint, ...change, requests, example: endpoint, key, settings: [] });
     }
     if (old && groups.size > 0) {
       const settingsOf = await within(own, () => settingsBehind(old.gateway, next.gateway));

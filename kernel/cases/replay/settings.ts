@@ -41,6 +41,7 @@ const unrelated: Readonly<Record<Cause, readonly RegExp[]>> = {
   header: [shape, time],
   'more-calls': ofCalls,
   'fewer-calls': ofCalls,
+  time: [lifetime],
 };
 
 /** Settings of the service that do not affect responses: the port, its limits, logs, telemetry and the admin API. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, type Flags } from '#contract';
 import { type ReplayResult, readTraffic, replay as replayTraffic, type Traffic } from '../../cases/index.ts';
-import { replaceFile } from '../../config/index.ts';
+import { readDuration, replaceFile } from '../../config/index.ts';
 import { ConfigErrors } from '../../contract/internal.ts';
 import { oneOf, readArguments, UsageError } from '../arguments.ts';
 import { type Command, type CommandContext, configVariables } from '../command.ts';
@@ -35,6 +35,13 @@ const flags = {
     otherwise: 'no page',
     about: 'Also write the result as an HTML page. A new file has mode 0600.',
   },
+  slower: {
+    type: 'string',
+    value: 'DURATION',
+    otherwise: 'times are not compared',
+    about:
+      'Report endpoints whose median response time, without that of backends, grows by more than this, for example 5ms. Requires --baseline.',
+  },
   plugins: pluginsFlag,
   format: { type: 'string', value: 'FORMAT', default: 'text', about: 'Output format: text, json or junit.' },
 } as const satisfies Flags;
@@ -53,12 +60,13 @@ export const replay: Command = {
     if (recording === undefined) throw new UsageError('a recording is required: sluice replay traffic.har -c FILE');
     const print = replayFormats.get(oneOf('format', values.format, [...replayFormats.keys()]))!;
     const file = requireFile(values.config, others, context);
+    const slowerMs = slowerOf(values);
     const accepted = values.accept === undefined ? new Set<string>() : readAccepted(values.accept);
     const traffic = read(recording, context);
     if (!traffic) return 1;
     if (values.baseline !== undefined && !(await acceptFile(values.baseline, context, true))) return 1;
     const plugins = values.plugins === undefined ? {} : { pluginFolder: values.plugins };
-    const result = await run(traffic, { file, baseline: values.baseline ?? null, plugins }, context);
+    const result = await run(traffic, { file, baseline: values.baseline ?? null, slowerMs, plugins }, context);
     if (!result) return 1;
     const changes = result.changes.filter(({ key }) => !accepted.has(key));
     const known = result.changes.filter(({ key }) => accepted.has(key));
@@ -68,6 +76,21 @@ export const replay: Command = {
     return changes.length === 0 && result.hidden === 0 ? 0 : 1;
   },
 };
+
+/** The threshold for response times, in milliseconds. @throws UsageError. */
+function slowerOf({
+  slower,
+  baseline,
+}: {
+  readonly slower?: string | undefined;
+  readonly baseline?: string | undefined;
+}) {
+  if (slower === undefined) return undefined;
+  if (baseline === undefined) throw new UsageError('--slower requires --baseline');
+  const ms = readDuration(slower);
+  if (ms === undefined || ms === null) throw new UsageError(`not a duration such as 5ms: ${slower}`);
+  return ms;
+}
 
 async function writePage(file: string, report: ReplayReport, { stderr }: CommandContext): Promise<boolean> {
   try {
@@ -104,17 +127,18 @@ function read(recording: string, { stderr }: CommandContext): Traffic | null {
 interface Files {
   readonly file: string;
   readonly baseline: string | null;
+  readonly slowerMs: number | undefined;
   readonly plugins: { readonly pluginFolder?: string };
 }
 
 /** Replays; errors of a configuration are printed. @returns null for an invalid configuration. */
 async function run(
   traffic: Traffic,
-  { file, baseline, plugins }: Files,
+  { file, baseline, slowerMs, plugins }: Files,
   context: CommandContext,
 ): Promise<ReplayResult | null> {
   try {
-    return await replayTraffic(traffic, { catalogue: context.catalogue, source: file, baseline, ...plugins });
+    return await replayTraffic(traffic, { catalogue: context.catalogue, source: file, baseline, slowerMs, ...plugins });
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;
     context.stderr.write('ERROR parsing the configuration file:\n');

@@ -147,6 +147,30 @@ describe('sluice replay', () => {
     match(out, /^ {2}order changed: tags\[\]$/m);
   });
 
+  it('lists arrays and objects whose order changed in addition to other differences', async () => {
+    const link = { id: '1', endpoint: 'GET /users/{id}' };
+    const [, call] = exchange('1');
+    const body = { name: 'Ada', id: 1, tags: ['b', 'a'], city: 'Rome' };
+    const recording = record([entry(link, 'GET', 'http://api.test/users/1?token=***', { body }), call!]);
+    const { out } = await sluice('replay', recording, '-c', config(), '--format', 'json');
+    const { changes } = JSON.parse(out) as { changes: { cause: string; at: string }[] };
+    deepEqual(
+      changes.filter(({ cause }) => cause !== 'header').map(({ cause, at }) => `${cause} ${at}`),
+      ['missing city', 'order {}', 'order tags[]'],
+    );
+  });
+
+  it('compares response times only with a threshold', async () => {
+    const { code, out } = await replay(config(), '--slower', '1h');
+    equal(code, 0, out);
+    for (const args of [
+      ['--slower', 'much', '--baseline', config()],
+      ['--slower', '5ms'],
+    ]) {
+      equal((await sluice('replay', record(), '-c', config(), ...args)).code, 2);
+    }
+  });
+
   it('counts the requests of a difference once', async () => {
     const recording = record([...exchange('1'), ...exchange('2')]);
     const baseline = config(undefined, {}, 'baseline.json');
