@@ -3,6 +3,7 @@ export { HOST_AND_PORT } from '../net/address-pattern.ts';
 export { addressFamily, addressMatcher, isAddressRange } from '../net/address-range.ts';
 export type { DeniedAddresses, ListenAddress } from '../net/denied-addresses.ts';
 export { pemErrorReason } from '../net/pem-error-reason.ts';
+export { credentialWords } from '../values/credential-words.ts';
 export * from '../values/data.ts';
 export { readDescriptors } from '../values/descriptors.ts';
 export { type HoldNumber, parseHolding } from '../values/exact-json.ts';

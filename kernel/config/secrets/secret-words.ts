@@ -1,10 +1,10 @@
+import { credentialWords } from '../../values/credential-words.ts';
 import type { TextRange } from '../syntax/position.ts';
 import { holdsReadSecret, maskReadSecrets } from './read-secrets.ts';
 import { maskTokens, tokensIn } from './tokens-in-text.ts';
 
 /** Names of fields that hold secrets, or may: broad, for masking. */
-const secretName =
-  /secret|passw(?:or)?d|passphrase|private|token|credential|api[-_]?key|assertion|^(?:proxy-)?authorization$|^cookie$/i;
+const secretName = new RegExp(`${credentialWords}|^(?:proxy-)?authorization$|^cookie$`, 'i');
 
 /** Fields that hold a secret itself, not its name or path. */
 const holding = /^(?:\w+_)?(?:password|passwd|passphrase|secret|token|api_?key|secret_(?:access_)?key|license_key)$/i;

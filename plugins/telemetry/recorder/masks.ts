@@ -1,4 +1,14 @@
-import { type Data, type DataObject, isObject, maskTarget, parseExact, printJson, Query, setKey } from '#contract';
+import {
+  credentialWords,
+  type Data,
+  type DataObject,
+  isObject,
+  maskTarget,
+  parseExact,
+  printJson,
+  Query,
+  setKey,
+} from '#contract';
 
 /** Replacement for masked values. */
 const MASK = '***';
@@ -7,8 +17,7 @@ const MASK = '***';
 const MAX_DEPTH = 200;
 
 /** Pattern of names of headers and fields that contain credentials, or may contain them. */
-const credential =
-  /secret|passw(?:or)?d|passphrase|private|token|credential|api[-_]?key|assertion|authorization|cookie|session|signature|jwt/i;
+const credential = new RegExp(`${credentialWords}|authorization|cookie|session|signature|jwt`, 'i');
 
 /** Pattern of values that are credentials whatever the name of their header or field: those of authentication schemes, and JSON Web Tokens. */
 const credentialValue = /^(?:basic|bearer|digest|negotiate|ntlm)\s|(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/i;

@@ -41,12 +41,16 @@ export class Recording {
     this.#maxBody = maxBody;
   }
 
-  /** Records the start of a backend call. Returns null for a call that is not recorded, such as one without HTTP. */
+  /**
+   * Records the start of a backend call. Returns null for a call that is not recorded: calls without HTTP are counted, so
+   * that the recording is known to be incomplete.
+   */
   call(endpoint: EndpointConfig, index: number, request: PipeRequest): Exchange | null {
     const { method, origin, target, headers, body } = request;
-    if (!origin.startsWith('http')) return null;
+    // A component without a server of its own, such as a workflow, calls other backends.
+    if (origin === '') return null;
     this.endpoint ??= endpoint;
-    if (this.calls.length >= MAX_CALLS) {
+    if (!origin.startsWith('http') || this.calls.length >= MAX_CALLS) {
       this.omittedCalls++;
       return null;
     }

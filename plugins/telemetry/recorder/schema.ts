@@ -4,7 +4,7 @@ export const schema = {
   type: 'object',
   title: 'Traffic recorder',
   description:
-    'Records a sample of the requests: what the client sent, the calls to HTTP backends with their responses, and the response to the client. Credentials are masked. Recordings are HAR entries that `sluice test` can use as mocks.',
+    'Records a sample of the requests: what the client sent, the calls to HTTP backends with their responses, and the response to the client. Credentials are masked. Calls to other backends, such as queues, are counted but not recorded: `sluice replay` skips their requests. Recordings are HAR entries that `sluice test` can use as mocks.',
   examples: [
     {},
     { sample_rate: 1, max_per_endpoint: 20, fields: ['email', 'X-Customer'] },

@@ -233,6 +233,17 @@ describe('telemetry/recorder', () => {
     deepEqual([begun.filter(Boolean).length, recording.calls.length, recording.omittedCalls], [100, 100, 20]);
   });
 
+  it('counts backend calls without HTTP, which are not recorded', () => {
+    const client = makeRequest({ path: '/publish', host: 'a.test' });
+    const recording = new Recording(client, 100);
+    for (const origin of ['amqp://mq:5672', 'http://b.test', '']) {
+      const request = new PipeRequest(client, {}, new Query(), new HeaderBag(), null);
+      request.origin = origin;
+      recording.call({} as EndpointConfig, 0, request);
+    }
+    deepEqual([recording.calls.length, recording.omittedCalls], [1, 1]);
+  });
+
   it('records nothing with sample_rate 0', async () => {
     await stage.start(answer, { sample_rate: 0 });
     await stage.gateway.inject('/users/1');
