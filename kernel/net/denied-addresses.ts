@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { addressMatcher, socketPath } from './address-range.ts';
 
@@ -52,8 +52,17 @@ export class DeniedAddresses {
 }
 
 function isSameFile(path: string, other: string): boolean {
-  const [first, second] = [path, other].map((name) => statSync(name, { throwIfNoEntry: false }));
+  const [first, second] = [path, other].map(statsOf);
   return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
+}
+
+/** Undefined for a file that cannot be reached: a connection cannot reach it either. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function leadsTo(address: string, denied: string): boolean {

@@ -115,10 +115,10 @@ const silent = /^(?:if|else|end|range|with|define|block|template|break|continue)
 const escaping =
   /(?<![.$\w])(?:xmlEscape|html|urlquery|b64enc|b32enc|len|int|int64|float64|atoi|sha1sum|sha256sum|now|date|uuidv4)\b/;
 
-/** Finds actions that print a value of the request without escaping it. */
+/** Finds actions that print a value of the request without escaping it, each once. */
 function unescapedActions(text: string): string[] {
-  const actions = text.match(/\{\{[^{}]*\}\}/g) ?? [];
-  return actions.filter((action) => {
+  const actions = new Set(text.match(/\{\{[^{}]*\}\}/g) ?? []);
+  return [...actions].filter((action) => {
     const inner = action.replace(/^\{\{-?\s*|\s*-?\}\}$/g, '');
     return /(?:^|[\s(|])[.$]/.test(inner) && !silent.test(inner) && !escaping.test(inner);
   });

@@ -1,5 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
-import { networkInterfaces } from 'node:os';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DeniedAddresses } from '../../../kernel/contract/internal.ts';
 
 describe('denied addresses of an admin port', () => {
@@ -28,6 +30,24 @@ describe('denied addresses of an admin port', () => {
         equal(addresses.has(address, 7000), true, address);
       }
       equal(addresses.has('192.0.2.1', 7000), false);
+    }
+  });
+
+  it('include Unix sockets, also through links, but no links in a circle', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'denied-'));
+    const [file, link, loop] = ['file', 'link', 'loop'].map((name) => join(folder, name)) as [string, string, string];
+    try {
+      writeFileSync(file, '');
+      symlinkSync(file, link);
+      symlinkSync(loop, loop);
+      const addresses = new DeniedAddresses();
+      for (const path of [loop, file]) addresses.deny({ address: `unix:${path}`, port: 0 });
+      deepEqual(
+        [file, link, loop, folder].map((path) => addresses.hasSocket(path)),
+        [true, true, false, false],
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
     }
   });
 

@@ -225,6 +225,7 @@ describe('backend/soap', () => {
     ['{{- range .req_querystring.q -}}{{ . }}{{- end -}}', 1],
     ['{{ $x := .req_params.A }}{{ $x }}', 1],
     ['{{ .req_params.A | upper }}', 1],
+    ['{{ .req_params.A }}{{ .req_params.A }}', 1],
     // Fields named like functions.
     ['<a>{{ .req_body.date }}{{ .req_body.len }}{{ .req_body.html }}</a>', 3],
     ['{{ .req_params.A | xmlEscape }}{{ html .req_params.A }}{{ if .req_body.a }}x{{ end }}{{/* .a */}}{{ now }}', 0],
