@@ -6,6 +6,7 @@ import {
   getKey,
   HeaderBag,
   handshakeVersions,
+  isObject,
   mcpErrors,
   metaKeys,
   type PipeRequest,
@@ -17,7 +18,7 @@ import {
 } from '#contract';
 import { during } from '../../../shared/calls/during.ts';
 import { requestTo } from '../../../shared/calls/request-to.ts';
-import { RemoteError, readAnswer } from './read-answer.ts';
+import { isEventStream, RemoteError, readAnswer, readNotifications } from './read-answer.ts';
 
 /** Access to an upstream server on behalf of callers with the same forwarded headers. */
 export interface Line {
@@ -39,6 +40,8 @@ interface Agreement {
   /** Whether every request describes its client completely. */
   readonly stateless: boolean;
   readonly session: string | null;
+  /** Whether the server announces changes of its tools in a stream of their own. */
+  announces: boolean;
 }
 
 /** Errors of servers that support only revisions without a handshake. */
@@ -56,6 +59,7 @@ export class Conversation {
   /** The negotiation in progress, which concurrent calls share. */
   #beginning: { readonly by: Call; readonly result: Promise<Agreement> } | null = null;
   #lastId = 0;
+  #isListening = false;
 
   constructor(line: Line) {
     this.#line = line;
@@ -76,6 +80,32 @@ export class Conversation {
     if (again) return again;
     throw new CallError('MCP_UPSTREAM', 'the server has ended the session');
   }
+
+  /**
+   * Receives announcements of the server until their stream ends. Returns at once if the server has none, or if a stream
+   * is already open. @throws CallError, or the call's abort reason.
+   */
+  async listen(call: Call): Promise<void> {
+    const agreement = this.#agreement;
+    if (!agreement?.announces || this.#isListening) return;
+    this.#isListening = true;
+    try {
+      const { url, send, headers } = this.#line;
+      const all = ['Accept', 'text/event-stream', ...headers, ...headersOf(agreement)];
+      const reply = await send(requestTo(url, 'GET', new HeaderBag(all), null), call);
+      if (reply.errors.length > 0) throw reply.errors[0]!;
+      if (isEventStream(reply)) return await readNotifications(reply, this.#notified);
+      discard(reply.body);
+      // A server that offers no stream, with the status 405, is not requested again.
+      agreement.announces = false;
+    } finally {
+      this.#isListening = false;
+    }
+  }
+
+  readonly #notified = (method: string): void => {
+    if (method === 'notifications/tools/list_changed') this.#line.changed();
+  };
 
   /** Negotiates once for concurrent calls: each negotiation begins a session that the server keeps. */
   async #begin(call: Call): Promise<Agreement> {
@@ -106,16 +136,17 @@ export class Conversation {
       const params = { protocolVersion: newest, capabilities: {}, clientInfo };
       const reply = await this.#post({ jsonrpc: '2.0', id, method: 'initialize', params }, [], call);
       const session = reply.headers.get('mcp-session-id') ?? null;
-      const version = getKey(await this.#read(reply, id), 'protocolVersion');
+      const result = await this.#read(reply, id);
+      const version = getKey(result, 'protocolVersion');
       if (typeof version !== 'string' || !handshakeVersions.includes(version)) {
         throw new CallError('MCP_UPSTREAM', 'the server supports no protocol version that the gateway supports');
       }
-      const agreement = { version, stateless: false, session };
+      const agreement = { version, stateless: false, session, announces: announcesChanges(result) };
       await this.#notify(agreement, 'notifications/initialized', {}, call);
       return agreement;
     } catch (error) {
       if (!(error instanceof RemoteError) || !withoutHandshake.has(error.code)) throw error;
-      return { version: statelessVersions.at(-1)!, stateless: true, session: null };
+      return { version: statelessVersions.at(-1)!, stateless: true, session: null, announces: false };
     }
   }
 
@@ -156,9 +187,7 @@ export class Conversation {
   }
 
   #read(reply: Reply, id: number): Promise<DataObject> {
-    return readAnswer(reply, id, (method) => {
-      if (method === 'notifications/tools/list_changed') this.#line.changed();
-    });
+    return readAnswer(reply, id, this.#notified);
   }
 
   async #notify(agreement: Agreement, method: string, params: DataObject, call: Call): Promise<void> {
@@ -177,6 +206,13 @@ export class Conversation {
     if (reply.errors.length > 0) throw reply.errors[0]!;
     return reply;
   }
+}
+
+/** Whether the capabilities in the result of `initialize` contain notifications of changed tools. */
+function announcesChanges(result: DataObject): boolean {
+  const capabilities = getKey(result, 'capabilities');
+  const tools = isObject(capabilities) ? getKey(capabilities, 'tools') : undefined;
+  return isObject(tools) && getKey(tools, 'listChanged') === true;
 }
 
 function headersOf({ version, session }: Agreement): string[] {

@@ -51,7 +51,25 @@ async function fromJson(reply: Reply): Promise<DataObject | null> {
   return read(new TextDecoder().decode(bytes));
 }
 
-async function fromEvents({ body }: Reply, id: number, notified: (method: string) => void): Promise<DataObject | null> {
+/**
+ * Reads the notifications of a stream without a response, until it ends.
+ * @param notified receives their methods. @throws CallError for a stream that becomes too large, and for its failure.
+ */
+export async function readNotifications(reply: Reply, notified: (method: string) => void): Promise<void> {
+  await fromEvents(reply, null, notified);
+}
+
+/** Whether a response is a stream of events. */
+export function isEventStream({ status, headers }: Reply): boolean {
+  return status === 200 && /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
+}
+
+/** @param id of the request whose response ends the reading; null for none. */
+async function fromEvents(
+  { body }: Reply,
+  id: number | null,
+  notified: (method: string) => void,
+): Promise<DataObject | null> {
   let answer: DataObject | null = null;
   const parser = createParser({
     onEvent({ data }) {
@@ -59,7 +77,7 @@ async function fromEvents({ body }: Reply, id: number, notified: (method: string
       if (message === null || answer !== null) return;
       const method = getKey(message, 'method');
       if (typeof method === 'string') notified(method);
-      else if (getKey(message, 'id') === id) answer = message;
+      else if (id !== null && getKey(message, 'id') === id) answer = message;
     },
   });
   const decoder = new TextDecoder();

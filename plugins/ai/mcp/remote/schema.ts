@@ -189,7 +189,7 @@ export const upstreamSchema = {
     list_ttl: {
       type: 'duration',
       description:
-        'Time for which a tool list is used. It is read again earlier if a response of the upstream server announces a change.',
+        'Time for which a tool list is used. It is read again earlier if the upstream server announces a change: in a response, or in the stream that the gateway opens to servers with the capability `listChanged`, unless `forward_headers` is set.',
       default: '5m',
     },
     max_tools: {

@@ -26,6 +26,8 @@ import { type CountCall, toolRates } from './tool-rates.ts';
 
 /** Maximum time for telling a server that a call was canceled, in milliseconds. */
 const FAREWELL_MS = 5000;
+/** Maximum duration of a stream of announcements, in milliseconds. Each reading of the list opens a new one if none is open. */
+const LISTENING_MS = 3_600_000;
 /** Maximum length of an error message that is passed on to the model. */
 const MAX_MESSAGE = 1000;
 
@@ -78,6 +80,11 @@ export function compileUpstream(
     try {
       const list = await underOwnCall(site.log, timeoutMs, end.signal, (call) => readTools(conversation, rules, call));
       availability.up(list.isCut);
+      // Callers with own headers have lists of their own: a stream for each of them would hold up to 1,000 connections.
+      if (forwarded.length === 0) {
+        const listen = (call: Call) => conversation.listen(call);
+        void underOwnCall(site.log, LISTENING_MS, end.signal, listen).catch(() => {});
+      }
       return list;
     } catch (error) {
       availability.down(error as Error);

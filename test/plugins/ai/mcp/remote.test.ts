@@ -1,5 +1,6 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict';
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -294,6 +295,83 @@ describe('an MCP server with upstream servers', () => {
     );
     const [[, third], [, fourth]] = [await names(), await names()];
     equal(third === fourth, false);
+  });
+
+  describe('that announces changes in a stream', () => {
+    let count: number;
+    let streams: ServerResponse[];
+    let offersStream: boolean;
+
+    beforeEach(async () => {
+      count = 0;
+      streams = [];
+      offersStream = true;
+      upstream = await startBackend((request, response) => {
+        if (request.method === 'GET') {
+          if (!offersStream) return void response.writeHead(405).end();
+          response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
+          return void streams.push(response);
+        }
+        const { id, method } = JSON.parse(request.body.toString());
+        if (method !== 'initialize')
+          return scripted(() => tools(`t${method === 'tools/list' ? ++count : 0}`))(request, response);
+        const result = { protocolVersion: '2025-06-18', capabilities: { tools: { listChanged: true } } };
+        response.writeHead(200, { 'Content-Type': 'application/json', 'Mcp-Session-Id': 's1' });
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      });
+    });
+
+    const opened = (number: number) => until(() => streams.length === number);
+    const requested = () => upstream!.requests.filter(({ method }) => method === 'GET');
+
+    it('reads the list again after an announcement, over one stream with the session', async () => {
+      await start(upstream!.url, { list_ttl: '1h' });
+      deepEqual(await names(), ['lookup', 'far_t1']);
+      await opened(1);
+      deepEqual(await names(), ['lookup', 'far_t1']);
+      const [{ headers }] = requested() as [TestBackend['requests'][number]];
+      deepEqual([headers['mcp-session-id'], headers.accept], ['s1', 'text/event-stream']);
+      const change = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
+      streams[0]!.write(`data: x\n\ndata: ${JSON.stringify(change)}\n\n`);
+      await until(async () => (await names())[1] === 'far_t2');
+      equal(requested().length, 1);
+    });
+
+    it('opens a new stream with the next list when the server has ended the old one', async () => {
+      await start(upstream!.url, { list_ttl: '0s' });
+      await names();
+      await opened(1);
+      streams[0]!.end();
+      await until(async () => {
+        await names();
+        return streams.length === 2;
+      });
+    });
+
+    it('does not request a stream again from a server that offers none', async () => {
+      offersStream = false;
+      await start(upstream!.url, { list_ttl: '0s' });
+      await names();
+      await until(() => requested().length === 1);
+      await until(async () => (await names())[1] === 'far_t4');
+      equal(requested().length, 1);
+    });
+
+    it('opens no stream if callers have lists of their own', async () => {
+      await start(upstream!.url, { list_ttl: '0s', forward_headers: ['X-User'] });
+      await names();
+      await names();
+      equal(requested().length, 0);
+    });
+
+    it('ends the stream when the configuration is replaced', async () => {
+      await start(upstream!.url);
+      await names();
+      await opened(1);
+      const closed = once(streams[0]!, 'close');
+      await stage.gateway.reload(configOf(stage.backend.url));
+      await closed;
+    });
   });
 
   it('returns a tool error for a hostile response from an upstream server', async () => {
