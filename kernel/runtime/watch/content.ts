@@ -13,9 +13,9 @@ export interface Content {
   readonly mark: string;
   /** Reason why the file is unreadable; null if it is readable. */
   readonly problem: string | null;
-  /** True if the last write was long enough ago that another one would have changed the mark. */
+  /** True if the file is missing, or apparently not completely written. */
   readonly unfinished: boolean;
-  /** Old enough that another write would have changed the mark. */
+  /** True if the last write was long enough ago that another one would have changed the mark. */
   readonly settled: boolean;
 }
 

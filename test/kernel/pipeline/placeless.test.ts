@@ -5,7 +5,7 @@ import { startWith } from '../../support/plugged.ts';
 
 const plugin = (more: Partial<Plugin>): Plugin => ({ name: 'acme/alone', description: 'Stands nowhere.', ...more });
 
-describe('a plugin without a place that is named in an extra_config', () => {
+describe('a plugin that has no configuration but is named in an extra_config', () => {
   for (const [what, more, message, hint] of [
     [
       'is reported as attached automatically',
