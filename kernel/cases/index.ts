@@ -12,7 +12,7 @@ export {
 } from './contracts/contract-files.ts';
 export { type Contracts, collect, type Observation } from './contracts/observation.ts';
 export { recordedResponses } from './contracts/recorded.ts';
-export { changedEncodings, removedEndpoints } from './contracts/static-differences.ts';
+export { changedSettings, removedEndpoints } from './contracts/static-differences.ts';
 export type { Coverage } from './coverage.ts';
 export { type Baseline, type Baselines, baselinesOf, writeRequest } from './generate/baseline.ts';
 export { documentMocks, sandboxData } from './generate/sandbox-data.ts';

@@ -3,6 +3,7 @@ import type { Served } from '../../inspect/index.ts';
 import type { Difference } from './breaks.ts';
 import { type Contract, contractKey } from './contract.ts';
 import { type Contracts, mediaType } from './observation.ts';
+import { missingFields } from './static-fields.ts';
 
 type Route = Served['compiled']['routes'][number];
 
@@ -17,10 +18,11 @@ export function removedEndpoints(contracts: readonly Named[], endpoints: readonl
 }
 
 /**
- * Differences in the content type of the output encoding, for contracts that no request has reached.
+ * Differences that the settings of an endpoint show, for contracts that no request has reached: another content type of
+ * the output encoding, and fields that its backends cannot return.
  * @param isTested whether requests have reached the contract with a key.
  */
-export function changedEncodings(
+export function changedSettings(
   contracts: Contracts,
   { compiled }: Pick<Served, 'compiled'>,
   isTested: (key: string) => boolean,
@@ -30,16 +32,20 @@ export function changedEncodings(
   );
   return [...contracts].flatMap(([key, contract]): Difference[] => {
     const route = routes.get(key) ?? routes.get(contractKey(ANY, contract.endpoint));
-    const shown = isTested(key) || !route ? null : changedType(contract, route);
-    return shown === null ? [] : [difference(contract, { kind: 'content-type', status: 200, shown })];
+    if (isTested(key) || !route) return [];
+    const shown = changedType(contract, route);
+    if (shown !== null) return [difference(contract, { kind: 'content-type', status: 200, shown })];
+    const shape = route.output.raw ? null : contract.responses.get(200)?.shape;
+    const missing = shape ? missingFields(shape, route.endpoint) : [];
+    return missing.map((at) => difference(contract, { kind: 'removed', status: 200, shown: '', at }));
   });
 }
 
 function difference(
   { method, endpoint }: Named,
-  { kind, status, shown }: Pick<Difference, 'kind' | 'status' | 'shown'>,
+  { kind, status, shown, at = '' }: Pick<Difference, 'kind' | 'status' | 'shown'> & { readonly at?: string },
 ): Difference {
-  return { kind, endpoint: `${method} ${endpoint}`, status, at: '', shown, isKnown: false, example: null };
+  return { kind, endpoint: `${method} ${endpoint}`, status, at, shown, isKnown: false, example: null };
 }
 
 function changedType({ responses }: Contract, { output }: Route): string | null {

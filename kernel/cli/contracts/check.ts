@@ -4,7 +4,7 @@ import {
   type Compared,
   type Contract,
   type Contracts,
-  changedEncodings,
+  changedSettings,
   checkContracts,
   compareTraffic,
   isBreaking,
@@ -124,7 +124,7 @@ function reportOf(
   const result: CheckResult = checkContracts(contracts, compared);
   const removed = removedEndpoints([...contracts.values()], served.config.endpoints);
   const names = new Set(removed.map(({ endpoint }) => endpoint));
-  const compiled = changedEncodings(contracts, served, (key) => !result.untested.has(key));
+  const compiled = changedSettings(contracts, served, (key) => !result.untested.has(key));
   const differences = [...removed, ...compiled, ...result.differences.filter(({ endpoint }) => !names.has(endpoint))];
   const routes = listRoutes(served, {}, positionOf);
   return {

@@ -146,7 +146,7 @@ describe('sluice contracts check', function () {
     ]);
   });
 
-  it('finds removed endpoints, and other encodings of endpoints without a request', async () => {
+  it('finds removed endpoints, and other encodings and fields of endpoints without a request', async () => {
     deepEqual(await breaksOf(config({ url_pattern: '/v1/{id}' }, { endpoint: '/people/{id}' })), ['endpoint']);
     const other = folder.write(
       'empty.har',
@@ -165,6 +165,9 @@ describe('sluice contracts check', function () {
     equal(code, 1);
     match(out, /breaking {2}200 content type changed \(application\/json → application\/yaml\)/);
     match(out, /^1 contract without a request: GET \/users\/\{user\}$/m);
+    const limited = config({ allow: ['id', 'name'], extra_config: {} });
+    const checked = await sluice('contracts', 'check', other, '-c', limited, '--contracts', folder.path('contracts'));
+    match(checked.out, /^ {2}breaking {2}200 field removed: tags$/m);
   });
 
   it('does not compare requests whose credentials are masked in the recording', async () => {
