@@ -4,6 +4,7 @@ import Koa from 'koa';
 import type { Log } from '#contract';
 import { acceptHeaders } from './body.ts';
 import { cors } from './cors.ts';
+import { type Pages, servePages } from './dashboard/pages.ts';
 import { guardConnection } from './guards/connection.ts';
 import { createFailureCounter } from './guards/failures.ts';
 import { createTokenGuard } from './guards/token.ts';
@@ -13,7 +14,6 @@ import type { Admin, Operation } from './operation.ts';
 import { Problem } from './problem.ts';
 import { outermost, respondProblem } from './respond.ts';
 import { serveOperation } from './serve-operation.ts';
-import type { Tokens } from './tokens/tokens.ts';
 
 /** Handles one request to the admin port. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
@@ -26,10 +26,10 @@ export interface App {
 }
 
 /** Creates an application that serves the operations behind all guards. */
-export function createApp(admin: Admin, operations: readonly Operation[], tokens: Tokens, log: Log): App {
+export function createApp(admin: Admin, operations: readonly Operation[], pages: Pages, log: Log): App {
   const { gateway } = admin;
   const now = () => performance.now();
-  const authenticate = createTokenGuard(tokens, createFailureCounter(now), log);
+  const authenticate = createTokenGuard(admin.sessions, createFailureCounter(now), log);
   const means = { admin, authenticate, idempotency: createIdempotency(now), log };
   const steps = new Map<Operation, Koa.Middleware>();
   const router = new Router({ sensitive: true, strict: true });
@@ -54,6 +54,7 @@ export function createApp(admin: Admin, operations: readonly Operation[], tokens
     ctx.set({ Allow: allowed.join(', '), ...acceptedAt(router, operations, ctx.path) });
     ctx.status = 204;
   });
+  app.use(servePages(pages, settings));
   app.use(router.routes());
   app.use(async (ctx) => {
     if (!pathsWithoutToken.has(ctx.path)) await authenticate(ctx);

@@ -8,6 +8,8 @@ export interface Caller {
   /** Token id. */
   readonly id: string;
   readonly scopes: readonly AdminScope[];
+  /** Hash of the token. */
+  readonly sha256: string;
 }
 
 /** Looks up the caller of a token again; null after the token was revoked. */
@@ -18,8 +20,8 @@ const finders = new WeakMap<Koa.Context, FindAgain>();
 
 /** Records the sender of a request. A token that may apply a configuration may also check one. */
 export function setCaller(ctx: Koa.Context, caller: Caller, findAgain: FindAgain): void {
-  const { id, scopes } = caller;
-  callers.set(ctx, { id, scopes: scopes.includes('write') ? [...scopes, 'check'] : scopes });
+  const { scopes } = caller;
+  callers.set(ctx, { ...caller, scopes: scopes.includes('write') ? [...scopes, 'check'] : scopes });
   finders.set(ctx, findAgain);
 }
 

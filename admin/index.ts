@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FirstUse } from '#contract';
 import { type Operations, type RunningAdmin, runAs, type StartAdminOptions } from '#kernel';
+import { openPages } from './dashboard/pages.ts';
 import { openOperating } from './operating/operating.ts';
 import { AdminPort } from './port.ts';
 import { settingsOf } from './port-plan.ts';
@@ -13,7 +14,7 @@ import { createTokenSource } from './tokens/token-source.ts';
  * without TLS.
  */
 export async function startAdmin(gateway: Operations, options: StartAdminOptions): Promise<RunningAdmin> {
-  const { listen, stop, ...tokenOptions } = options;
+  const { listen, stop, dashboard, ...tokenOptions } = options;
   const log = gateway.log.at('[ADMIN]');
   const means = {
     gateway,
@@ -31,7 +32,9 @@ export async function startAdmin(gateway: Operations, options: StartAdminOptions
     log,
   });
   // Loaded on the first request, so that it does not delay the start of the gateway.
-  const app = new FirstUse(async () => (await import('./api.ts')).createApi(means, source.tokens, log));
+  const app = new FirstUse(async () =>
+    (await import('./api.ts')).createApi(means, source.tokens, openPages(dashboard), log),
+  );
   const respond = (request: IncomingMessage, response: ServerResponse): void => {
     app
       .get()

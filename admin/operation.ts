@@ -5,6 +5,7 @@ import type { OpenApi } from './openapi/document.ts';
 import type { Operating } from './operating/operating.ts';
 import type { ProblemSlug } from './problem.ts';
 import type { JsonSchema, ResponseSchema } from './schemas.ts';
+import type { Sessions } from './tokens/sessions.ts';
 
 /** A parameter of an operation. */
 export interface Parameter {
@@ -56,6 +57,8 @@ export interface Admin {
   describe(origin: string): OpenApi;
   /** Runtime state kept while the admin port is open. */
   readonly operating: Operating;
+  /** Sessions of the dashboard. */
+  readonly sessions: Sessions;
   /** Stops the process gracefully. */
   stop(): void;
 }

@@ -1,5 +1,5 @@
 import type { Operations, WorkerInfo } from '#kernel';
-import type { Admin } from './operation.ts';
+import type { LoopLag } from './operating/loop-lag.ts';
 
 /** Reasons why this instance should not receive traffic; empty when it is ready. */
 export function reasonsNotReady({ processes: { closing, port, serving } }: Operations): string[] {
@@ -15,7 +15,13 @@ export function hashOfRevision({ status, revisions }: Operations, revision: numb
 }
 
 /** The processes that serve; the event loop lag of this one is measured here. */
-export function workersOf({ gateway, operating }: Pick<Admin, 'gateway' | 'operating'>): readonly WorkerInfo[] {
+export function workersOf({
+  gateway,
+  operating,
+}: {
+  readonly gateway: Operations;
+  readonly operating: { readonly loopLag: LoopLag };
+}): readonly WorkerInfo[] {
   return gateway.processes.workers.map((worker) =>
     worker.pid === process.pid ? { ...worker, loopLagMs: operating.loopLag.ms } : worker,
   );

@@ -57,7 +57,14 @@ export type { ServingProcesses } from './gateway/serving-processes.ts';
 export { startGateway } from './gateway/start-gateway.ts';
 export * from './inspect/index.ts';
 export { statusClasses } from './pipeline/traffic/backend-responses.ts';
-export { latencyBands } from './pipeline/traffic/window.ts';
+export {
+  between,
+  joined,
+  latencyBands,
+  noTraffic,
+  quantile,
+  type TrafficWindow,
+} from './pipeline/traffic/window.ts';
 export { withPlugins } from './registry/registry.ts';
 export { type Examined, hashOfExamined, type Reach } from './runtime/build/build.ts';
 export { bindErrorReason } from './runtime/kept/plugin-port.ts';
@@ -69,5 +76,5 @@ export { handConnection, watchTimeouts } from './server/port/internals.ts';
 export { socketAddress } from './server/request/client-ip.ts';
 export type { RunningAdmin, StartAdmin, StartAdminOptions } from './start-admin.ts';
 export { version } from './version.ts';
-export { type MemoryUse, memoryUse } from './workers/messages.ts';
+export { type ResourceUse, resourceUse } from './workers/messages.ts';
 export type { WorkerInfo } from './workers/worker-info.ts';

@@ -10,6 +10,8 @@ export interface StartAdminOptions {
   readonly tokenFile?: string | undefined;
   /** Directory in which the gateway's own token is stored across starts. */
   readonly stateDirectory: string;
+  /** Folder with the files of the dashboard. Default: the one of this installation. */
+  readonly dashboard?: string | undefined;
   /** Shuts the process down in an orderly way. */
   stop(): void;
 }

@@ -6,14 +6,17 @@ import { Problem } from '../problem.ts';
 /** Checks a request before it is processed. Created once per configuration. @throws Problem. */
 export type Guard = (settings: AdminSettings) => (ctx: Koa.Context) => void;
 
-/** Accepts browser requests only from allowed origins, and only in modes in which the page can read the response. */
+/**
+ * Accepts browser requests only from the dashboard and from allowed origins, and only in modes in which the page can read
+ * the response. The dashboard's own origin is the accepted host name of the request, see `hostGuard`.
+ */
 const browserGuard: Guard = ({ allowed_origins: allowed }) => {
   const origins = new Set(allowed);
   return (ctx) => {
     // Browsers cannot connect to a Unix socket.
     if (addressOf(ctx) === null) return;
     const origin = ctx.headers['origin'];
-    const isAllowed = origin !== undefined && origin !== 'null' && origins.has(origin);
+    const isAllowed = origin !== undefined && origin !== 'null' && (origins.has(origin) || origin === ownOrigin(ctx));
     if (origin !== undefined && !isAllowed)
       throw new Problem('origin', `cross-origin requests from ${origin} are not allowed`);
     if (!isAllowed && ctx.get('sec-fetch-site') === 'cross-site')
@@ -21,6 +24,11 @@ const browserGuard: Guard = ({ allowed_origins: allowed }) => {
     if (ctx.get('sec-fetch-mode') === 'no-cors') throw new Problem('origin', 'cross-site requests must use CORS');
   };
 };
+
+/** Origin of a page that the admin port serves under the host name of the request. */
+function ownOrigin({ req: { socket, headers } }: Koa.Context): string {
+  return `${'encrypted' in socket ? 'https' : 'http'}://${headers.host?.toLowerCase()}`;
+}
 
 /** Ports that a Host header omits. */
 const implied: ReadonlySet<number> = new Set([80, 443]);

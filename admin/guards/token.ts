@@ -2,7 +2,7 @@ import type Koa from 'koa';
 import type { Log } from '#contract';
 import { addressOf, type Caller, setCaller } from '../caller.ts';
 import { Problem } from '../problem.ts';
-import type { Tokens } from '../tokens/tokens.ts';
+import { hashOfToken, type Tokens } from '../tokens/tokens.ts';
 import type { FailureCounter } from './failures.ts';
 
 /** Identifies the sender of a request. */
@@ -15,10 +15,11 @@ export type Authenticate = (ctx: Koa.Context) => Promise<Caller>;
  */
 export function createTokenGuard(tokens: Tokens, failures: FailureCounter, log: Log): Authenticate {
   return async (ctx) => {
-    const [, token] = /^Bearer +([^\s]+) *$/i.exec(ctx.get('authorization')) ?? [];
-    const caller = token === undefined ? null : await tokens.find(token);
+    const token = bearerOf(ctx);
+    const sha256 = token === undefined ? null : hashOfToken(token);
+    const caller = sha256 === null ? null : await tokens.find(sha256);
     if (caller) {
-      setCaller(ctx, caller, () => tokens.find(token!));
+      setCaller(ctx, caller, () => tokens.find(sha256!));
       return caller;
     }
     const address = addressOf(ctx) ?? 'unix';
@@ -33,4 +34,9 @@ export function createTokenGuard(tokens: Tokens, failures: FailureCounter, log: 
       token === undefined ? 'a token is required: Authorization: Bearer <token>' : 'the token is not valid';
     throw new Problem('unauthorized', detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
   };
+}
+
+/** Bearer token of a request; undefined if it has none. */
+export function bearerOf(ctx: Koa.Context): string | undefined {
+  return /^Bearer +([^\s]+) *$/i.exec(ctx.get('authorization'))?.[1];
 }

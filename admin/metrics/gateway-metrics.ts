@@ -1,4 +1,4 @@
-import { blockingBoundsMs, type MemoryUse, type PluginRecord, type WorkerInfo } from '#kernel';
+import { blockingBoundsMs, type PluginRecord, type WorkerInfo } from '#kernel';
 import type { Admin } from '../operation.ts';
 import { workersOf } from '../processes.ts';
 import { type Metric, type Sample, writeValue } from './exposition.ts';
@@ -105,7 +105,7 @@ export function processMetrics(admin: Admin): Metric[] {
   const states = held.map(({ state }) => state);
   const workers = workersOf(admin);
   // A process that is still starting has not reported yet.
-  const ofEach = (bytes: keyof MemoryUse): Sample[] =>
+  const ofEach = (bytes: 'rssBytes' | 'heapUsedBytes'): Sample[] =>
     workers
       .filter((worker) => worker[bytes] > 0)
       .map((worker) => ({ labels: { worker: worker.id }, value: worker[bytes] }));
@@ -148,6 +148,18 @@ export function processMetrics(admin: Admin): Metric[] {
       type: 'counter',
       help: 'Number of log lines lost because their destination was too slow or writing failed.',
       samples: workers.map(({ id, lostLines }) => ({ labels: { worker: id }, value: lostLines })),
+    },
+    {
+      name: 'gateway_connections',
+      type: 'gauge',
+      help: 'Number of open connections of clients.',
+      samples: workers.map(({ id, connections }) => ({ labels: { worker: id }, value: connections })),
+    },
+    {
+      name: 'gateway_process_cpu_seconds_total',
+      type: 'counter',
+      help: 'Processor time of each process that serves requests, in seconds.',
+      samples: workers.map(({ id, cpuMs }) => ({ labels: { worker: id }, value: cpuMs / 1000 })),
     },
     {
       name: 'gateway_process_resident_bytes',

@@ -1,7 +1,9 @@
 import type { Operation } from '../operation.ts';
 import { audit } from './audit.ts';
+import { createCode, openSession, ownToken } from './dashboard.ts';
 import { drain, resume, stop } from './drain.ts';
 import { events } from './events.ts';
+import { explain } from './explain.ts';
 import { live, ready } from './health.ts';
 import { readLogging, setLogging } from './logging.ts';
 import { match } from './match.ts';
@@ -12,6 +14,8 @@ import { recordings } from './recordings.ts';
 import { routes } from './routes.ts';
 import { schema, schemaOfComponent } from './schema.ts';
 import { status } from './status.ts';
+import { traffic } from './traffic.ts';
+import { tryRequest } from './try.ts';
 import { generations, workers } from './workers.ts';
 
 /** Operations that read the gateway's state, and those that operate its process. */
@@ -22,6 +26,8 @@ export const reading: readonly Operation[] = [
   status,
   routes,
   match,
+  explain,
+  tryRequest,
   plugins,
   schema,
   schemaOfComponent,
@@ -30,6 +36,7 @@ export const reading: readonly Operation[] = [
   adminOpenapi,
   workers,
   generations,
+  traffic,
   recordings,
   readLogging,
   setLogging,
@@ -39,4 +46,7 @@ export const reading: readonly Operation[] = [
   emptyCache,
   liftSuspension,
   events,
+  ownToken,
+  createCode,
+  openSession,
 ];

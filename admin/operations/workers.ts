@@ -10,10 +10,12 @@ const worker = objectOf('Worker', {
   hash: orNull(text),
   uptimeMs: whole,
   requests: whole,
+  connections: whole,
   loopLagMs: whole,
   lostLines: whole,
   rssBytes: whole,
   heapUsedBytes: whole,
+  cpuMs: whole,
 });
 
 export const workers: Operation = {

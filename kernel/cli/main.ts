@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, Load>> = {
   rollback: async () => (await import('./commands/rollback.ts')).rollback,
   history: async () => (await import('./commands/history.ts')).history,
   record: async () => (await import('./commands/record.ts')).record,
+  dashboard: async () => (await import('./dashboard/dashboard.ts')).dashboard,
   events: async () => (await import('./commands/events.ts')).events,
   version: async () => (await import('./commands/version.ts')).version,
 };

@@ -120,6 +120,11 @@ export const adminSchema = {
         'Folder of contracts that `sluice contracts infer` has written. Changes with `contracts=strict` are rejected if they break one of them. Default: none.',
       examples: ['/etc/sluice/contracts'],
     },
+    dashboard: {
+      type: 'boolean',
+      description: 'Serves the dashboard, a web page for watching and changing the gateway, at `/` of the admin port.',
+      default: true,
+    },
     require_if_match: {
       type: 'boolean',
       description: 'Rejects changes without an If-Match header that names the revision they are based on.',

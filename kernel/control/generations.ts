@@ -124,6 +124,11 @@ export class Generations {
     return this.current.runtime.streams + this.#draining.streams.size;
   }
 
+  /** Open connections of clients. */
+  get connections(): number {
+    return this.#port.connections;
+  }
+
   /** Active streams by endpoint, without those that are about to be ended. */
   get streamsByEndpoint(): ReadonlyMap<string, number> {
     return this.#draining.streams.byEndpoint(this.current.runtime.compiled.routes);

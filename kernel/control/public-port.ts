@@ -55,6 +55,11 @@ export class PublicPort {
     this.headerFaults = new HeaderFaults(options.log);
   }
 
+  /** Open connections; 0 before the port is open. */
+  get connections(): number {
+    return this.#listener?.connections ?? 0;
+  }
+
   /** Address of the port; null before the port is open. */
   get address(): { readonly host: string; readonly port: number } | null {
     return this.#listener && { host: this.#listener.host, port: this.#listener.port };

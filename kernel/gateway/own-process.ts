@@ -1,7 +1,7 @@
 import type { LogSinks } from '#contract';
 import type { GenerationInfo, Generations } from '../control/generations.ts';
 import type { ListenOptions } from '../control/public-port.ts';
-import { memoryUse } from '../workers/messages.ts';
+import { resourceUse } from '../workers/messages.ts';
 import type { WorkerInfo } from '../workers/worker-info.ts';
 import type { ServingProcesses } from './serving-processes.ts';
 
@@ -20,7 +20,7 @@ export class OwnProcess implements ServingProcesses {
 
   /** `loopLagMs` is always 0: the lag is measured by the code that monitors the event loop. */
   get workers(): readonly WorkerInfo[] {
-    const { current, requests, calls, streams } = this.#generations;
+    const { current, requests, calls, streams, connections } = this.#generations;
     return [
       {
         id: 1,
@@ -31,9 +31,10 @@ export class OwnProcess implements ServingProcesses {
         requests,
         calls,
         streams,
+        connections,
         loopLagMs: 0,
         lostLines: this.#sinks.lost,
-        ...memoryUse(),
+        ...resourceUse(),
       },
     ];
   }

@@ -82,12 +82,14 @@ export interface WorkerEvent {
 }
 
 /** The status that a worker sends every second. */
-export interface Heartbeat extends MemoryUse {
+export interface Heartbeat extends ResourceUse {
   readonly revision: number;
   /** Number of requests since the worker started. */
   readonly requests: number;
   readonly calls: number;
   readonly streams: number;
+  /** Number of open connections of clients. */
+  readonly connections: number;
   /** Active streams by endpoint. */
   readonly streamsByEndpoint: ReadonlyMap<string, number>;
   readonly held: readonly GenerationInfo[];
@@ -109,15 +111,22 @@ export interface Heartbeat extends MemoryUse {
   readonly traffic: readonly (readonly [endpoint: string, delta: EndpointDelta])[];
 }
 
-/** Memory of a process, in bytes. */
-export interface MemoryUse {
-  /** Resident set size. */
+/** Resources that a process uses. */
+export interface ResourceUse {
+  /** Resident set size, in bytes. */
   readonly rssBytes: number;
-  /** Size of JavaScript objects, including those not yet collected. */
+  /** Size of JavaScript objects, including those not yet collected, in bytes. */
   readonly heapUsedBytes: number;
+  /** Processor time since the process started, of all its threads, in milliseconds. */
+  readonly cpuMs: number;
 }
 
-/** Current memory use of this process. */
-export function memoryUse(): MemoryUse {
-  return { rssBytes: process.memoryUsage.rss(), heapUsedBytes: getHeapStatistics().used_heap_size };
+/** Resources that this process uses now. */
+export function resourceUse(): ResourceUse {
+  const { user, system } = process.cpuUsage();
+  return {
+    rssBytes: process.memoryUsage.rss(),
+    heapUsedBytes: getHeapStatistics().used_heap_size,
+    cpuMs: Math.round((user + system) / 1000),
+  };
 }

@@ -1,9 +1,9 @@
 import type { GenerationInfo } from '../control/generations.ts';
-import type { MemoryUse } from './messages.ts';
+import type { ResourceUse } from './messages.ts';
 import type { WorkerSlot, WorkerState } from './worker-slot.ts';
 
 /** A worker as shown by the admin API. */
-export interface WorkerInfo extends MemoryUse {
+export interface WorkerInfo extends ResourceUse {
   readonly id: number;
   readonly pid: number | null;
   readonly state: WorkerState;
@@ -12,6 +12,7 @@ export interface WorkerInfo extends MemoryUse {
   readonly requests: number;
   readonly calls: number;
   readonly streams: number;
+  readonly connections: number;
   readonly loopLagMs: number;
   /** Number of log lines lost. */
   readonly lostLines: number;
@@ -27,10 +28,12 @@ export function describeWorker({ id, pid, state, uptimeMs, heartbeat }: WorkerSl
     requests: heartbeat?.requests ?? 0,
     calls: heartbeat?.calls ?? 0,
     streams: heartbeat?.streams ?? 0,
+    connections: heartbeat?.connections ?? 0,
     loopLagMs: heartbeat?.loopLagMs ?? 0,
     lostLines: heartbeat?.lostLines ?? 0,
     rssBytes: heartbeat?.rssBytes ?? 0,
     heapUsedBytes: heartbeat?.heapUsedBytes ?? 0,
+    cpuMs: heartbeat?.cpuMs ?? 0,
   };
 }
 

@@ -44,6 +44,7 @@ describe('the guides of the samples', function () {
   this.timeout(60_000);
   for (const file of [
     'canary/gateway',
+    'dashboard/gateway',
     'mutual-tls/gateway',
     'mutual-tls/backend',
     'performance/gateway',

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Http2Server } from 'node:http2';
-import type { Socket } from 'node:net';
+import type { Socket, Server as TcpServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { SecureContext, TLSSocket, Server as TlsServer } from 'node:tls';
 import Koa from 'koa';
@@ -16,6 +16,11 @@ export function watchTimeouts(server: Server): void {
 /** Hands a server a connection that was accepted elsewhere. */
 export function handConnection(server: Server | TlsServer | Http2Server, connection: unknown): void {
   server.emit('connection', connection);
+}
+
+/** Number of open connections that a server accepted. */
+export function openConnections(server: TcpServer): number {
+  return (server as TcpServer & { _connections: number })._connections;
 }
 
 /** Replaces the context that a TLS server creates, which ignores `allowPartialTrustChain`. */

@@ -5,6 +5,7 @@ import { GatewayError } from '../../contract/internal.ts';
 import { socketPath } from '../../net/address-range.ts';
 import { bindErrorReason } from '../../runtime/kept/plugin-port.ts';
 import { fileMode, listenOnSocket } from '../../runtime/kept/unix-socket.ts';
+import { openConnections } from './internals.ts';
 import { createProtocols, type PortSettings, type Serving } from './protocols.ts';
 import type { HeaderFaults } from './proxy-protocol.ts';
 
@@ -14,6 +15,8 @@ export interface Listener {
   readonly host: string;
   /** Port number; 0 for a Unix socket. */
   readonly port: number;
+  /** Open connections. */
+  readonly connections: number;
   /**
    * Prepares the limits, protocols and certificates of another configuration.
    * @returns a function that applies them; it never throws.
@@ -53,6 +56,9 @@ export async function listen(
   return {
     host: address,
     port,
+    get connections() {
+      return openConnections(server);
+    },
     prepare(next) {
       const adjust = protocols.prepare(next);
       return () => {

@@ -85,6 +85,20 @@ export const calls: Readonly<Record<string, Calls>> = {
   'GET /v1/openapi': { 200: { path: '/v1/openapi' } },
   'GET /v1/admin-openapi': { 200: { path: '/v1/admin-openapi' } },
   'GET /v1/workers': { 200: [{ path: '/v1/workers' }, { path: '/v1/workers', at: 'workers' }] },
+  'GET /v1/traffic': { 200: { path: '/v1/traffic' }, 400: { path: '/v1/traffic?interval=2s' } },
+  'GET /v1/token': { 200: { path: '/v1/token' } },
+  'POST /v1/dashboard/codes': { 200: { path: '/v1/dashboard/codes', ask: { method: 'POST' } } },
+  'POST /v1/dashboard/sessions': {
+    401: { path: '/v1/dashboard/sessions', ask: { method: 'POST' } },
+  },
+  'POST /v1/explain': {
+    200: { path: '/v1/explain', ask: { method: 'POST', body: { path: '/a' } } },
+    400: { path: '/v1/explain', ask: { method: 'POST', body: { path: 'a' } } },
+  },
+  'POST /v1/try': {
+    200: { path: '/v1/try', ask: { method: 'POST', body: { path: '/__health', headers: { a: ['1', '2'] } } } },
+    400: { path: '/v1/try', ask: { method: 'POST', body: { path: 'a' } } },
+  },
   'GET /v1/generations': { 200: [{ path: '/v1/generations' }, { path: '/v1/generations', at: 'workers' }] },
   'GET /v1/logging': { 200: { path: '/v1/logging' } },
   'PUT /v1/logging': { 200: { path: '/v1/logging', ask: { method: 'PUT', body: { level: 'DEBUG' } } } },

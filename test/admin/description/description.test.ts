@@ -141,6 +141,14 @@ describe('the responses of the admin API', function () {
     await close();
   });
 
+  it('to POST /v1/dashboard/sessions match the document', async () => {
+    const { one, close } = await setups.plain();
+    const { body } = await one.ask('/v1/dashboard/codes', { method: 'POST' });
+    const path = '/v1/dashboard/sessions';
+    note(`POST ${path}`, await one.ask(path, { method: 'POST', token: body.code }), 200);
+    await close();
+  });
+
   it('to GET /live match the document while the event loop is blocked', () => {
     const ctx = {} as Koa.Context;
     live.handle(ctx, { operating: { loopLag: { ms: 6_000 } } } as Admin);

@@ -128,10 +128,10 @@ describe('GET /v1/events', () => {
 
   for (const [what, changed] of [
     ['is withdrawn', null],
-    ['loses the scope read', { id: 'a', scopes: ['check'] as const }],
+    ['loses the scope read', { id: 'a', scopes: ['check'] as const, sha256: '' }],
   ] as const) {
     it(`ends normally with the next heartbeat after its token ${what}`, async () => {
-      let caller: Caller | null = { id: 'a', scopes: ['read'] };
+      let caller: Caller | null = { id: 'a', scopes: ['read'], sha256: '' };
       await admin.close();
       admin = await openReading(gateway, () => caller);
       const following = await open();

@@ -105,7 +105,7 @@ describe('admin operations that return an object', () => {
     try {
       for (const { method, path, responses } of reading) {
         const schema = responses[200]?.content?.['application/json'] as { properties?: object } | undefined;
-        if (method !== 'GET' || path === '/ready' || !schema?.properties) continue;
+        if (method !== 'GET' || ['/ready', '/v1/token'].includes(path) || !schema?.properties) continue;
         const { body } = await admin.ask(path === '/v1/routes/match' ? `${path}?path=/a` : path);
         deepEqual(Object.keys(body).sort(), Object.keys(schema.properties).sort(), path);
       }

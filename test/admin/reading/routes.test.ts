@@ -211,7 +211,8 @@ describe('information about routes over the admin API', () => {
   describe('GET /v1/workers and /v1/generations', () => {
     it('return one process for a gateway without workers', async () => {
       const { workers } = (await admin.ask('/v1/workers')).body;
-      const { uptimeMs, requests, loopLagMs, rssBytes, heapUsedBytes, ...rest } = workers[0];
+      const { uptimeMs, requests, connections, loopLagMs, rssBytes, heapUsedBytes, cpuMs, ...rest } = workers[0];
+      ok(connections >= 0 && cpuMs > 0);
       ok(uptimeMs >= 0 && requests > 0 && loopLagMs >= 0 && rssBytes > heapUsedBytes && heapUsedBytes > 0);
       const { hash } = gateway.status;
       deepEqual(rest, { id: 1, pid: process.pid, state: 'up', revision: 1, hash, lostLines: 0 });

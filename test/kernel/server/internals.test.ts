@@ -15,6 +15,7 @@ import {
   forgetFirstRead,
   handConnection,
   isDisconnected,
+  openConnections,
   respondByKoa,
   untaken,
   useContext,
@@ -52,6 +53,18 @@ describe('undocumented features of Node.js and Koa that the gateway uses', () =>
     equal(head.toString().split('\r\n')[0], 'HTTP/1.1 408 Request Timeout');
     late.destroy();
     server.close();
+  });
+
+  it('let a server know how many of its connections are open', async () => {
+    const sockets: Socket[] = [];
+    const port = await portTo((socket) => sockets.push(socket));
+    const [server] = open as [Port];
+    equal(openConnections(server), 0);
+    const clients = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    await until(() => sockets.length === 2);
+    equal(openConnections(server), 2);
+    for (const client of clients) client.destroy();
+    await until(() => openConnections(server) === 0);
   });
 
   it('let a connection know that its client has reset it, even if nothing is read', async () => {

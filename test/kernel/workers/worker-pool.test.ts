@@ -27,6 +27,8 @@ const quiet: Heartbeat = {
   leaked: 0,
   lostLines: 0,
   loopLagMs: 0,
+  connections: 0,
+  cpuMs: 0,
   rssBytes: 0,
   heapUsedBytes: 0,
   traffic: [],
@@ -219,7 +221,10 @@ describe('the pool of workers', () => {
   });
 
   it('lists its workers, without values that were not reported yet', async () => {
-    const reported = { requests: 2, calls: 3, streams: 4, loopLagMs: 5, lostLines: 6, rssBytes: 7, heapUsedBytes: 8 };
+    const reported = {
+      ...{ requests: 2, calls: 3, streams: 4, connections: 9, loopLagMs: 5, lostLines: 6 },
+      ...{ rssBytes: 7, heapUsedBytes: 8, cpuMs: 10 },
+    };
     await heartbeat({ revision: 9, ...reported });
     const [first, second] = pool.workers.map(({ uptimeMs, ...shown }) => {
       ok(uptimeMs >= 0);

@@ -1,0 +1,151 @@
+import { json } from '@codemirror/lang-json';
+import { yaml } from '@codemirror/lang-yaml';
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
+import { unifiedMergeView } from '@codemirror/merge';
+import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import { EditorView } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { basicSetup } from 'codemirror';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Issue } from '../api/client.ts';
+import { schemaHelp } from './schema-help.ts';
+
+/** Format of a configuration text. */
+export type Format = 'json' | 'yaml' | 'toml';
+
+export interface EditorProps {
+  readonly text: string;
+  readonly format: Format;
+  readonly readOnly: boolean;
+  /** Errors and warnings, marked at their line and column. */
+  readonly issues: readonly Issue[];
+  /** Text to show the difference to; null to show none. */
+  readonly original: string | null;
+  /** JSON Schema of the configuration, for completion and descriptions; null until it is loaded. */
+  readonly schema: object | null;
+  /** Line to scroll to. */
+  readonly line: number | null;
+  onChange(text: string): void;
+}
+
+const languages: Readonly<Record<Format, () => Extension>> = { json, yaml, toml: () => [] };
+
+/**
+ * Editor of a configuration. It is in a shadow tree, where its styles apply without inline styles, which the page's
+ * content security policy forbids.
+ */
+export function Editor({ text, format, readOnly, issues, original, schema, line, onChange }: EditorProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView | null>(null);
+  const parts = useRef({ help: new Compartment(), merge: new Compartment(), writable: new Compartment() }).current;
+  const change = useRef(onChange);
+  change.current = onChange;
+
+  useEffect(() => {
+    const host = holder.current!;
+    const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+    const editor = new EditorView({
+      root,
+      parent: root,
+      state: EditorState.create({
+        doc: text,
+        extensions: [
+          basicSetup,
+          languages[format](),
+          lintGutter(),
+          parts.help.of([]),
+          parts.merge.of([]),
+          parts.writable.of([]),
+          EditorView.lineWrapping,
+          EditorView.contentAttributes.of({ 'aria-label': 'Configuration', tabindex: '0' }),
+          theme,
+          syntaxHighlighting(colors),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) change.current(update.state.doc.toString());
+          }),
+        ],
+      }),
+    });
+    view.current = editor;
+    return () => {
+      editor.destroy();
+      view.current = null;
+    };
+  }, [format]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (!editor || editor.state.doc.toString() === text) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
+  }, [text]);
+
+  useEffect(() => {
+    const help = schema && format === 'json' ? schemaHelp(schema) : [];
+    view.current?.dispatch({ effects: parts.help.reconfigure(help) });
+  }, [schema, format]);
+
+  useEffect(() => {
+    const merge = original === null ? [] : unifiedMergeView({ original, mergeControls: false });
+    view.current?.dispatch({ effects: parts.merge.reconfigure(merge) });
+  }, [original, format]);
+
+  useEffect(() => {
+    const fixed = [EditorState.readOnly.of(true), EditorView.editable.of(false)];
+    view.current?.dispatch({ effects: parts.writable.reconfigure(readOnly ? fixed : []) });
+  }, [readOnly, format]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (editor)
+      editor.dispatch(
+        setDiagnostics(
+          editor.state,
+          issues.flatMap((issue) => diagnosticOf(editor, issue)),
+        ),
+      );
+  }, [issues]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (!editor || line === null || line > editor.state.doc.lines) return;
+    const { from } = editor.state.doc.line(line);
+    editor.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: 'center' }) });
+    editor.focus();
+  }, [line]);
+
+  return <div ref={holder} class="editor" />;
+}
+
+/** Marks an issue; none for an issue of another file, or of a text that has changed since. */
+function diagnosticOf({ state: { doc } }: EditorView, issue: Issue): Diagnostic[] {
+  const { line, column = 1, endLine = line, endColumn, severity, message, hint, code } = issue;
+  if (line === undefined || line > doc.lines) return [];
+  const from = Math.min(doc.line(line).from + column - 1, doc.line(line).to);
+  const last = endLine !== undefined && endLine <= doc.lines ? doc.line(endLine) : doc.line(line);
+  const to = endColumn === undefined ? doc.line(line).to : Math.min(last.from + endColumn - 1, last.to);
+  const text = hint === undefined ? message : `${message}\n${hint}`;
+  return [
+    { from, to: Math.max(from, to), severity: severity === 'error' ? 'error' : 'warning', message: text, source: code },
+  ];
+}
+
+const colors = HighlightStyle.define([
+  { tag: tags.propertyName, color: 'var(--accent)' },
+  { tag: tags.string, color: 'var(--good)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--warning)' },
+  { tag: tags.comment, color: 'var(--muted)' },
+]);
+
+/** Colors follow the variables of the page, which a shadow tree inherits. */
+const theme = EditorView.theme({
+  '&': { height: '60vh', fontSize: '13px', color: 'var(--text)', backgroundColor: 'var(--surface)' },
+  '.cm-scroller': { fontFamily: 'var(--mono)' },
+  '.cm-gutters': { backgroundColor: 'var(--background)', color: 'var(--muted)', border: 'none' },
+  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--hover)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '.cm-tooltip': { backgroundColor: 'var(--surface)', color: 'var(--text)', border: '1px solid var(--line)' },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent)', color: 'var(--on-accent)' },
+  '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': { backgroundColor: 'var(--selection)' },
+  '.cm-panels': { backgroundColor: 'var(--background)', color: 'var(--text)' },
+});

@@ -1,0 +1,214 @@
+import { useState } from 'preact/hooks';
+import type { Body } from '../api/client.ts';
+import type { GatewayEvent } from '../api/events.ts';
+import { useRead } from '../api/use-read.ts';
+import { ratesOf, type TrafficSample, useTraffic } from '../api/use-traffic.ts';
+import { bytes, compact, count, duration, milliseconds, percent, time } from '../format.ts';
+import { Chart } from '../parts/chart.tsx';
+import { EndpointTable } from '../parts/endpoint-table.tsx';
+import { EventList } from '../parts/event-list.tsx';
+import { Scroll } from '../parts/scroll.tsx';
+import { Badge, Empty, Failure, Figure, Issues, type Tone } from '../parts/state.tsx';
+
+type Status = Body<'/v1/status'>;
+
+/** The state of the gateway, its traffic, processes and last events. */
+export function Overview({ events }: { readonly events: readonly GatewayEvent[] }) {
+  const [interval, setInterval] = useState<'1s' | '10s'>('10s');
+  const status = useRead('/v1/status', {}, 2000);
+  const { samples, statusClasses } = useTraffic(interval);
+  return (
+    <>
+      <h1>Overview</h1>
+      <Failure error={status.error} />
+      {status.body && <StatusLine status={status.body} />}
+      <fieldset class="toolbar">
+        <legend class="visually-hidden">Time range</legend>
+        <button type="button" aria-pressed={interval === '10s'} onClick={() => setInterval('10s')}>
+          Last hour
+        </button>
+        <button type="button" aria-pressed={interval === '1s'} onClick={() => setInterval('1s')}>
+          Live
+        </button>
+      </fieldset>
+      <Figures samples={samples} interval={interval} />
+      <Charts samples={samples} statusClasses={statusClasses} />
+      <Busiest samples={samples} />
+      <Processes />
+      <section>
+        <h2>Events</h2>
+        <EventList events={events.slice(0, 20)} />
+      </section>
+    </>
+  );
+}
+
+function StatusLine({ status }: { readonly status: Status }) {
+  const { state, revision, hash, startedAt, lastReload, guard, drift, secrets } = status;
+  const failed = lastReload?.result === 'failed' ? lastReload : null;
+  return (
+    <>
+      <p class="status">
+        <Badge tone={toneOf(state)}>{state}</Badge> revision{' '}
+        <a href="#/history">
+          {revision} ({hash.slice(0, 8)})
+        </a>
+        , {count(status.endpoints, 'endpoint')}, up for {duration(Date.now() - Date.parse(startedAt))}
+      </p>
+      {status.internalErrors > 0 && (
+        <p class="notice bad">{count(status.internalErrors, 'internal error')}: see the log for their stacks.</p>
+      )}
+      {failed && (
+        <div class="notice bad">
+          The change of {time(failed.at)} was refused; revision {revision} still serves. {failed.problem?.detail}
+          <Issues issues={failed.problem?.errors ?? []} />
+        </div>
+      )}
+      {guard?.state === 'watching' && (
+        <p class="notice warning">A guard watches the last change until {time(guard.endsAt)}.</p>
+      )}
+      {drift && !failed && (
+        <p class="notice warning">
+          The configuration file differs from the configuration that serves. <a href="#/configuration">Compare them</a>.
+        </p>
+      )}
+      {secrets.failing.map(({ secret, reason }) => (
+        <p class="notice warning" key={secret}>
+          The secret {secret} is not available: {reason}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function toneOf(state: Status['state']): Tone {
+  return state === 'serving' ? 'good' : state === 'draining' ? 'warning' : 'bad';
+}
+
+function Figures({ samples, interval }: { readonly samples: readonly TrafficSample[]; readonly interval: string }) {
+  const last = samples.at(-1);
+  if (!last) {
+    const wait = interval === '1s' ? 'one second' : 'ten seconds';
+    return <Empty>The first figures appear after {wait}.</Empty>;
+  }
+  const { calls, errors, durationMs, p50Ms, p95Ms, p99Ms, connections, inProgress, cpu, rssBytes, loopLagMs } = last;
+  const errorShare = calls === 0 ? 0 : errors / calls;
+  return (
+    <dl class="figures">
+      <Figure label="Requests" value={`${compact((calls * 1000) / durationMs)} /s`} />
+      <Figure label="Errors" value={percent(errorShare)} tone={errorShare > 0.01 ? 'bad' : 'plain'} />
+      <Figure label="p50" value={milliseconds(p50Ms)} />
+      <Figure label="p95" value={milliseconds(p95Ms)} />
+      <Figure label="p99" value={milliseconds(p99Ms)} />
+      <Figure label="In progress" value={compact(inProgress)} />
+      <Figure label="Connections" value={compact(connections)} />
+      <Figure label="CPU" value={percent(cpu)} />
+      <Figure label="Memory" value={bytes(rssBytes)} />
+      <Figure label="Event loop delay" value={milliseconds(loopLagMs)} tone={loopLagMs > 100 ? 'warning' : 'plain'} />
+    </dl>
+  );
+}
+
+interface ChartsProps {
+  readonly samples: readonly TrafficSample[];
+  readonly statusClasses: readonly string[];
+}
+
+function Charts({ samples, statusClasses }: ChartsProps) {
+  if (samples.length === 0) return null;
+  const times = samples.map(({ endedAt }) => endedAt);
+  const rate = (name: string) => {
+    const at = statusClasses.indexOf(name);
+    return samples.map(({ statuses, durationMs }) => ((statuses[at] ?? 0) * 1000) / durationMs);
+  };
+  const perSecond = (value: number) => `${compact(value)} /s`;
+  return (
+    <div class="charts">
+      <Chart
+        title="Responses"
+        times={times}
+        format={perSecond}
+        series={[
+          { label: '2xx', color: '--good', values: rate('2xx') },
+          { label: '3xx', color: '--plain', values: rate('3xx') },
+          { label: '4xx', color: '--warning', values: rate('4xx') },
+          { label: '5xx', color: '--bad', values: rate('5xx') },
+        ]}
+      />
+      <Chart
+        title="Latency"
+        times={times}
+        format={milliseconds}
+        series={[
+          { label: 'p50', color: '--good', values: samples.map(({ p50Ms }) => p50Ms) },
+          { label: 'p95', color: '--warning', values: samples.map(({ p95Ms }) => p95Ms) },
+          { label: 'p99', color: '--bad', values: samples.map(({ p99Ms }) => p99Ms) },
+        ]}
+      />
+    </div>
+  );
+}
+
+/** Number of endpoints in the table. */
+const SHOWN = 10;
+
+function Busiest({ samples }: { readonly samples: readonly TrafficSample[] }) {
+  const rates = [...ratesOf(samples.slice(-30)).values()];
+  const shown = rates.sort((a, b) => b.errorShare - a.errorShare || b.rate - a.rate).slice(0, SHOWN);
+  return (
+    <section>
+      <h2>Endpoints with traffic</h2>
+      {shown.length === 0 ? (
+        <Empty>
+          No traffic yet. Send a request to an endpoint, for example from <a href="#/try">Try</a>.
+        </Empty>
+      ) : (
+        <EndpointTable rows={shown} />
+      )}
+    </section>
+  );
+}
+
+function Processes() {
+  const { body, error } = useRead('/v1/workers', {}, 2000);
+  return (
+    <section>
+      <h2>Processes</h2>
+      <Failure error={error} />
+      <Scroll label="Processes">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Worker</th>
+              <th scope="col">State</th>
+              <th scope="col">Revision</th>
+              <th scope="col">Up for</th>
+              <th scope="col">Requests</th>
+              <th scope="col">Connections</th>
+              <th scope="col">Event loop delay</th>
+              <th scope="col">CPU time</th>
+              <th scope="col">Memory</th>
+            </tr>
+          </thead>
+          <tbody>
+            {body?.workers.map((worker) => (
+              <tr key={worker.id}>
+                <td>{worker.id}</td>
+                <td>
+                  <Badge tone={worker.state === 'up' ? 'good' : 'warning'}>{worker.state}</Badge>
+                </td>
+                <td>{worker.revision ?? '–'}</td>
+                <td>{duration(worker.uptimeMs)}</td>
+                <td>{compact(worker.requests)}</td>
+                <td>{compact(worker.connections)}</td>
+                <td>{milliseconds(worker.loopLagMs)}</td>
+                <td>{duration(worker.cpuMs)}</td>
+                <td>{bytes(worker.rssBytes)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </section>
+  );
+}

@@ -1,0 +1,104 @@
+import { useState } from 'preact/hooks';
+import { type ApiError, type Schemas, send } from '../api/client.ts';
+import { useRead } from '../api/use-read.ts';
+import { compact, count, milliseconds, time } from '../format.ts';
+import { Scroll } from '../parts/scroll.tsx';
+import { Badge, Empty, Failure } from '../parts/state.tsx';
+
+type Plugin = Schemas['Plugin'];
+
+/** The loaded plugins, where they come from, their traffic and faults. */
+export function Plugins({ canOperate }: { readonly canOperate: boolean }) {
+  const { body, error, again } = useRead('/v1/plugins', {}, 3000);
+  const [failure, setFailure] = useState<ApiError | null>(null);
+  const plugins = body?.plugins ?? [];
+  const files = plugins.filter(({ kind }) => kind === 'file');
+  const core = plugins.filter(({ kind }) => kind === 'core');
+  const lift = async ({ name }: Plugin): Promise<void> => {
+    try {
+      await send(`/v1/plugins/${encodeURIComponent(name)}/suspension`, { method: 'DELETE' });
+      again();
+    } catch (problem) {
+      setFailure(problem as ApiError);
+    }
+  };
+  return (
+    <>
+      <h1>Plugins</h1>
+      <Failure error={error ?? failure} />
+      <section>
+        <h2>Your plugins</h2>
+        {body && files.length === 0 && (
+          <Empty>
+            No plugin from a file is loaded. Create one with <code>sluice plugin new NAME</code>.
+          </Empty>
+        )}
+        {files.map((plugin) => (
+          <div class="card" key={`${plugin.name}${plugin.hash}`}>
+            <h3>
+              {plugin.name} {plugin.version} {plugin.suspended && <Badge tone="bad">suspended</Badge>}
+            </h3>
+            <p>{plugin.description}</p>
+            <p class="muted">
+              {plugin.file} <code>{plugin.hash?.slice(0, 12)}</code>, used in {count(plugin.places.length, 'place')},{' '}
+              {count(plugin.calls, 'request')} of its endpoints, {count(plugin.errors, 'error')}
+            </p>
+            {plugin.blocking.count > 0 && (
+              <p class="notice warning">
+                Blocked the event loop {count(plugin.blocking.count, 'time')}, at most for{' '}
+                {milliseconds(plugin.blocking.longestMs)}.
+              </p>
+            )}
+            {plugin.suspended && (
+              <p class="notice bad">
+                Suspended since {time(plugin.suspended.since)}: {plugin.suspended.message}{' '}
+                {canOperate && (
+                  <button type="button" onClick={() => lift(plugin)}>
+                    Lift the suspension
+                  </button>
+                )}
+              </p>
+            )}
+            {plugin.faults.length > 0 && (
+              <ul class="issues">
+                {plugin.faults.map(({ hook, endpoint, message, place, at, count }) => (
+                  <li class="error" key={`${hook}${endpoint}${message}`}>
+                    {place && <span class="place">{place} </span>}
+                    <code>{hook}</code> {message} ({compact(count)} times at {endpoint}, last {time(at)})
+                  </li>
+                ))}
+              </ul>
+            )}
+          </div>
+        ))}
+      </section>
+      <section>
+        <h2>Components of the gateway</h2>
+        <Scroll label="Components">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Component</th>
+                <th scope="col">Purpose</th>
+                <th scope="col">Places</th>
+                <th scope="col">Requests</th>
+                <th scope="col">Errors</th>
+              </tr>
+            </thead>
+            <tbody>
+              {core.map(({ name, description, places, calls, errors }) => (
+                <tr key={name}>
+                  <td>{name}</td>
+                  <td>{description}</td>
+                  <td>{places.length}</td>
+                  <td>{compact(calls)}</td>
+                  <td>{compact(errors)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,198 @@
+import {
+  between,
+  endpointId,
+  joined,
+  noTraffic,
+  type Operations,
+  quantile,
+  statusClasses,
+  type Timers,
+  type TrafficWindow,
+  type WorkerInfo,
+} from '#kernel';
+
+/** Traffic of an endpoint within an interval. */
+export interface EndpointSample {
+  /** Method and path, as in `GET /users/{id}`. */
+  readonly endpoint: string;
+  readonly calls: number;
+  readonly errors: number;
+  /** Null without calls. */
+  readonly p99Ms: number | null;
+}
+
+/** Traffic of all endpoints within an interval, and the processes at its end. */
+export interface TrafficSample {
+  /** Number of the sample; consecutive. */
+  readonly id: number;
+  /** End of the interval, in milliseconds since 1970. */
+  readonly endedAt: number;
+  readonly durationMs: number;
+  readonly calls: number;
+  /** Responses with a status of 500 or above, except intended rejections. */
+  readonly errors: number;
+  /** Responses by status class, in the order of `statusClasses`. */
+  readonly statuses: readonly number[];
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  readonly p99Ms: number | null;
+  /** Requests and streams in progress at the end. */
+  readonly inProgress: number;
+  readonly connections: number;
+  /** Processor time of all processes divided by the duration: 1 is one processor in full use. */
+  readonly cpu: number;
+  readonly rssBytes: number;
+  /** The longest delay of an event loop. */
+  readonly loopLagMs: number;
+  /** The endpoints with the most calls, at most `maxEndpoints`. */
+  readonly endpoints: readonly EndpointSample[];
+}
+
+/** The observed gateway. */
+export interface Observed {
+  readonly gateway: Operations;
+  /** The processes that serve. */
+  workers(): readonly WorkerInfo[];
+}
+
+export interface TrafficRecorderOptions {
+  readonly intervalMs: number;
+  /** Number of samples kept. */
+  readonly maxSamples: number;
+  /** Number of endpoints listed in a sample. */
+  readonly maxEndpoints: number;
+  /** Time without a reader after which sampling pauses, in milliseconds; infinite to sample always. */
+  readonly idleMs: number;
+}
+
+/** Counters of an endpoint at the end of the previous sample. */
+interface Counted {
+  readonly window: TrafficWindow;
+  readonly statuses: readonly number[];
+}
+
+type Traffic = Operations['serving']['compiled']['published'][number]['traffic'];
+
+/** Takes a sample of the traffic at every interval and keeps the latest ones. */
+export class TrafficRecorder {
+  readonly #observed: Observed;
+  readonly #timers: Timers;
+  readonly #options: TrafficRecorderOptions;
+  #samples: TrafficSample[] = [];
+  #nextId = 1;
+  #counted = new WeakMap<Traffic, Counted>();
+  #cpuMs = 0;
+  #beganAt = 0;
+  #readAt: number;
+  #cancel: (() => void) | null = null;
+
+  constructor(observed: Observed, options: TrafficRecorderOptions, timers: Timers) {
+    this.#observed = observed;
+    this.#timers = timers;
+    this.#options = options;
+    this.#readAt = timers.now();
+    if (options.idleMs === Number.POSITIVE_INFINITY) this.#start();
+  }
+
+  get intervalMs(): number {
+    return this.#options.intervalMs;
+  }
+
+  /** Samples after a number, oldest first. Starts sampling if it has paused. */
+  after(id: number): readonly TrafficSample[] {
+    this.#readAt = this.#timers.now();
+    if (!this.#cancel) this.#start();
+    return this.#samples.filter((sample) => sample.id > id);
+  }
+
+  close(): void {
+    this.#cancel?.();
+    this.#cancel = null;
+  }
+
+  /** Counts from now on: traffic before a pause belongs to no sample. */
+  #start(): void {
+    this.#samples = [];
+    this.#counted = new WeakMap();
+    this.#beganAt = this.#timers.now();
+    this.#cpuMs = this.#processes().cpuMs;
+    for (const { traffic } of this.#observed.gateway.serving.compiled.published) this.#count(traffic);
+    this.#wait();
+  }
+
+  #wait(): void {
+    const { intervalMs, idleMs } = this.#options;
+    this.#cancel = this.#timers.after(intervalMs, () => {
+      this.#cancel = null;
+      if (this.#timers.now() - this.#readAt > idleMs) return;
+      this.#take();
+      this.#wait();
+    });
+  }
+
+  #take(): void {
+    const { maxSamples, maxEndpoints } = this.#options;
+    const statuses = new Array<number>(statusClasses.length).fill(0);
+    const windows: TrafficWindow[] = [];
+    const endpoints: EndpointSample[] = [];
+    for (const { endpoint, traffic } of this.#observed.gateway.serving.compiled.published) {
+      const window = this.#count(traffic, statuses);
+      if (window.calls === 0) continue;
+      windows.push(window);
+      const { calls, errors } = window;
+      endpoints.push({ endpoint: endpointId(endpoint), calls, errors, p99Ms: rounded(quantile(window, 0.99)) });
+    }
+    const total = joined(windows);
+    const now = this.#timers.now();
+    const { cpuMs, ...processes } = this.#processes();
+    const durationMs = Math.max(1, Math.round(now - this.#beganAt));
+    this.#samples.push({
+      id: this.#nextId++,
+      endedAt: Date.now(),
+      durationMs,
+      calls: total.calls,
+      errors: total.errors,
+      statuses,
+      p50Ms: rounded(quantile(total, 0.5)),
+      p95Ms: rounded(quantile(total, 0.95)),
+      p99Ms: rounded(quantile(total, 0.99)),
+      ...processes,
+      // A process that has been replaced takes its processor time with it.
+      cpu: Math.max(0, rounded((cpuMs - this.#cpuMs) / durationMs)!),
+      endpoints: endpoints.sort((a, b) => b.calls - a.calls).slice(0, maxEndpoints),
+    });
+    this.#cpuMs = cpuMs;
+    this.#beganAt = now;
+    if (this.#samples.length > maxSamples) this.#samples.shift();
+  }
+
+  /** Traffic of an endpoint since the last call. @param statuses the responses are added to them. */
+  #count(traffic: Traffic, statuses?: number[]): TrafficWindow {
+    if (traffic.calls === 0) return noTraffic;
+    const last = this.#counted.get(traffic) ?? nothing;
+    if (last.window.calls === traffic.calls) return noTraffic;
+    const now: Counted = { window: traffic.snapshot(), statuses: traffic.statuses.snapshot() };
+    this.#counted.set(traffic, now);
+    if (statuses) for (const [at, count] of now.statuses.entries()) statuses[at]! += count - (last.statuses[at] ?? 0);
+    return between(last.window, now.window);
+  }
+
+  #processes() {
+    const workers = this.#observed.workers();
+    const sum = (of: (worker: (typeof workers)[number]) => number) => workers.reduce((all, one) => all + of(one), 0);
+    return {
+      inProgress: sum(({ calls, streams }) => calls + streams),
+      connections: sum(({ connections }) => connections),
+      cpuMs: sum(({ cpuMs }) => cpuMs),
+      rssBytes: sum(({ rssBytes }) => rssBytes),
+      loopLagMs: workers.reduce((most, { loopLagMs }) => Math.max(most, loopLagMs), 0),
+    };
+  }
+}
+
+const nothing: Counted = { window: noTraffic, statuses: [] };
+
+/** To three decimals, so that samples are short. */
+function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(value * 1000) / 1000;
+}

@@ -1,0 +1,270 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { bundleDashboard } from '../../../scripts/build/dashboard.ts';
+import { isInstalled } from '../../support/debian.ts';
+import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
+import { openAdmin, type TestAdmin, TOKEN } from '../support.ts';
+
+const missing = isInstalled('chromium') ? '' : ': apt-get install chromium';
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Names of the views, as in the address, with a text that each one shows when it has its data. */
+const views = {
+  overview: 'Endpoints with traffic',
+  topology: 'GET /bad',
+  'endpoint?id=GET+%2Fbad': 'Backends',
+  try: 'Path and query',
+  configuration: 'Apply',
+  history: 'active',
+  plugins: 'Components of the gateway',
+};
+
+(missing ? describe.skip : describe)(`the dashboard in a browser${missing}`, function () {
+  this.timeout(120_000);
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-dashboard-'));
+  const problems: string[] = [];
+  let browser: Browser;
+  let good: TestBackend;
+  let bad: TestBackend;
+  let one: TestAdmin;
+  let page: Page;
+  let origin: string;
+
+  const configuration = () => {
+    const endpoint = (path: string, { url }: TestBackend) => {
+      return { endpoint: path, backend: [{ host: [url], url_pattern: '/' }] };
+    };
+    return { version: 4, endpoints: [endpoint('/good', good), endpoint('/bad', bad)] };
+  };
+
+  before(async () => {
+    await bundleDashboard(folder);
+    browser = await chromium.launch({
+      executablePath: '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+    });
+    good = await startBackend(json({ name: '<img src=x onerror="document.title=1">' }));
+    bad = await startBackend(json({}, 500));
+  });
+  beforeEach(async () => {
+    problems.length = 0;
+    one = await openAdmin(configuration(), { dashboard: folder });
+    origin = `http://${one.admin.address}`;
+    page = await open();
+  });
+  afterEach(async () => {
+    await page.context().close();
+    await one.close();
+    deepEqual(problems, [], 'errors in the console of the browser');
+  });
+  after(async () => {
+    await browser?.close();
+    await Promise.all([good?.close(), bad?.close()]);
+    rmSync(folder, { recursive: true });
+  });
+
+  async function open(options: { colorScheme?: 'light' | 'dark'; width?: number } = {}): Promise<Page> {
+    const { colorScheme = 'light', width = 1280 } = options;
+    const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
+    const opened = await context.newPage();
+    opened.on('pageerror', (error) => problems.push(String(error)));
+    opened.on('console', (message) => {
+      // The browser reports each rejected request: wrong tokens, and texts with errors.
+      const isRejection = /status of (?:401|422)/.test(message.text());
+      if (message.type() === 'error' && !isRejection) problems.push(message.text());
+    });
+    return opened;
+  }
+
+  /** Opens the page as `sluice dashboard` does. */
+  async function signIn(target = page, token = TOKEN): Promise<void> {
+    const { body } = await one.ask('/v1/dashboard/codes', { method: 'POST', token });
+    await target.goto(`${origin}/#code=${body.code}`);
+    await target.waitForSelector('nav');
+  }
+
+  async function show(view: string, target = page): Promise<void> {
+    await target.goto(`${origin}/#/${view}`);
+    const text = views[view as keyof typeof views];
+    if (text !== undefined) await target.locator('main').getByText(text, { exact: false }).first().waitFor();
+  }
+
+  async function call(path: string, times: number): Promise<void> {
+    for (let call = 0; call < times; call++) await one.gateway.inject(path);
+  }
+
+  describe('is opened', () => {
+    it('with a token, which the tab keeps', async () => {
+      await page.goto(origin);
+      await page.fill('input[type=password]', 'wrong');
+      await page.click('text=Sign in');
+      await page.locator('[role=alert]').getByText('the token is not valid').waitFor();
+      await page.fill('input[type=password]', TOKEN);
+      await page.click('text=Sign in');
+      await page.waitForSelector('nav');
+      await page.reload();
+      await page.waitForSelector('nav');
+      equal(await page.evaluate('localStorage.length'), 0);
+      equal(await page.evaluate('document.cookie'), '');
+    });
+
+    it('by a link with a code, which is spent and leaves the address', async () => {
+      const { body } = await one.ask('/v1/dashboard/codes', { method: 'POST' });
+      await page.goto(`${origin}/#code=${body.code}`);
+      await page.waitForSelector('nav');
+      ok(!page.url().includes(body.code));
+      const other = await open();
+      await other.goto(`${origin}/#code=${body.code}`);
+      await other.waitForSelector('input[type=password]');
+      await other.context().close();
+    });
+
+    it('again with a token, after the session is revoked', async () => {
+      await page.goto(origin);
+      await page.evaluate(`sessionStorage.setItem('sluice.token', 'revoked')`);
+      await page.reload();
+      await page.getByText('The token is no longer valid.').waitFor();
+    });
+  });
+
+  it('shows each view without serious accessibility problems, in both themes and on a narrow screen', async () => {
+    await call('/good', 3);
+    await call('/bad', 2);
+    for (const options of [{}, { colorScheme: 'dark' as const }, { width: 360 }]) {
+      const target = await open(options);
+      await signIn(target);
+      for (const view of Object.keys(views)) {
+        await show(view, target);
+        await target.evaluate(axe);
+        const found = (await target.evaluate(
+          'axe.run({ resultTypes: ["violations"], preload: false }).then(({ violations }) => violations)',
+        )) as { id: string; impact: string; nodes: { html: string }[] }[];
+        const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+        deepEqual(
+          serious.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`),
+          [],
+          `${view} ${JSON.stringify(options)}`,
+        );
+        const overflow = await target.evaluate('document.documentElement.scrollWidth - innerWidth');
+        ok(Number(overflow) <= 0, `${view} is wider than the screen: ${JSON.stringify(options)}`);
+      }
+      await target.context().close();
+    }
+  });
+
+  it('shows the traffic of the last seconds, and which endpoint fails', async () => {
+    await signIn();
+    await page.getByText('Live', { exact: true }).click();
+    await page.getByText('Connections').first().waitFor();
+    await call('/good', 5);
+    await call('/bad', 5);
+    const row = page.locator('tr', { hasText: 'GET /bad' });
+    await row.getByText('100 %').waitFor();
+    await row.getByText('GET /bad').click();
+    await page.locator('h1', { hasText: 'GET /bad' }).waitFor();
+    await page.getByText('Errors since the start').waitFor();
+  });
+
+  it('sends a request, shows its response as text, and explains it', async () => {
+    await signIn();
+    await show('try');
+    await page.fill('input[required]', '/good');
+    await page.getByLabel('Headers, one in each line').fill('X-Example: 1');
+    await page.getByText('Send', { exact: true }).click();
+    await page.locator('pre', { hasText: '<img src=x' }).waitFor();
+    await page.getByText('is not forwarded').first().waitFor();
+    match(await page.title(), /Try/);
+  });
+
+  it('marks an error while the configuration is edited, applies the mended one and rolls it back', async () => {
+    await signIn();
+    await show('configuration');
+    const editor = page.locator('.cm-content');
+    await editor.waitFor();
+    await page.getByText('valid', { exact: true }).waitFor();
+    const edit = async (from: string, to: string) => {
+      const text = JSON.stringify(JSON.parse(await textOf(page)), null, 2).replace(from, to);
+      await editor.click();
+      await page.keyboard.press('Control+A');
+      await page.keyboard.insertText(text);
+    };
+    await edit('"endpoint": "/good"', '"endpoint": "good"');
+    await page.locator('.issues').getByText('/endpoints/0/endpoint').or(page.locator('.issues li')).first().waitFor();
+    await page.locator('.cm-lintRange-error').first().waitFor();
+    ok(await page.getByText('Apply', { exact: true }).last().isDisabled());
+    await edit('"endpoint": "good"', '"endpoint": "/better"');
+    await page.getByText('1 endpoint added').waitFor();
+    await page.getByLabel('Message').fill('a better path');
+    const { revision } = one.gateway.status;
+    await page.getByText('Apply', { exact: true }).last().click();
+    await page.getByText(`Guard of revision ${revision + 1}: watching`).waitFor();
+    equal((await one.gateway.inject('/better')).statusCode, 200);
+    await show('history');
+    await page.locator('tr', { hasText: 'a better path' }).getByText('Show change').click();
+    await page
+      .locator('ins', { hasText: 'better' })
+      .or(page.locator('.changes', { hasText: 'better' }))
+      .first()
+      .waitFor();
+    page.once('dialog', (dialog) => dialog.accept());
+    await page.getByText('Roll back').first().click();
+    await page.locator('tr.active', { hasText: String(revision + 2) }).waitFor();
+    equal((await one.gateway.inject('/better')).statusCode, 404);
+  });
+
+  it('says that another change came first, and applies nothing over it', async () => {
+    await signIn();
+    await show('configuration');
+    await page.getByText('valid', { exact: true }).waitFor();
+    await one.gateway.reload({ ...configuration(), timeout: '3s' });
+    await page.getByText('was applied meanwhile').waitFor();
+    ok(await page.getByText('Apply', { exact: true }).last().isDisabled());
+    await page.getByText('Read the new one').click();
+    await page.locator('.cm-content', { hasText: 'timeout' }).waitFor();
+  });
+
+  it('says that the gateway does not respond, and continues when it is back', async () => {
+    await signIn();
+    await page.context().setOffline(true);
+    await one.admin.close();
+    await page.getByText('The gateway does not respond.').first().waitFor();
+    problems.length = 0;
+  });
+
+  it('offers no change to a token that may only read', async () => {
+    const { hash } = await import('node:crypto');
+    const tokens = [{ id: 'reader', sha256: hash('sha256', 'reader-token'), scopes: ['read'] }];
+    await one.close();
+    const source = { ...configuration(), extra_config: { 'admin/api': { tokens } } };
+    one = await openAdmin(source, { dashboard: folder, token: undefined });
+    origin = `http://${one.admin.address}`;
+    await signIn(page, 'reader-token');
+    await show('history');
+    equal(await page.getByText('Roll back').count(), 0);
+    await page.goto(`${origin}/#/configuration`);
+    await page.locator('.cm-content').waitFor();
+    equal(await page.getByText('Apply', { exact: true }).count(), 0);
+    await show('try');
+    equal(await page.getByText('Send', { exact: true }).count(), 0);
+  });
+
+  it('can be used with the keyboard alone', async () => {
+    await signIn();
+    for (let presses = 0; presses < 30; presses++) {
+      await page.keyboard.press('Tab');
+      if ((await page.evaluate('document.activeElement.textContent')) === 'History') break;
+    }
+    await page.keyboard.press('Enter');
+    await page.locator('h1', { hasText: 'History' }).waitFor();
+    equal(await page.evaluate('document.activeElement.tagName'), 'MAIN');
+  });
+});
+
+/** Text of the editor, which draws only the visible lines. */
+async function textOf(page: Page): Promise<string> {
+  return (await page.locator('.cm-line').allTextContents()).join('\n');
+}
