@@ -117,7 +117,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     if (destination.kind === 'own') return settledReply(destination.route.handle, request, call);
     if (destination.kind !== 'route') return this.#fallback(destination, request);
     const { route, params } = destination;
-    this.#received.route = route;
+    this.#received.enter(route);
     call.enter(logOf(route.log, call), route.endpoint.timeout);
     (request as { params: Params }).params = params;
     try {

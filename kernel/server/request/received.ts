@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { CancelledError, type ClientRequest, type EndpointConfig, type RequestBody } from '#contract';
+import { CancelledError, type ClientRequest, type EndpointConfig, type RequestBody, timerMs } from '#contract';
+import { DeadlineError } from '../../contract/internal.ts';
 import type { Route } from '../../pipeline/compile/route.ts';
 import { parsedLimit } from '../../pipeline/request/payload-limits.ts';
 import type { ExchangeContext } from '../exchange/context.ts';
@@ -26,6 +27,8 @@ export class ReceivedRequest implements RequestSource {
   #body: ClientBody | null = null;
   /** The route that handles the request, or has begun to; null for anything other than an endpoint. */
   route: Route | null = null;
+  /** Ends the time limit for reading the body before an endpoint; null without a limit. */
+  #readingTimer: NodeJS.Timeout | null = null;
 
   constructor(context: ExchangeContext, message: IncomingMessage, response: ServerResponse) {
     this.#context = context;
@@ -88,6 +91,12 @@ export class ReceivedRequest implements RequestSource {
     return this.#client !== null;
   }
 
+  /** Begins the processing by an endpoint, whose own deadline then limits the time for reading the body. */
+  enter(route: Route): void {
+    this.route = route;
+    if (this.#readingTimer) clearTimeout(this.#readingTimer);
+  }
+
   /** Applies the endpoint's limit to a body that is already open. @throws CallError when it is too large. */
   restrict(request: ClientRequest, maxBytes: number): void {
     if (request !== this.#client || this.#body !== null) request.body?.restrict(maxBytes);
@@ -98,7 +107,21 @@ export class ReceivedRequest implements RequestSource {
     this.#body ??= receiveBody(this.message, this.response);
     const { destination } = this;
     const limits = this.route ?? (destination.kind === 'route' ? destination.route : null);
+    if (this.route === null && this.#body !== null) {
+      this.#limitReading(this.#body, limits?.endpoint.timeout ?? this.#context.runtime.config.timeout);
+    }
     return this.#body && limitBody(this.#body, this.message, limits ?? this.#limits);
+  }
+
+  /**
+   * Limits the time for a body that a component of the service reads, before the deadline of an endpoint exists: a client
+   * that sends slowly could otherwise hold the request forever.
+   */
+  #limitReading(body: ClientBody, timeoutMs: number): void {
+    if (this.#readingTimer || body.destroyed) return;
+    const timer = setTimeout(() => body.destroy(new DeadlineError()), timerMs(timeoutMs));
+    this.#readingTimer = timer;
+    body.once('close', () => clearTimeout(timer));
   }
 
   /** Limits for a body that is read before the endpoint is known. */

@@ -74,6 +74,32 @@ describe('the timeouts of the port', () => {
     }
   });
 
+  const operation = { type: 'header', strategy: 'dotnotation', expression: 'a', target: 'X-A', on_conflict: 'skip' };
+  for (const [reader, target, settings] of [
+    [
+      'components of the service',
+      '/x',
+      {
+        extra_config: {
+          'modifier/request-body-extractor': { operations: [operation] },
+        },
+      },
+    ],
+    ["the gateway's own paths", '/__echo/x', { echo_endpoint: true }],
+  ] as const) {
+    it(`end a request whose body never ends although bytes arrive, if ${reader} read it`, async () => {
+      await start({ idle_timeout: '50ms', timeout: '50ms', ...settings });
+      const client = await openRaw(port);
+      client.write(`POST ${target} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n`);
+      const sending = setInterval(() => client.write(' '), 5);
+      try {
+        deepEqual(statusesOf(await client.ended()), [500]);
+      } finally {
+        clearInterval(sending);
+      }
+    });
+  }
+
   it('keep a connection whose body ends after the response', async () => {
     await start({ idle_timeout: '60s', timeout: '50ms' });
     const client = await openRaw(port);
