@@ -15,6 +15,7 @@ const setters: Readonly<Record<string, HeadersOf>> = {
   'auth/validator': claims,
   'auth/introspection': claims,
   'auth/oidc': claims,
+  'auth/external': ({ settings: { response_headers: names } }) => (Array.isArray(names) ? names.map(String) : []),
   'auth/api-keys': (_component, { components }) =>
     components
       .filter(({ namespace }) => namespace === 'auth/api-keys')

@@ -32,6 +32,8 @@ const identifiers: Readonly<Record<string, Identify>> = {
     withHeader(request, headerOf(settings), `Bearer ${tokenOf(settings, callers[caller])}`),
   'auth/introspection': ({ settings }, _endpoint, request, caller) =>
     withHeader(request, headerOf(settings), `Bearer ${opaqueToken(callers[caller])}`),
+  'auth/external': (_component, _endpoint, request, caller) =>
+    withHeader(request, 'Authorization', `Bearer ${opaqueToken(callers[caller])}`),
   'auth/api-keys': ({ settings }, { components }, request, caller) => {
     const service = components.find(({ namespace, level }) => namespace === 'auth/api-keys' && level === 'service');
     const { strategy, identifier } = { ...service?.settings, ...settings };

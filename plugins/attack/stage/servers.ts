@@ -21,6 +21,9 @@ export function componentServers(
   endpoints: readonly AttackedEndpoint[],
 ): (request: SandboxRequest) => SandboxResponse | undefined {
   const byAddress = new Map<string, Respond>();
+  for (const { namespace, settings } of endpoints.flatMap(({ components }) => components)) {
+    if (namespace === 'auth/external') byAddress.set(String(settings['url']), (request) => decision(request, settings));
+  }
   for (const { settings } of endpoints.flatMap(({ components }) => components)) {
     for (const [field, respond] of fields) {
       if (typeof settings[field] === 'string') byAddress.set(settings[field], respond);
@@ -39,6 +42,15 @@ function introspected({ body }: SandboxRequest): DataObject {
   const token = new URLSearchParams(Buffer.from(body).toString()).get('token') ?? '';
   const caller = callerOf(token);
   return caller === undefined ? { active: false } : { active: true, sub: caller, scope: SCOPES };
+}
+
+/** Decision of an authorization server: the token of a caller is sufficient. */
+function decision({ headers }: SandboxRequest, settings: Readonly<DataObject>): SandboxResponse {
+  const token = headers.find((value, at) => at % 2 === 1 && value.startsWith('Bearer '))?.slice(7) ?? '';
+  const caller = callerOf(token);
+  if (caller === undefined) return { ...json({}), status: 401 };
+  const names = Array.isArray(settings['response_headers']) ? settings['response_headers'].map(String) : [];
+  return { ...json({}), headers: ['Content-Type', 'application/json', ...names.flatMap((name) => [name, caller])] };
 }
 
 function json(value: DataObject): SandboxResponse {
