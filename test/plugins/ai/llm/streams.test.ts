@@ -176,6 +176,22 @@ describe('ai/llm with streams', () => {
     deepEqual(dataOf(bytes), [{ usageMetadata: { totalTokenCount: 5 } }, { usageMetadata: { totalTokenCount: 7 } }]);
   });
 
+  it('passes the messages of a stream to conditions and expressions of the endpoint', async () => {
+    const { fixture } = modelOf('gemini');
+    sends('gemini', wholeStream('gemini', fixture));
+    const extra_config = {
+      'validation/cel': [{ check_expr: 'resp_data.usageMetadata.totalTokenCount > 5.0' }],
+      'modifier/jmespath': { expr: '{usageMetadata: usageMetadata}' },
+    };
+    const { bytes } = await whole('gemini', {}, { ...streaming, extra_config });
+    deepEqual(
+      dataOf(bytes).map(
+        (data) => (data as { usageMetadata: { totalTokenCount: number } }).usageMetadata.totalTokenCount,
+      ),
+      [7],
+    );
+  });
+
   it('keeps the texts of several candidates of one message separate', async () => {
     const part = (index: number, text: string, finishReason?: string) => ({
       content: { parts: [{ text }] },
