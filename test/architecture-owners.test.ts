@@ -24,6 +24,7 @@ const creators: Readonly<Record<string, readonly string[]>> = {
 const exceptions: Readonly<Record<string, string>> = {
   'admin/server/http-server.ts': 'serves connections that socket-listener.ts has begun for an owner',
   'kernel/attack/wire.ts': 'attacks a gateway in a sandbox, for the command that waits for it',
+  'kernel/cases/compat/served-mocks.ts': 'serves mocked backends for the command that waits for the comparison',
   'kernel/runtime/kept/unix-socket.ts': 'asks once whether a socket is in use, for the change that opens the port',
   'kernel/config/syntax/large/parse-aside.ts':
     'parses one text for the change, or the request of the admin port, that waits for it',

@@ -1,3 +1,9 @@
+export { type Reason, reasons } from './compat/by-design.ts';
+export { CanonicalSession } from './compat/canonical-session.ts';
+export { type CompatResult, compareGateways } from './compat/compat.ts';
+export { OtherGateway, OtherGatewayError } from './compat/other-gateway.ts';
+export { type CompatPlan, planCompat } from './compat/plan.ts';
+export { addressesOf, type Binding, ServedMocks } from './compat/served-mocks.ts';
 export { type BreakKind, breaks, type Difference, describeDifference, isBreaking } from './contracts/breaks.ts';
 export { type CheckResult, checkContracts } from './contracts/check-contracts.ts';
 export type { Compared } from './contracts/compare-contracts.ts';

@@ -2,6 +2,7 @@ import type { Response } from 'light-my-request';
 import type { Catalogue } from '#contract';
 import type { Source } from '../control/snapshot.ts';
 import { type OpenSandbox, openSandbox, type SandboxOptions } from '../sandbox/open-sandbox.ts';
+import type { Session } from '../sandbox/session.ts';
 import { MockedServers } from './mock.ts';
 import type { TestFile } from './read-tests.ts';
 import { sendTo } from './send-to.ts';
@@ -71,7 +72,7 @@ export async function openTarget(
 /** Sends a request to a gateway in a sandbox. @param servers answer the requests of the gateway. */
 export async function injectTest(
   sandbox: OpenSandbox,
-  servers: MockedServers,
+  servers: Session,
   { method, path, headers, body }: TestRequest,
   signal: AbortSignal,
 ): Promise<TestResponse> {

@@ -7,8 +7,16 @@ import type { TestRequest, TestResponse } from './test.ts';
 /** Maximum size of a response, in bytes. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** Sends a request of a test to a running gateway. @param address such as `http://host:8080`, whose path precedes the request's. */
-export function sendTo(address: URL, request: TestRequest, signal: AbortSignal): Promise<TestResponse> {
+/**
+ * Sends a request of a test to a running gateway.
+ * @param address such as `http://host:8080`, whose path precedes the request's. @param limit of the response, in bytes.
+ */
+export function sendTo(
+  address: URL,
+  request: TestRequest,
+  signal: AbortSignal,
+  limit = MAX_BODY_BYTES,
+): Promise<TestResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<TestResponse>();
   const { method, path, headers, body } = request;
   const send = address.protocol === 'https:' ? sendHttps : sendHttp;
@@ -25,7 +33,7 @@ export function sendTo(address: URL, request: TestRequest, signal: AbortSignal):
     let size = 0;
     response.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MAX_BODY_BYTES) response.destroy(new GatewayError('TEST_RESPONSE', 'the response exceeds 64 MiB'));
+      if (size > limit) response.destroy(tooLong(limit));
       else chunks.push(chunk);
     });
     response.on('error', reject);
@@ -38,4 +46,8 @@ export function sendTo(address: URL, request: TestRequest, signal: AbortSignal):
   message.on('error', reject);
   message.end(body ?? undefined);
   return promise;
+}
+
+function tooLong(limit: number): GatewayError {
+  return new GatewayError('TEST_RESPONSE', `the response exceeds ${limit / 1024 / 1024} MiB`);
 }

@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, Load>> = {
   replay: async () => (await import('./cases/replay.ts')).replay,
   attack: async () => (await import('./attack/attack.ts')).attack,
   contracts: async () => (await import('./contracts/index.ts')).contracts,
+  compat: async () => (await import('./cases/compat.ts')).compat,
   audit: async () => (await import('./audit/audit.ts')).audit,
   routes: async () => (await import('./commands/routes.ts')).routes,
   explain: async () => (await import('./commands/explain.ts')).explain,

@@ -23,17 +23,27 @@ export interface RequestParts {
 
 /** A request that an endpoint accepts. */
 export interface Baseline {
+  /** JSON pointer of the endpoint in the normalized configuration. */
+  readonly pointer: string;
   readonly route: RouteView;
   readonly endpoint: EndpointConfig;
   readonly parts: RequestParts;
   readonly request: TestRequest;
 }
 
+/** An endpoint without a request. */
+export interface Omitted {
+  readonly id: string;
+  /** JSON pointer of the endpoint in the normalized configuration. */
+  readonly pointer: string;
+  readonly reason: string;
+}
+
 /** Requests that the endpoints of a configuration accept, with what a sandbox needs for them to be accepted. */
 export interface Baselines {
   readonly requests: readonly Baseline[];
   /** Endpoints without a request, with the reason. */
-  readonly omitted: readonly { readonly id: string; readonly reason: string }[];
+  readonly omitted: readonly Omitted[];
   /** Settings of components in the sandbox, by the pointer of the component in the normalized configuration. */
   readonly settings: ReadonlyMap<string, DataObject>;
   /** JSON documents that components fetch, by URL. */
@@ -55,7 +65,7 @@ export async function baselinesOf(
   position?: (pointer: string) => FilePosition,
 ): Promise<Baselines> {
   const requests: Baseline[] = [];
-  const omitted: Baselines['omitted'][number][] = [];
+  const omitted: Omitted[] = [];
   const settings = new Map<string, DataObject>();
   const documents = new Map<string, Data>();
   const routes = new Map(listRoutes(served, {}, position).map((route) => [route.id, route]));
@@ -64,7 +74,7 @@ export async function baselinesOf(
     const route = routes.get(id);
     if (!route) continue;
     if (endpoint.endpoint.startsWith(VIRTUAL)) {
-      omitted.push({ id, reason: 'it belongs to a virtual host' });
+      omitted.push({ id, pointer: joinPointer('/endpoints', at), reason: 'it belongs to a virtual host' });
       continue;
     }
     const samples = samplesOf(endpoint, served.config.extra_config, known);
@@ -74,7 +84,13 @@ export async function baselinesOf(
       for (const [url, document] of Object.entries(sample.documents ?? {})) documents.set(url, document);
     }
     const parts = await partsOf(endpoint, [...samples.values()], seed);
-    requests.push({ route, endpoint, parts, request: writeRequest(endpoint, parts) });
+    requests.push({
+      pointer: joinPointer('/endpoints', at),
+      route,
+      endpoint,
+      parts,
+      request: writeRequest(endpoint, parts),
+    });
   }
   return { requests, omitted, settings, documents };
 }

@@ -16,6 +16,7 @@ export const causes = {
   'more-calls': 'more backend calls',
   'fewer-calls': 'fewer backend calls',
   time: 'slower',
+  call: 'backend request changed',
 } as const;
 
 export type Cause = keyof typeof causes;

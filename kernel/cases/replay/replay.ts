@@ -6,7 +6,7 @@ import { within } from '../../sandbox/session.ts';
 import type { Frozen } from '../../values/frozen.ts';
 import { MockedServers } from '../mock.ts';
 import { injectTest } from '../run-tests.ts';
-import { type Cause, changesOf, type Observed } from './compare.ts';
+import { type Cause, type Change, changesOf, type Observed } from './compare.ts';
 import { type ChangedSetting, settingsBehind } from './settings.ts';
 import { ResponseTimes } from './times.ts';
 import { count, type RecordedRequest, type Traffic } from './traffic.ts';
@@ -95,7 +95,7 @@ export async function replay(
       const after = await repeat(next, recorded);
       observe?.(recorded, before, after);
       if (old) times.add(recorded.endpoint, before.response.ms, after.response.ms);
-      hidden += group(groups, recorded, before, after);
+      hidden += addChanges(groups, recorded, changesOf(before, after));
     }
     for (const { endpoint, requests, change } of slowerMs === undefined ? [] : times.slower(slowerMs)) {
       const key = `${endpoint} ${change.cause}`;
@@ -113,19 +113,18 @@ export async function replay(
   return { changes: [...groups.values()], hidden, requests: requests.length, incomplete, unfaithful, ms };
 }
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+/** A type whose members can be assigned. */
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Adds the differences of a request to their groups. @returns the number of differences for which there are too many groups. */
-function group(
+export function addChanges(
   groups: Map<string, Mutable<GroupedChange>>,
-  recorded: RecordedRequest,
-  before: Observed,
-  after: Observed,
+  { endpoint, request }: Pick<RecordedRequest, 'endpoint' | 'request'>,
+  changes: readonly Change[],
 ): number {
-  const { endpoint, request } = recorded;
   const keys = new Set<string>();
   let hidden = 0;
-  for (const { cause, at, shown } of changesOf(before, after)) {
+  for (const { cause, at, shown } of changes) {
     const key = [endpoint, cause, at].filter((part) => part !== '').join(' ');
     const known = groups.get(key);
     if (known && !keys.has(key)) known.requests++;

@@ -42,6 +42,7 @@ const unrelated: Readonly<Record<Cause, readonly RegExp[]>> = {
   'more-calls': ofCalls,
   'fewer-calls': ofCalls,
   time: [lifetime],
+  call: ofCalls,
 };
 
 /** Settings of the service that do not affect responses: the port, its limits, logs, telemetry and the admin API. */

@@ -54,6 +54,15 @@ export function trafficOf(recorded: readonly Recorded[]): Traffic {
   return { requests, incomplete };
 }
 
+/**
+ * Reads the requests of any HAR file that can be repeated, without their responses.
+ * @throws ConfigError TEST_RECORDING.
+ */
+export function readRequests(path: string): TestRequest[] {
+  const clients = readHar(path, '').filter(({ _sluice: link }) => link?.backend === undefined);
+  return clients.filter(({ request }) => METHODS.includes(request.method)).map(({ request }) => sentRequest(request));
+}
+
 function isComplete(client: Recorded, calls: readonly Recorded[]): boolean {
   const { method } = client.request;
   const { omitted, omitted_calls: omittedCalls = 0 } = client._sluice!;
@@ -66,16 +75,15 @@ const unsent: ReadonlySet<string> = new Set(['content-length', 'accept-encoding'
 
 function toRequest(client: Recorded, calls: readonly Recorded[]): RecordedRequest {
   const { request, response, startedDateTime, _sluice: link } = client;
-  const path = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '') || '/';
-  const body = request.postData?.text ? bodyOf(request.postData) : null;
+  const sent = sentRequest(request);
   const counts = new Map<string, number>();
   for (const call of calls) count(counts, `${call.request.method} ${call.request.url}`);
   const hasBody = link!.omitted?.response === undefined;
   const received = bodyOf(response.content);
   const { endpoint } = link!;
   return {
-    endpoint: typeof endpoint === 'string' ? endpoint : `${request.method} ${path.replace(/\?.*$/s, '')}`,
-    request: { method: request.method, path, headers: sentHeaders(request.headers), body },
+    endpoint: typeof endpoint === 'string' ? endpoint : `${request.method} ${sent.path.replace(/\?.*$/s, '')}`,
+    request: sent,
     response: { status: response.status, headers: headersOf(response.headers), body: hasBody ? received : null, ms: 0 },
     mocks: mocksOf(calls),
     calls: counts,
@@ -96,6 +104,11 @@ function headerOf(header: string, messages: readonly Pick<Recorded['request'], '
     if (found) return found.value;
   }
   return undefined;
+}
+
+function sentRequest({ method, url, headers, postData }: Recorded['request']): TestRequest {
+  const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/#.*$/s, '') || '/';
+  return { method, path, headers: sentHeaders(headers), body: postData?.text ? bodyOf(postData) : null };
 }
 
 /** Counts a call by its method and URL without query. */

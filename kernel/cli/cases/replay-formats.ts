@@ -13,13 +13,13 @@ export interface ReplayReport extends ReplayResult {
 type PrintReplay = (report: ReplayReport) => string;
 
 /** Changes of one endpoint, in the order of their causes. */
-function sorted(changes: readonly GroupedChange[]): GroupedChange[] {
+export function sorted(changes: readonly GroupedChange[]): GroupedChange[] {
   const order = Object.keys(causes);
   return changes.toSorted((one, other) => order.indexOf(one.cause) - order.indexOf(other.cause));
 }
 
 /** Text of a change without its endpoint, for example `field became visible: email`. */
-function describe({ cause, at, shown }: GroupedChange): string {
+export function describe({ cause, at, shown }: GroupedChange): string {
   const name = at === '' ? causes[cause] : `${causes[cause]}: ${at}`;
   return shown === '' ? name : `${name} (${shown})`;
 }

@@ -103,7 +103,7 @@ async function writePage(file: string, report: ReplayReport, { stderr }: Command
 }
 
 /** Reads an accept file: one difference per line; `#` begins a comment. @throws UsageError. */
-function readAccepted(file: string): Set<string> {
+export function readAccepted(file: string): Set<string> {
   try {
     const lines = readFileSync(file, 'utf8').split(/\r?\n/);
     return new Set(lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#')));

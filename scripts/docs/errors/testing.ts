@@ -2,6 +2,18 @@ import type { Codes } from './codes.ts';
 
 /** Error codes of tests of a configuration. */
 export const testingErrors: Codes = {
+  COMPAT_BACKENDS: [
+    'The mocked backends of `sluice compat` cannot be served, or the configuration has more than 1,000.',
+    'Choose a free port with `--backends`; the ports after it are used, too.',
+  ],
+  COMPAT_DIFFERENCE: [
+    'Another gateway responds differently, or sends other requests to its backends.',
+    'Correct the configuration, or accept the difference with `--accept`.',
+  ],
+  COMPAT_OPENAPI: [
+    'The file of `--openapi` cannot be read, or is not an OpenAPI document with operations.',
+    'Correct the path, or the document.',
+  ],
   SANDBOX_BODY: [
     'The mocked response of a backend whose protocol returns data has a body that is not JSON.',
     'Write the body of the mocked response as JSON.',

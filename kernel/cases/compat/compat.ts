@@ -1,0 +1,246 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Catalogue, SandboxRequest } from '#contract';
+import type { Source } from '../../control/snapshot.ts';
+import { type OpenSandbox, openSandbox, type SandboxOptions } from '../../sandbox/open-sandbox.ts';
+import type { Mock } from '../mock.ts';
+import { type Change, changesOf, type Observed } from '../replay/compare.ts';
+import { addChanges, type GroupedChange, type Mutable } from '../replay/replay.ts';
+import { injectTest } from '../run-tests.ts';
+import type { TestRequest, TestResponse } from '../test.ts';
+import { intendedOf, type Reason, withOwnNames } from './by-design.ts';
+import { CanonicalSession } from './canonical-session.ts';
+import type { CompatCase } from './case.ts';
+import { callChanges, countsOf, originOf } from './compare-calls.ts';
+import type { Origins } from './origins.ts';
+import { noResponse, type OtherGateway } from './other-gateway.ts';
+import type { ServedMocks } from './served-mocks.ts';
+
+/** Time to wait for further requests to backends if one gateway sent fewer than the other, in milliseconds. */
+const SETTLE_MS = 250;
+
+/** Time between two looks at the requests, in milliseconds. */
+const LOOK_MS = 5;
+
+/** Maximum number of endpoints and servers that are named. */
+const MAX_UNMOCKED = 100;
+
+/** Headers of responses that name the product. They are not compared. */
+const ofProduct: readonly string[] = ['server', 'via'];
+
+export interface CompatOptions extends SandboxOptions {
+  readonly catalogue: Catalogue;
+  /** The configuration as it runs in the sandbox. */
+  readonly source: Source;
+  readonly cases: readonly CompatCase[];
+  /** Mocks that answer in every case: documents that components fetch, named by their URLs. */
+  readonly documents: readonly Mock[];
+  readonly origins: Origins;
+  readonly mocks: ServedMocks;
+  readonly other: OtherGateway;
+  /** Value of `Host` in all requests without one. */
+  readonly host: string;
+  /** Headers in lowercase that are not compared, in responses and in requests to backends. */
+  readonly ignored: readonly string[];
+  /** Time limit of a request to this gateway, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Result of a comparison. */
+export interface CompatResult {
+  readonly changes: readonly GroupedChange[];
+  /** Number of further differences, which are not in `changes`. */
+  readonly hidden: number;
+  /** Number of requests with each intended difference. */
+  readonly intended: ReadonlyMap<Reason, number>;
+  readonly requests: number;
+  /** Requests whose differences did not occur when the request was repeated. */
+  readonly unstable: number;
+  /** Endpoints for which no response of both gateways had a status below 400, with the number of requests. */
+  readonly unserved: ReadonlyMap<string, number>;
+  /** Endpoints that call a server which is no backend of the configuration, with its address. They are not compared. */
+  readonly unmocked: readonly string[];
+  /** Connections that the gateway in the sandbox attempted, and that were refused. */
+  readonly refusals: readonly string[];
+  readonly ms: number;
+}
+
+/** Responses of both gateways to one request. */
+interface Pair {
+  readonly before: Observed;
+  readonly after: Observed;
+  readonly sent: readonly [before: readonly SandboxRequest[], after: readonly SandboxRequest[]];
+  /** Whether the sandbox called only backends that are mocked for the other gateway, too. */
+  readonly isMocked: boolean;
+}
+
+/**
+ * Sends the requests of all cases to another gateway and to a configuration in a sandbox, in which the same mocked
+ * backends answer, and compares responses and requests to backends. A request with differences is repeated; only those
+ * that occur again count.
+ * @throws ConfigErrors if the configuration is not valid. @throws OtherGatewayError if the other gateway does not respond.
+ */
+export async function compareGateways(options: CompatOptions): Promise<CompatResult> {
+  const startedAt = performance.now();
+  const { cases, signal } = options;
+  const own = new CanonicalSession(options.documents, options.origins);
+  const groups = new Map<string, Mutable<GroupedChange>>();
+  let hidden = 0;
+  const intended = new Map<Reason, number>();
+  const served = new Map<string, { requests: number; isServed: boolean }>();
+  let unstable = 0;
+  let unmocked: ReadonlySet<string> = new Set();
+  const sandbox = await openSandbox(options.catalogue, options.source, own, options);
+  try {
+    const runner = new Runner(sandbox, options);
+    unmocked = runner.unmocked;
+    for (const each of cases) {
+      signal.throwIfAborted();
+      const { pair, changes, reasons, isUnstable } = await runner.compare(each);
+      if (isUnstable) unstable++;
+      for (const reason of reasons) intended.set(reason, (intended.get(reason) ?? 0) + 1);
+      hidden += addChanges(groups, each, changes);
+      const known = served.get(each.endpoint) ?? { requests: 0, isServed: false };
+      known.requests++;
+      known.isServed ||= [pair.before, pair.after].every(({ response: { status } }) => status > 0 && status < 400);
+      served.set(each.endpoint, known);
+    }
+  } finally {
+    await sandbox.close();
+  }
+  const unserved = [...served].filter(([, { isServed }]) => !isServed);
+  return {
+    changes: [...groups.values()],
+    hidden,
+    intended,
+    requests: cases.length,
+    unstable,
+    unserved: new Map(unserved.map(([endpoint, { requests }]) => [endpoint, requests])),
+    unmocked: [...unmocked],
+    refusals: [...own.servers.refusals],
+    ms: performance.now() - startedAt,
+  };
+}
+
+interface Compared {
+  readonly pair: Pair;
+  readonly changes: readonly Change[];
+  readonly reasons: readonly Reason[];
+  readonly isUnstable: boolean;
+}
+
+class Runner {
+  /** Servers outside of the configuration that the sandbox has called, with the endpoint. */
+  readonly unmocked = new Set<string>();
+  readonly #sandbox: OpenSandbox;
+  readonly #options: CompatOptions;
+  readonly #ignored: ReadonlySet<string>;
+  readonly #documents: ReadonlySet<string>;
+
+  constructor(sandbox: OpenSandbox, options: CompatOptions) {
+    this.#sandbox = sandbox;
+    this.#options = options;
+    this.#ignored = new Set([...ofProduct, ...options.ignored]);
+    this.#documents = new Set(options.documents.map(({ name }) => name));
+  }
+
+  async compare(each: CompatCase): Promise<Compared> {
+    const first = await this.#once(each);
+    if (first.changes.length === 0) return { ...first, isUnstable: false };
+    const second = await this.#once(each);
+    const repeated = new Set(second.changes.map(keyOf));
+    const random = this.#randomOf(first.pair, second.pair);
+    const changes = first.changes.filter((change) => repeated.has(keyOf(change)) && !isRandom(change, random));
+    return { ...first, changes, isUnstable: !first.changes.some((change) => repeated.has(keyOf(change))) };
+  }
+
+  /** Values that differ between two equal requests to the same gateway, such as generated IDs and signatures. */
+  #randomOf(first: Pair, second: Pair): ReadonlySet<string> {
+    const sides = [
+      this.#changesOf(first.before, second.before, [first.sent[0], second.sent[0]]),
+      this.#changesOf(first.after, second.after, [first.sent[1], second.sent[1]]),
+    ];
+    return new Set(sides.flat().map(keyOf));
+  }
+
+  async #once(each: CompatCase): Promise<Omit<Compared, 'isUnstable'>> {
+    const pair = await this.#exchange(each);
+    const { before, after, sent, isMocked } = pair;
+    if (!isMocked) return { pair, changes: [], reasons: [] };
+    return { pair, ...intendedOf(each.request, before, after, this.#changesOf(before, after, sent)) };
+  }
+
+  #changesOf(before: Observed, after: Observed, sent: Pair['sent']): Change[] {
+    const responses = changesOf(withOwnNames(before), withOwnNames(after));
+    const compared = responses.filter(({ cause, at }) => cause !== 'header' || !this.#ignored.has(at));
+    return [...compared, ...callChanges(...sent, this.#ignored)];
+  }
+
+  /** Whether all servers that the gateway in the sandbox called are mocked for the other gateway, too. */
+  #isMocked(each: CompatCase, requests: readonly SandboxRequest[]): boolean {
+    const others = requests.map(originOf).filter((origin) => !this.#options.mocks.addresses.has(origin));
+    for (const origin of others) {
+      if (this.unmocked.size < MAX_UNMOCKED) this.unmocked.add(`${each.endpoint} calls ${origin}`);
+    }
+    return others.length === 0;
+  }
+
+  /** Sends a request to both gateways at once. */
+  async #exchange(each: CompatCase): Promise<Pair> {
+    const { request, mocks } = each;
+    const { documents, origins, mocks: served, other, host, signal, timeoutMs } = this.#options;
+    const [theirs, ours] = [0, 1].map(() => new CanonicalSession([...documents, ...mocks], origins)) as [
+      CanonicalSession,
+      CanonicalSession,
+    ];
+    served.session = theirs;
+    const sent = withHost(request, host);
+    const ending = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const injected = inject(this.#sandbox, ours, sent, ending);
+    const [old, next] = await Promise.all([other.send(sent), injected]);
+    const requests = () => [theirs.requests(this.#documents), ours.requests(this.#documents)] as const;
+    const endsAt = performance.now() + SETTLE_MS;
+    while (performance.now() < endsAt) {
+      const [one, two] = requests();
+      if (one.length === two.length && served.isIdle) break;
+      await delay(LOOK_MS, undefined, { signal });
+    }
+    const [one, two] = requests();
+    return {
+      before: { response: old, calls: countsOf(one) },
+      after: { response: next, calls: countsOf(two) },
+      sent: [one, two],
+      isMocked: this.#isMocked(each, two),
+    };
+  }
+}
+
+/** Sends a request to the gateway in the sandbox. A response that does not arrive has status 0. */
+async function inject(
+  sandbox: OpenSandbox,
+  session: CanonicalSession,
+  request: TestRequest,
+  signal: AbortSignal,
+): Promise<TestResponse> {
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  return Promise.race([injectTest(sandbox, session, request, signal), ended]).catch(() => noResponse);
+}
+
+function withHost(request: TestRequest, host: string): TestRequest {
+  const names = new Set(Object.keys(request.headers).map((name) => name.toLowerCase()));
+  const usual = {
+    ...(!names.has('host') && { Host: host }),
+    ...(!names.has('user-agent') && { 'User-Agent': 'sluice compat' }),
+  };
+  return { ...request, headers: { ...usual, ...request.headers } };
+}
+
+function keyOf({ cause, at }: Change): string {
+  return `${cause} ${at}`;
+}
+
+/** Whether a difference is one of values that are random. A missing value is a difference even then. */
+function isRandom(change: Change, random: ReadonlySet<string>): boolean {
+  return random.has(keyOf(change)) && !/^none → | → none$/.test(change.shown);
+}
