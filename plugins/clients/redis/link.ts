@@ -72,13 +72,15 @@ async function openCluster(settings: RedisSettings): Promise<Link> {
   const { least, most } = settings.backoffMs;
   const { socket, ...options } = clientOptions(settings, settings);
   const reconnectStrategy = (retries: number) => Math.min(Math.max(least, 1) * 2 ** Math.min(retries, 20), most);
-  const cluster = RedisCluster.factory(COMMANDS)({
-    rootNodes: settings.addresses.map(({ host, port }) => ({ socket: { host, port } })),
-    defaults: { ...options, socket: { ...socket, reconnectStrategy } },
-    maxCommandRedirections: settings.maxRedirects,
-    // An unreachable server may have been replaced, so the topology is read again.
-    topologyRefreshOnReconnectionAttemptStrategy: 500,
-  });
+  const cluster = RedisCluster.factory(COMMANDS)(
+    withCommonClass({
+      rootNodes: settings.addresses.map(({ host, port }) => ({ socket: { host, port } })),
+      defaults: { ...options, socket: { ...socket, reconnectStrategy } },
+      maxCommandRedirections: settings.maxRedirects,
+      // An unreachable server may have been replaced, so the topology is read again.
+      topologyRefreshOnReconnectionAttemptStrategy: 500,
+    }),
+  );
   // Without a listener an error would end the process. Commands report the error anyway.
   cluster.on('error', () => {});
   const close = () => {
@@ -91,6 +93,14 @@ async function openCluster(settings: RedisSettings): Promise<Link> {
     ),
     close,
   };
+}
+
+/**
+ * Makes a cluster use the same class of clients as single servers. The library identifies the class by the cluster's
+ * options as JSON, so that each cluster would create one and displace the other.
+ */
+function withCommonClass<T extends object>(options: T): T {
+  return Object.assign(options, { toJSON: () => COMMANDS });
 }
 
 /** Connects to the master named by the first sentinel that responds. */
