@@ -53,7 +53,7 @@ export interface Finding extends Required<Pick<Weakness, 'shown' | 'remedy' | 'r
 /** Result of all attacks. */
 export interface AttackResult {
   readonly findings: readonly Finding[];
-  /** Number of attacks on endpoints that showed no weakness. */
+  /** Number of attacks that showed no weakness, on endpoints that accepted a generated request. */
   readonly withstood: number;
   /** Number of attacks on endpoints that did not begin within the time. */
   readonly unfinished: number;
@@ -114,7 +114,7 @@ class AttackRun {
       }
       for (const attack of attacks) {
         const applicable = targets.filter((endpoint) => attack.applies(endpoint, served.config));
-        const chosen = attack.once ? applicable.slice(0, 1) : applicable;
+        const chosen = attack.once ? firstReached(applicable, ways) : applicable;
         for (const endpoint of chosen) await this.#attack(attack, endpoint, ways.get(endpoint)!, arena, stage);
       }
     } finally {
@@ -150,7 +150,7 @@ class AttackRun {
     const refused = await arena.send(without);
     this.#requests += 2;
     const isProtected = refused.calls.length === 0 && (refused.status === 401 || refused.status === 403);
-    if (accepted.status === 0 || accepted.status >= 400) {
+    if (!isReached({ accepted })) {
       const reason = accepted.status === 0 ? 'no response' : `status ${accepted.status}`;
       this.#unreached.push({ endpoint: endpoint.id, pointer: endpoint.pointer, reason });
     }
@@ -172,7 +172,7 @@ class AttackRun {
     try {
       arena.recover();
       const weaknesses = await attack.run(this.#target(attack, endpoint, ways, arena));
-      if (weaknesses.length === 0) this.#withstood += 1;
+      if (weaknesses.length === 0 && isReached(ways)) this.#withstood += 1;
       for (const { shown, remedy, requests, pointer = endpoint.pointer, severity = attack.severity } of weaknesses) {
         const { name, title } = attack;
         const effect = { shown, remedy, requests, pointer, severity };
@@ -204,6 +204,20 @@ class AttackRun {
       respond: (respond) => arena.respond(respond),
     };
   }
+}
+
+/** Whether the endpoint accepted its generated request. Otherwise, rejections say little about an attack. */
+function isReached({ accepted: { status } }: Pick<Ways, 'accepted'>): boolean {
+  return status > 0 && status < 400;
+}
+
+/** The first endpoint that accepts requests, or the first one; none if the list is empty. */
+function firstReached(
+  endpoints: readonly AttackedEndpoint[],
+  ways: ReadonlyMap<AttackedEndpoint, Ways>,
+): readonly AttackedEndpoint[] {
+  const chosen = endpoints.find((endpoint) => isReached(ways.get(endpoint)!)) ?? endpoints[0];
+  return chosen ? [chosen] : [];
 }
 
 /** Unites the findings of one attack with the same cause, and names the first of their endpoints. */
