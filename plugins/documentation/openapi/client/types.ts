@@ -64,7 +64,12 @@ function objectType({ properties, required, additionalProperties: others }: Data
   }
   // An index signature has to include the types of all fields.
   const rest = others === undefined || others === false ? [] : ['readonly [key: string]: unknown'];
-  return `{ ${[...fields, ...rest].join('; ')} }`;
+  return `{\n${[...fields, ...rest].map((field) => `  ${indented(field, '  ')};`).join('\n')}\n}`;
+}
+
+/** Indents all lines of a type except the first one. Texts in it contain no line breaks. */
+export function indented(type: string, indent: string): string {
+  return type.replaceAll('\n', `\n${indent}`);
 }
 
 function arrayType({ items, prefixItems }: DataObject, nameOf: NameOf): string {

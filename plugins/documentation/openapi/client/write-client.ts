@@ -2,7 +2,7 @@ import { type Data, type DataObject, isObject } from '#contract';
 import { lookUp } from '../../lib/references.ts';
 import { capital, Names } from './names.ts';
 import { runtime } from './runtime.ts';
-import { keyOf, type NameOf, typeOf, union } from './types.ts';
+import { indented, keyOf, type NameOf, typeOf, union } from './types.ts';
 
 /** Parts of a generated module for one operation. */
 interface WrittenOperation {
@@ -66,7 +66,9 @@ function writeOperation(
   const [requestName, responseName] = [names.type(`${capital(name)}Request`), names.type(`${capital(name)}Response`)];
   const { groups, contentType } = requestGroups(operation, document, nameOf);
   const isOptional = groups.every(({ isRequired }) => !isRequired);
-  const fields = groups.map(({ key, type, isRequired }) => `  readonly ${key}${isRequired ? '' : '?'}: ${type};`);
+  const fields = groups.map(
+    ({ key, type, isRequired }) => `  readonly ${key}${isRequired ? '' : '?'}: ${indented(type, '  ')};`,
+  );
   const request = ['{', ...fields, '}'].join('\n');
   const statuses = Object.keys(objectOf(operation['responses'])).filter((status) => status !== 'default');
   const isOpen = statuses.length === 0 || Object.hasOwn(objectOf(operation['responses']), 'default');
@@ -145,7 +147,7 @@ function responseTypes(operation: DataObject, isOpen: boolean, nameOf: NameOf): 
     .map(([status, response]) => {
       const media = Object.entries(objectOf(objectOf(response)['content']));
       const body = media.length === 0 ? 'unknown' : union(media.map(([type, each]) => bodyType(type, each, nameOf)));
-      return `\n  | { readonly status: ${status}; readonly headers: Headers; readonly body: ${body} }`;
+      return `\n  | { readonly status: ${status}; readonly headers: Headers; readonly body: ${indented(body, '    ')} }`;
     })
     .join('');
 }
