@@ -10,6 +10,9 @@ const MAX_REQUESTS = 10_000;
 /** Value of `replay` for strict mode with the default number of requests. */
 const STRICT = 'strict';
 
+/** Maximum length of the accepted differences, in characters. */
+const MAX_ACCEPTED = 8_000;
+
 const modes = ['report', STRICT] as const;
 
 /** Parameters that replay recorded requests before a change. */
@@ -24,15 +27,25 @@ export const replayParameters = [
     'What differences in the responses do: `report` lists them in the outcome, `strict` rejects the change with 422. Requires `replay`.',
     { type: 'string', enum: modes, default: 'report' },
   ),
+  inQuery(
+    'replay_accept',
+    'Differences to accept, one per line, as `sluice replay` prints them after "accept:". Requires `replay`.',
+    { type: 'string', maxLength: MAX_ACCEPTED },
+  ),
 ];
 
 /** The replay that a request demands; undefined without one. @throws Problem bad-request. */
 export function replayOf(ctx: Koa.Context, gateway: Operations): Change['rehearse'] {
   const wish = queryText(ctx, 'replay');
   const mode = queryWord(ctx, 'replay_mode', modes);
+  const accepted = queryText(ctx, 'replay_accept');
   if (wish === undefined) {
     if (mode === STRICT) throw new Problem('bad-request', 'replay_mode requires replay');
+    if (accepted !== undefined) throw new Problem('bad-request', 'replay_accept requires replay');
     return undefined;
+  }
+  if (accepted !== undefined && accepted.length > MAX_ACCEPTED) {
+    throw new Problem('bad-request', `replay_accept must have at most ${MAX_ACCEPTED} characters`);
   }
   const isStrict = mode === STRICT || wish === STRICT;
   const count =
@@ -42,5 +55,5 @@ export function replayOf(ctx: Koa.Context, gateway: Operations): Change['rehears
   if (gateway.recordings(1) === null) {
     throw new Problem('bad-request', 'replay requires recorded requests: configure telemetry/recorder');
   }
-  return rehearseReplay(gateway, { count, isStrict });
+  return rehearseReplay(gateway, { count, isStrict, accepted: new Set(accepted?.split('\n')) });
 }

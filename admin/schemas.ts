@@ -142,6 +142,7 @@ export const replaySchema = objectOf('Replay', {
       settings: listOf(objectOf('ReplaySetting', { op: oneOf(['add', 'replace', 'remove']), pointer: text })),
     }),
   ),
+  accepted: whole,
   hidden: whole,
   durationMs: whole,
   failure: orNull(text),

@@ -22,6 +22,8 @@ export interface ReplayReport {
   readonly incomplete: number;
   /** Number of requests to which the active configuration responds with another status than recorded. */
   readonly unfaithful: number;
+  /** Number of differences that the request for the change accepts. They are not in `changes`. */
+  readonly accepted: number;
   /** The first differences. */
   readonly changes: readonly ReplayChange[];
   /** Number of differences omitted from `changes`. */

@@ -60,6 +60,7 @@ describe('the replay before a change', function () {
       incomplete: 0,
       unfaithful: 0,
       changes: [{ endpoint: 'GET /users/{id}', cause: 'visible', at: 'email', requests: 2, settings }],
+      accepted: 0,
       hidden: 0,
       failure: null,
     });
@@ -81,6 +82,16 @@ describe('the replay before a change', function () {
       ok(line > 0);
     }
     equal(one.gateway.status.revision, 1);
+  });
+
+  it('applies a change in strict mode if all differences are accepted', async () => {
+    await open();
+    const accept = (text: string) => `replay=strict&replay_accept=${encodeURIComponent(text)}`;
+    const intended = 'GET /users/{id} visible email';
+    equal((await put(accept('GET /users/{id} visible name'), source(null))).status, 422);
+    const { status, body, text } = await put(accept(`# intended\n${intended}`), source(null));
+    equal(status, 200, text);
+    deepEqual([body.replay.accepted, body.replay.changes], [1, []]);
   });
 
   it('applies a change without differences in strict mode', async () => {
@@ -132,7 +143,14 @@ describe('the replay before a change', function () {
 
   it('rejects unsuitable parameters, and replays of a gateway that does not record', async () => {
     await open(0);
-    for (const query of ['replay=0', 'replay=some', 'replay=10001', 'replay_mode=strict', 'replay=1&replay_mode=x']) {
+    for (const query of [
+      'replay=0',
+      'replay=some',
+      'replay=10001',
+      'replay_mode=strict',
+      'replay=1&replay_mode=x',
+      'replay_accept=a',
+    ]) {
       equal((await put(query, source(null))).status, 400, query);
     }
     await put('', { ...source(null), extra_config: {} });

@@ -25,6 +25,8 @@ export interface RehearsalOptions {
   readonly count: number;
   /** Rejects the change if responses differ, or if the replay fails. */
   readonly isStrict: boolean;
+  /** Differences that are accepted, as `sluice replay` prints them. */
+  readonly accepted: ReadonlySet<string>;
 }
 
 /**
@@ -33,12 +35,12 @@ export interface RehearsalOptions {
  */
 export function rehearseReplay(
   gateway: Pick<Operations, 'recordings' | 'serving' | 'helpers'>,
-  { count, isStrict }: RehearsalOptions,
+  options: RehearsalOptions,
 ): NonNullable<Change['rehearse']> {
   return async (next, attempt) => {
-    const report = await reportOf(gateway, next, count, isStrict);
+    const report = await reportOf(gateway, next, options);
     attempt.replay = report;
-    if (!isStrict) return;
+    if (!options.isStrict) return;
     const errors = [...failures(report), ...report.changes.map((change) => toError(change, next))];
     if (errors.length > 0) throw new ConfigErrors(errors);
   };
@@ -47,17 +49,18 @@ export function rehearseReplay(
 async function reportOf(
   gateway: Parameters<typeof rehearseReplay>[0],
   { snapshot, signal }: Next,
-  count: number,
-  strict: boolean,
+  { count, isStrict: strict, accepted }: RehearsalOptions,
 ): Promise<ReplayReport> {
   const { program, pluginFolder } = gateway.helpers;
   const startedAt = performance.now();
   const report = (result: Omit<ReplayResult, 'ms'>, failure: string | null = null): ReplayReport => {
-    const { requests, incomplete, unfaithful, changes } = result;
+    const { requests, incomplete, unfaithful } = result;
+    const changes = result.changes.filter(({ key }) => !accepted.has(key));
     const durationMs = Math.round(performance.now() - startedAt);
     const first = changes.slice(0, MAX_CHANGES).map(withoutValues);
     const hidden = changes.length - first.length + result.hidden;
-    return { strict, requests, incomplete, unfaithful, changes: first, hidden, durationMs, failure };
+    const found = { changes: first, accepted: result.changes.length - changes.length, hidden };
+    return { strict, requests, incomplete, unfaithful, ...found, durationMs, failure };
   };
   try {
     const har = gateway.recordings(count);
@@ -81,8 +84,10 @@ function withoutValues({ endpoint, cause, at, requests, settings }: GroupedChang
   return { endpoint, cause, at: at.slice(0, MAX_NAME), requests, settings: changed };
 }
 
-function failures({ failure }: ReplayReport): ConfigError[] {
-  return failure === null ? [] : [new ConfigError('REPLAY_FAILED', '', `the replay failed: ${failure}`)];
+function failures({ failure, hidden, changes }: ReplayReport): ConfigError[] {
+  if (failure !== null) return [new ConfigError('REPLAY_FAILED', '', `the replay failed: ${failure}`)];
+  if (hidden === 0 || changes.length > 0) return [];
+  return [new ConfigError('REPLAY_DIFFERENCE', '', `there are ${hidden} differences in addition to the accepted ones`)];
 }
 
 /** A difference as the reason of a rejection, at the setting that can be its reason, or at its endpoint. */
@@ -92,6 +97,6 @@ function toError({ endpoint, cause, at, requests, settings }: ReplayChange, { ru
   const written = settings.find(({ op }) => op !== 'remove');
   const pointer = written?.pointer ?? (position < 0 ? '' : `/endpoints/${position}`);
   const message = `${endpoint}: ${what}, in ${requests} recorded request${requests === 1 ? '' : 's'}`;
-  const hint = 'If this is intended, apply the change with --replay and without strict mode.';
+  const hint = 'If the difference is intended, accept it with --accept or replay_accept.';
   return new ConfigError('REPLAY_DIFFERENCE', pointer, message, { hint });
 }

@@ -16,13 +16,13 @@ import { ConfigErrors, fileErrorReason } from '../../contract/internal.ts';
 import { positionsIn, servedBy } from '../../inspect/index.ts';
 import { oneOf, parseCount, readArguments, UsageError } from '../arguments.ts';
 import { type Command, type CommandContext, configVariables } from '../command.ts';
+import { readAccepted } from '../files/accepted-differences.ts';
 import { requireFile } from '../files/config-file.ts';
 import { printErrors } from '../formats/report.ts';
 import { Interruption } from '../interruption.ts';
 import { withTools } from '../tools.ts';
 import { type CompatSettings, type CompatValues, compatFlags, readSettings } from './compat-flags.ts';
 import { compatFormats } from './compat-formats.ts';
-import { readAccepted } from './replay.ts';
 import { parseAddress } from './run-once.ts';
 
 /** Exit code for usage errors, and if the other gateway does not respond. */

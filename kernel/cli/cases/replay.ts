@@ -1,13 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { ConfigError, type Flags } from '#contract';
 import { type ReplayResult, readTraffic, replay as replayTraffic, type Traffic } from '../../cases/index.ts';
 import { readDuration, replaceFile } from '../../config/index.ts';
 import { ConfigErrors } from '../../contract/internal.ts';
 import { oneOf, readArguments, UsageError } from '../arguments.ts';
 import { type Command, type CommandContext, configVariables } from '../command.ts';
+import { readAccepted } from '../files/accepted-differences.ts';
 import { acceptFile, configFlag, pluginsFlag } from '../files/accepted-file.ts';
 import { requireFile } from '../files/config-file.ts';
-import { cannotRead, cannotWrite } from '../files/file-errors.ts';
+import { cannotWrite } from '../files/file-errors.ts';
 import { printErrors } from '../formats/report.ts';
 import { type ReplayReport, replayFormats } from './replay-formats.ts';
 import { replayPage } from './replay-page.ts';
@@ -99,16 +99,6 @@ async function writePage(file: string, report: ReplayReport, { stderr }: Command
   } catch (error) {
     stderr.write(`${cannotWrite(file, error)}\n`);
     return false;
-  }
-}
-
-/** Reads an accept file: one difference per line; `#` begins a comment. @throws UsageError. */
-export function readAccepted(file: string): Set<string> {
-  try {
-    const lines = readFileSync(file, 'utf8').split(/\r?\n/);
-    return new Set(lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#')));
-  } catch (error) {
-    throw new UsageError(cannotRead(file, error));
   }
 }
 

@@ -67,7 +67,7 @@ export const changeErrors: Codes = {
   RELOAD_IN_PROGRESS: ['Another change is being applied.', 'Wait for the other change to finish, and repeat yours.'],
   REPLAY_DIFFERENCE: [
     'Recorded requests would receive other responses from the new configuration, and the change was requested with `replay=strict`. The previous configuration stays active.',
-    'Correct the configuration. If the difference is intended, apply the change without strict mode. `sluice record` and `sluice replay` show the values.',
+    'Correct the configuration. If the difference is intended, accept it with `--accept` or `replay_accept`. `sluice record` and `sluice replay` show the values.',
   ],
   REPLAY_FAILED: [
     'The replay that the change was requested with (`replay=strict`) did not finish: the configurations cannot be opened in a process of their own, or it took more than 60 seconds or 512 MiB.',
