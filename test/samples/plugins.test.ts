@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import { sluice } from '../kernel/cli/command.ts';
+import { sluice, sluiceProcess } from '../kernel/cli/command.ts';
 import { until } from '../support/conditions.ts';
 import { json, startBackend } from '../support/gateway.ts';
 import { type ServedCopy, serveCopy } from './serve-copy.ts';
@@ -44,7 +44,7 @@ describe('the sample plugins', function () {
   });
 
   it('pass their tests', async () => {
-    const { code, out, err } = await sluice('plugin', 'test', 'samples/plugins');
+    const { code, out, err } = await sluiceProcess({}, 'plugin', 'test', 'samples/plugins');
     equal(code, 0, out + err);
   });
 
