@@ -28,7 +28,7 @@ export function missingFields({ fields }: Shape, { backend: backends, extra_conf
 
 type WithFields = Pick<Shape, 'fields'>;
 
-/** What a backend returns at most: all fields of the contract, as far as its settings keep them. */
+/** Fields that a backend can return: all fields of the contract, as far as its settings keep them. */
 function shaped(backend: BackendConfig, contract: WithFields): Data {
   const { group, mapping = {} } = backend;
   const inner = group ? contract.fields!.known.get(group)?.shape : contract;
