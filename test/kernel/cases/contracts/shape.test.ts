@@ -1,5 +1,10 @@
-import { deepEqual, equal } from 'node:assert/strict';
-import { type Data, parseExact } from '#contract';
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import fc from 'fast-check';
+import { type Data, type DataObject, parseExact, printJson, setKey } from '#contract';
+import { isBreaking } from '../../../../kernel/cases/contracts/breaks.ts';
+import { compareShapes } from '../../../../kernel/cases/contracts/compare-shapes.ts';
 import { Shape } from '../../../../kernel/cases/contracts/shape.ts';
 import { toSchema, toShape } from '../../../../kernel/cases/contracts/to-schema.ts';
 
@@ -12,6 +17,13 @@ const shapeOf = (samples: readonly Data[]): Shape => {
 };
 const schemaOf = (samples: readonly Data[], more: Partial<typeof inferring> = {}) =>
   toSchema(shapeOf(samples), { ...inferring, ...more });
+
+/** An object with own keys, also for names of prototype members. */
+const objectOf = (pairs: readonly (readonly [string, Data])[]): DataObject => {
+  const object: DataObject = {};
+  for (const [key, value] of pairs) setKey(object, key, value);
+  return object;
+};
 
 describe('schemas inferred from samples', () => {
   it('unite the types of all samples, with integers as numbers', () => {
@@ -108,5 +120,49 @@ describe('schemas inferred from samples', () => {
       properties: { a: { type: ['string', 'integer'] }, role: { type: 'string' } },
       required: ['a'],
     });
+  });
+
+  it('accept all samples that they were inferred from, and differ from none of them', () => {
+    const ajv = addFormats.default(new Ajv({ strict: false, logger: false, ownProperties: true }));
+    // The validator ignores the key __proto__ in "properties".
+    const key = fc.oneof(fc.string(), fc.constantFrom('constructor', 'toString', 'a', 'b', '17', 'x@example.test'));
+    const text = fc.oneof(
+      fc.string(),
+      fc.constantFrom('2026-01-02', '2026-01-02T03:04:05Z', 'a@example.test', 'user', 'admin'),
+    );
+    const { value } = fc.letrec<{ value: Data }>((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small', withCrossShrink: true },
+        fc.oneof(
+          text,
+          fc.integer(),
+          fc.double({ noNaN: true, noDefaultInfinity: true }),
+          fc.boolean(),
+          fc.constant(null),
+        ),
+        fc.array(tie('value')),
+        fc.array(fc.tuple(key, tie('value'))).map((pairs) => objectOf(pairs as [string, Data][])),
+      ),
+    }));
+    fc.assert(
+      fc.property(
+        fc.array(value, { minLength: 1, maxLength: 6 }),
+        fc.boolean(),
+        fc.integer({ min: 1, max: 3 }),
+        (samples, enums, min) => {
+          const shape = shapeOf(samples);
+          const schema = toSchema(shape, { enums, minSamples: min });
+          const validate = ajv.compile(JSON.parse(printJson(schema)));
+          for (const sample of samples) ok(validate(JSON.parse(printJson(sample))), JSON.stringify({ schema, sample }));
+          const read = toShape(schema, samples.length);
+          deepEqual(compareShapes(read, shape, shape).filter(isBreaking), []);
+          equal(
+            JSON.stringify(toSchema(shapeOf(samples.toReversed()), { enums, minSamples: min })),
+            JSON.stringify(schema),
+          );
+        },
+      ),
+      { numRuns: 50, seed: 1 },
+    );
   });
 });
