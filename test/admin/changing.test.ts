@@ -52,6 +52,7 @@ describe('a configuration change over the admin API', () => {
       requiresRestart: [],
       warnings: [],
       guard: null,
+      replay: null,
       workers: { prepared: 1, committed: 1 },
     });
   });
