@@ -26,7 +26,7 @@ export const route = objectWith(
     timeoutMs: whole,
     namespaces: listOf(text),
     backends: listOf(backend),
-    counters: objectOf('RouteCounters', { calls: whole, errors: whole }),
+    counters: objectOf('RouteCounters', { calls: whole, errors: whole, streams: whole }),
     ...place,
   },
   'id',
@@ -63,12 +63,14 @@ export const routes: Operation = {
     const method = queryText(ctx, 'method')?.toUpperCase();
     const wanted = { method, prefix: queryText(ctx, 'prefix'), namespace: queryText(ctx, 'namespace') };
     const { items, cursor } = pageOf(ctx, listRoutes(served, wanted), ({ id }) => id);
+    const { streamsByEndpoint } = gateway.processes;
     const traffic = new Map(served.compiled.published.map((one) => [endpointId(one.endpoint), one.traffic]));
     ctx.body = {
       routes: items.map((item) => {
         const { calls, errors } = traffic.get(item.id)!;
+        const streams = streamsByEndpoint.get(item.id) ?? 0;
         const backends = item.backends.map((one) => ({ ...one, ...find(one.pointer) }));
-        return { ...maskTexts({ ...item, backends }), counters: { calls, errors }, ...find(item.pointer) };
+        return { ...maskTexts({ ...item, backends }), counters: { calls, errors, streams }, ...find(item.pointer) };
       }),
       cursor,
     };

@@ -1,4 +1,4 @@
-import { equal } from 'node:assert/strict';
+import { deepEqual, equal } from 'node:assert/strict';
 import type { GatewayOptions } from '../../kernel/sluice.ts';
 import { until } from '../support/conditions.ts';
 import { json, startBackend, type TestBackend } from '../support/gateway.ts';
@@ -59,6 +59,15 @@ for (const [name, gatewayOptions] of Object.entries(setups)) {
 
     it('includes the streams of the endpoints that it changes', () =>
       until(async () => (await affected(config('2h'))) === 3));
+
+    it('counts streams that GET /v1/routes lists at their endpoint', async () => {
+      const { routes } = (await one.ask('/v1/routes')).body;
+      const streams = routes.map(({ id, counters }: { id: string; counters: { streams: number } }) => [
+        id,
+        counters.streams,
+      ]);
+      deepEqual(Object.fromEntries(streams), { 'GET /events': 3, 'GET /other': 0 });
+    });
 
     it('excludes the streams of other endpoints', async () => equal(await affected(config('1h', '3s')), 0));
 

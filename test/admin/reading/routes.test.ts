@@ -52,7 +52,7 @@ describe('information about routes over the admin API', () => {
         outputEncoding: 'json',
         timeoutMs: 2000,
         namespaces: ['qos/ratelimit/router'],
-        counters: { calls: 0, errors: 0 },
+        counters: { calls: 0, errors: 0, streams: 0 },
         pointer: '/endpoints/0',
       });
       ok(line > 1 && column > 0);

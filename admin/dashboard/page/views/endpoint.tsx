@@ -65,10 +65,10 @@ export function EndpointView({ id }: { readonly id: string }) {
 interface RatesProps {
   readonly id: string;
   readonly samples: readonly TrafficSample[];
-  readonly total: { readonly calls: number; readonly errors: number } | undefined;
+  readonly total: { readonly calls: number; readonly errors: number; readonly streams: number } | undefined;
 }
 
-function Rates({ id, samples, total = { calls: 0, errors: 0 } }: RatesProps) {
+function Rates({ id, samples, total = { calls: 0, errors: 0, streams: 0 } }: RatesProps) {
   const own = useMemo(
     () =>
       samples.map(({ endedAt, durationMs, endpoints }) => ({
@@ -90,6 +90,7 @@ function Rates({ id, samples, total = { calls: 0, errors: 0 } }: RatesProps) {
   return (
     <>
       <dl class="figures">
+        <Figure label="Open streams" value={compact(total.streams)} />
         <Figure label="Requests since the start" value={compact(total.calls)} />
         <Figure
           label="Errors since the start"
