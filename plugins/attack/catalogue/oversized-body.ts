@@ -5,7 +5,7 @@ import { takesBody } from '../requests.ts';
 const HUGE = 2 ** 40;
 
 /** Time for the decision about a body that is only announced, in milliseconds. */
-const DECISION_MS = 500;
+const DECISION_MS = 2_000;
 
 export const oversizedBody: Attack = {
   name: 'oversized-body',

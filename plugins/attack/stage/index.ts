@@ -1,7 +1,19 @@
-import type { AttackedEndpoint, AttackRequest, AttackStage, DataObject } from '#contract';
+import { type AttackedEndpoint, type AttackRequest, type AttackStage, type DataObject, isObject } from '#contract';
 import { withHeader } from '../requests.ts';
 import { admit, identify, shownCredentials } from './credentials.ts';
 import { backends, componentServers } from './servers.ts';
+
+/** Bodies of requests to language models, by the component that reads them. */
+const prompts: Readonly<Record<string, (endpoint: AttackedEndpoint) => object>> = {
+  'ai/llm': () => ({ contents: 'attack' }),
+  'ai/router': () => ({ contents: 'attack' }),
+  'ai/chat-completions': ({ components }) => ({
+    model: components
+      .flatMap(({ settings }) => settings['models'] ?? [])
+      .map((model) => isObject(model) && model['name'])[0],
+    messages: [{ role: 'user', content: 'attack' }],
+  }),
+};
 
 /** Prepares a sandbox: callers with credentials, key servers and backends. */
 export function stage(document: DataObject, endpoints: readonly AttackedEndpoint[]): AttackStage {
@@ -21,14 +33,20 @@ export function stage(document: DataObject, endpoints: readonly AttackedEndpoint
 }
 
 /** Adds what components require of every request: a host name, the mark of HTTPS, and headers that identify clients. */
-function addressedTo({ components }: AttackedEndpoint, request: AttackRequest): AttackRequest {
-  return components.reduce((made, { namespace, settings }) => {
+function addressedTo(endpoint: AttackedEndpoint, request: AttackRequest): AttackRequest {
+  return endpoint.components.reduce((made, { namespace, level, settings }) => {
     if (namespace === 'security/http') return secured(made, settings);
+    if (level !== 'service' && Object.hasOwn(prompts, namespace))
+      return withPrompt(made, prompts[namespace]!(endpoint));
     if (namespace.startsWith('qos/ratelimit/') && settings['strategy'] === 'header') {
       return withHeader(made, String(settings['key']), 'attack-client');
     }
     return made;
   }, request);
+}
+
+function withPrompt(request: AttackRequest, prompt: object): AttackRequest {
+  return request.body === undefined ? request : { ...request, body: JSON.stringify(prompt) };
 }
 
 function secured(request: AttackRequest, settings: Readonly<DataObject>): AttackRequest {
