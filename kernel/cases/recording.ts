@@ -30,6 +30,27 @@ export function mocksOf(entries: readonly Recorded[]): Mock[] {
   }));
 }
 
+/**
+ * Mocks that respond as the given ones, but for any host: a backend with several hosts may call another one than in the
+ * recording.
+ */
+export function forAnyHost(mocks: readonly Mock[]): Mock[] {
+  return mocks.map(({ name, responses }) => {
+    const target = withoutHost(name);
+    const matches = matcherOf(target);
+    return {
+      name: target,
+      matches: (request) => request.protocol === 'http' && matches({ ...request, url: withoutHost(request.url) }),
+      responses,
+    };
+  });
+}
+
+/** Removes scheme and host from a URL, which a method may precede. */
+function withoutHost(text: string): string {
+  return text.replace(/^([A-Z]+ )?\w+:\/\/[^/?#]*/i, '$1');
+}
+
 /** Value that telemetry/recorder writes in place of a credential. */
 const MASKED = '=***';
 

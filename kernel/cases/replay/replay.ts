@@ -68,23 +68,26 @@ export async function replay(
 ): Promise<ReplayResult> {
   const startedAt = performance.now();
   let at = traffic.requests[0]?.at ?? 0;
-  const frozen: Frozen = {
-    get now() {
-      return at;
-    },
-    bytes: frozenBytes('gateway'),
-  };
   const mocks = traffic.requests.flatMap((recorded) => recorded.mocks);
-  const own = new MockedServers(mocks, false, frozen);
+  // Each gateway gets the same series of random values for its own work.
+  const own = () => {
+    const frozen: Frozen = {
+      get now() {
+        return at;
+      },
+      bytes: frozenBytes('gateway'),
+    };
+    return new MockedServers(mocks, false, frozen);
+  };
   const opened = { ...options, isFrozen: true };
   const sandboxes: OpenSandbox[] = [];
   const groups = new Map<string, Mutable<GroupedChange>>();
   const times = new ResponseTimes();
   let [unfaithful, hidden] = [0, 0];
   try {
-    const next = await openSandbox(catalogue, source, own, opened);
+    const next = await openSandbox(catalogue, source, own(), opened);
     sandboxes.push(next);
-    const old = baseline === null ? null : await openSandbox(catalogue, baseline, own, opened);
+    const old = baseline === null ? null : await openSandbox(catalogue, baseline, own(), opened);
     if (old) sandboxes.push(old);
     for (const recorded of traffic.requests) {
       const passedMs = Math.max(0, recorded.at - at);
@@ -102,7 +105,7 @@ export async function replay(
       groups.set(key, { endpoint, ...change, requests, example: endpoint, key, settings: [] });
     }
     if (old && groups.size > 0) {
-      const settingsOf = await within(own, () => settingsBehind(old.gateway, next.gateway));
+      const settingsOf = await within(own(), () => settingsBehind(old.gateway, next.gateway));
       for (const change of groups.values()) change.settings = settingsOf(change.endpoint, change.cause);
     }
   } finally {
@@ -141,11 +144,12 @@ export function addChanges(
 
 /** Repeats a request in a sandbox. A response that does not arrive in time has status 0. */
 async function repeat(sandbox: OpenSandbox, recorded: RecordedRequest): Promise<Observed> {
-  const { request, mocks, at, id, requestId, traceId } = recorded;
-  const servers = new MockedServers(mocks, false, { now: at, requestId, traceId, bytes: frozenBytes(id) });
+  const { request, mocks, mocksOfOtherHosts, at, id, requestId, traceId } = recorded;
+  const known = [...mocks, ...mocksOfOtherHosts];
+  const servers = new MockedServers(known, false, { now: at, requestId, traceId, bytes: frozenBytes(id) });
   const response = await injectTest(sandbox, servers, request, AbortSignal.timeout(TIMEOUT_MS)).catch(() => noResponse);
   const calls = new Map<string, number>();
-  for (const [name, made] of servers.calls) count(calls, name, made.length);
+  for (const { method, url } of [...servers.calls.values()].flat()) count(calls, `${method} ${url}`);
   for (const [call, times] of servers.unanswered) count(calls, call, times);
   return { response, calls };
 }

@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 import { isHopByHop } from '#contract';
 import { bodyOf, type Recorded, readHar } from '../har.ts';
 import type { Mock } from '../mock.ts';
-import { mocksOf } from '../recording.ts';
+import { forAnyHost, mocksOf } from '../recording.ts';
 import type { TestRequest, TestResponse } from '../test.ts';
 
 /** A recorded request that can be repeated, with the responses of its backends. */
@@ -13,6 +13,8 @@ export interface RecordedRequest {
   /** The recorded response; without a body if it was omitted. */
   readonly response: Omit<TestResponse, 'body'> & { readonly body: Uint8Array | null };
   readonly mocks: readonly Mock[];
+  /** The same responses for hosts that were not called. */
+  readonly mocksOfOtherHosts: readonly Mock[];
   /** Number of calls by method and URL without query. */
   readonly calls: ReadonlyMap<string, number>;
   /** Time of the request, in milliseconds since 1970. */
@@ -78,6 +80,7 @@ function toRequest(client: Recorded, calls: readonly Recorded[]): RecordedReques
   const sent = sentRequest(request);
   const counts = new Map<string, number>();
   for (const call of calls) count(counts, `${call.request.method} ${call.request.url}`);
+  const mocks = mocksOf(calls);
   const hasBody = link!.omitted?.response === undefined;
   const received = bodyOf(response.content);
   const { endpoint } = link!;
@@ -85,7 +88,8 @@ function toRequest(client: Recorded, calls: readonly Recorded[]): RecordedReques
     endpoint: typeof endpoint === 'string' ? endpoint : `${request.method} ${sent.path.replace(/\?.*$/s, '')}`,
     request: sent,
     response: { status: response.status, headers: headersOf(response.headers), body: hasBody ? received : null, ms: 0 },
-    mocks: mocksOf(calls),
+    mocks,
+    mocksOfOtherHosts: forAnyHost(mocks),
     calls: counts,
     at: Date.parse(startedDateTime) || 0,
     id: link!.id,
