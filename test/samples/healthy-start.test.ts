@@ -18,7 +18,7 @@ const others: Readonly<Record<string, string>> = {
   'samples/plugins/secret-store/gateway.json': 'a store of secrets',
   'samples/pubsub/gateway.json': 'NATS',
   'samples/quotas/gateway.json': 'Redis',
-  'samples/secrets/gateway.json': 'Vault',
+  'samples/secrets/gateway.json': 'Vault and AWS',
   'samples/sockets/gateway.json': 'a WebSocket server',
   'samples/telemetry/influx.json': 'InfluxDB',
   'samples/telemetry/opencensus.json': 'a protocol that is replaced',
