@@ -99,6 +99,20 @@ const resources: Readonly<Record<string, Answering>> = {
     const isDown = downModels.has(name) && action.length > 1;
     answer(response, isDown ? { error: { code: 'overloaded' } } : actions[action.join('/')]?.(), isDown ? 503 : 200);
   },
+  'GET news': (_asked, response) => {
+    response.setHeader('Content-Type', 'application/rss+xml');
+    response.end(
+      '<rss version="2.0"><channel><title>Engines</title><item><title>First program</title><link>https://news.example.test/1</link></item></channel></rss>',
+    );
+  },
+  'GET lines': async (_asked, response) => {
+    response.setHeader('Content-Type', 'application/x-ndjson');
+    for (const count of [1, 2, 3]) {
+      response.write(`{"count":${count},"secret":"x"}\n`);
+      await delay(100);
+    }
+    response.end();
+  },
   'GET events': async (_asked, response) => {
     response.setHeader('Content-Type', 'text/event-stream');
     for (const count of [1, 2, 3]) {
