@@ -13,6 +13,8 @@ import { MASKED } from './shape.ts';
 export interface TrafficCompared extends Compared {
   /** Number of requests that cannot be compared, because their credentials are masked in the recording. */
   readonly masked: number;
+  /** Number of requests that cannot be repeated, because their recording is incomplete. */
+  readonly incomplete: number;
 }
 
 /** Sends the requests of a recording to a configuration. @throws ConfigErrors if a configuration is not valid. */
@@ -33,7 +35,7 @@ export async function compareTraffic(
       after.push(observation(recorded, next));
     },
   });
-  return { before, after, masked };
+  return { before, after, masked, incomplete: traffic.incomplete };
 }
 
 const none = new Uint8Array();

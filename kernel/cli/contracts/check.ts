@@ -51,6 +51,10 @@ export const checkCommand: Command = {
     const folder = await readFolder(values.contracts, context);
     const serving = folder && (await serveFile(file, context));
     if (!serving) return 1;
+    if (folder.contracts.size === 0) {
+      context.stderr.write(`ERROR ${values.contracts} contains no contracts\n`);
+      return 1;
+    }
     const { baseline = null } = values;
     if (baseline !== null && !(await acceptFile(baseline, context, true))) return 1;
     const plugins = values.plugins === undefined ? {} : { pluginFolder: values.plugins };
@@ -65,9 +69,7 @@ export const checkCommand: Command = {
 
 type Serving = NonNullable<Awaited<ReturnType<typeof serveFile>>>;
 
-interface AllCompared extends Compared {
-  readonly masked: number;
-}
+type AllCompared = Awaited<ReturnType<typeof compareTraffic>>;
 
 interface Run {
   readonly file: string;
@@ -83,7 +85,7 @@ async function compare(
   context: CommandContext,
 ): Promise<AllCompared | null> {
   const { file: source, baseline, plugins } = run;
-  const results: { before: Observation[]; after: Observation[]; masked: number } = { before: [], after: [], masked: 0 };
+  const results = { before: [] as Observation[], after: [] as Observation[], masked: 0, incomplete: 0 };
   const include = ({ before, after }: Compared): void => {
     for (const observation of before) results.before.push(observation);
     for (const observation of after) results.after.push(observation);
@@ -94,6 +96,7 @@ async function compare(
     if (!compared) return null;
     include(compared);
     results.masked += compared.masked;
+    results.incomplete += compared.incomplete;
   }
   if (tests.length === 0) return results;
   const old = baseline === null ? null : await serveFile(baseline, context);
@@ -133,6 +136,7 @@ function reportOf(
     contracts: contracts.size,
     untested: [...result.untested].map((key) => nameOf(contracts.get(key)!)),
     masked: compared.masked,
+    incomplete: compared.incomplete,
     file,
     placeOf: (endpoint) => routes.find(({ id }) => id === endpoint),
   };

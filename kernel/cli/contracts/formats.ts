@@ -15,6 +15,8 @@ export interface CheckReport extends Omit<CheckResult, 'untested'> {
   readonly untested: readonly string[];
   /** Number of requests that were not compared, because their credentials are masked. */
   readonly masked: number;
+  /** Number of requests that were not sent, because their recording is incomplete. */
+  readonly incomplete: number;
   /** Position of an endpoint in the configuration; undefined for a removed one. */
   readonly placeOf: (endpoint: string) => FilePosition | undefined;
 }
@@ -47,7 +49,8 @@ const text: PrintCheck = (report) => {
   return `${[...lines, ...summary(report)].map((line) => printable(line)).join('\n')}\n`;
 };
 
-function summary({ differences, requests, contracts, uncontracted, untested, masked, notes }: CheckReport): string[] {
+function summary(report: CheckReport): string[] {
+  const { differences, requests, contracts, uncontracted, untested, masked, incomplete, notes } = report;
   const breaking = differences.filter(isBreaking).length;
   const lines = [
     `${counted(breaking, 'breaking change')}, ${counted(differences.length - breaking, 'compatible change')}: ${counted(requests, 'request')}, ${counted(contracts, 'contract')}`,
@@ -60,19 +63,20 @@ function summary({ differences, requests, contracts, uncontracted, untested, mas
   }
   if (uncontracted > 0) lines.push(`${counted(uncontracted, 'request')} to endpoints without a contract`);
   if (masked > 0) lines.push(`${counted(masked, 'request')} not compared: credentials are masked in the recording`);
+  if (incomplete > 0) lines.push(`${counted(incomplete, 'request')} not compared: the recording is incomplete`);
   for (const [note, count] of notes) lines.push(`${counted(count, 'request')}: ${note}`);
   return lines;
 }
 
-const json: PrintCheck = ({ differences, requests, contracts, uncontracted, untested, masked, notes, placeOf }) => {
+const json: PrintCheck = ({ differences, notes, placeOf, file: _, ...counts }) => {
   const placed = ({ isKnown, ...difference }: Difference) => {
     const { file, line, column } = placeOf(difference.endpoint) ?? {};
     return { ...difference, known: isKnown, ...(line !== undefined && { file, line, column }) };
   };
   const breaking = differences.filter(isBreaking).map(placed);
   const compatible = differences.filter((difference) => !isBreaking(difference)).map(placed);
-  const counts = { requests, contracts, uncontracted, untested, masked, notes: Object.fromEntries(notes) };
-  return `${JSON.stringify({ compatible: breaking.length === 0, breaking, added: compatible, ...counts })}\n`;
+  const compared = { ...counts, notes: Object.fromEntries(notes) };
+  return `${JSON.stringify({ compatible: breaking.length === 0, breaking, added: compatible, ...compared })}\n`;
 };
 
 const junit: PrintCheck = ({ differences, contracts, file }) => {

@@ -256,4 +256,23 @@ describe('sluice contracts check', function () {
       other.remove();
     }
   });
+
+  it('counts requests whose recording is incomplete, and rejects a folder without contracts', async () => {
+    const { log } = recordingOf(calls.slice(0, 2)) as { log: { entries: { _sluice: object }[] } };
+    Object.assign(log.entries[1]!._sluice, { omitted: { response: 'too long' } });
+    const incomplete = folder.write('incomplete.har', { log });
+    const checking = ['contracts', 'check', incomplete, '-c', config(), '--contracts'];
+    match(
+      (await sluice(...checking, folder.path('contracts'))).out,
+      /^1 request not compared: the recording is incomplete$/m,
+    );
+    const empty = createFolder();
+    try {
+      const { code, err } = await sluice(...checking, empty.path(''));
+      equal(code, 1);
+      match(err, /^ERROR .* contains no contracts$/m);
+    } finally {
+      empty.remove();
+    }
+  });
 });
