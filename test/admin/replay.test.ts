@@ -161,7 +161,7 @@ describe('the replay before a change', function () {
 
   it('uses the recordings of all workers', async () => {
     const workers = { count: 2, program: command };
-    one = await openAdmin(source(careful), { gateway: { program: command, workers } });
+    one = await openAdmin(source(careful), { gateway: { program: command, workers, log: false } });
     const { port } = await one.gateway.listen();
     for (let id = 0; id < 8; id++)
       await fetch(`http://127.0.0.1:${port}/users/${id}`, { headers: { connection: 'close' } });

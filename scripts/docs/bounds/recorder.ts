@@ -27,6 +27,13 @@ export const recorderBounds: readonly Bound[] = [
     ],
   },
   {
+    holds: 'Recordings in a response of `GET /v1/recordings`, and in a replay before a change (`telemetry/recorder`)',
+    from: 'plugins/telemetry/recorder/ring.ts',
+    limit: '{MAX_FILE_LENGTH} characters',
+    beyond: 'Older recordings are omitted.',
+    tests: ['recordings in memory are returned the latest first, up to 48 million characters'],
+  },
+  {
     holds: 'Recordings of a process that are being printed, or sent to the primary (`telemetry/recorder`)',
     from: 'plugins/telemetry/recorder/keeper.ts',
     limit: '{MAX_PENDING} recordings',

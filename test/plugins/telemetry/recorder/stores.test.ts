@@ -39,6 +39,17 @@ describe('recordings in memory', () => {
     ring.add({ endpoint: 'GET /long', entries: 'x'.repeat(60_000) }, limits);
     equal(ring.latest(1000).length, count);
   });
+
+  it('are returned the latest first, up to 48 million characters', () => {
+    const ring = new Ring();
+    const entries = 'x'.repeat(12 * 1024 * 1024);
+    for (let at = 0; at < 6; at++) ring.add({ endpoint: `GET /${at}`, entries }, { maxBytes: 1e9, maxPerEndpoint: 1 });
+    deepEqual(
+      ring.latest(10).map(({ endpoint }) => endpoint),
+      ['GET /2', 'GET /3', 'GET /4', 'GET /5'],
+    );
+    equal(ring.latest(2).length, 2);
+  });
 });
 
 describe('recordings of a worker', () => {
