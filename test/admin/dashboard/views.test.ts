@@ -216,6 +216,23 @@ const views = {
     equal((await one.gateway.inject('/better')).statusCode, 404);
   });
 
+  it('searches 10,000 endpoints, of which only the visible ones are in the document', async () => {
+    const { endpoints } = configuration();
+    const many = Array.from({ length: 10_000 }, (_, at) => ({
+      ...endpoints[0],
+      endpoint: `/group${at % 50}/path${at}`,
+    }));
+    await one.gateway.reload({ ...configuration(), endpoints: many });
+    await signIn();
+    await page.goto(`${origin}/#/topology`);
+    await page.getByText('10 k of 10 k endpoints').waitFor();
+    ok((await page.locator('.virtual li').count()) < 100);
+    ok((await page.locator('svg.topology rect').count()) < 30);
+    await page.getByLabel('Search').fill('path7777');
+    await page.getByText('1 of 10 k endpoints').waitFor();
+    await page.locator('.virtual li', { hasText: 'GET /group27/path7777' }).waitFor();
+  });
+
   it('says that another change came first, and applies nothing over it', async () => {
     await signIn();
     await show('configuration');
