@@ -3,7 +3,7 @@ import type { Catalogue, SandboxRequest } from '#contract';
 import type { Source } from '../../control/snapshot.ts';
 import { type OpenSandbox, openSandbox, type SandboxOptions } from '../../sandbox/open-sandbox.ts';
 import type { Mock } from '../mock.ts';
-import { type Change, changesOf, type Observed } from '../replay/compare.ts';
+import { type Cause, type Change, changesOf, type Observed } from '../replay/compare.ts';
 import { addChanges, type GroupedChange, type Mutable } from '../replay/replay.ts';
 import { injectTest } from '../run-tests.ts';
 import type { TestRequest, TestResponse } from '../test.ts';
@@ -20,6 +20,12 @@ const SETTLE_MS = 250;
 
 /** Time between two looks at the requests, in milliseconds. */
 const LOOK_MS = 5;
+
+/** Number of times that a request with differences is repeated. */
+const REPEATS = 3;
+
+/** Maximum number of differences that are remembered as confirmed. */
+const MAX_CONFIRMED = 10_000;
 
 /** Maximum number of endpoints and servers that are named. */
 const MAX_UNMOCKED = 100;
@@ -77,7 +83,7 @@ interface Pair {
 /**
  * Sends the requests of all cases to another gateway and to a configuration in a sandbox, in which the same mocked
  * backends answer, and compares responses and requests to backends. A request with differences is repeated; only those
- * that occur again count.
+ * that occur again each time count.
  * @throws ConfigErrors if the configuration is not valid. @throws OtherGatewayError if the other gateway does not respond.
  */
 export async function compareGateways(options: CompatOptions): Promise<CompatResult> {
@@ -132,6 +138,8 @@ interface Compared {
 class Runner {
   /** Servers outside of the configuration that the sandbox has called, with the endpoint. */
   readonly unmocked = new Set<string>();
+  /** Differences of endpoints that have occurred again; further requests that show them are not repeated. */
+  readonly #confirmed = new Set<string>();
   readonly #sandbox: OpenSandbox;
   readonly #options: CompatOptions;
   readonly #ignored: ReadonlySet<string>;
@@ -146,21 +154,31 @@ class Runner {
 
   async compare(each: CompatCase): Promise<Compared> {
     const first = await this.#once(each);
-    if (first.changes.length === 0) return { ...first, isUnstable: false };
-    const second = await this.#once(each);
-    const repeated = new Set(second.changes.map(keyOf));
-    const random = this.#randomOf(first.pair, second.pair);
-    const changes = first.changes.filter((change) => repeated.has(keyOf(change)) && !isRandom(change, random));
-    return { ...first, changes, isUnstable: !first.changes.some((change) => repeated.has(keyOf(change))) };
+    const nameOf = (change: Change) => `${each.endpoint} ${keyOf(change)}`;
+    if (first.changes.every((change) => this.#confirmed.has(nameOf(change)))) return { ...first, isUnstable: false };
+    const random = new Set<string>();
+    let last = first;
+    let { changes } = first;
+    for (let repeat = 0; repeat < REPEATS && changes.length > 0; repeat++) {
+      const next = await this.#once(each);
+      const repeated = new Set(next.changes.map(keyOf));
+      for (const key of this.#randomOf(last.pair, next.pair)) random.add(key);
+      changes = changes.filter((change) => repeated.has(keyOf(change)));
+      last = next;
+    }
+    const isUnstable = changes.length === 0;
+    changes = changes.filter((change) => !isRandom(change, random));
+    for (const change of changes) if (this.#confirmed.size < MAX_CONFIRMED) this.#confirmed.add(nameOf(change));
+    return { ...first, changes, isUnstable };
   }
 
   /** Values that differ between two equal requests to the same gateway, such as generated IDs and signatures. */
-  #randomOf(first: Pair, second: Pair): ReadonlySet<string> {
+  #randomOf(first: Pair, second: Pair): string[] {
     const sides = [
       this.#changesOf(first.before, second.before, [first.sent[0], second.sent[0]]),
       this.#changesOf(first.after, second.after, [first.sent[1], second.sent[1]]),
     ];
-    return new Set(sides.flat().map(keyOf));
+    return sides.flat().map(keyOf);
   }
 
   async #once(each: CompatCase): Promise<Omit<Compared, 'isUnstable'>> {
@@ -207,7 +225,7 @@ class Runner {
     }
     const [one, two] = requests();
     return {
-      before: { response: old, calls: countsOf(one) },
+      before: { response: served.originalResponse(old), calls: countsOf(one) },
       after: { response: next, calls: countsOf(two) },
       sent: [one, two],
       isMocked: this.#isMocked(each, two),
@@ -240,7 +258,13 @@ function keyOf({ cause, at }: Change): string {
   return `${cause} ${at}`;
 }
 
-/** Whether a difference is one of values that are random. A missing value is a difference even then. */
+/** Headers that count seconds, which can pass between the requests to both gateways. */
+const ofTime: ReadonlySet<string> = new Set(['ratelimit-reset', 'retry-after', 'x-ratelimit-reset']);
+
+const valueCauses: ReadonlySet<Cause> = new Set(['field', 'order', 'body', 'header', 'call']);
+
+/** Whether a difference is one of values that are random or count time. A missing value is a difference even then. */
 function isRandom(change: Change, random: ReadonlySet<string>): boolean {
-  return random.has(keyOf(change)) && !/^none → | → none$/.test(change.shown);
+  const isValue = valueCauses.has(change.cause) && !/^none → | → none$/.test(change.shown);
+  return isValue && (random.has(keyOf(change)) || (change.cause === 'header' && ofTime.has(change.at)));
 }

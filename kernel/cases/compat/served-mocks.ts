@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { ConfigError, type SandboxRequest, type SandboxResponse } from '#contract';
 import type { Session } from '../../sandbox/session.ts';
+import type { TestResponse } from '../test.ts';
 
 /** Maximum size of a request to a mocked backend, in bytes. Longer ones lose their connection. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
@@ -65,10 +66,19 @@ export class ServedMocks {
 
   /** Replaces the addresses of mocked backends in a text with those of the configuration. */
   original(text: string): string {
-    if (!text.includes('://')) return text;
     let replaced = text;
     for (const [origin, address] of this.addresses) replaced = replaced.replaceAll(address, origin);
     return replaced;
+  }
+
+  /** Replaces the addresses of mocked backends in a response, for example in `Location` and in messages of errors. */
+  originalResponse(response: TestResponse): TestResponse {
+    const headers = [...response.headers].map(
+      ([name, all]) => [name, all.map((value) => this.original(value))] as const,
+    );
+    // Each byte is a character, so that bodies of any encoding stay the same.
+    const body = Buffer.from(this.original(Buffer.from(response.body).toString('latin1')), 'latin1');
+    return { ...response, headers: new Map(headers), body };
   }
 
   async close(): Promise<void> {

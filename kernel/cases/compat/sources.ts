@@ -1,5 +1,5 @@
+import { ConfigError } from '#contract';
 import type { KnownPlugins } from '../../config/index.ts';
-import { ConfigErrors } from '../../contract/internal.ts';
 import { pointerOnly, type Served } from '../../inspect/index.ts';
 import { findMatch } from '../../inspect/match.ts';
 import { usualAnswers } from '../generate/answers.ts';
@@ -30,7 +30,7 @@ export interface CaseContext {
   readonly seed: number;
 }
 
-/** Reads the cases of files. @returns null without any file. @throws ConfigError, ConfigErrors for invalid files. */
+/** Reads the cases of files. @returns null without any file. @throws ConfigError for invalid files. */
 export async function casesFrom(sources: CaseSources, context: CaseContext): Promise<CompatCase[] | null> {
   const { tests, recordings, documents } = sources;
   if (tests.length + recordings.length + documents.length === 0) return null;
@@ -47,7 +47,10 @@ export async function casesFrom(sources: CaseSources, context: CaseContext): Pro
 
 async function testCases(path: string, context: CaseContext): Promise<CompatCase[]> {
   const file = await readTests(path);
-  if ('errors' in file) throw new ConfigErrors(file.errors);
+  if ('errors' in file) {
+    const { code, message } = file.errors[0]!;
+    throw new ConfigError(code, '', `${path}: ${message}`);
+  }
   return Promise.all(
     file.tests.map(async ({ name, request, mocks }) => {
       const usual = await matched(name, request, context);
