@@ -88,8 +88,8 @@ function nameOf(item: DataObject, name: (typeof names)[number]): Data | undefine
 }
 
 /**
- * Pointers of plaintext secrets in a request body. A token that can neither read secrets nor apply configurations must not learn
- * whether they are correct; for other tokens the set is empty.
+ * Pointers to the plaintext secrets in a request body, if the token of the request can neither read secrets nor apply
+ * configurations: it must not learn whether these secrets are correct. Empty for all other tokens.
  */
 export function guessesIn(ctx: Koa.Context, given: ConfigText | null, { components }: Operations): ReadonlySet<string> {
   const isTrusted = callerOf(ctx)?.scopes.some((scope) => scope === 'write' || scope === 'secrets');

@@ -37,7 +37,7 @@ export const forwardClientCertSchema = {
       type: 'string',
       enum: ['sanitize', 'forward_only', 'append_forward', 'sanitize_set', 'always_forward_only'],
       description:
-        'sanitize: backends get no header. sanitize_set: they get a header that describes the verified certificate (tls.enable_mtls) and replaces the one of the client. forward_only: the header of a client with a verified certificate is forwarded. append_forward: the description is appended to it. always_forward_only: the header of any client is forwarded, so every client can forge it; only behind a proxy that sets it.',
+        'sanitize: backends get no header. sanitize_set: they get a header that describes the verified certificate (tls.enable_mtls) and replaces the one of the client. forward_only: the header of a client with a verified certificate is forwarded. append_forward: an entry that describes the verified certificate is appended to it. always_forward_only: the header of any client is forwarded, so every client can forge it; only behind a proxy that sets it.',
       default: 'sanitize',
     },
     details: {
@@ -45,7 +45,7 @@ export const forwardClientCertSchema = {
       items: { type: 'string', enum: ['subject', 'uri', 'dns', 'cert', 'chain'] },
       uniqueItems: true,
       description:
-        'Parts of the description, after the SHA-256 hash of the certificate. subject: distinguished name (RFC 2253). uri and dns: alternative names. cert and chain: PEM with percent-encoding, of about 1 KB for each certificate.',
+        'Certificate details in the header, in addition to the SHA-256 hash of the certificate. subject: distinguished name (RFC 2253). uri and dns: subject alternative names. cert and chain: the certificate and its chain as PEM with percent-encoding, about 1 KB for each certificate.',
       default: ['subject', 'uri', 'dns'],
     },
   },

@@ -85,11 +85,18 @@ function attach(site: BackendSite<Config>): AtBackend {
   }
   const render = (received: ReceivedBody): string => {
     const text = renderer.render(received);
-    if (text.includes('<no value>')) log.debug(`[SOAP] ${name}: a value is missing`);
+    const missing = text.indexOf('<no value>');
+    if (missing >= 0)
+      log.debug(() => `[SOAP] ${name}: a field is missing in line ${lineOf(text, missing)} of the message`);
     return text;
   };
   const replace = replacingBody({ ...renderer, render }, config.content_type);
   return { backend: backend[inheritsMethod] ? (next) => posting(replace(next)) : replace };
+}
+
+/** Line number of a position, from 1. */
+function lineOf(text: string, at: number): number {
+  return text.slice(0, at).split('\n').length;
 }
 
 /** Path of the backend request, without its query. */

@@ -21,7 +21,7 @@ import { attachEngine, configuredPropagation } from './opentelemetry/service.ts'
 
 const name = 'telemetry/newrelic';
 
-/** Port of engines that send telemetry to New Relic. */
+/** Lets `telemetry/newrelic` and other components share the engine that sends telemetry to New Relic. */
 export const newRelicEngines: Port<Engine> = definePort('New Relic');
 
 /** Name of the exporter in the log. */

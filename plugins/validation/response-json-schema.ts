@@ -98,7 +98,7 @@ function isRaw(site: EndpointSite<unknown>): boolean {
       '',
       `a stream cannot be validated, because output_encoding "${output.name}" sends it before it is complete`,
       {
-        hint: 'another output_encoding',
+        hint: 'choose another output_encoding',
       },
     );
   }

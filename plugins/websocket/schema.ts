@@ -26,18 +26,18 @@ export const schema = {
       default: false,
     },
     input_headers: names(
-      'Client headers forwarded to the backend, case-insensitive, replacing input_headers of the endpoint. "*" forwards all. Only with one backend connection per client.',
+      'Client headers forwarded to the backend, case-insensitive, replacing input_headers of the endpoint. "*" forwards all. Requires enable_direct_communication.',
       'Authorization',
     ),
     subprotocols: names('Subprotocols that clients can choose from.', 'graphql-transport-ws'),
     connect_event: {
       type: 'boolean',
-      description: 'Notifies the backend when a client connects. Applies only to the shared connection.',
+      description: 'Notifies the backend when a client connects. Has no effect with enable_direct_communication.',
       default: false,
     },
     disconnect_event: {
       type: 'boolean',
-      description: 'Notifies the backend when a client disconnects. Applies only to the shared connection.',
+      description: 'Notifies the backend when a client disconnects. Has no effect with enable_direct_communication.',
       default: false,
     },
     return_error_details: {
@@ -86,7 +86,7 @@ export const schema = {
     timeout: {
       type: 'duration',
       description:
-        'Time without any data from a backend after which the gateway reconnects, at least one minute. Only with one backend connection per client.',
+        'Time without any data from a backend after which the gateway reconnects, at least one minute. Requires enable_direct_communication.',
       default: '5m',
     },
     max_retries: {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 /** Size of the response under `/big/`, in bytes. */
 export const BIG_BYTES = 256 * 1024;
 
-/** Response of every other address. */
+/** JSON body of the responses under all other paths. */
 export interface BackendReply {
   /** Revision of the gateway's configuration, taken from the request path. */
   readonly revision: number;

@@ -23,7 +23,7 @@ const REQUESTS_A_CONNECTION = 500;
 function check(tally: Tally, kind: string, status: number, body: Buffer, received = 0): void {
   tally.requests++;
   if (status !== 200) {
-    tally.failures.push(`${kind}: status ${status} ${body}`);
+    tally.failures.push(`${kind} client: status ${status} ${body}`);
     return;
   }
   const { config, x, y, ...reported } = JSON.parse(String(body)) as Partial<BackendReply> & {
@@ -33,7 +33,7 @@ function check(tally: Tally, kind: string, status: number, body: Buffer, receive
   };
   const tellers = x && y ? [x, y] : [reported];
   const isWhole = tellers.every((teller) => teller.revision === config && teller.received === received);
-  if (!isWhole) tally.failures.push(`${kind}: ${body}`);
+  if (!isWhole) tally.failures.push(`${kind} client: mixed revisions in ${body}`);
 }
 
 /** Runs an action on a connection, and again on a new one, until stopped. */
@@ -49,7 +49,7 @@ async function repeat(
     try {
       for (let count = 0; count < REQUESTS_A_CONNECTION && !stopped(); count++) if (!(await turn(connection))) break;
     } catch (error) {
-      tally.failures.push(`${kind}: ${(error as Error).message}`);
+      tally.failures.push(`${kind} client: ${(error as Error).message}`);
     }
     connection.close();
   }
@@ -106,7 +106,7 @@ const streaming: Client = (port, tally, stopped) =>
     const { status, body, closes } = await connection.answer();
     tally.requests++;
     const isWhole = status === 200 && body.length === BIG_BYTES && body.every((byte) => byte === body[0]);
-    if (!isWhole) tally.failures.push(`streaming: status ${status}, ${body.length} bytes`);
+    if (!isWhole) tally.failures.push(`streaming client: status ${status}, ${body.length} bytes`);
     return !closes;
   });
 
@@ -151,7 +151,7 @@ const listening: Client = async (port, tally, stopped) => {
       }
     }
   } catch (error) {
-    tally.failures.push(`listening: ${(error as Error).message}`);
+    tally.failures.push(`event stream client: ${(error as Error).message}`);
   }
   connection.close();
 };

@@ -22,7 +22,8 @@ export const schema: Command = {
   usage: '[NAMESPACE]',
   flags,
   summary: 'Print the JSON Schema of the configuration, or of one component.',
-  details: 'Editors use it offline in files that contain "$schema": "./sluice.schema.json".',
+  details:
+    'Save the schema as sluice.schema.json: editors then use it without network access in files that contain "$schema": "./sluice.schema.json".',
   async run(args, context) {
     const { values, positionals } = readArguments(args, flags, true);
     const [namespace, ...others] = positionals;

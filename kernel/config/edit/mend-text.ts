@@ -5,7 +5,10 @@ import { UnreadableError } from '../syntax/unreadable.ts';
 /** Maximum number of passes: each reports only one error per line. */
 const MAX_ROUNDS = 20;
 
-/** A repaired text and the errors that were repaired, each at its position before the repair; for several on one line, after the repair of those before. */
+/**
+ * A repaired text and the errors that were repaired. An error has its position in the text before its own repair, but
+ * after the repair of errors reported earlier, such as those before it on the same line.
+ */
 export interface Mended {
   readonly text: string;
   readonly made: readonly PositionedError[];

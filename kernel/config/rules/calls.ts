@@ -10,7 +10,7 @@ export const endpointTimeouts: EndpointRule = (endpoint, pointer, { write_timeou
   const name = routeName(endpoint);
   if (limit > 0 && endpoint.timeout >= limit) {
     const message = `the write_timeout of ${limit}ms ends responses of ${name} before its timeout of ${endpoint.timeout}ms`;
-    const hint = `a write_timeout above ${endpoint.timeout}ms, or "0s" for none`;
+    const hint = `raise write_timeout above ${endpoint.timeout}ms, or set it to "0s" for no limit`;
     report.warn('TIMEOUT_CUT', pointer, message, { hint, related: ['/write_timeout'] });
   }
   endpoint.backend.forEach(({ timeout }, index) => {

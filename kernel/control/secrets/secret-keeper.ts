@@ -174,7 +174,9 @@ export class SecretKeeper {
     const { store } = held.stores.of(scheme);
     if (!lease?.isRenewable || !store.renew) return null;
     return renewLease(store, lease, signal).catch((error: Error) => {
-      this.#options.log.debug(`a lease of the store "${scheme}" is replaced: ${error.message}`);
+      this.#options.log.debug(
+        `secrets: a lease of the store "${scheme}" was not renewed, so its secret is fetched again: ${error.message}`,
+      );
       return null;
     });
   }

@@ -58,7 +58,7 @@ export function onCondition(condition: BackendCondition | undefined, step: Step<
   return holds ? (request, call) => (holds(request, call) ? step(request, call) : skipped()) : step;
 }
 
-/** Makes all decisions. The fallback is decided last, regardless of its position in the list. */
+/** Decides for each conditional backend whether it is called. The fallback is decided last, regardless of its position in the list. */
 function decideAll(conditions: Conditions, decisions: Decisions, request: PipeRequest, call: Call): void {
   for (const isFallback of [false, true]) {
     for (const [at, condition] of conditions.entries()) {

@@ -148,6 +148,6 @@ function refusePublished(build: Build, { contentType, ...http2 }: Http2Routes, r
     const pointer = joinPointer('/endpoints', build.config.endpoints.indexOf(endpoint), 'endpoint');
     const message = `${endpoint.method} ${endpoint.endpoint} is also published for ${contentType}: the metrics of the two could not be distinguished`;
     const related = [http2.pointers.get(endpoint.endpoint)!];
-    build.errors.push(new ConfigError('ROUTE_COLLISION', pointer, message, { hint: 'another path', related }));
+    build.errors.push(new ConfigError('ROUTE_COLLISION', pointer, message, { hint: 'choose another path', related }));
   }
 }

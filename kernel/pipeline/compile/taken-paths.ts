@@ -26,7 +26,7 @@ export function refuseTaken({ config, errors, noticed }: Build, own: readonly Ta
     const taken = exact.get(path);
     if (taken && overlaps(taken)) {
       const message = `"${taken.plugin.name}" answers ${method} ${path}`;
-      errors.push(new ConfigError('ROUTE_COLLISION', at(), message, { hint: 'another path' }));
+      errors.push(new ConfigError('ROUTE_COLLISION', at(), message, { hint: 'choose another path' }));
       continue;
     }
     if (!path.includes('{')) continue;
@@ -35,7 +35,7 @@ export function refuseTaken({ config, errors, noticed }: Build, own: readonly Ta
     if (!shadowing) continue;
     const { plugin, route } = shadowing;
     const message = `"${plugin.name}" answers ${method} ${route.path}: such requests never reach ${method} ${path}`;
-    noticed.push(new ConfigError('ROUTE_SHADOWED', at(), message, { hint: 'another path' }));
+    noticed.push(new ConfigError('ROUTE_SHADOWED', at(), message, { hint: 'choose another path' }));
   }
 }
 

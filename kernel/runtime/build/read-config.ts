@@ -39,7 +39,7 @@ export interface ReadConfig extends Normalized {
   readonly registry: Registry;
   /** Base of comparison for later documents; null if there are errors. */
   readonly understood: Understood | null;
-  /** The configuration with its references to secrets as written; absent if it has none. */
+  /** The configuration with unresolved references to secrets, as in the document; absent if it contains no references. */
   readonly shown?: ServiceConfig;
 }
 

@@ -46,5 +46,5 @@ export interface Classifiers {
   readonly classifiers: ReadonlyMap<string, Classifier>;
 }
 
-/** Port through which `ai/classifiers` provides its gates and classifiers to other components. */
+/** Lets `ai/classifiers` provide its gates (conditions on requests) and classifiers to other components. */
 export const classifiersPort: Port<Classifiers> = definePort('ai classifiers');

@@ -138,19 +138,21 @@ const audienceSource = {
     header_name: {
       type: 'string',
       minLength: 1,
-      description: 'Header with the audiences, separated by commas or repeated.',
+      description:
+        'Header that lists the audiences of the client, separated by commas or repeated. A tool is available to the audiences in its `audiences`.',
       examples: ['X-Role'],
     },
     param_name: {
       type: 'string',
       minLength: 1,
-      description: 'Path variable of the endpoint with the audiences, separated by commas, without braces.',
+      description:
+        'Path variable of the endpoint, without braces, that lists the audiences of the client, separated by commas.',
       examples: ['role'],
     },
     on_absent_value: {
       type: 'string',
       enum: ['deny', 'allow'],
-      description: 'Tools for requests without audiences. `deny`: none; `allow`: all.',
+      description: 'Tools that are available to requests without audiences. `deny`: none; `allow`: all.',
       default: 'deny',
     },
   },

@@ -11,7 +11,7 @@ const [LIMIT, PARALLEL] = [4, 12];
 export const quotaRace: Attack = {
   name: 'quota-race',
   severity: 'HIGH',
-  title: 'Parallel requests exceed a quota together',
+  title: 'Parallel requests together exceed a quota',
   description:
     'Lowers quotas and rate limits in memory to 4, and sends 12 requests at the same time. A finding is an endpoint that serves more of them, or whose backend receives more calls, than the limit permits.',
   isolated: true,

@@ -14,7 +14,8 @@ export type KeyHash = 'plain' | (typeof hashes)[number];
 const roles = {
   type: 'array',
   items: { type: 'string', minLength: 1 },
-  description: "Roles of the key's owner. The effective role is the first one that the endpoint accepts.",
+  description:
+    "Roles of the key's owner. Backends receive the first one that the endpoint accepts, if `propagate_role` is set.",
   default: [],
   examples: [['admin', 'user']],
 } as const;
@@ -39,7 +40,7 @@ const common = {
     type: 'string',
     published: { pattern: `^$|${HEADER_NAME_PATTERN}` },
     description:
-      'Header that passes the effective role to backends, or ANY if the endpoint accepts any key. Empty sends no header.',
+      'Header that passes a role of the key to backends: the first one that the endpoint lists in `roles`, or ANY if the endpoint accepts keys with any role. Empty sends no header.',
     default: '',
     examples: ['X-Role'],
   },

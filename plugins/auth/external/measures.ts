@@ -6,10 +6,11 @@ export function measureOf(site: EndpointSite<unknown>): Measure<'accepted' | 're
   const meter = meterOf(site);
   if (!meter) return null;
   const decisions = meter.counter('external_auth.decisions', {
-    description: 'Number of requests on which the server decided.',
+    description:
+      'Number of requests that the authorization server allowed or denied, including cached decisions, or on which it failed to decide.',
   });
   const duration = meter.histogram('external_auth.duration', {
-    description: 'Duration of decisions that were not in the cache.',
+    description: 'Duration of calls to the authorization server.',
     unit: 's',
   });
   return measure(site, decisions, duration, ['accepted', 'rejected', 'failed']);

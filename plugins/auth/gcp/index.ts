@@ -51,9 +51,14 @@ function attach(site: BackendSite<GcpConfig>): AtBackend {
   const header = config.s2s_auth_header || 'Authorization';
   const account = serviceAccountOf(site);
   if (!account && config.custom_claims !== undefined) {
-    site.warn('GCP_CLAIMS', '/custom_claims', 'the machine issues the tokens: custom_claims have no effect', {
-      hint: '"credentials_file" with the key of a service account',
-    });
+    site.warn(
+      'GCP_CLAIMS',
+      '/custom_claims',
+      'custom_claims have no effect, because the metadata server of the machine issues the tokens',
+      {
+        hint: '"credentials_file" with the key of a service account',
+      },
+    );
   }
   const server = account ? accountServer(site, account) : metadataServer(site);
   const tokens = new TokenStore(site, keyOf(config, account), server);

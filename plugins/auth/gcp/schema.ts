@@ -3,7 +3,8 @@ import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
 export const schema = {
   type: 'object',
   title: 'Google Cloud',
-  description: 'Google identity token that is sent to the backend, issued to a service account or to the machine.',
+  description:
+    'Sends a Google identity token to the backend, issued for a service account or for the Google Cloud machine that the gateway runs on.',
   required: ['audience'],
   examples: [
     { audience: 'https://orders-abc.a.run.app' },
@@ -23,7 +24,7 @@ export const schema = {
       type: 'string',
       minLength: 1,
       description:
-        "Service account key file. Default: the first that exists of the file named by GOOGLE_APPLICATION_CREDENTIALS, the gcloud credentials, and the machine's identity.",
+        'Service account key file. Default: the first that exists of the file named by GOOGLE_APPLICATION_CREDENTIALS, the gcloud credentials, and the metadata server of the Google Cloud machine that the gateway runs on.',
       examples: ['/etc/sluice/service-account.json'],
     },
     credentials_json: {
@@ -35,7 +36,8 @@ export const schema = {
     custom_claims: {
       type: 'object',
       values: { type: 'any', description: 'Value of the claim.' },
-      description: "Additional claims to request for the token. Not supported with the machine's identity.",
+      description:
+        'Additional claims to request for the token. Not supported if the metadata server of the machine issues the token.',
       examples: [{ tenant: 'a' }],
     },
     s2s_auth_header: {

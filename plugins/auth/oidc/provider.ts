@@ -57,9 +57,14 @@ export function openProviders(site: Site<ServiceConfig>): ReadonlyMap<string, Pr
   checkIdle(site, session);
   const short = session.secrets.findIndex((secret) => secret.length < MIN_SECRET);
   if (short >= 0) {
-    throw site.fault('OIDC_SESSION', `/session/secrets/${short}`, `the secret has less than ${MIN_SECRET} characters`, {
-      hint: 'create one with "openssl rand -hex 32"',
-    });
+    throw site.fault(
+      'OIDC_SESSION',
+      `/session/secrets/${short}`,
+      `the secret has fewer than ${MIN_SECRET} characters`,
+      {
+        hint: 'create one with "openssl rand -hex 32"',
+      },
+    );
   }
   const seal = openSeal(session.secrets);
   const opened = new Map<string, Provider>();

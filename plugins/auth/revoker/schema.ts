@@ -162,7 +162,7 @@ export function sizingOf(site: Site<RevokerConfig> | Site<RevokeServerConfig>): 
     const needed = Math.ceil(bits / 8 / 2 ** 20);
     const field = config.N === undefined ? '/n' : '/N';
     throw site.fault('REVOKER_SIZE', field, `each of three filters would take ${needed} MiB, more than 512`, {
-      hint: 'a smaller N, or a larger P',
+      hint: 'lower N or raise P',
     });
   }
   return sizing;

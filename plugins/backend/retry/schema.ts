@@ -19,7 +19,7 @@ export const schema = {
     attempt_timeout: {
       type: 'duration',
       description:
-        'Timeout of each attempt. For responses that are passed through undecoded, it ends with the response headers. The timeout of the backend limits all attempts together. 0 disables the limit per attempt. Default: 0.',
+        'Timeout of each attempt. Covers the whole response, or the wait for its headers only if the response is streamed or the encoding is `no-op`. The timeout of the backend limits all attempts together. 0 disables the limit per attempt. Default: 0.',
       examples: ['500ms'],
     },
     conditions: {
@@ -64,10 +64,19 @@ export const schema = {
     },
     backoff: {
       type: 'object',
-      description: 'Pause before a retry: random, up to a limit that doubles with each retry.',
+      description:
+        'Random pause before a retry. Its upper bound starts at `base` and doubles with each retry, up to `max`.',
       properties: {
-        base: { type: 'duration', description: 'Limit of the first pause. 0 retries immediately.', default: '25ms' },
-        max: { type: 'duration', description: 'Limit of all pauses. Default: ten times `base`.', examples: ['1s'] },
+        base: {
+          type: 'duration',
+          description: 'Upper bound of the pause before the first retry. 0 retries immediately.',
+          default: '25ms',
+        },
+        max: {
+          type: 'duration',
+          description: 'Upper bound of each pause, regardless of the number of retries. Default: ten times `base`.',
+          examples: ['1s'],
+        },
       },
       default: {},
       examples: [{ base: '50ms', max: '1s' }],

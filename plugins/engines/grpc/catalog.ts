@@ -10,7 +10,7 @@ export interface GrpcCatalog {
   readonly paths: readonly string[];
 }
 
-/** Port for the catalog that the component `grpc` provides. */
+/** Lets the component `grpc` provide its catalog of message descriptors to other components. */
 export const grpcCatalog: Port<GrpcCatalog> = definePort('grpc catalog');
 
 /** Returns the path of a method. */

@@ -38,11 +38,11 @@ export const serverSchema = {
   properties: {
     services: {
       type: 'array',
-      description: 'Published services.',
+      description: 'gRPC services that the gateway offers to its clients.',
       default: [],
       items: {
         type: 'object',
-        description: 'A published service.',
+        description: 'A gRPC service that the gateway offers to its clients.',
         required: ['name'],
         properties: {
           name: {
@@ -54,7 +54,7 @@ export const serverSchema = {
           methods: {
             type: 'array',
             items: method,
-            description: 'Published methods. Other methods return UNIMPLEMENTED.',
+            description: 'Methods of the service that clients can call. Other methods return UNIMPLEMENTED.',
             default: [],
           },
         },

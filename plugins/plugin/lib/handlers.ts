@@ -37,5 +37,5 @@ export interface OfferedHandlers extends Handlers {
   readonly contain: Site<unknown>['contain'];
 }
 
-/** Port on which modules written for KrakenD's extension points offer their handlers. */
+/** Lets modules written for KrakenD's extension points provide their handlers. */
 export const handlers: Port<OfferedHandlers> = definePort('plugin handlers');

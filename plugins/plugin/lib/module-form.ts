@@ -67,7 +67,11 @@ function hasForm(written: Written): boolean {
 function readElement(written: Written, file: string): ModuleElement {
   const { name, apiVersion, configSchema, dispose, isolate = false } = written;
   if (typeof name !== 'string' || name === '') {
-    throw wrongModule(file, '"name" is missing', 'set the name that configurations use');
+    throw wrongModule(
+      file,
+      '"name" is missing',
+      'set "name" in the module to the name that configurations use for the plugin',
+    );
   }
   const refuse = (reason: string, hint?: string) => wrongModule(file, `plugin "${name}": ${reason}`, hint);
   if (apiVersion !== 1) throw refuse(`"apiVersion" is ${shown(apiVersion)}`, '"apiVersion": 1');

@@ -42,7 +42,7 @@ export function findBuiltIns<Name extends string>(
     }
     if (!isConfigured) {
       throw site.fault('PLUGIN_SETTINGS', pointerOf(index), `the built-in plugin "${name}" has no settings`, {
-        hint: `"${name}": {…} next to "name"`,
+        hint: `add "${name}": {…} to the object that lists it in "name"`,
       });
     }
     const module = modules.find((entry) => entry.name === name);
@@ -53,7 +53,7 @@ export function findBuiltIns<Name extends string>(
         pointer,
         `the built-in plugin "${name}" is also provided by ${module.file}`,
         {
-          hint: 'another name in the file',
+          hint: 'rename the module in the file',
         },
       );
     }

@@ -35,13 +35,13 @@ function convertAt(holder: DataObject, pointer: string, report: Conversion): voi
   delete config[OLD];
   if (settings === undefined) {
     report.error('PLUGIN_SETTINGS', at, `the built-in modifier "${OLD}" has no settings`, {
-      hint: `"${OLD}": {"schema": {…}} next to "name"`,
+      hint: `add "${OLD}": {"schema": {…}} to "${MODIFIER}"`,
     });
     return;
   }
   if (Object.hasOwn(components, SUCCESSOR)) {
     const related = [joinPointer(parent, SUCCESSOR)];
-    report.error('PLUGIN_DUPLICATE', at, `the built-in modifier "${OLD}" is configured next to "${SUCCESSOR}"`, {
+    report.error('PLUGIN_DUPLICATE', at, `the built-in modifier "${OLD}" cannot be combined with "${SUCCESSOR}"`, {
       related,
     });
     return;
@@ -51,7 +51,7 @@ function convertAt(holder: DataObject, pointer: string, report: Conversion): voi
     at,
     `the built-in modifier "${OLD}" is outdated: it was replaced by "${SUCCESSOR}"`,
     {
-      hint: `"${SUCCESSOR}" next to "${MODIFIER}", with the same settings`,
+      hint: `move its settings from "${MODIFIER}" to "${SUCCESSOR}" in the same extra_config`,
     },
   );
   components[SUCCESSOR] = settings;

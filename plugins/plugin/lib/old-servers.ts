@@ -24,7 +24,7 @@ export function convertServers(document: DataObject, report: Conversion): void {
     const at = joinPointer('', 'extra_config', SERVER, 'name');
     if (Object.hasOwn(components, component)) {
       const related = [joinPointer('', 'extra_config', component)];
-      report.error('PLUGIN_DUPLICATE', at, `the built-in server "${name}" is configured next to "${component}"`, {
+      report.error('PLUGIN_DUPLICATE', at, `the built-in server "${name}" cannot be combined with "${component}"`, {
         related,
       });
       continue;

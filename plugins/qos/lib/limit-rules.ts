@@ -60,7 +60,7 @@ export const limitFields = {
   key: {
     type: 'string',
     description:
-      'Header name for `header`, path parameter for `param`. For `ip`, optionally a header that carries the address.',
+      'Name of the header that identifies clients with the strategy `header`, or of the path parameter with the strategy `param`. With the strategy `ip`, optionally a header that carries the IP address of the client.',
     default: '',
     examples: ['X-Api-Key'],
   },

@@ -6,5 +6,5 @@ import { type DataObject, definePort, type Port } from '#contract';
  */
 export type LocateAddress = (address: string) => Readonly<DataObject>;
 
-/** Port through which the component with the address database provides it. */
+/** Lets the component with the geolocation database look up addresses for other components. */
 export const geoLocations: Port<LocateAddress> = definePort('geo locations');

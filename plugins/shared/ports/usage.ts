@@ -5,7 +5,7 @@ export type UsageListener = (added: number) => void;
 
 const usageListeners: Slot<readonly UsageListener[]> = defineSlot('usage of a stream');
 
-/** Port of components whose responses report their usage to listeners, regardless of the output encoding of the endpoint. */
+/** Marks components whose responses report their usage to listeners, regardless of the output encoding of the endpoint. */
 export const reportsUsage = definePort<true>('responses that report their usage');
 
 /** Creates a call with an additional listener: components that respond within it notify all listeners. */

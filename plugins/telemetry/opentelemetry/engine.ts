@@ -12,7 +12,7 @@ import { type BackendLayer, backendLayerOf, type Layer, layerOf, staticAttribute
 import { type SkippedPaths, skippedPaths } from './patterns.ts';
 import type { EndpointOverride, OpenTelemetryConfig } from './schema.ts';
 
-/** Port of the engine that a configuration's telemetry components share. */
+/** Lets the telemetry components of a configuration share one engine. */
 export const engines: Port<Engine> = definePort('OpenTelemetry');
 
 /** Settings that the service or the endpoint itself defines for one endpoint. */

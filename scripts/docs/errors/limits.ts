@@ -77,6 +77,6 @@ export const limitErrors: Codes = {
     'A tier is never used, because an earlier tier matches the same callers.',
     'Change the order of the tiers.',
   ],
-  TIER_KEY: ['`tier_key` is not a valid header name.', 'Correct it.'],
+  TIER_KEY: ['`tier_key` is not a valid header name.', 'Correct the name.'],
   TIER_LIMIT: ['A tier has both `ratelimit` and `ratelimit_redis`.', 'Remove one of them.'],
 };

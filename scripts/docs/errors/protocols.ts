@@ -103,8 +103,8 @@ export const protocolErrors: Codes = {
     'Write `ws://` or `wss://`, and set `disable_host_sanitize`.',
   ],
   WEBSOCKET_METHOD: ['WebSockets are opened with GET: the configured method is replaced.', 'Remove `method`.'],
-  WEBSOCKET_PONG_WAIT: ['`pong_wait` must be longer than `ping_period`.', 'Raise it.'],
-  WEBSOCKET_UNUSED: ['A setting of `websocket` has no effect.', 'Remove it.'],
+  WEBSOCKET_PONG_WAIT: ['`pong_wait` must be longer than `ping_period`.', 'Raise `pong_wait`.'],
+  WEBSOCKET_UNUSED: ['A setting of `websocket` has no effect.', 'Remove the setting.'],
 };
 
 /** Error codes of queues, publish and subscribe, and agents. */
@@ -120,7 +120,7 @@ export const queueErrors: Codes = {
     'A setting refers to a path parameter that requests do not have.',
     'Use a parameter that the hint lists.',
   ],
-  AMQP_PREFETCH: ['`prefetch_count` is below the number of workers.', 'Raise it.'],
+  AMQP_PREFETCH: ['`prefetch_count` is below the number of workers.', 'Raise `prefetch_count`.'],
   AMQP_VALUE: [
     'The request has no valid value for a property of the message. The client gets 400.',
     'Send the value with the request.',
@@ -133,7 +133,7 @@ export const queueErrors: Codes = {
   BROKER_NOT_CONNECTED: ['The connection to the broker is down.', 'Check the broker; the connection is retried.'],
   GCP_FAILED: ['Google Pub/Sub is unreachable, or rejected an operation.', 'Check the credentials and the names.'],
   KAFKA_BROKER: ['The address of a broker is not a host and a port.', 'Write `kafka.internal:9092`.'],
-  KAFKA_CLIENT_ID: ['`client_id` contains white space.', 'Remove it.'],
+  KAFKA_CLIENT_ID: ['`client_id` contains white space.', 'Remove the white space.'],
   KAFKA_DURATION: ['A duration must be above 0.', 'Write a duration such as `"1s"`.'],
   KAFKA_FAILED: ['Kafka is unreachable, or rejected an operation.', 'Read the reason; check brokers, topic and ACLs.'],
   KAFKA_GROUP: ['The settings of the consumer group are not valid.', 'Correct the configuration as the message says.'],
@@ -189,12 +189,15 @@ export const telemetryErrors: Codes = {
   INFLUX_TTL: ['The interval is too short or too long.', 'Write `"30s"`.'],
   LOGGING_CREDENTIALS: ['The pattern writes credentials to the log.', 'Remove the field from the pattern.'],
   LOGGING_LEVEL: ['The log level is unknown.', 'Use one of the levels that the hint lists.'],
-  LOGGING_LINE_BREAK: ['The pattern does not end with a line break: one is added.', 'Add it.'],
+  LOGGING_LINE_BREAK: [
+    'The pattern does not end with a line break: one is added.',
+    'End the pattern with a line break.',
+  ],
   LOGGING_NOWHERE: [
     'The application log is not written, because neither `stdout` nor `syslog` is enabled.',
     'Set `stdout` or `syslog`.',
   ],
-  LOGGING_PATTERN: ['A log pattern is missing or not valid.', 'Correct it at the marked position.'],
+  LOGGING_PATTERN: ['A log pattern is missing or not valid.', 'Correct the pattern at the marked position.'],
   LOGGING_SYSLOG: ['The syslog socket takes datagrams only, which Node.js cannot send.', 'Use `stdout`.'],
   LOGGING_UNUSED: ['A pattern has no effect without `"format": "custom"`.', 'Set the format, or remove the pattern.'],
   METRICS_ADDRESS: ['The address of the metrics is not valid.', 'Write `:8090` or `host:port`.'],
@@ -211,7 +214,7 @@ export const telemetryErrors: Codes = {
   ],
   OPENCENSUS_ADDRESS: ['The address of the collector is not valid.', 'Write `collector:4317`.'],
   OPENCENSUS_BESIDE: ['OpenCensus cannot be combined with another component.', 'Remove `telemetry/opencensus`.'],
-  OPENCENSUS_HEADER: ['A header for the collector is not valid.', 'Correct it.'],
+  OPENCENSUS_HEADER: ['A header for the collector is not valid.', 'Correct the header.'],
   OPENCENSUS_PROTOCOL: [
     'The collector must accept OTLP, which replaces the protocol of OpenCensus.',
     'Use the OTLP port of the collector.',

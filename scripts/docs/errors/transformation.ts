@@ -21,7 +21,7 @@ export const modifierErrors: Codes = {
   HEADERS_DATE: ['A rule changes `Date`, which caches rely on.', 'Remove the rule.'],
   HEADERS_EMPTY: ['The component changes no header.', 'Name a header, or remove the component.'],
   HEADERS_FRAMING: ['The header is a connection header: the rule has no effect.', 'Remove the rule.'],
-  HEADERS_NAME: ['A header name is not valid.', 'Correct it.'],
+  HEADERS_NAME: ['A header name is not valid.', 'Correct the name.'],
   HEADERS_VALUE: ['A header value contains characters that cannot be sent.', 'Write printable ASCII or Latin-1.'],
   JMESPATH_LIMIT: ['A JMESPath expression exceeded its limit of steps, depth or text.', 'Simplify the expression.'],
   JMESPATH_RAW: ['The expression has no effect, because the response is not decoded.', 'Use an encoding that decodes.'],
@@ -30,7 +30,7 @@ export const modifierErrors: Codes = {
     'A JMESPath function got an argument of the wrong type.',
     'Make sure that the argument has the right type, for example with `not_null()`.',
   ],
-  JSON_SCHEMA_DEPTH: ['A body or schema is nested too deeply.', 'Flatten it.'],
+  JSON_SCHEMA_DEPTH: ['A body or schema is nested too deeply.', 'Flatten the body or schema.'],
   JSON_SCHEMA_DRAFT: ['The draft of the JSON Schema is not supported.', 'Use draft 04, 06, 07, 2019-09 or 2020-12.'],
   JSON_SCHEMA_EMPTY_BODY: ['The request has no body to validate. The client gets 400.', 'Send a body.'],
   JSON_SCHEMA_ENDLESS: [
@@ -140,7 +140,7 @@ export const modifierErrors: Codes = {
   ],
   STATIC_PATH: [
     'The directory of static files is not valid.',
-    'Set it to the path of a directory, relative to the working directory.',
+    'Set `path` to an existing directory, relative to the working directory.',
   ],
   VIRTUAL_ALIAS: ['The alias of a virtual host is not valid.', 'Use lower-case letters, digits and `_`.'],
   VIRTUAL_HOST: ['A virtual host is not valid or is repeated.', 'Correct the name.'],

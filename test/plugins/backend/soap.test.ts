@@ -127,11 +127,11 @@ describe('backend/soap', () => {
     equal(String(last().body), '<a>1&lt;2</a>');
   });
 
-  it('logs a missing value', async () => {
-    await start({ template: base64('<a>{{ .req_params.Nobody }}</a>') });
+  it('logs the line of a missing value', async () => {
+    await start({ template: base64('<a>\n{{ .req_params.Nobody }}</a>') });
     await ask();
-    equal(String(last().body), '<a><no value></a>');
-    match(sinks.lines.join(''), /DEBUG.*\[SOAP\] template: a value is missing/);
+    equal(String(last().body), '<a>\n<no value></a>');
+    match(sinks.lines.join(''), /DEBUG.*\[SOAP\] template: a field is missing in line 2 of the message/);
   });
 
   it('fails for a SOAP fault with status 500', async () => {

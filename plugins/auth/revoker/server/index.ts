@@ -36,7 +36,9 @@ export const plugin = definePlugin({
       const sizing = sizingOf(site);
       checkInterval(site);
       if (site.role !== 'alone') {
-        throw site.fault('REVOKER_WORKERS', '', 'the revoke server runs in a single process', { hint: 'no --workers' });
+        throw site.fault('REVOKER_WORKERS', '', 'the revoke server runs in a single process', {
+          hint: 'start it without --workers',
+        });
       }
       const log = site.log.at('[SERVICE: Revoker]');
       const clock = site.use('clock');
