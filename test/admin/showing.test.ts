@@ -138,7 +138,7 @@ describe('the configuration returned by the admin API', () => {
       }
     });
 
-    it('keeps the secrets next to other changes', async () => {
+    it('keeps the secrets if other values are changed', async () => {
       const { body } = await show('?form=source');
       equal((await put({ ...body, timeout: '7s' })).body.result, 'applied');
       deepEqual((await current(DATA)).body, { password: KEY, database: DATABASE, alg: 'HS256' });

@@ -76,7 +76,7 @@ describe('a streamed response', () => {
   });
 
   for (const output of outputs) {
-    describe(output, () => {
+    describe(`with the output encoding ${output}`, () => {
       it('sends the headers before the first byte and every message before the next one', async () => {
         await start(endpoint(output));
         const [client, source] = await open();
@@ -234,7 +234,7 @@ describe('a streamed response', () => {
   }
 
   for (const output of ['streaming', 'sse', 'ndjson', 'eventstream'] as const) {
-    it(`has no Content-Length, even if the backend sent one: ${output}`, async () => {
+    it(`has no Content-Length, even if the backend sent one, with the output encoding ${output}`, async () => {
       const [first] = messages[output];
       head = [200, { 'Content-Length': String(first.length) }];
       await start(endpoint(output));

@@ -103,7 +103,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
   });
 
   for (const [index, example] of examplesOf(schema).entries()) {
-    it(`starts and reloads with example ${index + 1}, runs only in phases that list it, and releases all resources`, async () => {
+    it(`starts, reloads and releases all resources, and runs only in phases that list it: example ${index + 1} of its schema`, async () => {
       const harness = await openHarness(plugin, at, example, {
         endpoint: { method: 'POST', ...severalBackends(name) },
         offers: await exampleOffers(plugin),
@@ -118,7 +118,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
       deepEqual(await harness.close(), { kept: 0, deferred: 0 });
     });
 
-    it(`returns the same result with example ${index + 1} after changes to settings that the plugin has not read`, async () => {
+    it(`is not affected by changes to settings of the configuration that it does not read: example ${index + 1} of its schema`, async () => {
       const { before, outliving, after } = await underUnrelatedChanges(plugin, at, example);
       deepEqual(outliving, before);
       deepEqual(after, before);

@@ -117,19 +117,19 @@ describe('the responses of the admin API', function () {
     deepEqual([...description.operations.keys()].sort(), [...Object.keys(calls), 'GET /v1/events'].sort()));
 
   for (const [name, byStatus] of Object.entries(calls)) {
-    it(`to ${name} match the document`, async () => {
+    it(`to ${name} match the OpenAPI document`, async () => {
       for (const [status, each] of Object.entries(byStatus)) {
         for (const call of [each].flat() as Call[]) await make(name, call, Number(status));
       }
     });
 
-    it(`that reject ${name} match the document`, async () => {
+    it(`to rejected requests for ${name} match the OpenAPI document`, async () => {
       const [{ path, ask = {} }] = [Object.values(byStatus)[0]].flat() as [Call];
       await refuse(name, path, ask);
     });
   }
 
-  it('to GET /v1/events match the document', async () => {
+  it('to GET /v1/events match the OpenAPI document', async () => {
     const name = 'GET /v1/events';
     const { one, close } = await setups.plain();
     const port = Number(one.admin.address!.split(':')[1]);
@@ -141,7 +141,7 @@ describe('the responses of the admin API', function () {
     await close();
   });
 
-  it('to POST /v1/dashboard/sessions match the document', async () => {
+  it('to POST /v1/dashboard/sessions match the OpenAPI document', async () => {
     const { one, close } = await setups.plain();
     const { body } = await one.ask('/v1/dashboard/codes', { method: 'POST' });
     const path = '/v1/dashboard/sessions';
@@ -149,7 +149,7 @@ describe('the responses of the admin API', function () {
     await close();
   });
 
-  it('to GET /live match the document while the event loop is blocked', () => {
+  it('to GET /live match the OpenAPI document while the event loop is blocked', () => {
     const ctx = {} as Koa.Context;
     live.handle(ctx, { operating: { loopLag: { ms: 6_000 } } } as Admin);
     const headers = { 'content-type': 'application/json' };

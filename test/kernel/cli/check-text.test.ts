@@ -142,7 +142,7 @@ describe('the text output of check', () => {
         equal(excerptOf(printed).underlined, '***');
         doesNotMatch(printed, /hunter2/);
       });
-      it(`if the secret is next to the marked range, which stays underlined: ${file}`, () => {
+      it(`if the secret is on the line of the marked range, which stays underlined: ${file}`, () => {
         const printed = shown(source, file, [['ANY', `${base}/b`]]);
         equal(excerptOf(printed).underlined, '2');
         doesNotMatch(printed, /hunter2/);

@@ -73,7 +73,7 @@ describe('an old namespace of a component', () => {
     equal(origin('/extra_config/security~1cors/a'), '/extra_config/github_com~1devopsfaith~1krakend-cors/a');
     equal(origin('/extra_config/security~1http/a'), '/extra_config/security~1http/a');
   });
-  it('is ignored next to its current name, with a warning', () => {
+  it('is ignored with a warning if its current name is also set', () => {
     const { config, warnings } = root({ 'github_com/devopsfaith/krakend-cors': { a: 1 }, 'security/cors': { a: 2 } });
     deepEqual(
       [config.extra_config, warnings.map(({ code }) => code)],

@@ -35,7 +35,7 @@ describe('the root of a configuration', () => {
       [false, false, false],
     );
   });
-  it('accepts comments among namespaces and removes them', () => {
+  it('ignores comment keys among namespaces', () => {
     deepEqual(accept({ version: 3, extra_config: { _off: {}, 'a/b': { _c: 1 } } }).config.extra_config, {
       'a/b': { _c: 1 },
     });
@@ -111,7 +111,7 @@ describe('durations of a configuration', () => {
 });
 
 describe('an endpoint in a configuration', () => {
-  it('is rejected for a misspelled key, not for a comment next to it', () => {
+  it('is rejected for a misspelled key, but not for a comment key', () => {
     const { errors } = normalize({
       version: 3,
       endpoints: [{ _note: 1, ednpoint: '/b', endpoint: '/a', backend: [backend] }],
@@ -129,7 +129,7 @@ describe('an endpoint in a configuration', () => {
   it('makes its backends pass bytes through if its output is no-op', () => {
     equal(withEndpoint({ output_encoding: 'no-op' }).config.endpoints[0]!.backend[0]!.encoding, 'no-op');
   });
-  it('can have static segments next to variables, and other variable names for other methods', () => {
+  it('can have static segments where another endpoint has variables, and other variable names for other methods', () => {
     const routes = [
       'GET /user/{a}',
       'GET /user/new',
@@ -184,7 +184,7 @@ describe('an endpoint in a configuration', () => {
       'ROUTE_CATCHALL_FORCED /endpoints/0/input_headers',
     ]);
   });
-  it('causes a warning for * next to other names', () => {
+  it('causes a warning if a list contains * and other names', () => {
     deepEqual(warnings(withEndpoint({ input_headers: ['*', 'A'] })), [
       'FORWARD_ALL_AND_SOME /endpoints/0/input_headers',
     ]);
@@ -261,7 +261,7 @@ describe('the router in a configuration', () => {
       { 404: body },
     );
   });
-  it('causes a warning if it trusts no proxy', () => {
+  it('causes a warning if forwarded_by_client_ip is set without trusted_proxies', () => {
     const result = accept({ version: 3, extra_config: { router: { forwarded_by_client_ip: true } } });
     deepEqual(warnings(result), ['ROUTER_NO_TRUSTED_PROXIES /extra_config/router/forwarded_by_client_ip']);
   });

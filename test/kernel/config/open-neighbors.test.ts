@@ -7,7 +7,7 @@ const CODE = 'ROUTE_PATH_PARAMETERS';
 const guarded = { extra_config: { 'auth/basic': { htpasswd_path: 'users' } } };
 const elsewhere = { backend: [{ url_pattern: '/', host: ['http://other.test'] }] };
 
-describe('an unprotected endpoint next to a protected one', () => {
+describe('an unprotected endpoint that also matches paths of a protected one', () => {
   const wild = { endpoint: '/area/private/*', ...guarded };
 
   it('is reported if it serves the protected path with path parameters', () => {
@@ -34,7 +34,7 @@ describe('an unprotected endpoint next to a protected one', () => {
     ['/area/private/*', '/area/{name}/y/*', '/area/private;a=b/y/x'],
     ['/{tenant}/private', '/{tenant}/{any}', '/x/private;a=b'],
   ] as const) {
-    it(`is reported as ${open} next to ${protected_}`, () => {
+    it(`is reported: ${open} if ${protected_} is protected`, () => {
       const { message } = finding(service([{ endpoint: protected_, ...guarded }, { endpoint: open }]), CODE);
       ok(message.includes(` ${path} `), message);
     });

@@ -36,7 +36,7 @@ const plugged = {
   },
 };
 
-describe('check, for components', () => {
+describe('checking components', () => {
   let registry: Registry;
 
   before(() => {
@@ -153,7 +153,7 @@ describe('check, for components', () => {
     });
   });
 
-  describe('with a component at the wrong level', () => {
+  describe('at the wrong level', () => {
     it('reports the levels at which it works', async () => {
       const error = await result(onEndpoint({ 'telemetry/logging': {} }), 'NAMESPACE_LEVEL');
       equal(
@@ -169,7 +169,7 @@ describe('check, for components', () => {
     });
   });
 
-  describe('with an unknown component', () => {
+  describe('with an unknown name', () => {
     it('offers a fix that renames it', async () => {
       const error = await result(onEndpoint({ 'qos/ratelimit/ruter': {} }), 'NAMESPACE_UNKNOWN');
       deepEqual([error.hint, error.fix], ['did you mean "qos/ratelimit/router"?', { key: 'qos/ratelimit/router' }]);
@@ -212,7 +212,7 @@ describe('check, for components', () => {
     });
   });
 
-  describe('with an endpoint whose parts conflict', () => {
+  describe('of an endpoint that conflict with its other settings', () => {
     it('reports a component that has nothing to read', async () => {
       const error = await result(
         onEndpoint({ proxy: { static: { data: { a: 1 }, strategy: 'always' } } }, { output_encoding: 'no-op' }),

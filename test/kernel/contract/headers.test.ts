@@ -28,7 +28,7 @@ describe('a HeaderBag', () => {
     deepEqual(headers.list, ['x-b', '2', 'X-C', 'x-a', 'X-a', '9']);
   });
 
-  it('adds a header next to those with the same name', () => {
+  it('keeps headers with the same name when it adds one', () => {
     const headers = bag();
     headers.append('X-B', '9');
     deepEqual(headers.getAll('x-b'), ['2', '9']);

@@ -187,7 +187,7 @@ describe('the steps of a change', () => {
       deepEqual(Object.keys(phases), ['read', 'validate', 'build', 'warmup', 'swap']);
     });
 
-    it('to all followers of the active configuration before the response, except dry runs', async () => {
+    it('to onDone and onSettled before the response; dry runs and rejected changes are only reported to onSettled', async () => {
       control.onDone.push(async (_change, { result }) => {
         await null;
         reported.push(`done ${result}`);

@@ -73,7 +73,7 @@ describe('the address of a backend', () => {
     await gateway.close();
   });
 
-  it('never leads to another resource if a value and the text next to it form a dot segment', async () => {
+  it('never leads to another resource if a value and the adjacent text form a dot segment', async () => {
     const gateway = await startGateway({
       disable_rest: true,
       endpoints: [

@@ -51,7 +51,7 @@ for (const name of PROTOTYPE_NAMES) {
         equal((await get(gateway, '/a/with%20space/b')).asked.path, '/got/with%20space');
       });
 
-      it('can be the name of a path variable next to a wildcard', async () => {
+      it('can be the name of a path variable in a path that also has a wildcard', async () => {
         const gateway = await serve({ endpoint: `/a/{${name}}/*` }, { url_pattern: `/got/{${name}}` });
         equal((await get(gateway, '/a/value/rest')).asked.path, '/got/value/rest');
       });
@@ -129,7 +129,7 @@ for (const name of PROTOTYPE_NAMES) {
         }
       });
 
-      it('can be a placeholder for a value of an earlier response', async () => {
+      it('can be the field of an earlier response that a placeholder in url_pattern inserts', async () => {
         const gateway = await serve(
           { extra_config: { proxy: { sequential: true } } },
           {},

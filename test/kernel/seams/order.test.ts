@@ -17,7 +17,7 @@ describe('plugins that the order table does not list', () => {
       'proxy',
     ).map(({ plugin }) => plugin.name);
 
-  it('are placed next to the plugin that they name', () => {
+  it('are placed directly outside or inside the plugin that they name', () => {
     deepEqual(sorted(named('b'), named('x', { outside: 'b' }), named('y', { inside: 'a' }), named('a')), [
       'a',
       'x',

@@ -193,7 +193,7 @@ describe('server addresses that check --connect gets from plugins', () => {
     equal((await reported({}))[0], `${at} r.test:1`);
   });
 
-  it("are those of the backend's protocol, even next to settings of the HTTP client", async () => {
+  it("are those of the backend's protocol, even if the HTTP client is configured too", async () => {
     const extra = { 'test/protocol': {}, 'backend/http/client': { no_redirect: true } };
     const own = of('own-0.test:7', 'own-1.test:7');
     deepEqual(await named(config({ extra_config: extra }), protocol(false)), own);

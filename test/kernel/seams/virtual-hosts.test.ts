@@ -74,7 +74,7 @@ describe('a component with endpoints for certain hosts', () => {
     );
   });
 
-  it('is rejected next to another such component', async () => {
+  it('is rejected if another such component is configured', async () => {
     const errors = await refusalsOf(start(['test/first', 'test/second'], []));
     deepEqual(
       errors.map(({ code }) => code),

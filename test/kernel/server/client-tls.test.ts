@@ -57,7 +57,7 @@ describe('client_tls for connections to backends', () => {
     );
   });
 
-  it('keeps its other fields next to the old one', async () =>
+  it('keeps its fields if allow_insecure_connections is set too', async () =>
     deepEqual(await statuses({ allow_insecure_connections: true, client_tls: { max_version: 'TLS13' } }), [200, 200]));
 
   it('can be null', async () => equal((await statuses({ client_tls: null }))[0], 500));

@@ -53,7 +53,7 @@ describe('clear-text HTTP/2', () => {
     equal((await ask(secure.session(port, 'http'), { ':path': '/a' })).body, '{"a":1}');
   });
 
-  it('is served next to HTTP/1.1 on the same port', async () => {
+  it('is served on the same port as HTTP/1.1', async () => {
     const { port } = await secure.listen({ use_h2c: true });
     for (const method of ['GET /a', 'PUT /a', 'POST /a']) {
       const socket = secure.dial(port);

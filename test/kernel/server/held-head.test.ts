@@ -33,11 +33,11 @@ function answer(headers: string[], method = 'GET') {
 
 const short = () => ['Content-Length', '4'];
 
-describe('the head of a response whose body follows', () => {
+describe('the head of a response', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.reset());
 
-  it('waits for a short body and is sent together with it in one write', async () => {
+  it('is held back until a short body is complete, and sent together with it in one write', async () => {
     const { writes, body, written } = answer(short());
     body.write(Buffer.from('ab'));
     deepEqual(writes, []);
@@ -49,7 +49,7 @@ describe('the head of a response whose body follows', () => {
     equal(written.bytesOut, 4);
   });
 
-  it('is sent without the body after a short time', async () => {
+  it('is held back for at most 5 ms', async () => {
     const { writes, body } = answer(short());
     body.write(Buffer.from('ab'));
     mock.timers.tick(5);
@@ -65,13 +65,13 @@ describe('the head of a response whose body follows', () => {
     ['a long body', ['Content-Length', '16385']],
     ['a body of unknown length', []],
   ] as const) {
-    it(`does not wait for ${what}`, () => {
+    it(`is not held back for ${what}`, () => {
       const { writes } = answer([...headers]);
       match(writes[0]!, /^HTTP\/1\.1 200 OK\r\n/);
     });
   }
 
-  it('is sent before a failing body breaks the connection', () => {
+  it('is sent before the connection is closed because the body failed', () => {
     const { writes, body, response } = answer(short());
     body.write(Buffer.from('ab'));
     body.fail(new Error('broken'));

@@ -79,7 +79,7 @@ describe('an HTTP/2 connection whose requests are not read', () => {
     );
   });
 
-  it('receives further bodies next to eight that are never read', async () => {
+  it('receives further bodies while eight bodies are never read', async () => {
     for (let request = 0; request < 8; request++) void upload(MIB).catch(() => {});
     await until(() => (accepted?.bytesRead ?? 0) >= 8 * WINDOW_BYTES);
     const others = Array.from({ length: 20 }, () => upload(4 * MIB));

@@ -98,7 +98,7 @@ describe('worker processes', function () {
     equal((await fetch(`http://127.0.0.1:${port}/a`)).status, 200);
   });
 
-  it('open another port together, which the change reports', async () => {
+  it('all listen on a new port after a change of port, and the result of the change contains the new address', async () => {
     const one = await backend({ of: 1 });
     const [first, second] = [await freePort(), await freePort()];
     const config = (port: number) => ({ listen_ip: '127.0.0.1', port, endpoints: [endpoint('/a', one)] });

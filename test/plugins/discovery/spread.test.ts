@@ -45,7 +45,7 @@ describe('the host list from SRV records', () => {
     deepEqual(shares([record('a', 65_535), record('b', 1)]), { a: 1 });
   });
 
-  it('drops a target of weight 0 next to others', () => {
+  it('omits a target with weight 0 if others have a higher weight', () => {
     deepEqual(shares([record('a', 5), record('b', 0)]), { a: 1 });
   });
 

@@ -17,7 +17,7 @@ describe('the XML decoder', () => {
     deepEqual(read(plugin, '<a><b>1</b><c/><b><d/></b><b/></a>'), { a: { b: ['1', { d: '' }, ''], c: '' } });
   });
 
-  it('keeps text next to attributes or children under #text', () => {
+  it('keeps the text of an element with attributes or children under #text', () => {
     deepEqual(read(plugin, '<a k="v"> x </a>'), { a: { '-k': 'v', '#text': 'x' } });
     deepEqual(read(plugin, '<a>x<b/>y</a>'), { a: { b: '', '#text': 'xy' } });
   });

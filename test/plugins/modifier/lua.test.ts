@@ -353,7 +353,7 @@ describe('Lua scripts in a gateway', () => {
     equal((await ask('/a', { method: 'POST', payload: 'x'.repeat(100) })).status, 413);
   });
 
-  it('do not affect requests next to a script that hangs', async () => {
+  it('do not affect other requests when they hang', async () => {
     await start([
       to('/hangs', scripted('proxy', 'while true do pcall(function() while true do end end) end')),
       to('/a'),

@@ -185,7 +185,7 @@ describe('modifier/response-body', () => {
     }
   });
 
-  it('allows comments', async () => {
+  it('ignores comment keys', async () => {
     const comment = { '@comment': 'why' };
     const modifiers = [{ ...comment, trim: { ...comment, field: 's', find: ' ' } }];
     equal(await changed(modifiers, '{"s":" a"}'), '{"s":"a"}');

@@ -289,7 +289,7 @@ describe('modifier/response-headers', () => {
     deepEqual(await faultsOf({ '@comment': 'no rule' }), [['SCHEMA_RANGE', '']]);
   });
 
-  it('allows comments next to the rules', async () => {
+  it('ignores comment keys among its rules', async () => {
     const harness = await openHarness(plugin, 'service', { '@comment': 'a rule', delete: ['X-A'] });
     deepEqual(harness.warnings, []);
     await harness.close();

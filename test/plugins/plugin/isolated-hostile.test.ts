@@ -310,7 +310,7 @@ const answers = [null, 5, {}, { reply: {} }, { reply: { status: 'a' } }, { reply
         /not a valid JSON Schema/,
       ],
       [
-        'next to modules that are not isolated',
+        'if another module in the same file is not isolated',
         `export const plugin = [{ name: 'a', apiVersion: 1, isolate: true, middleware: ${fine} }, { name: 'b', apiVersion: 1, middleware: ${fine} }];`,
         'PLUGIN_MODULE',
         /plugin "b" is not isolated/,

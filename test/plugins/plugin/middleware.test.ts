@@ -238,7 +238,7 @@ describe('middleware modules', () => {
     match(String(reason), /deadline/);
   });
 
-  it('receive path parameters in both spellings, and only forwarded headers and query parameters', async () => {
+  it('receive each path parameter under two names, such as id and Id, and only forwarded headers and query parameters', async () => {
     let seen: unknown[] = [];
     await start(
       {

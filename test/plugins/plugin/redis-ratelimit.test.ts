@@ -54,7 +54,7 @@ describe('the KrakenD plugin "redis-ratelimit"', () => {
     }
   });
 
-  it('causes a warning and works next to declared connections', async () => {
+  it('causes a warning and works if other Redis connections are declared', async () => {
     const redis = { redis: { connection_pools: [{ name: 'other', address: 'a' }] } };
     deepEqual(await found(config(settings, redis)), [[], [['CONFIG_OLD_PLUGIN', `${AT}/redis-ratelimit`]]]);
     deepEqual(await found(config({ ...settings, tokenizer: 'ip', tokenizer_field: undefined })), [

@@ -121,16 +121,16 @@ describe('the KrakenD plugin "wildcard"', () => {
   });
 
   for (const [what, list, code, place] of [
-    ['a pattern', ['/foo/*'], 'WILDCARD_PREFIX', '/0'],
-    ['a variable', ['/foo/{id}'], 'WILDCARD_PREFIX', '/0'],
-    ['the root', ['/'], 'WILDCARD_PREFIX', '/0'],
-    ['no path', ['foo'], 'WILDCARD_PREFIX', '/0'],
+    ['a prefix that ends with a wildcard', ['/foo/*'], 'WILDCARD_PREFIX', '/0'],
+    ['a prefix with the path variable {id}', ['/foo/{id}'], 'WILDCARD_PREFIX', '/0'],
+    ['the prefix /', ['/'], 'WILDCARD_PREFIX', '/0'],
+    ['a prefix that does not begin with a slash', ['foo'], 'WILDCARD_PREFIX', '/0'],
     ['a number', [1], 'WILDCARD_PREFIX', '/0'],
     ['a duplicate prefix', ['/foo', '/foo/'], 'WILDCARD_PREFIX', '/1'],
     ['an empty list', [], 'WILDCARD_PREFIX', ''],
     ['a value that is not a list', '/foo', 'WILDCARD_PREFIX', ''],
   ] as const) {
-    it(`is rejected with ${what} for prefixes`, async () => {
+    it(`is rejected if the prefixes of an endpoint are invalid: ${what}`, async () => {
       const found = await refusals({ endpoints: { '/w': list } }, [receiving('/w', '/')]);
       deepEqual(found[0], [code, `${at}/endpoints/~1w${place}`]);
     });

@@ -29,7 +29,7 @@ describe('proxy strategy', () => {
     return backend.requests.slice(count).map(({ target }) => target);
   };
 
-  it('"sequential" calls backends one after another, also next to "sequential": false', async () => {
+  it('"sequential" calls backends one after another, even with "sequential": false', async () => {
     deepEqual(await targets(pipe({ strategy: 'sequential' })), ['/1', '/7']);
     await gateway!.close();
     deepEqual(await targets(pipe({ strategy: 'sequential', sequential: false })), ['/1', '/7']);

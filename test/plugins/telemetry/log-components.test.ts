@@ -71,7 +71,7 @@ describe('check of the logging components', () => {
       deepEqual(await match({ [namespace]: config }), [{ code: 'COMPONENT_REQUIRED', pointer, hint }]);
     });
 
-    it(`accepts ${namespace} next to telemetry/logging`, async () => {
+    it(`accepts ${namespace} with telemetry/logging`, async () => {
       deepEqual(await match({ ...logging, [namespace]: config }), []);
     });
   }

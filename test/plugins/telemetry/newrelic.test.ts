@@ -162,7 +162,7 @@ describe('telemetry/newrelic', () => {
   });
 
   describe('is rejected', () => {
-    it('next to telemetry/opentelemetry', async () => {
+    it('with telemetry/opentelemetry', async () => {
       const other = { exporters: { prometheus: [{ name: 'local', port: 0, listen_ip: '127.0.0.1' }] } };
       const both = config({}, { 'telemetry/opentelemetry': other });
       await rejects(startWith([local()], both), /NEWRELIC_OPENTELEMETRY.*telemetry\/opentelemetry cannot be combined/);

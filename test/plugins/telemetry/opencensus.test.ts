@@ -133,7 +133,7 @@ describe('telemetry/opencensus', () => {
       ['telemetry/opentelemetry', { exporters: { prometheus: [{ name: 'local', port: 0, listen_ip: '127.0.0.1' }] } }],
       ['telemetry/newrelic', { license: 'key' }],
     ] as const) {
-      it(`next to ${other}`, () =>
+      it(`with ${other}`, () =>
         rejects(
           startGateway(configWith({ exporters: { prometheus: { port: 0 } } }, { [other]: config })),
           new RegExp(`OPENCENSUS_BESIDE.*and ${other} cannot be combined`),

@@ -58,7 +58,7 @@ describe('the configuration of validation/cel', () => {
     ]);
   });
 
-  it('accepts comments next to a condition', async () => {
+  it('ignores comment keys in a condition', async () => {
     const gate = await openHarness(plugin, 'endpoint', [{ check_expr: 'true', '@comment': 'why', _more: 1 }]);
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });

@@ -32,7 +32,7 @@ describe('the drafts of validation/json-schema', () => {
     throws(() => check({ $schema: draft('07'), maximum: 3, exclusiveMaximum: true }, '3'), /JSON_SCHEMA_INVALID/);
   });
 
-  it('accept both forms without $schema, and boolean forms only next to their limit', () => {
+  it('accept numbers and booleans for exclusive limits without $schema, but booleans only with minimum or maximum', () => {
     refused({ maximum: 3, exclusiveMaximum: true }, '3', '- (root): Must be less than 3');
     refused({ exclusiveMaximum: 3 }, '3', '- (root): Must be less than 3');
     throws(() => check({ exclusiveMaximum: true }, '3'), /JSON_SCHEMA_INVALID \/exclusiveMaximum requires maximum/);
@@ -46,7 +46,7 @@ describe('the drafts of validation/json-schema', () => {
     allowed({ '@comment': 1, _note: [], '#x': {}, $comment: 'c', title: 't', whatever: { type: 'string' } }, '1');
   });
 
-  it('ignore keywords next to $ref', () => {
+  it('ignore other keywords in a schema that contains $ref', () => {
     allowed({ definitions: { a: {} }, properties: { x: { $ref: '#/definitions/a', type: 'string' } } }, '{"x":1}');
   });
 });

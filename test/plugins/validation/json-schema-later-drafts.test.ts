@@ -25,7 +25,7 @@ for (const [name, $schema] of Object.entries(drafts)) {
     const allowed = (schema: object, text: string) => equal(check({ $schema, ...schema }, text), '');
     const refused = (schema: object, text: string, lines: string) => equal(check({ $schema, ...schema }, text), lines);
 
-    it('applies keywords next to $ref', () => {
+    it('applies keywords in a schema that contains $ref', () => {
       const schema = { $defs: { a: { minimum: 2 } }, $ref: '#/$defs/a', maximum: 3 };
       allowed(schema, '3');
       refused(schema, '1', '- (root): Must be greater than or equal to 2');

@@ -43,7 +43,7 @@ describe('correcting a text with syntax errors', () => {
       'timeout = "2s"\ndebug = true\n[a]\nb = true\n',
     );
   });
-  it('corrects errors next to others that it cannot correct', () =>
+  it('corrects errors even if the text also contains errors that it cannot correct', () =>
     equal(mended('{"a": one,\n "b": 1,}'), '{"a": one,\n "b": 1}'));
   it('reports every correction at its place', () => {
     const { made } = mendText('{"a": [1,],\n}', 'g.json');

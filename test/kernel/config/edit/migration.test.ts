@@ -93,7 +93,7 @@ describe('a migrated configuration', () => {
     equal(migrate(text, 'a.yaml'), text.replace('2', '3').replace('whitelist', 'allow'));
   });
 
-  it('comes with a report about an old field next to its current name', () => {
+  it('comes with a report about an old field whose current name is also set', () => {
     const { problems } = planMigration({ version: 2, endpoints: [{ headers_to_pass: [], input_headers: [] }] }, known);
     deepEqual(
       problems.map(({ code, pointer }) => [code, pointer]),
@@ -101,13 +101,13 @@ describe('a migrated configuration', () => {
     );
   });
 
-  it('has an old namespace commented out next to its current name, which takes precedence', () => {
+  it('comments out an old namespace if its current name, which takes precedence, is also set', () => {
     const name = 'github.com/devopsfaith/krakend-martian';
     const text = JSON.stringify({ version: 2, extra_config: { [name]: {}, 'modifier/martian': {} } });
     equal(migrate(text, 'a.json'), text.replace('2', '3').replace(name, `@${name}`));
   });
 
-  it('has an old field commented out next to its current name in version 3, where it is unknown', () => {
+  it('comments out an old field, which version 3 rejects, if its current name is also set', () => {
     const text = '{"version":3,"endpoints":[{"headers_to_pass":["A"],"input_headers":[],"@headers_to_pass":1}]}';
     equal(migrate(text, 'a.json'), text.replace('"headers_to_pass"', '"@@headers_to_pass"'));
   });
@@ -120,7 +120,7 @@ describe('a migrated configuration', () => {
   });
 
   describe('with old settings', () => {
-    it('has the single certificate next to the list "keys" moved into that list', () => {
+    it('moves the certificate in public_key and private_key into the list "keys"', () => {
       const text = '{"version":3,"tls":{"public_key":"a.pem","private_key":"a.key"}}';
       equal(
         migrate(text, 'a.json'),

@@ -158,7 +158,7 @@ export const plugin = { name: new Named(Colour.Red).value, contract: 1 as const,
     deepEqual(names(await load()), ['red']);
   });
 
-  it('import files next to and below them, JSON, packages and modules of Node.js', async () => {
+  it('import files from their own folder and its subfolders, JSON, packages and modules of Node.js', async () => {
     folder.write('lib/name.ts', `import { suffix } from './suffix.js';\nexport const name = 'acme' + suffix;`);
     folder.write('lib/suffix.ts', `export const suffix: string = '/x';`);
     folder.write('lib/words.json', '{"about": "From a file."}');
@@ -435,7 +435,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     delete marked.evaluatedByTest;
   });
 
-  it('that await a promise without a result are rejected', async () => {
+  it('that await a promise that never settles are rejected', async () => {
     loader = new PluginLoader(undefined, 50);
     const file = folder.write('a.ts', 'const wait = async () => {\n  await 1;\n};\nawait new Promise(() => wait);');
     const error = only((await load()).errors) as PositionedError;

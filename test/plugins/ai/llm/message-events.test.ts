@@ -58,7 +58,7 @@ describe('ai/llm with the format anthropic', () => {
     });
   }
 
-  it("can be set next to the vendor; a format within the vendor's settings takes precedence", async () => {
+  it("can be set in ai/llm itself; a format in the vendor's settings takes precedence", async () => {
     const [vendor, version, fixture] = models.find(([name]) => name === 'openai')!;
     respond = (_seen, response) => beginStream(vendor, response).end(wholeStream(vendor, fixture));
     const with_ = async (own: object) => {

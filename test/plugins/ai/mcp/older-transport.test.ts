@@ -159,7 +159,7 @@ describe('the MCP transport of 2024-11-05 (HTTP with SSE)', () => {
     equal((await post(client.path, lookup(1))).status, 404);
   });
 
-  it('works next to the current transport on the same path', async () => {
+  it('works on the same path as the current transport', async () => {
     await stage.start(json({}), older);
     const session = await stage.initialize();
     equal((await stage.ask('tools/list', undefined, session)).status, 200);

@@ -133,7 +133,7 @@ describe('ai/providers', function () {
     }
   });
 
-  it('rejects a vendor next to the reference, missing credentials, and an unknown vendor', async () => {
+  it('rejects a backend with both a vendor and a provider, missing credentials, and an unknown vendor', async () => {
     const { version, fixture } = modelOf('openai');
     const vendor = { openai: { [version]: { credentials: 'k', variables: fixture.variables } } };
     equal((await issues([provider()], referring({ provider: 'fast', ...vendor }))).length, 1);

@@ -277,7 +277,7 @@ describe('auth/api-keys', () => {
         rejects(openHarness(plugin, 'service', service), { code: 'CONFIG_INVALID' }));
     }
 
-    it('accepts comments that begin with @', async () => {
+    it('ignores comment keys that begin with @', async () => {
       await openHarness(plugin, 'service', { '@a': 1, keys: [{ key: 'a', '@plan': 'gold' }] });
     });
 

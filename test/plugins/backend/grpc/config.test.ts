@@ -85,7 +85,7 @@ describe('the configuration of backend/grpc', () => {
     it(`is rejected for ${what}`, async () => deepEqual(await reported(given, more), [expected]));
   }
 
-  it('accepts comments and zeros, and warns about a buffer size without effect', async () => {
+  it('ignores comment keys, accepts zeros, and warns about a buffer size without effect', async () => {
     deepEqual(await reported({ '@comment': 'a', read_buffer_size: 0, max_call_recv_msg_size: 0 }), []);
     equal((await reported({ read_buffer_size: -1 })).length, 1);
   });

@@ -102,7 +102,7 @@ describe('backend/pubsub', () => {
     await gate.close();
   });
 
-  it('rejects an unknown field and accepts comments', async () => {
+  it('rejects an unknown field and ignores comment keys', async () => {
     const around = { backend: { host: ['nats://'] } };
     const refusal = await openHarness(publisher, 'backend', { topic_url: 'x', url: 'y' }, around).then(
       () => null,

@@ -209,7 +209,7 @@ describe('the configuration of backend/pubsub with Kafka', () => {
     });
   }
 
-  it('accepts every other field, and both spellings of the isolation level', async () => {
+  it('accepts every other field, and isolation levels with the spellings commited and committed', async () => {
     const cluster = {
       keep_alive: '30s',
       rack_id: 'a',

@@ -107,7 +107,7 @@ describe('backend/retry', () => {
     }
   });
 
-  it('never counts a cancellation, even next to an error that is retried', async () => {
+  it('never counts a canceled attempt, even if it also fails with an error that is retried', async () => {
     const { next, calls } = replying(() => Reply.failed(reset, new CancelledError()));
     const { counted, offers } = observed();
     await send(

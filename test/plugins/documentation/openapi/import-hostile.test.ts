@@ -101,7 +101,7 @@ describe('sluice import openapi', () => {
     match((await importing(file)).err, /is larger than 67108864 bytes/);
   });
 
-  it('reads documents referenced next to it, including circular references', async () => {
+  it('reads referenced documents in the folder of the file, including circular references', async () => {
     write('schemas.json', {
       User: {
         type: 'object',

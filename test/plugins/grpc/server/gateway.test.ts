@@ -18,7 +18,7 @@ describe("gRPC services on the gateway's port", () => {
     callUnary(client, 'Find', request, { metadata });
   const seen = () => stage.backend.requests.at(-1)!;
 
-  it('work next to HTTP/1.1', async () => {
+  it('are available in addition to HTTP/1.1', async () => {
     const client = await stage.start([find(stage.http('/x'))]);
     const health = await fetch(`http://127.0.0.1:${stage.port}/__health`);
     equal(health.status, 200);

@@ -85,7 +85,7 @@ describe('the groups of modifier/martian', () => {
     deepEqual((await through(group, { headers: ['X-V', '1'] })).headers, ['X-V', '1', 'X-A', '1', 'X-A', '2']);
   });
 
-  it('can have comments next to and inside modifiers', async () => {
+  it('can have comment keys at every level', async () => {
     const config = { '@why': 'legacy', 'header.Modifier': { '@comment': 'x', name: 'X-A', value: '1' } };
     deepEqual((await through(config)).headers, ['X-A', '1']);
   });

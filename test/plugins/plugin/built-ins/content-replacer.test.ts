@@ -97,7 +97,7 @@ describe('the modifier "content-replacer"', () => {
     deepEqual(await replaced(settings, { a: 'x' }, []), { a: 'x' });
   });
 
-  it('accepts comments', async () => {
+  it('ignores comment keys, but not a path that resembles one', async () => {
     deepEqual(await replaced({ '@why': 'of the test', a: { find: 'x', replace: 'y', $c: 1 } }, { a: 'x' }), { a: 'y' });
     deepEqual(await replaced({ '@a': { find: 'x', replace: 'y' } }, { '@a': 'x' }), { '@a': 'y' });
   });

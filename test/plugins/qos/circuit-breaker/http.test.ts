@@ -77,7 +77,7 @@ describe('qos/circuit-breaker/http', () => {
     equal(behind.calls(), 3);
   });
 
-  it('is placed next to the HTTP client', async () => {
+  it('wraps the HTTP client', async () => {
     const gate = await openHarness(plugin, 'backend', config);
     deepEqual(Object.keys(gate.attached), ['transport']);
   });

@@ -160,7 +160,12 @@ describe('check of security/cors', () => {
       'CORS_CREDENTIALS',
       '/allow_credentials',
     ],
-    ['an origin next to "*"', { allow_origins: ['*', 'https://a.io'] }, 'CORS_UNUSED', '/allow_origins/1'],
+    [
+      'an origin in a list that contains "*"',
+      { allow_origins: ['*', 'https://a.io'] },
+      'CORS_UNUSED',
+      '/allow_origins/1',
+    ],
     ['an origin without scheme', { allow_origins: ['a.io'] }, 'CORS_ORIGIN_NEVER', '/allow_origins/0'],
     ['an origin with a path', { allow_origins: ['https://a.io/'] }, 'CORS_ORIGIN_NEVER', '/allow_origins/0'],
     ['a max age below one second', { allow_origins: ['*'], max_age: '10ms' }, 'CORS_MAX_AGE', '/max_age'],

@@ -72,7 +72,7 @@ describe('a syslog daemon with datagram sockets only', () => {
     equal(datagramSocket([log, other], listing(['0002', target], ['0001', other])), undefined);
   });
 
-  it('is detected next to a folder with the name of a socket', () => {
+  it('is detected even if the first path is a folder', () => {
     equal(datagramSocket([folder, log], listing(['0002', target])), log);
   });
 

@@ -126,7 +126,7 @@ describe('the metrics of a gateway with workers', () => {
     deepEqual([value('memory'), value('start')], [15, 7]);
   });
 
-  it('count a repeated report once, and an unsent report later', async () => {
+  it('count a report once if a worker sends it twice because the response was lost, and later counts with the next report', async () => {
     const sent: unknown[] = [];
     let fails = true;
     const store = new MetricStore();
