@@ -19,7 +19,7 @@ import { freePort } from '../../scripts/free-port.ts';
 
 const BENCH = join(import.meta.dirname, '../../scripts/bench/index.ts');
 const run = (...args: string[]) => promisify(execFile)(process.execPath, [BENCH, ...args]);
-const brief = ['--noise', '--rounds', '1', '--seconds', '0.5', '--connections', '4'];
+const brief = ['--noise', '--rounds', '1', '--seconds', '0.1', '--connections', '4'];
 
 const wrkText = `Running 3s test @ http://127.0.0.1:1/
   1 threads and 64 connections
