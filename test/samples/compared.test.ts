@@ -14,6 +14,7 @@ import { variables } from './variables.ts';
 /** Samples that cannot be compared, with the reason. */
 const others: Readonly<Record<string, string>> = {
   'canary/gateway.json': 'chooses backends at random',
+  'load-balancers/socket.json': 'a backend that receives the PROXY protocol',
   'mutual-tls/backend.json': 'certificates that its guide creates',
   'mutual-tls/gateway.json': 'certificates that its guide creates',
   'packages/project/gateway.json': 'a package that its guide installs',
