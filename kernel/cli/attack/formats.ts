@@ -1,6 +1,6 @@
-import { escaped, quoted } from '../cases/junit.ts';
 import { pathFromHere } from '../formats/format.ts';
 import { annotation } from '../formats/github.ts';
+import { printJunit } from '../formats/junit-suite.ts';
 import { counted, type PrintAttack } from './report.ts';
 import { text } from './text.ts';
 
@@ -27,24 +27,16 @@ const github: PrintAttack = ({ file, findings }) =>
     })
     .join('');
 
-const junit: PrintAttack = ({ file, findings, withstood, ms }) => {
-  const counts = `tests="${findings.length + 1}" failures="${findings.length}" errors="0" time="${(ms / 1000).toFixed(3)}"`;
-  const cases = findings.flatMap(({ attack, endpoint, title, shown, requests, remedy }) => [
-    `    <testcase name=${quoted(`${attack} ${endpoint}`)} classname=${quoted(file)}>`,
-    `      <failure message=${quoted(title)}>${escaped([shown, ...requests, remedy].join('\n'))}</failure>`,
-    '    </testcase>',
-  ]);
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="sluice" ${counts}>`,
-    `  <testsuite name=${quoted(file)} ${counts}>`,
-    ...cases,
-    `    <testcase name=${quoted(`${counted(withstood, 'attack')} withstood`)} classname=${quoted(file)}/>`,
-    '  </testsuite>',
-    '</testsuites>',
-    '',
-  ].join('\n');
-};
+const junit: PrintAttack = ({ file, findings, withstood, ms }) =>
+  printJunit({
+    file,
+    failed: findings.map(({ attack, endpoint, title, shown, requests, remedy }) => ({
+      name: `${attack} ${endpoint}`,
+      failures: [{ message: title, details: [shown, ...requests, remedy].join('\n') }],
+    })),
+    passed: `${counted(withstood, 'attack')} withstood`,
+    ms,
+  });
 
 /** The formats of `attack`, by name. */
 export const attackFormats: ReadonlyMap<string, PrintAttack> = new Map(Object.entries({ text, json, junit, github }));

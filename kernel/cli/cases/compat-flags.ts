@@ -3,6 +3,7 @@ import type { Binding } from '../../cases/index.ts';
 import { readDuration } from '../../config/index.ts';
 import { type Arguments, UsageError } from '../arguments.ts';
 import { configFlag, pluginsFlag } from '../files/accepted-file.ts';
+import { parseHeader } from '../header-flag.ts';
 
 /** Flags of `sluice compat`. */
 export const compatFlags = {
@@ -119,10 +120,4 @@ function timeOf(flag: string, text: string): number {
   const ms = readDuration(text);
   if (ms === undefined || ms <= 0) throw new UsageError(`not a time such as 30s: --${flag} ${text}`);
   return ms;
-}
-
-function parseHeader(text: string): [string, string] {
-  const [, name, value] = /^([!#$%&'*+\-.^_`|~\w]+):[ \t]*([^\r\n\0]*)$/.exec(text) ?? [];
-  if (name === undefined) throw new UsageError(`not a header: ${text}`);
-  return [name, value!.trimEnd()];
 }

@@ -1,4 +1,5 @@
 import type { TestResult } from '../../cases/index.ts';
+import { escaped, quoted } from '../formats/xml.ts';
 import { isPassed, type PrintReport, positionOf } from './test-report.ts';
 
 /** JUnit XML: one suite for each file. */
@@ -44,20 +45,4 @@ function testCase(result: TestResult): string[] {
 
 function seconds(ms: number): string {
   return (ms / 1000).toFixed(3);
-}
-
-/** Characters that XML 1.0 does not permit, even escaped. */
-const forbidden = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
-
-export function escaped(content: string): string {
-  return content
-    .replaceAll(forbidden, '\ufffd')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
-}
-
-export function quoted(content: string): string {
-  return `"${escaped(content).replaceAll('\n', '&#10;').replaceAll('\r', '&#13;').replaceAll('\t', '&#9;')}"`;
 }

@@ -1,8 +1,8 @@
 import { causes, type GroupedChange, type ReplayResult } from '../../cases/index.ts';
 import { counted } from '../formats/counted.ts';
 import { printable } from '../formats/excerpt.ts';
+import { printJunit } from '../formats/junit-suite.ts';
 import { showPlace } from '../formats/report.ts';
-import { escaped, quoted } from './junit.ts';
 
 /** A replay, with the changes that were accepted. */
 export interface ReplayReport extends ReplayResult {
@@ -57,27 +57,19 @@ const json: PrintReplay = ({ changes, hidden, accepted, requests, incomplete, un
 
 const junit: PrintReplay = ({ file, changes, requests, ms }) => {
   const byEndpoint = [...Map.groupBy(changes, (change) => change.endpoint)];
-  const cases = byEndpoint.flatMap(([endpoint, all]) => [
-    `    <testcase name=${quoted(endpoint)} classname=${quoted(file)}>`,
-    ...sorted(all).map((change) => {
-      const details = escaped(
-        `${describe(change)}\n${counted(change.requests, 'request')}, for example ${change.example}`,
-      );
-      return `      <failure message=${quoted(describe(change))}>${details}</failure>`;
-    }),
-    '    </testcase>',
-  ]);
-  const passed = `    <testcase name=${quoted(`${requests} requests`)} classname=${quoted(file)}/>`;
-  const counts = `tests="${Math.max(1, byEndpoint.length)}" failures="${byEndpoint.length}" errors="0" time="${(ms / 1000).toFixed(3)}"`;
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="sluice" ${counts}>`,
-    `  <testsuite name=${quoted(file)} ${counts}>`,
-    ...(cases.length > 0 ? cases : [passed]),
-    '  </testsuite>',
-    '</testsuites>',
-    '',
-  ].join('\n');
+  return printJunit({
+    file,
+    failed: byEndpoint.map(([name, all]) => ({
+      name,
+      failures: sorted(all).map((change) => {
+        const message = describe(change);
+        const example = `${counted(change.requests, 'request')}, for example ${change.example}`;
+        return { message, details: `${message}\n${example}` };
+      }),
+    })),
+    passed: byEndpoint.length > 0 ? null : `${requests} requests`,
+    ms,
+  });
 };
 
 /** The formats of `replay`, by name. */

@@ -3,7 +3,7 @@ import { type Cause, causes, type GroupedChange } from '../../cases/index.ts';
 import { counted } from '../formats/counted.ts';
 import { printable } from '../formats/excerpt.ts';
 import { showPlace } from '../formats/report.ts';
-import { escaped } from './junit.ts';
+import { escaped } from '../formats/xml.ts';
 import type { ReplayReport } from './replay-formats.ts';
 
 const style = `

@@ -5,6 +5,7 @@ import { type Command, configVariables } from '../command.ts';
 import { configFlag, formatFlag, isJson, pluginsFlag, serveFile } from '../files/accepted-file.ts';
 import { requireFile } from '../files/config-file.ts';
 import { showPlace } from '../formats/report.ts';
+import { parseHeader } from '../header-flag.ts';
 import { alignColumns } from '../terminal.ts';
 
 const flags = {
@@ -55,12 +56,6 @@ export const explain: Command = {
     return kind === 'route' || kind === 'builtin' ? 0 : NONE;
   },
 };
-
-function parseHeader(text: string): [string, string] {
-  const match = /^([!#$%&'*+\-.^_`|~\w]+):[ \t]*([^\r\n\0]*)$/.exec(text);
-  if (!match) throw new UsageError(`not a header: ${text}`);
-  return [match[1]!, match[2]!.trimEnd()];
-}
 
 const responses: { readonly [K in Match['kind']]: (match: Extract<Match, { kind: K }>) => string } = {
   route: ({ route }) => `${route.id}  ${showPlace(route)}`,

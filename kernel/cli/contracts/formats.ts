@@ -1,9 +1,9 @@
 import { breaks, type CheckResult, type Difference, describeDifference, isBreaking } from '../../cases/index.ts';
 import type { FilePosition } from '../../inspect/index.ts';
-import { escaped, quoted } from '../cases/junit.ts';
 import { printable } from '../formats/excerpt.ts';
 import { pathFromHere } from '../formats/format.ts';
 import { annotation } from '../formats/github.ts';
+import { printJunit } from '../formats/junit-suite.ts';
 
 /** Everything that a check of contracts reports. */
 export interface CheckReport extends Omit<CheckResult, 'untested'> {
@@ -81,26 +81,18 @@ const json: PrintCheck = ({ differences, notes, placeOf, file: _, ...counts }) =
 
 const junit: PrintCheck = ({ differences, contracts, file }) => {
   const broken = [...byEndpoint(differences.filter(isBreaking))];
-  const cases = broken.flatMap(([endpoint, all]) => [
-    `    <testcase name=${quoted(endpoint)} classname=${quoted(file)}>`,
-    ...all.map((difference) => {
-      const example = difference.example === null ? '' : `\nfor example ${difference.example}`;
-      const words = describeDifference(difference);
-      return `      <failure message=${quoted(words)}>${escaped(words + example)}</failure>`;
-    }),
-    '    </testcase>',
-  ]);
-  const passed = `    <testcase name=${quoted(counted(contracts, 'contract'))} classname=${quoted(file)}/>`;
-  const counts = `tests="${Math.max(1, broken.length)}" failures="${broken.length}" errors="0"`;
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="sluice" ${counts}>`,
-    `  <testsuite name=${quoted(file)} ${counts}>`,
-    ...(cases.length > 0 ? cases : [passed]),
-    '  </testsuite>',
-    '</testsuites>',
-    '',
-  ].join('\n');
+  return printJunit({
+    file,
+    failed: broken.map(([endpoint, all]) => ({
+      name: endpoint,
+      failures: all.map((difference) => {
+        const message = describeDifference(difference);
+        const example = difference.example === null ? '' : `\nfor example ${difference.example}`;
+        return { message, details: message + example };
+      }),
+    })),
+    passed: broken.length > 0 ? null : counted(contracts, 'contract'),
+  });
 };
 
 /** Annotations of GitHub workflows, at the endpoints. */
