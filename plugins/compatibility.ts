@@ -164,7 +164,7 @@ export const compatibility: Compatibility = {
     joined: '"combiner": "deep" in extra_config.proxy',
     earlier: {
       field: 'proxy.sequential',
-      hint: '"extra_config": {"proxy": {"sequential": true}} on the endpoint',
+      hint: 'add "extra_config": {"proxy": {"sequential": true}} to the endpoint',
     },
     claims: 'auth/validator',
   },

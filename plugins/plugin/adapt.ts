@@ -22,7 +22,7 @@ export const adapt: AdaptModule = (module, file) => {
   const isolated = elements.find(({ isolate }) => isolate);
   if (isolated) {
     // A module is checked for isolation only if its own file contains the word `isolate`.
-    const hint = `"isolate: true" in ${file} itself, not in the files it imports`;
+    const hint = `write "isolate: true" in ${file} itself, not in the files that it imports`;
     throw wrongModule(file, `plugin "${isolated.name}" was imported before it declared isolation`, hint);
   }
   return pluginOf(

@@ -37,7 +37,7 @@ export const socketMode: ServiceRule = ({ socket_mode: mode }, report) => {
 function checkSocket(address: string, report: Report): void {
   if (/^unix:\/[^\0]{1,106}$/.test(address) && Buffer.byteLength(address) <= LONGEST_SOCKET) return;
   report.error('LISTEN_ADDRESS', '/listen_ip', `invalid Unix socket ${address}`, {
-    hint: 'an absolute path of at most 107 bytes, such as "unix:/run/sluice/gateway.sock"',
+    hint: 'set an absolute path of at most 107 bytes, such as "unix:/run/sluice/gateway.sock"',
   });
 }
 

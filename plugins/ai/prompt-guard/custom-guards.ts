@@ -68,7 +68,7 @@ function checkPattern(site: Site<unknown>, source: string, at: string): void {
     pattern.test(' '.repeat(WINDOW));
   } catch {
     throw site.fault('PATTERN_INVALID', at, 'the expression is too large for prompts', {
-      hint: 'smaller numbers in { }, or several expressions',
+      hint: 'lower the numbers in { }, or split it into several expressions',
     });
   }
 }

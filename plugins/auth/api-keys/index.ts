@@ -69,7 +69,7 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
   const catalogue = site.take(keyCatalogue);
   if (!catalogue) {
     throw site.fault('API_KEYS_MISSING', '', 'no keys are declared: auth/api-keys is missing at the root', {
-      hint: '"extra_config": {"auth/api-keys": {"keys": [{"key": "${KEY}", "roles": ["user"]}]}} at the root',
+      hint: 'add "extra_config": {"auth/api-keys": {"keys": [{"key": "${KEY}", "roles": ["user"]}]}} at the root',
     });
   }
   const { roles, client_max_rate: rate } = site.config;

@@ -53,7 +53,7 @@ function attach(site: EndpointSite<BasicConfig>): AtEndpoint {
   const authority = authorityOf(site) ?? site.take(basicAuthority);
   if (!authority || authority.size === 0) {
     throw site.fault('BASIC_NO_USERS', '', 'no users are declared: every request would be rejected', {
-      hint: '"htpasswd_path" or "users", here or in auth/basic at the root',
+      hint: 'set "htpasswd_path" or "users", here or in auth/basic at the root',
     });
   }
   warnOfSharedHeader(site);
@@ -106,7 +106,7 @@ function warnOfSharedHeader(site: EndpointSite<BasicConfig>): void {
     '',
     'auth/validator reads the same header: no request can contain both a password and a token',
     {
-      hint: '"auth_header_name": "X-Token" of auth/validator',
+      hint: 'set "auth_header_name" of auth/validator, for example to "X-Token"',
       related: [site.pointer.replace('auth~1basic', 'auth~1validator')],
     },
   );

@@ -59,7 +59,7 @@ function add(site: Site<BasicConfig>, all: Map<string, string>, name: string, ha
   const cost = Number(hash.slice(4, 6));
   if (cost >= SLOW_COST) {
     site.warn('BASIC_SLOW', at, `${where}the password hash of "${name}" has cost ${cost}: verifying it takes seconds`, {
-      hint: 'a cost of 10 to 12',
+      hint: 'use a cost of 10 to 12',
     });
   }
   all.set(name, hash);

@@ -24,7 +24,7 @@ export function grpcDecider(site: Site<ExternalConfig>, isSecure: boolean): Deci
   const address = addressOf(origin, isSecure);
   if (!address) {
     throw site.fault('EXTERNAL_URL', '/url', `${url} is not a valid gRPC server address`, {
-      hint: 'grpc://name:port, without a path',
+      hint: 'use grpc://name:port, without a path',
     });
   }
   const tls = isSecure ? tlsOf(site) : null;

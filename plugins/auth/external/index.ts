@@ -73,7 +73,7 @@ function checkFields(site: EndpointSite<ExternalConfig>, isGrpc: boolean): void 
   if (config.cache_ttl === 0 && config.cache_headers.length > 0) throw unused('cache_headers', 'without cache_ttl');
   if (config.cache_ttl > 0 && config.cache_headers.length === 0) {
     throw site.fault('EXTERNAL_CACHE', '/cache_ttl', 'cached decisions would apply to other clients as well', {
-      hint: '"cache_headers": ["Authorization"], the headers that identify a client',
+      hint: 'set "cache_headers" to the headers that identify a client, such as ["Authorization"]',
     });
   }
   if (config.cache_ttl > 0 && config.forward_body) {

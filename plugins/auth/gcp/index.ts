@@ -56,7 +56,7 @@ function attach(site: BackendSite<GcpConfig>): AtBackend {
       '/custom_claims',
       'custom_claims have no effect, because the metadata server of the machine issues the tokens',
       {
-        hint: '"credentials_file" with the key of a service account',
+        hint: 'set "credentials_file" to the key file of a service account',
       },
     );
   }

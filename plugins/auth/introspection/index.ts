@@ -63,7 +63,7 @@ function introspectorOf(site: EndpointSite<IntrospectionConfig>): Introspector {
   const ofService = site.take(introspectors);
   if (ofService) return ofService;
   throw site.fault('INTROSPECTION_SERVER', '', 'no authorization server is configured', {
-    hint: '"introspection_url" with "client_id" and "client_secret", here or in auth/introspection at the root',
+    hint: 'set "introspection_url", "client_id" and "client_secret", here or in auth/introspection at the root',
   });
 }
 

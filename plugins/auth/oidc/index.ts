@@ -66,7 +66,7 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
   const passing = new Set(endpoint.input_headers.map((name) => name.toLowerCase()));
   if (config.pass_access_token && !passing.has('authorization') && !passing.has('*')) {
     site.warn('OIDC_UNUSED', '/pass_access_token', 'backends do not receive Authorization', {
-      hint: '"Authorization" in input_headers of the endpoint',
+      hint: 'add "Authorization" to input_headers of the endpoint',
     });
   }
   const { wrap } = new Admission(site, provider, site.takeAll(tokenChecks), claims);
@@ -77,14 +77,16 @@ function providerOf(site: EndpointSite<EndpointConfig>): Provider {
   const declared = site.take(providers);
   if (!declared) {
     throw site.fault('OIDC_PROVIDER', '', 'no OpenID Connect provider is declared', {
-      hint: '"auth/oidc" with "providers" at the root',
+      hint: 'add "auth/oidc" with "providers" at the root',
     });
   }
   const { provider: name } = site.config;
   if (name === undefined) {
     const [first] = declared.values();
     if (first && declared.size === 1) return first;
-    throw site.fault('OIDC_PROVIDER', '', 'several providers are declared', { hint: '"provider", the name of one' });
+    throw site.fault('OIDC_PROVIDER', '', 'several providers are declared', {
+      hint: 'set "provider" to the name of one of them',
+    });
   }
   const provider = declared.get(name);
   if (provider) return provider;

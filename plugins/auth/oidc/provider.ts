@@ -150,7 +150,7 @@ function baseOf(site: Site<ServiceConfig>, written: string): string {
   }
   if (url.protocol === 'http:' && !isLocal(url)) {
     throw site.fault('OIDC_URL', '/public_url', 'browsers do not accept the cookies of sessions without TLS', {
-      hint: 'https://, also if a proxy in front of the gateway terminates TLS',
+      hint: 'use https://, also if a proxy in front of the gateway terminates TLS',
     });
   }
   return url.href.replace(/\/+$/, '');

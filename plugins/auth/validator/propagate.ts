@@ -33,7 +33,7 @@ export function propagation(
     seen.add(lower);
     if (!passing.has(lower) && !passing.has('*')) {
       site.warn('VALIDATOR_HEADER_UNUSED', at, `${header} is not forwarded to backends`, {
-        hint: `"${header}" in input_headers of the endpoint`,
+        hint: `add "${header}" to input_headers of the endpoint`,
       });
     }
     return { header, read: claimAt(claim) };

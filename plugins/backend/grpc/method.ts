@@ -13,7 +13,7 @@ export function methodAt(
   if (!catalog) {
     if (Object.hasOwn(site.setting('extra_config'), 'grpc')) return null;
     throw site.fault('GRPC_CATALOG', '', 'backend/grpc needs message descriptors: add a "grpc" catalog at the root', {
-      hint: '"grpc": {"catalog": ["./services.pb"]} in the extra_config of the service',
+      hint: 'add "grpc": {"catalog": ["./services.pb"]} to the extra_config of the service',
     });
   }
   const { url_pattern: path } = site.backend;

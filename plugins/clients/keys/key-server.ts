@@ -53,7 +53,7 @@ export function keyServer(
       pointer,
       'without TLS, anyone on the network path could replace the keys: every request is rejected',
       {
-        hint: 'https://, or "disable_jwk_security": true in a trusted network',
+        hint: 'use https://, or set "disable_jwk_security": true in a trusted network',
       },
     );
     return null;

@@ -45,7 +45,7 @@ export interface JsonText {
   readonly lastQuote: number;
 }
 
-/** Marks the end and the last quote of bytes that may be a JSON object. @returns null if they cannot be one. */
+/** Locates the end and the last quote of bytes that may be a JSON object. @returns null if they cannot be one. */
 export function jsonObject(bytes: Uint8Array, start: number, end: number): JsonText | null {
   if (end - start < 2 || bytes[start] !== OPEN_OBJECT || bytes[end - 1] !== CLOSE_OBJECT) return null;
   let lastQuote = end - 1;

@@ -31,7 +31,7 @@ export function convertBasicAuth(document: DataObject, report: Conversion): void
   if (present === undefined) report.moved('/extra_config', BASIC, SERVER, 'basic-auth');
   protect(document['endpoints'], endpoints ?? ['*'], report);
   report.warn('CONFIG_OLD_PLUGIN', AT, `the plugin "basic-auth" is outdated: it was replaced by "${BASIC}"`, {
-    hint: `"${BASIC}": {} at each endpoint, with the users at the root`,
+    hint: `add "${BASIC}": {} to each endpoint, and the users at the root`,
   });
 }
 

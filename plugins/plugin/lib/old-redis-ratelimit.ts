@@ -52,7 +52,7 @@ function limitOf(settings: unknown, components: DataObject, report: Conversion):
     if (typeof value !== type) return wrong(key, `"${key}" is not a valid ${type}`);
   }
   if (tokenizer !== 'ip' && tokenizer !== 'header') {
-    const hint = '"ip", or "header" with a header that identifies clients, for example a propagated claim';
+    const hint = 'use "ip", or "header" with a header that identifies clients, for example a propagated claim';
     return wrong(
       'tokenizer',
       `the tokenizer ${JSON.stringify(tokenizer)} is not supported`,

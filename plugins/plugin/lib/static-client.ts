@@ -40,7 +40,7 @@ export function staticClient(site: NamingSite & BackendSite<unknown>): Wrap<Pipe
   const settings = (isObject(written) ? written : {}) as unknown as Settings;
   checkDirectory(site, settings.path, `/${STATIC_CLIENT}/path`);
   site.warn('CONFIG_OLD_PLUGIN', '/name', `the built-in client "${STATIC_CLIENT}" is outdated`, {
-    hint: '"backend/static-filesystem": {"path": …} on the backend, without its prefix in url_pattern',
+    hint: 'add "backend/static-filesystem": {"path": …} to the backend, and remove its prefix from url_pattern',
   });
   const files = backendFiles(settings, site);
   return (next) => (request, call) => {

@@ -76,7 +76,7 @@ function originsOf({ config }: Site<CorsConfig>): AllowedOrigins {
 function servicePolicy(site: Site<CorsConfig>): Policy {
   if (site.config.allow_origins === undefined) {
     throw site.fault('CORS_ORIGINS', '', 'allow_origins is missing', {
-      hint: '"allow_origins": ["https://example.com"], or ["*"] for every site',
+      hint: 'set "allow_origins" to a list such as ["https://example.com"], or to ["*"] for every site',
     });
   }
   return policyOf(site);

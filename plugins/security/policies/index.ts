@@ -108,7 +108,7 @@ function readBlock(
     if (name === 'jwt') refuseRequestMacros(site, expression.calls, pointer);
     if (expression.calls.has('geoIP') && !site.take(geoLocations)) {
       throw site.fault('POLICY_NO_GEOIP', pointer, 'geoIP() requires a geolocation database', {
-        hint: '"plugin/http-server": {"name": ["geoip"], "geoip": {"citydb_path": "GeoLite2-City.mmdb"}} at the root',
+        hint: 'add "plugin/http-server": {"name": ["geoip"], "geoip": {"citydb_path": "GeoLite2-City.mmdb"}} at the root',
       });
     }
     return expression;

@@ -136,7 +136,7 @@ function targetOf(
   if (!match) {
     const message = `"${host}" is not a valid collector host`;
     throw site.fault('OTEL_HOST', `${at}/host`, message, {
-      hint: 'a host name or IP address, with https:// for TLS; set the port in "port"',
+      hint: 'set a host name or IP address, with https:// for TLS, and the port in "port"',
     });
   }
   const secure = match[1] === 'https';

@@ -27,7 +27,7 @@ export const plugin = definePlugin({
       const validator = compileValidator(site.config, site);
       if (site.endpoint.method === 'GET') {
         const message = 'GET requests have no body, so every request is rejected';
-        site.warn('JSON_SCHEMA_NO_BODY', '', message, { hint: '"method": "POST" on the endpoint' });
+        site.warn('JSON_SCHEMA_NO_BODY', '', message, { hint: 'set "method": "POST" on the endpoint' });
       }
       return {
         proxy: before<PipeRequest>(({ body }) => {

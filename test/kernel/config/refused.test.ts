@@ -145,7 +145,7 @@ describe('a configuration', () => {
     ['a placeholder in another letter case', { url_pattern: '/{ID}' }, '/endpoints/0/backend/0/url_pattern', "{ID} is not declared by GET /items/{id}", '{id}'],
     ['a placeholder in the query', { url_pattern: '/x?a={nope}' }, '/endpoints/0/backend/0/url_pattern', "{nope} is not declared by GET /items/{id}", 'the endpoint declares {id}'],
     ['an empty placeholder', { url_pattern: '/{}' }, '/endpoints/0/backend/0/url_pattern', "{} is not declared by GET /items/{id}", 'the endpoint declares {id}'],
-    ['a response of another backend', { url_pattern: '/{resp0_id}' }, '/endpoints/0/backend/0/url_pattern', "{resp0_id} has no value: responses of other backends require proxy.sequential", '"extra_config": {"proxy": {"sequential": true}} on the endpoint'],
+    ['a response of another backend', { url_pattern: '/{resp0_id}' }, '/endpoints/0/backend/0/url_pattern', "{resp0_id} has no value: responses of other backends require proxy.sequential", 'add "extra_config": {"proxy": {"sequential": true}} to the endpoint'],
     ['a claim without a validator', { url_pattern: '/{JWT.sub}' }, '/endpoints/0/backend/0/url_pattern', "{JWT.sub} has no value: claims require auth/validator on the endpoint"],
     ['a claim without a name', { url_pattern: '/{JWT.}' }, '/endpoints/0/backend/0/url_pattern', "{JWT.} is not declared by GET /items/{id}", 'the endpoint declares {id}'],
     ['a header placeholder without a name', { url_pattern: '/{input_headers.}' }, '/endpoints/0/backend/0/url_pattern', "{input_headers.} is not declared by GET /items/{id}", 'the endpoint declares {id}'],

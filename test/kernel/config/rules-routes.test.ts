@@ -78,7 +78,7 @@ describe('a placeholder without a value in url_pattern', () => {
   });
   it('for the response of another backend is reported with the setting for sequential calls', () => {
     const error = finding(backends([{}, { url_pattern: '/{resp0_x}' }]), 'ROUTE_PLACEHOLDER');
-    equal(error.hint, '"extra_config": {"proxy": {"sequential": true}} on the endpoint');
+    equal(error.hint, 'add "extra_config": {"proxy": {"sequential": true}} to the endpoint');
   });
 });
 

@@ -55,7 +55,7 @@ describe('the KrakenD plugin "basic-auth"', () => {
     gateway = await startGateway(config({ users }));
     const [warning] = gateway.status.warnings;
     deepEqual([warning?.code, warning?.pointer], ['CONFIG_OLD_PLUGIN', `${at}/basic-auth`]);
-    match(warning?.hint ?? '', /"auth\/basic": \{\} at each endpoint/);
+    match(warning?.hint ?? '', /"auth\/basic": \{\} to each endpoint/);
   });
 
   it('does not change existing settings of auth/basic', async () => {

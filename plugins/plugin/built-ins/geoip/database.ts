@@ -60,7 +60,7 @@ function open(site: Site<unknown>, path: string, pointer: string): Reader<CityRe
     bytes = site.read(path);
   } catch (error) {
     throw site.fault('GEOIP_FILE', pointer, `the database cannot be read: ${(error as Error).message}`, {
-      hint: 'a file such as GeoLite2-City.mmdb, relative to the working directory',
+      hint: 'set the path of a file such as GeoLite2-City.mmdb, relative to the working directory',
       cause: error,
     });
   }
