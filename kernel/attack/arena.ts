@@ -25,8 +25,6 @@ export class Arena {
   ): Promise<Arena> {
     const session = new AttackSession(stage);
     const sandbox = await openSandbox(catalogue, document, session, options);
-    // Clients of other systems can fail outside of every request, because their connections are refused.
-    sandbox.gateway.internalErrors.watch();
     try {
       // Code that handles connections runs in the session in which the port was opened.
       const { port } = await within(session, () => sandbox.gateway.listen({ port: 0, host: '127.0.0.1' }));

@@ -63,6 +63,9 @@ export async function openSandbox(
     end();
     throw error;
   });
+  // Clients of other systems can fail outside of every request, because their connections are refused. The process
+  // continues.
+  gateway.internalErrors.watch();
   return {
     gateway,
     clock,

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { Ajv } from 'ajv';
 import { createFolder, type Folder, sluice } from '../command.ts';
-import { startCommand } from '../running.ts';
+import { startCommand, startProcess } from '../running.ts';
 
 const config = {
   version: 3,
@@ -385,5 +385,16 @@ describe('sluice test', () => {
     const { code, err } = await run(folder.path('empty'));
     equal(code, 1);
     match(err, /^ERROR no tests found in /);
+  });
+
+  it('continues if the client of another system fails outside of every request', async () => {
+    const path = write('tests.json', {
+      tests: [{ name: 'publishes', request: { method: 'POST', path: '/google/orders' }, expect: { status: 500 } }],
+    });
+    // The client of Google Pub/Sub reads credentials when it is created, and nothing handles its failure.
+    const running = startProcess({}, 'test', '-c', 'samples/clouds/gateway.json', path);
+    equal(await running.ended, 1);
+    match(running.out, /no mock matches the request backend\/pubsub\/publisher/);
+    match(running.out, /0 passed, 1 failed/);
   });
 });
