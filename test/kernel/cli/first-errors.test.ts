@@ -56,7 +56,7 @@ const rows: readonly Row[] = [
   ['components in another file', root({ extra_config: { $ref: './components.json' } }), INCLUDED],
   ['a file of version 2', { version: 2, endpoints: [endpoint({ headers_to_pass: ['A'] })] }, 'version 2 is outdated: the file is read as version 3 → sluice migrate --write brings the file to version 3'],
   ['a field of version 2', onEndpoint({ headers_to_pass: ['A'] }), "'headers_to_pass' is an old name of 'input_headers': sluice migrate renames it → input_headers"],
-  ['a field of version 2 next to its current name', onEndpoint({ headers_to_pass: ['A'], input_headers: ['A'] }), "'headers_to_pass' is an old name of 'input_headers', which is also set → input_headers"],
+  ['a field of version 2 whose current name is also set', onEndpoint({ headers_to_pass: ['A'], input_headers: ['A'] }), "'headers_to_pass' is an old name of 'input_headers', which is also set → input_headers"],
   ['a component of version 2', onEndpoint({ extra_config: { 'github.com/devopsfaith/krakend-ratelimit/juju/router': { max_rate: 1 } } }), "'github.com/devopsfaith/krakend-ratelimit/juju/router' is an old name of 'qos/ratelimit/router': sluice migrate renames it → qos/ratelimit/router"],
   ['certificate fields of older files', root({ tls: { public_key: 'a.pem', private_key: 'a.key' } }), 'a certificate next to keys is the old form: sluice migrate moves it into keys → "keys": [{"public_key": "…", "private_key": "…"}]'],
   ['the number of a TLS version', root({ tls: { keys, min_version: '1.2' } }), `'min_version' must be one of SSL3.0, TLS10, TLS11, TLS12, TLS13, found "1.2" → TLS12`],

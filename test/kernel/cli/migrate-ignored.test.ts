@@ -66,8 +66,8 @@ describe('migrate, for fields that KrakenD ignores', () => {
     ['a limit', root({ max_header_byts: 4096 }), "unknown key 'max_header_byts'"],
     ['a misspelled component of auth', onEndpoint({ 'auth/validatr': {} }), 'unknown namespace "auth/validatr"'],
     ['an unknown component whose name suggests protection', root({ extra_config: { 'my/jwt-check': {} } }), 'unknown namespace "my/jwt-check"'],
-    ['an old field name next to the current one', onEndpoint({ 'auth/validator': { alg: 'RS256', jwk_url: 'http://k', 'jwk-url': 'http://o' } }), "'jwk-url' is an old name of 'jwk_url', which is also set"],
-    ['an old component name next to the current one', onEndpoint({ 'qos/ratelimit/router': limit, 'github.com/devopsfaith/krakend-ratelimit/juju/router': limit }), 'which is also set'],
+    ['an old field name whose current name is also set', onEndpoint({ 'auth/validator': { alg: 'RS256', jwk_url: 'http://k', 'jwk-url': 'http://o' } }), "'jwk-url' is an old name of 'jwk_url', which is also set"],
+    ['an old component name whose current name is also set', onEndpoint({ 'qos/ratelimit/router': limit, 'github.com/devopsfaith/krakend-ratelimit/juju/router': limit }), 'which is also set'],
   ];
   for (const [title, given, message] of protecting) {
     it(`does not comment out ${title}, which may protect an endpoint`, async () => {

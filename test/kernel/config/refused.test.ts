@@ -66,7 +66,7 @@ describe('a configuration', () => {
   // biome-ignore format: a row is a line
   table('an endpoint', endpoint, [
     ['an unknown field', { ednpoint: '/x' }, '/endpoints/0/ednpoint', "unknown key 'ednpoint' in 'endpoints[0]'", 'endpoint'],
-    ['an unknown field next to comments', { _note: 'x', '@c': 1, '#d': 2, $e: 3, methud: 'GET' }, '/endpoints/0/methud', "unknown key 'methud' in 'endpoints[0]'", 'method'],
+    ['an unknown field among comment keys', { _note: 'x', '@c': 1, '#d': 2, $e: 3, methud: 'GET' }, '/endpoints/0/methud', "unknown key 'methud' in 'endpoints[0]'", 'method'],
     ['a field of older files', { headers_to_pass: ['A'] }, '/endpoints/0/headers_to_pass', "'headers_to_pass' is an old name of 'input_headers': sluice migrate renames it", 'input_headers'],
     ['another field of older files', { querystring_params: ['a'] }, '/endpoints/0/querystring_params', "'querystring_params' is an old name of 'input_query_strings': sluice migrate renames it", 'input_query_strings'],
     ['a field of the backend', { url_pattern: '/' }, '/endpoints/0/url_pattern', "'url_pattern' belongs to a backend, not to an endpoint", 'move it to a backend'],
@@ -134,7 +134,7 @@ describe('a configuration', () => {
     ['a group that is a number', { group: 1 }, '/endpoints/0/backend/0/group', "'group' must be a string, found 1"],
     ['an invalid timeout', { timeout: '5' }, '/endpoints/0/backend/0/timeout', '\'timeout\' must be a duration such as "1500ms" or "2s", found "5"', 'with its unit: "5ms" or "5s"'],
     ['a header with a space', { input_headers: ['X Y'] }, '/endpoints/0/backend/0/input_headers/0', '"X Y" cannot be the name of a header'],
-    ['an empty header next to others', { input_headers: ['', 'A'] }, '/endpoints/0/backend/0/input_headers/0', '"" cannot be the name of a header'],
+    ['an empty header in a list with others', { input_headers: ['', 'A'] }, '/endpoints/0/backend/0/input_headers/0', '"" cannot be the name of a header'],
     ['a header twice', { input_headers: ['A', 'A'] }, '/endpoints/0/backend/0/input_headers/1', '\'input_headers\' contains "A" twice (first at position 0)'],
     ['disable_host_sanitize as text', { disable_host_sanitize: 'false' }, '/endpoints/0/backend/0/disable_host_sanitize', '\'disable_host_sanitize\' must be true or false, found "false"', 'false'],
     ['sd that is a flag', { sd: true }, '/endpoints/0/backend/0/sd', "'sd' must be a string, found true"],

@@ -177,7 +177,7 @@ describe('the listening port', () => {
   const socket = { listen_ip: 'unix:/run/a.sock' };
   for (const [title, fields, message] of [
     [
-      'causes a warning next to a Unix socket',
+      'causes a warning if the gateway listens on a Unix socket',
       { ...socket, port: 8080 },
       "'port' has no effect: listen_ip names a Unix socket",
     ],

@@ -298,17 +298,13 @@ const harmless: readonly [id: string, sentence: string, change: (config: Json) =
   ['3.3.1', 'a timeout of just 3s', endpoint({ timeout: '3s' })],
   [
     '4.1.3',
-    'InfluxDB next to the metrics that it stores',
+    'InfluxDB and the metrics that it stores',
     (config) => {
       config.extra_config['telemetry/opentelemetry'].exporters.otlp[0].disable_metrics = true;
       Object.assign(config.extra_config, { 'telemetry/metrics': {}, 'telemetry/influx': {} });
     },
   ],
-  [
-    '5.1.6',
-    'one writing backend next to reading ones',
-    endpoint({ backend: [backend, { ...backend, method: 'POST' }] }),
-  ],
+  ['5.1.6', 'one writing backend among reading ones', endpoint({ backend: [backend, { ...backend, method: 'POST' }] })],
   [
     '5.1.7',
     'a sequence that uses an answer',

@@ -57,7 +57,7 @@ const rows: readonly Row[] = [
   ],
   ['contains on an empty array', { contains: {} }, '[]', ['(root): At least one of the items must match']],
   [
-    'contains on an empty array next to a list of items',
+    'contains on an empty array if the schema also lists items',
     { items: [{ type: 'string' }], contains: {} },
     '[]',
     ['(root): At least one of the items must match'],

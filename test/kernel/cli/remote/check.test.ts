@@ -39,7 +39,7 @@ describe('check --admin', function () {
     'a file with errors in YAML': ['two.yaml', 'version: 3\ntimeout: 2\nendpoints:\n  - endpoint: a\n'],
     'a file with a warning': ['odd.json', '// a comment\n{"version": 3, "endpoints": []}'],
     'a file with errors and warnings': ['both.json', '// a comment\n{"version": 3, "timeout": "2"}'],
-    'a file with a secret next to an error': [
+    'a file with a secret on the line of an error': [
       'secret.json',
       JSON.stringify({
         version: 3,
@@ -84,7 +84,7 @@ describe('check --admin', function () {
     for (const format of ['sarif', 'github']) deepEqual(...((await both(file, format)) as [Ended, Ended]), format);
   });
 
-  it('reports warnings next to errors', async () => {
+  it('reports both errors and warnings', async () => {
     const { out } = await there('-c', folder.write(...files['a file with errors and warnings']!), '--format', 'json');
     const { errors, warnings } = JSON.parse(out);
     ok(errors.length > 0 && warnings.length > 0, out);

@@ -56,7 +56,7 @@ describe('check of documentation/openapi', () => {
       ['OPENAPI_CONTENT_TYPE /response_definition/200/1/content_type', 'OPENAPI_REF /response_definition/200/1/ref'],
     ],
     [
-      'rejects an example next to a schema',
+      'rejects an example together with a schema',
       { response_definition: { 200: { example: 1, example_schema: {} } } },
       ['OPENAPI_EXAMPLE /response_definition/200/example'],
     ],
