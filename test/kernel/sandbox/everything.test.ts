@@ -4,13 +4,16 @@ import { openSandbox } from '../../../kernel/sandbox/open-sandbox.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { everything } from '../../everything/config.ts';
 import { until } from '../../support/conditions.ts';
+import { setEnvironment } from '../../support/environment.ts';
 
 /** Protocols of the configuration that have a request at one of its endpoints. */
 const protocols = [
   'backend/amqp/consumer',
   'backend/amqp/producer',
   'backend/grpc',
+  'backend/pubsub/publisher',
   'backend/pubsub/publisher/kafka',
+  'backend/pubsub/subscriber',
   'backend/pubsub/subscriber/kafka',
   'http',
 ];
@@ -41,6 +44,8 @@ describe('a sandbox with every component', function () {
       metricsPort: 3,
       revokerPort: 4,
     };
+    // Other suites may have set another address.
+    const restore = setEnvironment({ NATS_SERVER_URL: 'nats://192.0.2.1:4222' });
     const sandbox = await openSandbox(catalogue, everything(surroundings) as unknown as Configuration, session);
     try {
       const { endpoints } = sandbox.gateway.config;
@@ -51,6 +56,7 @@ describe('a sandbox with every component', function () {
       await until(() => refusing.every((owner) => [...refused].some((each) => each.startsWith(owner))));
     } finally {
       await sandbox.close();
+      restore();
     }
     deepEqual(
       process.getActiveResourcesInfo().filter((kind) => /TCP|UDP|Pipe(?!Wrap)/.test(kind)),
