@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { start } from './children.ts';
 
-/** Source of a server that accepts every request and responds to its body with `answer`. */
+/** Source of a server that accepts every request, responds to its body with `answer`, and writes its port to a file. */
 const program = (answer: string) => `
 const answer = ${answer};
+const { renameSync, writeFileSync } = require('node:fs');
+const [, file] = process.argv;
 require('node:http').createServer((request, response) => {
   let body = '';
   request.on('data', (chunk) => { body += chunk; });
@@ -12,7 +15,10 @@ require('node:http').createServer((request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json', 'X-User': 'ada' });
     response.end(JSON.stringify(answer(body)));
   });
-}).listen(Number(process.argv[1]), '127.0.0.1');
+}).listen(0, '127.0.0.1', function () {
+  writeFileSync(file + '.new', String(this.address().port));
+  renameSync(file + '.new', file);
+});
 `;
 
 /** URLs of the servers, by their source. */
@@ -22,18 +28,20 @@ const started = new Map<string, string>();
 export function answering(folder: string, answer: string): string {
   const known = started.get(answer);
   if (known !== undefined) return known;
-  // A port that no other benchmark uses at the same time, because it depends on the process ID.
-  const port = 30_000 + started.size * 10_000 + (process.pid % 10_000);
-  start([process.execPath, '-e', program(answer), String(port)], join(folder, `answering-${started.size}.log`));
-  waitFor(port);
-  const url = `http://127.0.0.1:${port}`;
+  const name = join(folder, `answering-${started.size}`);
+  start([process.execPath, '-e', program(answer), `${name}.port`], `${name}.log`);
+  const url = `http://127.0.0.1:${portIn(`${name}.port`)}`;
   started.set(answer, url);
   return url;
 }
 
-/** Waits for the server, because a gateway that cannot connect to it would reject the first request. @throws Error after a minute. */
-function waitFor(at: number): void {
-  const connecting = `until (exec 3<>/dev/tcp/127.0.0.1/${at}) 2>/dev/null; do sleep 0.01; done`;
-  const { status } = spawnSync('bash', ['-c', connecting], { stdio: 'ignore', timeout: 60_000 });
-  if (status !== 0) throw new Error(`the server of the benchmark does not respond on port ${at}`);
+/**
+ * Waits for a server to write its port, because a gateway that cannot connect to it would reject the first request.
+ * @throws Error after a minute.
+ */
+function portIn(file: string): string {
+  const waiting = 'until [ -e "$0" ]; do sleep 0.01; done';
+  const { status } = spawnSync('bash', ['-c', waiting, file], { stdio: 'ignore', timeout: 60_000 });
+  if (status !== 0) throw new Error('the server of the benchmark did not start');
+  return readFileSync(file, 'utf8');
 }

@@ -7,6 +7,7 @@ import { withTools } from '../../kernel/cli/tools.ts';
 import { servedBy } from '../../kernel/inspect/index.ts';
 import { catalogue } from '../../plugins/index.ts';
 import { budgetSeed, sampler } from '../support/budget.ts';
+import { freePort } from '../support/conditions.ts';
 import { setEnvironment } from '../support/environment.ts';
 import { startGateway } from '../support/gateway.ts';
 import { variables } from './variables.ts';
@@ -28,6 +29,13 @@ const files = globSync('samples/*/*.json')
   .sort();
 
 const isChosen = sampler(4);
+
+/** Replaces the ports that the telemetry of samples opens, which other suites open at the same time. */
+async function withFreePorts(config: unknown): Promise<object> {
+  const [metrics, statistics] = [await freePort(), await freePort()];
+  const text = JSON.stringify(config).replace('"port":9091', `"port":${metrics}`).replace(':8090', `:${statistics}`);
+  return JSON.parse(text);
+}
 
 describe(`the comparison of a sample with a gateway that has the same configuration (seed ${budgetSeed})`, function () {
   this.timeout(60_000);
@@ -54,7 +62,7 @@ describe(`the comparison of a sample with a gateway that has the same configurat
       const mocks = await ServedMocks.open(origins.all, binding, new CanonicalSession(documents, origins));
       let gateway: Operations | undefined;
       try {
-        const other = plan.other(mocks.addresses, new URL('http://127.0.0.1')) as object;
+        const other = await withFreePorts(plan.other(mocks.addresses, new URL('http://127.0.0.1')));
         gateway = await startGateway({ ...other, port: 0 });
         const { port } = await gateway.listen();
         const url = new URL(`http://127.0.0.1:${port}`);

@@ -277,7 +277,7 @@ const views = {
     }
     await page.keyboard.press('Enter');
     await page.locator('h1', { hasText: 'History' }).waitFor();
-    equal(await page.evaluate('document.activeElement.tagName'), 'MAIN');
+    await page.waitForSelector('main:focus');
   });
 });
 
