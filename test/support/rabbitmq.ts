@@ -3,10 +3,9 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type ChannelModel, connect } from 'amqplib';
-import { freePort, until } from './conditions.ts';
+import { freePort } from './conditions.ts';
 import { isInstalled } from './debian.ts';
 
 const SERVER = '/usr/lib/rabbitmq/bin/rabbitmq-server';
@@ -125,15 +124,17 @@ export async function startRabbit(tls?: {
     },
     async start() {
       rmSync(at('pid'), { force: true });
-      server = spawn(SERVER, [], { env, stdio: 'ignore' });
-      await until(async () => {
-        if (server!.exitCode !== null) throw new Error(`RabbitMQ ended with ${server!.exitCode}`);
-        const connection = await open().catch(() => null);
-        await connection?.close();
-        // An attempt takes a millisecond of processor time, the start of the broker seconds.
-        if (connection === null) await delay(100);
-        return connection !== null;
+      const broker = spawn(SERVER, [], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+      server = broker;
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      let output = '';
+      broker.stdout.on('data', (chunk) => {
+        output += chunk;
+        // The broker prints this once it accepts connections.
+        if (/completed with \d+ plugins/.test(output)) resolve();
       });
+      broker.once('exit', (code) => reject(new Error(`RabbitMQ ended with ${code}`)));
+      await promise;
     },
     async close() {
       for (const connection of connections) await connection.close().catch(() => {});
