@@ -1,5 +1,5 @@
-export { rehearseContracts } from './cases/contracts/rehearse.ts';
-export { rehearseReplay } from './cases/replay/rehearse.ts';
+export { rehearseContracts } from './cases/rehearsal/rehearse-contracts.ts';
+export { rehearseReplay } from './cases/rehearsal/rehearse-replay.ts';
 export {
   type ConfigDiff,
   canonicalData,

@@ -35,7 +35,7 @@ const commands: Readonly<Record<string, Load>> = {
 /** Internal commands that the gateway starts itself. */
 const hidden: Readonly<Record<string, Load>> = {
   worker: async () => (await import('./commands/worker.ts')).worker,
-  helper: async () => (await import('./commands/helper.ts')).helper,
+  rehearse: async () => (await import('./commands/rehearse.ts')).rehearse,
 };
 const aliases: Readonly<Record<string, string>> = { validate: 'check', '-v': 'version', '--version': 'version' };
 

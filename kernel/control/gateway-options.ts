@@ -15,7 +15,7 @@ export interface GatewayOptions extends Omit<Overrides, 'plugins'>, Omit<EngineO
   readonly plugins?: readonly Plugin[];
   /** Folder of plugin files, in addition to the one that the configuration names; also used by workers. */
   readonly pluginFolder?: string;
-  /** Program of the processes in which configurations are examined. Default: this package's command. */
+  /** Program of the processes in which changes are rehearsed. Default: this package's command. */
   readonly program?: string;
   /** Starts with the last good configuration when the current one is rejected. Default: false. */
   readonly resumeLastGood?: boolean;

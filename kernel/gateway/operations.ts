@@ -15,7 +15,7 @@ import type { ApplicationLog, JoinedLogging } from '../logging/index.ts';
 import type { Examined, Reach } from '../runtime/build/build.ts';
 import type { Watcher } from '../runtime/watch/index.ts';
 import type { Gateway } from './gateway.ts';
-import type { HelperSettings } from './own-program.ts';
+import type { RehearsalSettings } from './own-program.ts';
 import type { ServingProcesses } from './serving-processes.ts';
 
 /** A gateway with the operations that its admin port and its command need. */
@@ -27,7 +27,7 @@ export interface Operations extends Gateway {
   readonly log: ApplicationLog;
   readonly events: EventLog;
   readonly serving: ServingConfiguration;
-  readonly helpers: HelperSettings;
+  readonly rehearsals: RehearsalSettings;
   /** Source of the serving configuration, and of the next one. */
   readonly source: Source;
   /** The last configuration changes, including failed ones. */

@@ -5,13 +5,13 @@ import type { GatewayOptions } from '../control/gateway-options.ts';
 /** The command of this package, which other processes of a gateway run by default. */
 export const ownProgram = fileURLToPath(new URL(`../bin${extname(import.meta.url)}`, import.meta.url));
 
-/** Settings of the processes in which configurations are examined. */
-export interface HelperSettings {
+/** Settings of the processes in which changes are rehearsed. */
+export interface RehearsalSettings {
   readonly program: string;
   /** Folder of plugin files in addition to the one that a configuration names; null without one. */
   readonly pluginFolder: string | null;
 }
 
-export function helpersOf({ program = ownProgram, pluginFolder }: GatewayOptions): HelperSettings {
+export function rehearsalsOf({ program = ownProgram, pluginFolder }: GatewayOptions): RehearsalSettings {
   return { program, pluginFolder: pluginFolder ?? null };
 }

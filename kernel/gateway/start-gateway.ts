@@ -39,7 +39,7 @@ import { demandListenOptions } from './listen-options.ts';
 import { openWorkers } from './open-workers.ts';
 import type { Operations, ServingConfiguration } from './operations.ts';
 import { OwnProcess } from './own-process.ts';
-import { type HelperSettings, helpersOf } from './own-program.ts';
+import { type RehearsalSettings, rehearsalsOf } from './own-program.ts';
 import { statusOf } from './status-of.ts';
 
 /** Longest wait, when a gateway closes, for the history to be written to disk, in milliseconds. */
@@ -75,7 +75,7 @@ export class RunningGateway implements Operations {
   readonly revisions: RevisionStore;
   readonly containment: Containment;
   readonly internalErrors: InternalErrors;
-  readonly helpers: HelperSettings;
+  readonly rehearsals: RehearsalSettings;
   readonly #registry: Registry;
   readonly #guard: ChangeGuard;
   readonly #options: GatewayOptions;
@@ -111,7 +111,7 @@ export class RunningGateway implements Operations {
     void joinSuspensions({ containment, mirrors });
     this.#denied = denied;
     this.#options = options;
-    this.helpers = helpersOf(options);
+    this.rehearsals = rehearsalsOf(options);
     const overrides = overridesOf(options);
     const isSecret: IsSecret = (...place) => this.components.isSecret(...place);
     const control = new Control({ generations, overrides, source, events, lastRevision: revisions.last, isSecret });

@@ -5,8 +5,8 @@ import { ConfigText, type Format } from '../../control/snapshot.ts';
 import { Channel } from '../../workers/channel.ts';
 import { type ContractsOutcome, checkTraffic } from '../contracts/check-traffic.ts';
 import { parseHar } from '../har.ts';
-import { type ReplayOptions, type ReplayResult, replay } from './replay.ts';
-import { trafficOf } from './traffic.ts';
+import { type ReplayOptions, type ReplayResult, replay } from '../replay/replay.ts';
+import { trafficOf } from '../replay/traffic.ts';
 
 /** A configuration as sent to another process. */
 export interface SentConfiguration {
@@ -14,8 +14,8 @@ export interface SentConfiguration {
   readonly format: Format;
 }
 
-/** A replay in another process. */
-export interface ReplayOrder {
+/** Input of every rehearsal. */
+export interface RehearsalOrder {
   /** Recorded requests, as the text of a HAR file. */
   readonly har: string;
   readonly next: SentConfiguration;
@@ -23,19 +23,19 @@ export interface ReplayOrder {
   readonly pluginFolder: string | null;
 }
 
-/** A check of contracts in another process. */
-interface ContractsOrder extends ReplayOrder {
+/** Input of a check of contracts. */
+interface ContractsOrder extends RehearsalOrder {
   /** Folder of the contracts. */
   readonly folder: string;
 }
 
-/** Tasks of a helper process, by name. */
-export interface HelperTasks {
-  replay(order: ReplayOrder): Promise<ReplayResult>;
+/** Rehearsals by name. */
+export interface Rehearsals {
+  replay(order: RehearsalOrder): Promise<ReplayResult>;
   contracts(order: ContractsOrder): Promise<ContractsOutcome>;
 }
 
-function tasksOf(catalogue: Catalogue): HelperTasks {
+function rehearsalsOf(catalogue: Catalogue): Rehearsals {
   return {
     replay: (order) => replay(trafficOf(parseHar(order.har)), optionsOf(catalogue, order)),
     contracts: ({ folder, ...order }) =>
@@ -44,21 +44,21 @@ function tasksOf(catalogue: Catalogue): HelperTasks {
 }
 
 /**
- * Examines configurations for a gateway that serves in another process, until that process closes the channel.
+ * Rehearses changes for a gateway that serves in another process, until that process closes the channel.
  * @returns the exit code.
  */
-export async function runHelper(catalogue: Catalogue): Promise<number> {
+export async function runRehearsals(catalogue: Catalogue): Promise<number> {
   // These signals reach the whole process group; the gateway ends this process.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
   // Processes that serve requests take precedence.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const ended = once(process, 'disconnect');
-  new Channel(process, { ...tasksOf(catalogue) });
+  new Channel(process, { ...rehearsalsOf(catalogue) });
   await ended;
   return 0;
 }
 
-function optionsOf(catalogue: Catalogue, { next, baseline, pluginFolder }: ReplayOrder): ReplayOptions {
+function optionsOf(catalogue: Catalogue, { next, baseline, pluginFolder }: RehearsalOrder): ReplayOptions {
   return {
     catalogue,
     source: new ConfigText(next.text, next.format),

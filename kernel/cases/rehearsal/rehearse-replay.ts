@@ -3,16 +3,10 @@ import { ConfigErrors } from '../../contract/internal.ts';
 import type { Change } from '../../control/change.ts';
 import type { Next } from '../../control/participant.ts';
 import type { ReplayChange, ReplayReport } from '../../control/replay-report.ts';
-import type { Snapshot } from '../../control/snapshot.ts';
-import type { Operations } from '../../gateway/operations.ts';
 import { endpointId } from '../../runtime/prints/endpoint-prints.ts';
-import { causes } from './compare.ts';
-import type { SentConfiguration } from './helper.ts';
-import type { GroupedChange, ReplayResult } from './replay.ts';
-import { replayAside } from './replay-aside.ts';
-
-/** Time limit of a replay before a change, in milliseconds. */
-const TIMEOUT_MS = 60_000;
+import { causes } from '../replay/compare.ts';
+import type { GroupedChange, ReplayResult } from '../replay/replay.ts';
+import { type RehearsingGateway, rehearseAside } from './rehearse-aside.ts';
 
 /** Maximum number of differences in a report. */
 const MAX_CHANGES = 200;
@@ -33,10 +27,7 @@ export interface RehearsalOptions {
  * Replays the latest recorded requests over the serving and the new configuration, before the new one serves. The report
  * is kept with the attempt.
  */
-export function rehearseReplay(
-  gateway: Pick<Operations, 'recordings' | 'serving' | 'helpers'>,
-  options: RehearsalOptions,
-): NonNullable<Change['rehearse']> {
+export function rehearseReplay(gateway: RehearsingGateway, options: RehearsalOptions): NonNullable<Change['rehearse']> {
   return async (next, attempt) => {
     const report = await reportOf(gateway, next, options);
     attempt.replay = report;
@@ -47,11 +38,10 @@ export function rehearseReplay(
 }
 
 async function reportOf(
-  gateway: Parameters<typeof rehearseReplay>[0],
-  { snapshot, signal }: Next,
+  gateway: RehearsingGateway,
+  next: Next,
   { count, isStrict: strict, accepted }: RehearsalOptions,
 ): Promise<ReplayReport> {
-  const { program, pluginFolder } = gateway.helpers;
   const startedAt = performance.now();
   const report = (result: Omit<ReplayResult, 'ms'>, failure: string | null = null): ReplayReport => {
     const { requests, incomplete, unfaithful } = result;
@@ -63,21 +53,14 @@ async function reportOf(
     return { strict, requests, incomplete, unfaithful, ...found, durationMs, failure };
   };
   try {
-    const har = gateway.recordings(count);
-    if (har === null) throw new Error('the active configuration does not record requests');
-    const order = { har, next: sent(snapshot), baseline: sent(gateway.serving.snapshot), pluginFolder };
-    return report(await replayAside('replay', order, { program, timeoutMs: TIMEOUT_MS, signal }));
+    return report(await rehearseAside(gateway, next, { task: 'replay', count, input: {} }));
   } catch (error) {
-    signal.throwIfAborted();
+    next.signal.throwIfAborted();
     return report(nothing, (error as Error).message);
   }
 }
 
 const nothing = { requests: 0, incomplete: 0, unfaithful: 0, changes: [], hidden: 0 };
-
-function sent({ text, format }: Snapshot): SentConfiguration {
-  return { text, format };
-}
 
 function withoutValues({ endpoint, cause, at, requests, settings }: GroupedChange): ReplayChange {
   const changed = settings.map(({ op, pointer }) => ({ op, pointer }));

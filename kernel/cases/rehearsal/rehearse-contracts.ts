@@ -3,16 +3,11 @@ import { joinPointer } from '../../config/index.ts';
 import { ANY, ConfigErrors } from '../../contract/internal.ts';
 import type { Change } from '../../control/change.ts';
 import type { Next } from '../../control/participant.ts';
-import type { Snapshot } from '../../control/snapshot.ts';
-import type { Operations } from '../../gateway/operations.ts';
-import { replayAside } from '../replay/replay-aside.ts';
-import { type Difference, describeDifference, isBreaking } from './breaks.ts';
-import type { ContractsOutcome } from './check-traffic.ts';
-import { contractKey } from './contract.ts';
-import { removedEndpoints } from './static-differences.ts';
-
-/** Time limit of a check before a change, in milliseconds. */
-const TIMEOUT_MS = 60_000;
+import { type Difference, describeDifference, isBreaking } from '../contracts/breaks.ts';
+import type { ContractsOutcome } from '../contracts/check-traffic.ts';
+import { contractKey } from '../contracts/contract.ts';
+import { removedEndpoints } from '../contracts/static-differences.ts';
+import { type RehearsingGateway, rehearseAside } from './rehearse-aside.ts';
 
 /** Number of recorded requests whose responses are checked. */
 const REQUESTS = 200;
@@ -21,10 +16,7 @@ const REQUESTS = 200;
  * Holds a new configuration to the contracts of a folder before it serves, with the latest recorded requests. Differences
  * that the serving configuration has as well are not the change's, and do not prevent it.
  */
-export function rehearseContracts(
-  gateway: Pick<Operations, 'recordings' | 'serving' | 'helpers'>,
-  folder: string,
-): NonNullable<Change['rehearse']> {
+export function rehearseContracts(gateway: RehearsingGateway, folder: string): NonNullable<Change['rehearse']> {
   return async (next) => {
     const outcome = await outcomeOf(gateway, folder, next);
     const removed = removedEndpoints(outcome.contracts, next.runtime.config.endpoints);
@@ -36,26 +28,13 @@ export function rehearseContracts(
   };
 }
 
-async function outcomeOf(
-  gateway: Parameters<typeof rehearseContracts>[0],
-  folder: string,
-  { snapshot, signal }: Next,
-): Promise<ContractsOutcome> {
-  const { program, pluginFolder } = gateway.helpers;
+async function outcomeOf(gateway: RehearsingGateway, folder: string, next: Next): Promise<ContractsOutcome> {
   try {
-    const har = gateway.recordings(REQUESTS);
-    if (har === null) throw new Error('the active configuration does not record requests');
-    const configurations = { next: sent(snapshot), baseline: sent(gateway.serving.snapshot) };
-    const order = { har, ...configurations, pluginFolder, folder };
-    return await replayAside('contracts', order, { program, timeoutMs: TIMEOUT_MS, signal });
+    return await rehearseAside(gateway, next, { task: 'contracts', count: REQUESTS, input: { folder } });
   } catch (error) {
-    signal.throwIfAborted();
+    next.signal.throwIfAborted();
     throw failed(error instanceof ConfigErrors ? error.errors[0]!.message : (error as Error).message);
   }
-}
-
-function sent({ text, format }: Snapshot) {
-  return { text, format };
 }
 
 function failed(reason: string): ConfigErrors {

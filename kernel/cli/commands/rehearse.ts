@@ -1,0 +1,12 @@
+import type { Command } from '../command.ts';
+
+/** A process that rehearses changes for a running gateway, which sends them. */
+export const rehearse: Command = {
+  usage: '',
+  summary: 'Rehearse changes for a running gateway.',
+  flags: {},
+  async run(_args, { catalogue }) {
+    const { runRehearsals } = await import('../../cases/rehearsal/rehearsal-process.ts');
+    return runRehearsals(catalogue);
+  },
+};
