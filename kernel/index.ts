@@ -57,14 +57,8 @@ export type { ServingProcesses } from './gateway/serving-processes.ts';
 export { startGateway } from './gateway/start-gateway.ts';
 export * from './inspect/index.ts';
 export { statusClasses } from './pipeline/traffic/backend-responses.ts';
-export {
-  between,
-  joined,
-  latencyBands,
-  noTraffic,
-  quantile,
-  type TrafficWindow,
-} from './pipeline/traffic/window.ts';
+export { TrafficReader } from './pipeline/traffic/traffic-reader.ts';
+export { joined, latencyBands, quantile, type TrafficWindow } from './pipeline/traffic/window.ts';
 export { withPlugins } from './registry/registry.ts';
 export { type Examined, hashOfExamined, type Reach } from './runtime/build/build.ts';
 export { bindErrorReason } from './runtime/kept/plugin-port.ts';

@@ -1,12 +1,11 @@
 import {
-  between,
   endpointId,
   joined,
-  noTraffic,
   type Operations,
   quantile,
   statusClasses,
   type Timers,
+  TrafficReader,
   type TrafficWindow,
   type WorkerInfo,
 } from '#kernel';
@@ -65,14 +64,6 @@ export interface TrafficRecorderOptions {
   readonly idleMs: number;
 }
 
-/** Counters of an endpoint at the end of the previous sample. */
-interface Counted {
-  readonly window: TrafficWindow;
-  readonly statuses: readonly number[];
-}
-
-type Traffic = Operations['serving']['compiled']['published'][number]['traffic'];
-
 /** Takes a sample of the traffic at every interval and keeps the latest ones. */
 export class TrafficRecorder {
   readonly #observed: Observed;
@@ -80,7 +71,7 @@ export class TrafficRecorder {
   readonly #options: TrafficRecorderOptions;
   #samples: TrafficSample[] = [];
   #nextId = 1;
-  #counted = new WeakMap<Traffic, Counted>();
+  #reader = new TrafficReader();
   #cpuMs = 0;
   #beganAt = 0;
   #readAt: number;
@@ -98,11 +89,14 @@ export class TrafficRecorder {
     return this.#options.intervalMs;
   }
 
-  /** Samples after a number, oldest first. Starts sampling if it has paused. */
+  /**
+   * Samples after a number, oldest first. A number that was not reached yet is from before a restart: all samples are
+   * returned. Starts sampling if it has paused.
+   */
   after(id: number): readonly TrafficSample[] {
     this.#readAt = this.#timers.now();
     if (!this.#cancel) this.#start();
-    return this.#samples.filter((sample) => sample.id > id);
+    return id < this.#nextId ? this.#samples.filter((sample) => sample.id > id) : this.#samples;
   }
 
   close(): void {
@@ -113,10 +107,10 @@ export class TrafficRecorder {
   /** Counts from now on: traffic before a pause belongs to no sample. */
   #start(): void {
     this.#samples = [];
-    this.#counted = new WeakMap();
+    this.#reader = new TrafficReader();
     this.#beganAt = this.#timers.now();
     this.#cpuMs = this.#processes().cpuMs;
-    for (const { traffic } of this.#observed.gateway.serving.compiled.published) this.#count(traffic);
+    for (const { traffic } of this.#observed.gateway.serving.compiled.published) this.#reader.take(traffic);
     this.#wait();
   }
 
@@ -136,8 +130,9 @@ export class TrafficRecorder {
     const windows: TrafficWindow[] = [];
     const endpoints: EndpointSample[] = [];
     for (const { endpoint, traffic } of this.#observed.gateway.serving.compiled.published) {
-      const window = this.#count(traffic, statuses);
+      const { window, statuses: counts } = this.#reader.take(traffic);
       if (window.calls === 0) continue;
+      for (const [at, count] of counts.entries()) statuses[at]! += count;
       windows.push(window);
       const { calls, errors } = window;
       endpoints.push({ endpoint: endpointId(endpoint), calls, errors, p99Ms: rounded(quantile(window, 0.99)) });
@@ -166,17 +161,6 @@ export class TrafficRecorder {
     if (this.#samples.length > maxSamples) this.#samples.shift();
   }
 
-  /** Traffic of an endpoint since the last call. @param statuses the responses are added to them. */
-  #count(traffic: Traffic, statuses?: number[]): TrafficWindow {
-    if (traffic.calls === 0) return noTraffic;
-    const last = this.#counted.get(traffic) ?? nothing;
-    if (last.window.calls === traffic.calls) return noTraffic;
-    const now: Counted = { window: traffic.snapshot(), statuses: traffic.statuses.snapshot() };
-    this.#counted.set(traffic, now);
-    if (statuses) for (const [at, count] of now.statuses.entries()) statuses[at]! += count - (last.statuses[at] ?? 0);
-    return between(last.window, now.window);
-  }
-
   #processes() {
     const workers = this.#observed.workers();
     const sum = (of: (worker: (typeof workers)[number]) => number) => workers.reduce((all, one) => all + of(one), 0);
@@ -189,8 +173,6 @@ export class TrafficRecorder {
     };
   }
 }
-
-const nothing: Counted = { window: noTraffic, statuses: [] };
 
 /** To three decimals, so that samples are short. */
 function rounded(value: number | null): number | null {

@@ -1,7 +1,8 @@
 import type { EndpointConfig } from '#contract';
 import type { Route } from '../../pipeline/compile/route.ts';
 import type { EndpointTraffic } from '../../pipeline/traffic/endpoint-traffic.ts';
-import { between, joined, noTraffic, type TrafficWindow } from '../../pipeline/traffic/window.ts';
+import { TrafficReader } from '../../pipeline/traffic/traffic-reader.ts';
+import { joined, noTraffic, type TrafficWindow } from '../../pipeline/traffic/window.ts';
 import { endpointId } from '../../runtime/prints/endpoint-prints.ts';
 import { systemTimers, type Timers } from '../../runtime/watch/timers.ts';
 
@@ -24,8 +25,8 @@ export class TrafficHistory {
   readonly #endpoints: () => Iterable<Served>;
   readonly #timers: Timers;
   #slices: Slice[] = [];
-  /** Counts of each traffic object that the slices already include. After a reload, an endpoint may have a new traffic object under the same key. */
-  readonly #counted = new WeakMap<EndpointTraffic, TrafficWindow>();
+  /** Reads the traffic that the slices do not include yet. */
+  readonly #reader = new TrafficReader();
   #cancel: (() => void) | null = null;
   #runningSince: number;
 
@@ -68,12 +69,8 @@ export class TrafficHistory {
   #end(earlier: readonly Slice[]): void {
     const windows = new Map<string, TrafficWindow>();
     for (const served of this.#endpoints()) {
-      const { traffic } = served;
-      const counted = traffic.calls === 0 ? noTraffic : (this.#counted.get(traffic) ?? noTraffic);
-      if (traffic.calls === counted.calls) continue;
-      const now = traffic.snapshot();
-      this.#counted.set(traffic, now);
-      windows.set(endpointId(served.endpoint), between(counted, now));
+      const { window } = this.#reader.take(served.traffic);
+      if (window.calls > 0) windows.set(endpointId(served.endpoint), window);
     }
     for (const slice of earlier) {
       for (const [key, window] of slice.windows) windows.set(key, joined([window, windows.get(key) ?? noTraffic]));
@@ -105,7 +102,7 @@ export class TrafficHistory {
    */
   since(key: string, traffic: EndpointTraffic, fromMs: number): TrafficWindow {
     const slices = this.#slices.filter(({ endedAt }) => endedAt > fromMs);
-    const running = between(this.#counted.get(traffic) ?? noTraffic, traffic.snapshot());
+    const running = this.#reader.peek(traffic);
     return joined([...slices.map(({ windows }) => windows.get(key) ?? noTraffic), running]);
   }
 }

@@ -71,6 +71,8 @@ describe('the traffic of a gateway', () => {
     );
     equal(all[2].p99Ms, null);
     equal((await samples('?after=2')).length, 1);
+    equal((await samples('?after=3')).length, 0);
+    equal((await samples('?after=300')).length, 3, 'a number from before a restart');
   });
 
   it('is kept for one hour', async () => {
