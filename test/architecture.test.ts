@@ -306,7 +306,7 @@ describe('the architecture', () => {
   });
 
   it('keeps every file under 300 lines', () => {
-    const long = [...files, ...globSync('scripts/**/*.ts')].filter(
+    const long = [...files, ...globSync(['scripts/**/*.ts', 'admin/**/*.{tsx,css}'])].filter(
       (file) => readFileSync(file, 'utf8').split('\n').length > 301,
     );
     equal(long.join('\n'), '');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -30,10 +30,10 @@ export async function bundleDashboard(folder: string): Promise<number> {
   const [script] = output;
   writeFileSync(join(folder, 'THIRD-PARTY.txt'), licencesOf(Object.keys(script.modules)));
   const { resolve } = createRequire(import.meta.url);
-  const styles = ['uplot/dist/uPlot.min.css'].map((path) => readFileSync(resolve(path), 'utf8'));
+  const styles = [resolve('uplot/dist/uPlot.min.css'), ...globSync(`${SOURCE}/styles/*.css`).sort()];
   const files = [
     { part: 'script', extension: 'js', content: script.code },
-    { part: 'styles', extension: 'css', content: [...styles, readFileSync(`${SOURCE}/styles.css`, 'utf8')].join('\n') },
+    { part: 'styles', extension: 'css', content: styles.map((path) => readFileSync(path, 'utf8')).join('\n') },
   ];
   let page = readFileSync(`${SOURCE}/index.html`, 'utf8');
   let size = 0;

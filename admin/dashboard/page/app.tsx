@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import { type ApiError, type Body, read, storedToken } from './api/client.ts';
 import { followEvents, type GatewayEvent } from './api/events.ts';
 import { type Route, useRoute } from './route.ts';
-import { Configuration } from './views/configuration.tsx';
+import { Configuration } from './views/configuration/index.tsx';
 import { EndpointView } from './views/endpoint.tsx';
 import { History } from './views/history.tsx';
 import { Overview } from './views/overview.tsx';
@@ -14,7 +14,7 @@ import { Try } from './views/try.tsx';
 
 type Token = Body<'/v1/token'>;
 
-/** What views need to know of the page. */
+/** State of the page that views use. */
 interface Context {
   readonly token: Token;
   readonly route: Route;
@@ -50,6 +50,7 @@ const views: Readonly<Record<string, View>> = {
     show: ({ token, route }) => (
       <Configuration
         pointer={route.parameters.get('pointer')}
+        writtenLine={Number(route.parameters.get('line')) || null}
         canWrite={canWrite(token)}
         canCheck={has(token, 'check')}
         canReveal={has(token, 'secrets')}
@@ -73,8 +74,9 @@ export function App() {
       setReason(null);
     } catch (error) {
       const { status, message } = error as ApiError;
-      setToken(null);
       if (storedToken.get() !== null) setReason(status === 401 ? 'The token is no longer valid.' : message);
+      // A gateway that does not respond ends no session: its pages stay until it does.
+      if (status > 0) setToken(null);
       if (status === 401) storedToken.clear();
     }
     setReady(true);

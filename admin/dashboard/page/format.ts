@@ -1,3 +1,13 @@
+import { applyEdits, format, type ParseError, parseTree } from 'jsonc-parser';
+
+/** Adds line breaks to a JSON text; numbers and strings stay as they are written. Other text is returned unchanged. */
+export function prettyJson(text: string): string {
+  const errors: ParseError[] = [];
+  parseTree(text, errors);
+  if (errors.length > 0) return text;
+  return applyEdits(text, format(text, undefined, { insertSpaces: true, tabSize: 2 }));
+}
+
 /** A number with at most three significant digits and a unit prefix, as in `12.3 k`. */
 export function compact(value: number): string {
   const [size, prefix] = value >= 1e9 ? [1e9, ' G'] : value >= 1e6 ? [1e6, ' M'] : value >= 1e4 ? [1e3, ' k'] : [1, ''];

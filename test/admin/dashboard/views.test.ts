@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { startAdmin } from '../../../admin/index.ts';
 import { bundleDashboard } from '../../../scripts/build/dashboard.ts';
 import { isInstalled } from '../../support/debian.ts';
 import { json, startBackend, type TestBackend } from '../../support/gateway.ts';
@@ -246,10 +247,39 @@ const views = {
 
   it('says that the gateway does not respond, and continues when it is back', async () => {
     await signIn();
-    await page.context().setOffline(true);
+    const address = one.admin.address!;
     await one.admin.close();
-    await page.getByText('The gateway does not respond.').first().waitFor();
-    problems.length = 0;
+    await page.getByText('connects again by itself').waitFor();
+    await page.locator('h1', { hasText: 'Overview' }).waitFor();
+    const { gateway, stateDirectory } = one;
+    const admin = await startAdmin(gateway, {
+      listen: address,
+      token: TOKEN,
+      stateDirectory,
+      dashboard: folder,
+      stop() {},
+    });
+    try {
+      // The sessions of the dashboard ended with the admin port.
+      await page.getByText('The token is no longer valid.').waitFor();
+      await page.fill('input[type=password]', TOKEN);
+      await page.click('text=Sign in');
+      await page.waitForSelector('nav');
+      problems.length = 0;
+    } finally {
+      await page.goto('about:blank');
+      await admin.close();
+    }
+  });
+
+  it('scrolls to the lines of an endpoint', async () => {
+    await signIn();
+    await show('endpoint?id=GET+%2Fbad');
+    await page.getByText('Show its configuration').click();
+    await page.locator('.cm-activeLine', { hasText: '{' }).waitFor();
+    const line = await page.locator('.cm-lineNumbers .cm-activeLineGutter').textContent();
+    const text = JSON.stringify(configuration(), null, 2).split('\n');
+    ok(text[Number(line)]!.includes('"/bad"'), `line ${line}`);
   });
 
   it('offers no change to a token that may only read', async () => {

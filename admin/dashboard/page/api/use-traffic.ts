@@ -29,8 +29,9 @@ export function useTraffic(interval: '1s' | '10s'): Traffic {
         if (!document.hidden) {
           const after = samples.at(-1)?.id ?? 0;
           const next = await read('/v1/traffic', { query: { interval, after }, signal });
-          // A restarted gateway numbers its samples from 1.
-          samples = [...samples, ...next.samples].slice(-MAX_SAMPLES);
+          // A restarted gateway numbers its samples from 1, and returns all of them.
+          const isRestarted = (next.samples[0]?.id ?? after + 1) <= after;
+          samples = [...(isRestarted ? [] : samples), ...next.samples].slice(-MAX_SAMPLES);
           setTraffic({ samples, statusClasses: next.statusClasses });
         }
       } catch {

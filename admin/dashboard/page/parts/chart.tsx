@@ -11,7 +11,7 @@ export interface Series {
 }
 
 export interface ChartProps {
-  /** What the chart shows, for readers that cannot see it. */
+  /** Name of the chart, also for screen readers. */
   readonly title: string;
   /** Times of the values, in milliseconds since 1970. */
   readonly times: readonly number[];

@@ -9,10 +9,8 @@ import { tags } from '@lezer/highlight';
 import { basicSetup } from 'codemirror';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Issue } from '../api/client.ts';
+import type { Format } from '../views/configuration/base.ts';
 import { schemaHelp } from './schema-help.ts';
-
-/** Format of a configuration text. */
-export type Format = 'json' | 'yaml' | 'toml';
 
 export interface EditorProps {
   readonly text: string;
@@ -29,7 +27,7 @@ export interface EditorProps {
   onChange(text: string): void;
 }
 
-const languages: Readonly<Record<Format, () => Extension>> = { json, yaml, toml: () => [] };
+const languages: Readonly<Record<Format, () => Extension>> = { json, yaml };
 
 /**
  * Editor of a configuration. It is in a shadow tree, where its styles apply without inline styles, which the page's

@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { type ApiError, read } from '../api/client.ts';
+import { type ApiError, send } from '../api/client.ts';
 import { useEndpoints } from '../api/use-endpoints.ts';
 import { useRead } from '../api/use-read.ts';
 import { type TrafficSample, useTraffic } from '../api/use-traffic.ts';
-import { compact, milliseconds, percent } from '../format.ts';
+import { compact, milliseconds, percent, prettyJson } from '../format.ts';
 import { Chart } from '../parts/chart.tsx';
 import { Badge, Empty, Failure, Figure } from '../parts/state.tsx';
 import { linkTo } from '../route.ts';
@@ -36,7 +36,7 @@ export function EndpointView({ id }: { readonly id: string }) {
       <p>
         Responds in the encoding {outputEncoding}, within {milliseconds(timeoutMs)}.{' '}
         {namespaces.length > 0 ? `Components: ${namespaces.join(', ')}.` : 'No components.'}{' '}
-        <a href={linkTo('configuration', { pointer })}>
+        <a href={linkTo('configuration', { pointer, ...(line !== undefined && { line: String(line) }) })}>
           {file === undefined ? 'Show its configuration' : `${file.split('/').at(-1)}:${line}`}
         </a>{' '}
         <a href={linkTo('try', { method, path: pattern })}>Try it</a>
@@ -133,8 +133,9 @@ function ConfigurationPart({ pointer }: { readonly pointer: string }) {
   const [error, setError] = useState<ApiError | null>(null);
   useEffect(() => {
     const controller = new AbortController();
-    read('/v1/config', { query: { pointer }, signal: controller.signal })
-      .then((part) => setText(JSON.stringify(part, null, 2)))
+    send('/v1/config', { query: { pointer }, signal: controller.signal })
+      .then((response) => response.text())
+      .then((part) => setText(prettyJson(part)))
       .catch((failure) => controller.signal.aborted || setError(failure));
     return () => controller.abort();
   }, [pointer]);

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { ApiError, type Schemas, send } from '../api/client.ts';
-import { milliseconds } from '../format.ts';
+import { milliseconds, prettyJson } from '../format.ts';
 import { Badge, Failure } from '../parts/state.tsx';
 
 type Tried = Schemas['TriedResponse'];
@@ -128,19 +128,10 @@ function ResponseView({ response: { status, headers, body, truncated, durationMs
         {milliseconds(durationMs)}
       </p>
       <pre>{headers.map(([name, value]) => `${name}: ${value}`).join('\n')}</pre>
-      <pre>{pretty(body)}</pre>
+      <pre>{prettyJson(body)}</pre>
       {truncated && <p class="notice warning">The body is cut after 1 MiB or 10 seconds.</p>}
     </section>
   );
-}
-
-/** JSON with line breaks; other text as it is. */
-function pretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }
 
 function ExplanationView({ explanation: { why, match, service, stages, forwarded } }: { explanation: Explanation }) {
