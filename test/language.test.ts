@@ -67,8 +67,8 @@ const hiddenSubject = /^(what|who|whose|whom|how|where|whether|that|those|it|any
 const notTheThing =
   /^(also|always|although|as|at|because|by|despite|either|for|from|if|in(?!-)|must|not|on|to|when|with|without|you)\b/i;
 
-/** Constructions that comments may use: a null that means "none", and a repeated "that of". */
-const allowedInComments = new Set(['is not a valid …', 'is not valid', 'repeat the noun', 'regardless of']);
+/** Constructions that comments may use. */
+const allowedInComments = new Set(['repeat the noun', 'regardless of']);
 
 /** Placeholders and quoted names are not prose: `${mistakes}`, `"no_local"`. */
 const withoutPlaceholders = (text: string) => text.replaceAll(/\$\{[^}]*\}/g, '…');
@@ -115,7 +115,7 @@ describe('the texts of the product', function () {
   before(() => {
     ({ descriptions, messages } = literals());
     sourceComments = [
-      ...comments('{admin,kernel,plugins,samples,test}/**/*.ts', 'scripts/**/*.{ts,mjs}'),
+      ...comments('{admin,kernel,plugins,samples,test}/**/*.{ts,tsx}', 'scripts/**/*.{ts,mjs}'),
       ...luaComments('samples/**/*.lua'),
     ];
   });

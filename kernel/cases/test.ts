@@ -36,7 +36,7 @@ export interface Failure {
   readonly message: string;
   /** Differences: `-` for expected, `+` for actual. */
   readonly lines: readonly string[];
-  /** The value that the expectation must have to be met; absent if there is none. */
+  /** The value that the expectation must have to be met; absent for an expectation without one. */
   readonly actual?: Data;
 }
 

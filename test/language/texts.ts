@@ -17,7 +17,7 @@ export interface Description extends Text {
   readonly isRequired: boolean;
 }
 
-const product = '{kernel,plugins,admin,scripts/chaos,scripts/docs,scripts/site}/**/*.ts';
+const product = '{kernel,plugins,admin,scripts/chaos,scripts/docs,scripts/site}/**/*.{ts,tsx}';
 
 /** Descriptions of schemas and all other literals of at least three words: messages, hints, log lines. Code samples, which contain line breaks, are skipped. */
 export function literals(): { readonly descriptions: readonly Description[]; readonly messages: readonly Text[] } {
@@ -129,6 +129,7 @@ function readTexts(file: string): Texts {
     if (!starts.has(node.pos)) addComments(node.pos);
     starts.add(node.pos);
     if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) addLiteral(node);
+    else if (ts.isJsxText(node)) addText(node);
     else if (ts.isCallExpression(node)) addTitle(node);
     ts.forEachChild(node, visit);
   };
@@ -146,6 +147,10 @@ function readTexts(file: string): Texts {
     const plain = { place: place(node.getStart()), text };
     if (isDescription) texts.descriptions.push({ ...plain, ...fieldOf(parent.parent, source.text) });
     else texts.messages.push(plain);
+  };
+  const addText = (node: ts.JsxText): void => {
+    const text = oneLine(node.getText());
+    if (text.split(' ').length >= 3) texts.messages.push({ place: place(node.getStart()), text });
   };
   const addTitle = (node: ts.CallExpression): void => {
     const [title] = node.arguments;

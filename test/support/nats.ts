@@ -21,7 +21,7 @@ export interface TestNats {
   close(): Promise<void>;
 }
 
-/** Sends a request without waiting for a response. @returns whether a subscriber received it: the server reports immediately if there is none. */
+/** Sends a request without waiting for a response. @returns whether a subscriber received it: the server reports immediately that the subject has no subscriber. */
 export async function isHeard(client: NatsConnection, subject: string, payload: string): Promise<boolean> {
   let isHeard = true;
   const reply = createInbox();

@@ -27,7 +27,7 @@ export interface Scraped {
   readonly types: ReadonlyMap<string, string>;
   /** The series of a metric whose labels include these. */
   series(name: string, labels?: Readonly<Record<string, string>>): ScrapedSeries[];
-  /** Value of the only series with these labels, or the count of a histogram; 0 if there is none. */
+  /** Value of the only series with these labels, or the count of a histogram; 0 without such a series. */
   value(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 

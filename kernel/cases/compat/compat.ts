@@ -64,7 +64,7 @@ export interface CompatResult {
   readonly unstable: number;
   /** Endpoints for which no response of both gateways had a status below 400, with the number of requests. */
   readonly unserved: ReadonlyMap<string, number>;
-  /** Endpoints that call a server which is no backend of the configuration, with its address. They are not compared. */
+  /** Endpoints that call servers other than the backends of the configuration, with the address. They are not compared. */
   readonly unmocked: readonly string[];
   /** Connections that the gateway in the sandbox attempted, and that were refused. */
   readonly refusals: readonly string[];

@@ -1,7 +1,7 @@
 import type { HostList } from '#contract';
 
 /**
- * Returns the next host; undefined while there is none.
+ * Returns the next host; undefined while the list is empty.
  * @param tried hosts to avoid while the list has others.
  */
 export type PickHost = (tried?: readonly string[]) => string | undefined;

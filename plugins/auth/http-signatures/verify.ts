@@ -94,7 +94,7 @@ export function verifying(site: EndpointSite<VerifyConfig>): AtEndpoint {
   return { endpoint, proxy, sets: [header], offers: [offer(personalHeaders, [header])] };
 }
 
-/** Chooses the signature to verify: the only one with the tag. Returns the reason if there are none, or several. */
+/** Chooses the signature to verify: the only one with the tag. Returns the reason if no signature has it, or several do. */
 function choose(inputs: ReadonlyMap<string, SignatureInput>, tag: string): [string, SignatureInput] | string {
   const suiting = [...inputs].filter(([, { params }]) => tag === '' || params.get('tag') === tag);
   if (suiting.length === 1) return suiting[0]!;

@@ -39,7 +39,7 @@ export function isRepeatable({ repeatsAll }: Policy, { method }: PipeRequest, se
   return repeatsAll || idempotent.has(sent.method || method);
 }
 
-/** Pause before the next attempt in milliseconds, or the reason why there is none. */
+/** Pause before the next attempt in milliseconds, or the reason why no further attempt is made. */
 export function nextAttempt(
   policy: Policy,
   request: PipeRequest,

@@ -6,7 +6,7 @@ import type { Answered } from '../support.ts';
 export interface Description {
   /** Documented operations, by method and path such as `GET /v1/status`. */
   readonly operations: ReadonlyMap<string, OpenApiOperation>;
-  /** Differences between a response and its description; empty if there are none. */
+  /** Differences between a response and its description; empty for a response that matches. */
   differences(operation: string, response: Pick<Answered, 'status' | 'headers' | 'text'>): string[];
 }
 

@@ -71,13 +71,13 @@ describe('a gateway used as a library', () => {
       '@comment': 'anything',
       endpoints: [{ endpoint: '/a/{id}', method: 'POST', backend: [{ url_pattern: '/b', allow: ['id'] }] }],
     };
-    // @ts-expect-error a field that is none
+    // @ts-expect-error an unknown field
     const misspelled: Configuration = { version: 3, endpont: [] };
     // @ts-expect-error no list of endpoints
     const wrong: Configuration = { version: 3, endpoints: [{ endpoint: [], backend: [] }] };
     // @ts-expect-error durations are text
     const number: Configuration = { version: 3, timeout: 3 };
-    // @ts-expect-error a method that is none
+    // @ts-expect-error an unknown method
     const fetch: Configuration = { version: 3, endpoints: [{ endpoint: '/', method: 'FETCH', backend: [] }] };
     deepEqual(
       [good, misspelled, wrong, number, fetch].map(({ version }) => version),
