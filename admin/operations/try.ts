@@ -1,11 +1,12 @@
 import type { Operation } from '../operation.ts';
+import { Problem } from '../problem.ts';
 import { readSampleRequest, sampleRequestSchema } from '../sample-request.ts';
 import { flag, jsonResponse, listOf, objectOf, text, whole } from '../schemas.ts';
 
 /** Maximum size of the response body that is returned, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Time after which the response is cut, in milliseconds: a stream may never end. */
+/** Time after which the request ends, in milliseconds: a stream may never end. */
 const MAX_MS = 10_000;
 
 export const tryRequest: Operation = {
@@ -27,24 +28,35 @@ export const tryRequest: Operation = {
       }),
     ),
   },
-  problems: ['bad-request'],
+  problems: ['bad-request', 'timeout'],
   async handle(ctx, admin) {
     const { method, path, headers, body } = await readSampleRequest(ctx, admin);
     const startedAt = performance.now();
-    const request = { method, url: path, headers: grouped(headers), payload: body, payloadAsStream: true };
-    const response = await admin.gateway.inject(request as Parameters<typeof admin.gateway.inject>[0]);
-    const { text: content, truncated } = await readLimited(response.stream());
-    // As when a client disconnects: the gateway stops a response that was cut.
-    response.raw.res.destroy();
-    ctx.body = {
-      status: response.statusCode,
-      headers: Object.entries(response.headers).flatMap(([name, values]) =>
-        [values].flat().map((value) => [name, String(value)]),
-      ),
-      body: content,
-      truncated,
-      durationMs: Math.round(performance.now() - startedAt),
-    };
+    // Ends the request as a client that disconnects does, also when the client of the admin API disconnects.
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    const timer = setTimeout(end, MAX_MS);
+    ctx.res.once('close', end);
+    try {
+      const request = { method: method as 'GET', url: path, headers: grouped(headers), payload: body };
+      const response = await admin.gateway.inject({ ...request, payloadAsStream: true, signal: ending.signal });
+      const { text: content, truncated } = await readLimited(response.stream());
+      response.raw.res.destroy();
+      ctx.body = {
+        status: response.statusCode,
+        headers: Object.entries(response.headers).flatMap(([name, values]) =>
+          [values].flat().map((value) => [name, String(value)]),
+        ),
+        body: content,
+        truncated,
+        durationMs: Math.round(performance.now() - startedAt),
+      };
+    } catch (error) {
+      throw ending.signal.aborted ? new Problem('timeout', `no response within ${MAX_MS / 1000} s`) : error;
+    } finally {
+      clearTimeout(timer);
+      end();
+    }
   },
 };
 
@@ -55,23 +67,20 @@ function grouped(headers: readonly (readonly [string, string])[]): Record<string
   );
 }
 
-/** Reads a body as far as the limits allow. */
-async function readLimited(body: NodeJS.ReadableStream): Promise<{ text: string; truncated: boolean }> {
+/** Reads a body as far as the limit allows, or until the gateway or the end of the request cuts it. */
+async function readLimited(body: AsyncIterable<Buffer>): Promise<{ text: string; truncated: boolean }> {
   const chunks: Buffer[] = [];
   let size = 0;
-  const stream = body as NodeJS.ReadableStream & { destroy(): void };
-  const timer = setTimeout(() => stream.destroy(), MAX_MS);
+  let isCut = false;
   try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
+    for await (const chunk of body) {
       chunks.push(chunk);
       size += chunk.length;
       if (size > MAX_BYTES) break;
     }
   } catch {
-    // The stream was cut, by this function or by the gateway.
-    return { text: Buffer.concat(chunks).toString(), truncated: true };
-  } finally {
-    clearTimeout(timer);
+    isCut = true;
   }
-  return { text: Buffer.concat(chunks).subarray(0, MAX_BYTES).toString(), truncated: size > MAX_BYTES };
+  const text = Buffer.concat(chunks).subarray(0, MAX_BYTES).toString();
+  return { text, truncated: isCut || size > MAX_BYTES };
 }

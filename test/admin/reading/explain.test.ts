@@ -1,6 +1,8 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mock } from 'node:test';
 import type { Operations } from '#kernel';
 import { startGateway } from '../../support/gateway.ts';
 import { openReading, type ReadingPort } from './support.ts';
@@ -15,6 +17,11 @@ describe('a request that a person tries', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     left = promise;
     server = createServer((request, response) => {
+      if (request.url === '/silent') {
+        server.emit('silent');
+        response.once('close', () => server.emit('abandoned'));
+        return;
+      }
       if (request.url === '/endless') {
         response.once('close', resolve);
         const write = () => response.write('x'.repeat(64 * 1024)) && setImmediate(write);
@@ -35,6 +42,7 @@ describe('a request that a person tries', () => {
           input_headers: ['X-Seen'],
           backend: [{ host, url_pattern: '/a', method: 'POST' }],
         },
+        { endpoint: '/silent', timeout: '60s', backend: [{ host, url_pattern: '/silent' }] },
         {
           endpoint: '/endless',
           ...plain,
@@ -74,6 +82,31 @@ describe('a request that a person tries', () => {
   it('ends after 1 MiB of a response that never ends, also at the backend', async () => {
     const { body } = await admin.send('POST', '/v1/try', { path: '/endless' });
     deepEqual([body.status, body.truncated, body.body.length], [200, true, 1024 * 1024]);
+    await left;
+  });
+
+  it('fails after 10 seconds without a response, regardless of the timeout of the endpoint', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const responding = admin.send('POST', '/v1/try', { path: '/silent' });
+    await once(server, 'silent');
+    mock.timers.tick(10_000);
+    mock.timers.reset();
+    const { status, body } = await responding;
+    deepEqual([status, body.detail], [504, 'no response within 10 s']);
+  });
+
+  it('ends when the client of the admin API disconnects', async () => {
+    const controller = new AbortController();
+    const asked = admin.ask('/v1/try', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ path: '/silent' }),
+      signal: controller.signal,
+    });
+    await once(server, 'silent');
+    const left = once(server, 'abandoned');
+    controller.abort();
+    await rejects(asked);
     await left;
   });
 
