@@ -5,18 +5,23 @@ import type { CommandContext } from '../command.ts';
 const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [program: string, ...args: string[]]>>> = {
   darwin: ['open'],
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
-  linux: ['xdg-open'],
 };
 
+/** Time after which a program that still runs is the browser itself, in milliseconds. */
+const BROWSER_MS = 2000;
+
 /** Opens an address in the browser of the user. @returns false if no browser could be started. */
-function openBrowser(url: string): Promise<boolean> {
+async function openBrowser(url: string): Promise<boolean> {
   const [program, ...args] = openers[process.platform] ?? ['xdg-open'];
-  return new Promise((resolve) => {
-    const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
-    child.once('error', () => resolve(false));
-    child.once('exit', (code) => resolve(code === 0));
-    child.once('spawn', () => child.unref());
-  });
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
+  const timer = setTimeout(() => resolve(true), BROWSER_MS);
+  child.once('error', () => resolve(false));
+  child.once('exit', (code) => resolve(code === 0));
+  const isOpened = await promise;
+  clearTimeout(timer);
+  child.unref();
+  return isOpened;
 }
 
 /** Opens a link, or prints it if that is requested or no browser can be started. */

@@ -1,7 +1,8 @@
 import { equal, match } from 'node:assert/strict';
+import { chmodSync, readFileSync } from 'node:fs';
 import { openAdmin, type TestAdmin, TOKEN } from '../../admin/support.ts';
 import { until } from '../../support/conditions.ts';
-import { sluiceIn } from './command.ts';
+import { createFolder, sluiceIn } from './command.ts';
 import { startProcess } from './running.ts';
 
 describe('sluice dashboard', function () {
@@ -24,6 +25,26 @@ describe('sluice dashboard', function () {
       equal((await redeem()).status, 200);
       equal((await redeem()).status, 401);
     });
+
+    for (const [what, script, shown] of [
+      [
+        'opens the link in the browser',
+        'echo "$1" > "$0.url"',
+        /^opened the dashboard at http:\/\/127\.0\.0\.1:\d+\n$/,
+      ],
+      ['prints the link if no browser can be started', 'exit 3', /^http:\/\/127\.0\.0\.1:\d+\/#code=/],
+    ] as const) {
+      it(what, async () => {
+        const folder = createFolder();
+        folder.write('xdg-open', `#!/bin/sh\n${script}\n`);
+        chmodSync(folder.path('xdg-open'), 0o755);
+        const running = startProcess({ ...env(), PATH: `${folder.path('')}:${process.env['PATH']}` }, 'dashboard');
+        equal(await running.ended, 0);
+        match(running.out, shown);
+        if (shown.source.startsWith('^opened')) match(readFileSync(folder.path('xdg-open.url'), 'utf8'), /\/#code=/);
+        folder.remove();
+      });
+    }
 
     it('prints the reason if the token is not valid', async () => {
       const { code, err } = await sluiceIn({ ...env(), GATEWAY_ADMIN_TOKEN: 'wrong' }, 'dashboard', '--print');
