@@ -35,11 +35,6 @@ export class Arena {
     }
   }
 
-  /** Connections that were refused, for example to Redis. */
-  get refusals(): readonly string[] {
-    return [...this.#session.refusals];
-  }
-
   async send(request: AttackRequest): Promise<AttackResponse> {
     const response = await this.#wire.send(request);
     return { ...response, calls: this.#session.take() };

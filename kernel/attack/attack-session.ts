@@ -1,5 +1,5 @@
 import type { AttackStage, AttackTarget, SandboxRequest, SandboxResponse } from '#contract';
-import type { RefusedConnection, Session } from '../sandbox/session.ts';
+import type { Session } from '../sandbox/session.ts';
 
 /** Maximum number of requests to backends that are kept for one request of an attack. */
 const MAX_CALLS = 1000;
@@ -12,8 +12,6 @@ export class AttackSession implements Session {
   #calls: SandboxRequest[] = [];
   /** Replaces the responses of backends; null for the usual ones. */
   answer: Respond | null = null;
-  /** Destinations of refused connections. */
-  readonly refusals = new Set<string>();
 
   constructor(stage: AttackStage) {
     this.#stage = stage;
@@ -34,9 +32,7 @@ export class AttackSession implements Session {
     return calls;
   }
 
-  refused({ owner, address }: RefusedConnection): void {
-    if (this.refusals.size < MAX_CALLS) this.refusals.add(`${owner}, to ${address}`);
-  }
+  refused(): void {}
 
   logged(): void {}
 }

@@ -99,6 +99,20 @@ const harSchema = {
 /** An entry of a recording: a request and its response. */
 export type Recorded = Infer<typeof harSchema>['log']['entries'][number];
 
+/** Value that telemetry/recorder writes in place of a credential. */
+export const MASKED = '***';
+
+/** Values of each recorded header, by lower-case name. */
+export function headersOf(pairs: Recorded['request']['headers']): Map<string, string[]> {
+  const grouped = Map.groupBy(pairs, ({ name }) => name.toLowerCase());
+  return new Map([...grouped].map(([name, all]) => [name, all.map(({ value }) => value)]));
+}
+
+/** Path and query of a recorded URL. */
+export function targetOf(url: string): string {
+  return url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/#.*$/s, '') || '/';
+}
+
 /** Bytes of a recorded body. */
 export function bodyOf({ text = '', encoding }: Recorded['response']['content']): Buffer {
   return Buffer.from(text, encoding === 'base64' ? 'base64' : 'utf8');

@@ -1,5 +1,5 @@
 import { isHopByHop, type SandboxResponse } from '#contract';
-import { bodyOf, type Recorded, readHar } from './har.ts';
+import { bodyOf, MASKED, type Recorded, readHar } from './har.ts';
 import type { Mock } from './mock.ts';
 
 /**
@@ -51,11 +51,11 @@ function withoutHost(text: string): string {
   return text.replace(/^([A-Z]+ )?\w+:\/\/[^/?#]*/i, '$1');
 }
 
-/** Value that telemetry/recorder writes in place of a credential. */
-const MASKED = '=***';
+/** End of a parameter whose value is masked. */
+const masked = `=${MASKED}`;
 
 function matcherOf(key: string): Mock['matches'] {
-  if (!key.includes(MASKED)) return ({ method, url }) => `${method} ${url}` === key;
+  if (!key.includes(masked)) return ({ method, url }) => `${method} ${url}` === key;
   const expected = key.split(/[?&]/);
   return ({ method, url }) => {
     const parts = `${method} ${url}`.split(/[?&]/);
@@ -64,7 +64,7 @@ function matcherOf(key: string): Mock['matches'] {
 }
 
 function isMasked(part: string, expected: string): boolean {
-  return expected.endsWith(MASKED) ? part.startsWith(expected.slice(0, 1 - MASKED.length)) : part === expected;
+  return expected.endsWith(masked) ? part.startsWith(expected.slice(0, -MASKED.length)) : part === expected;
 }
 
 /** HAR files contain decoded bodies, so that their length and coding on the wire are not those of the text. */

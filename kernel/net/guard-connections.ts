@@ -2,6 +2,7 @@ import dgram from 'node:dgram';
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
+import { sharedPatch } from '../values/shared-patch.ts';
 
 /** Decides which code cannot open connections. */
 export interface ConnectionGuard {
@@ -15,9 +16,7 @@ type Method = (this: unknown, ...args: unknown[]) => unknown;
 type Patched = Record<string, Method>;
 
 let guard: ConnectionGuard | null = null;
-let restore: (() => void) | null = null;
-/** Number of callers that have installed the guard. */
-let count = 0;
+const patched = sharedPatch(patch);
 
 /** True if connections of the running code are refused. */
 export function refusesConnections(): boolean {
@@ -31,18 +30,7 @@ export function refusesConnections(): boolean {
  */
 export function guardConnections(installed: ConnectionGuard): () => void {
   guard = installed;
-  restore ??= patch();
-  count += 1;
-  let isEnded = false;
-  return () => {
-    if (isEnded) return;
-    isEnded = true;
-    count -= 1;
-    if (count > 0) return;
-    restore?.();
-    restore = null;
-    guard = null;
-  };
+  return patched();
 }
 
 /** Returns the refusal of a destination; null if the connection is permitted. */
@@ -77,6 +65,7 @@ function patch(): () => void {
   return () => {
     for (const end of ends) end();
     syncBuiltinESMExports();
+    guard = null;
   };
 }
 

@@ -1,6 +1,7 @@
 import crypto, { type BinaryLike, createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { type Frozen, findFrozen, frozen } from '../values/frozen.ts';
+import { sharedPatch } from '../values/shared-patch.ts';
 import { currentSession } from './session.ts';
 
 /** Creates the random values of a request. @param seed determines all of them. */
@@ -17,28 +18,12 @@ export function frozenBytes(seed: BinaryLike): Frozen['bytes'] {
   };
 }
 
-/** Number of callers that have frozen the process. */
-let count = 0;
-let restore: (() => void) | null = null;
-
 /**
  * Gives code in sessions with frozen values their time and random values, in place of those of the system: `Date`,
  * `Math.random`, `process.hrtime` and the random functions of `node:crypto`. Other code is not affected.
  * @returns a function that ends this; the last call restores the functions of Node.js.
  */
-export function freeze(): () => void {
-  count += 1;
-  restore ??= patch();
-  let isEnded = false;
-  return () => {
-    if (isEnded) return;
-    isEnded = true;
-    count -= 1;
-    if (count > 0) return;
-    restore?.();
-    restore = null;
-  };
-}
+export const freeze = sharedPatch(patch);
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 

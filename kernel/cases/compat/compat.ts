@@ -6,13 +6,13 @@ import type { Mock } from '../mock.ts';
 import { type Cause, type Change, changesOf, type Observed } from '../replay/compare.ts';
 import { addChanges, type GroupedChange, type Mutable } from '../replay/replay.ts';
 import { injectTest } from '../run-tests.ts';
-import type { TestRequest, TestResponse } from '../test.ts';
+import { noResponse, type TestRequest, type TestResponse } from '../test.ts';
 import { intendedOf, type Reason, withOwnNames } from './by-design.ts';
 import { CanonicalSession } from './canonical-session.ts';
 import type { CompatCase } from './case.ts';
 import { callChanges, countsOf, originOf } from './compare-calls.ts';
 import type { Origins } from './origins.ts';
-import { noResponse, type OtherGateway } from './other-gateway.ts';
+import type { OtherGateway } from './other-gateway.ts';
 import type { ServedMocks } from './served-mocks.ts';
 
 /** Time to wait for further requests to backends if one gateway sent fewer than the other, in milliseconds. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sendTo } from '../send-to.ts';
-import type { TestRequest, TestResponse } from '../test.ts';
+import { noResponse, type TestRequest, type TestResponse } from '../test.ts';
 
 /** Maximum size of a response, in bytes. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -67,5 +67,3 @@ export class OtherGateway {
     }
   }
 }
-
-export const noResponse: TestResponse = { status: 0, headers: new Map(), body: new Uint8Array(), ms: 0 };

@@ -1,7 +1,7 @@
 import { step } from '../checks/differences.ts';
 import type { BreakKind } from './breaks.ts';
 import { isRecognized } from './formats.ts';
-import { type JsonType, jsonTypes, type Shape, type Strings } from './shape.ts';
+import type { JsonType, Shape, Strings } from './shape.ts';
 
 /** A difference of a value. */
 export interface ShapeDifference {
@@ -55,8 +55,8 @@ function allows({ types }: Shape, type: JsonType): boolean {
   return types.has(type) || (type === 'integer' && types.has('number'));
 }
 
-function typesOf({ types }: Shape): string {
-  return jsonTypes.filter((type) => types.has(type) && !(type === 'integer' && types.has('number'))).join(' or ');
+function typesOf({ typeNames }: Shape): string {
+  return typeNames.join(' or ');
 }
 
 function compareStrings(

@@ -1,13 +1,13 @@
 import type { Served } from '../../inspect/index.ts';
 import { pointerOnly } from '../../inspect/index.ts';
 import { findMatch } from '../../inspect/match.ts';
+import { MASKED } from '../har.ts';
 import type { Observed } from '../replay/compare.ts';
 import { type ReplayOptions, replay } from '../replay/replay.ts';
 import type { RecordedRequest, Traffic } from '../replay/traffic.ts';
 import type { TestResult } from '../run-tests.ts';
 import type { Compared } from './compare-contracts.ts';
 import type { Observation } from './observation.ts';
-import { MASKED } from './shape.ts';
 
 /** Responses to recorded requests before and after a change. */
 export interface TrafficCompared extends Compared {

@@ -1,4 +1,4 @@
-import { bodyOf, readHar } from '../har.ts';
+import { bodyOf, headersOf, readHar, targetOf } from '../har.ts';
 import type { Observation } from './observation.ts';
 
 /**
@@ -10,10 +10,8 @@ export function recordedResponses(path: string): Observation[] {
     const isClient = link !== undefined && link.backend === undefined && typeof link.endpoint === 'string';
     if (!isClient || link.omitted?.response !== undefined || response.status === 0) return [];
     const { method } = request;
-    const byName = Map.groupBy(response.headers, ({ name }) => name.toLowerCase());
-    const headers = new Map([...byName].map(([name, all]) => [name, all.map(({ value }) => value)]));
-    const received = { status: response.status, headers, body: bodyOf(response.content) };
-    const example = `${method} ${request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '') || '/'}`;
+    const received = { status: response.status, headers: headersOf(response.headers), body: bodyOf(response.content) };
+    const example = `${method} ${targetOf(request.url)}`;
     return [{ endpoint: link.endpoint as string, method, example, response: received, notes: [] }];
   });
 }

@@ -1,4 +1,5 @@
 import { type Data, type DataObject, isObject } from '#contract';
+import { MASKED } from '../har.ts';
 import { formatsOf } from './formats.ts';
 
 /** Types of JSON Schema, in the order in which they are written. */
@@ -44,9 +45,6 @@ export interface Fields {
   others: Shape | null;
 }
 
-/** Value that telemetry/recorder writes in place of a masked one, whose type is unknown. */
-export const MASKED = '***';
-
 /** Keys that are data: numbers, UUIDs, hashes, dates, addresses and long texts. They are never written to a contract. */
 const dataKey = /^\d+$|^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$|^[\da-f]{16,}$|^\d{4}-\d\d-\d\d|@|^.{65}/is;
 
@@ -62,6 +60,7 @@ export class Shape {
 
   /** Adds a sample. */
   add(value: Data, depth = MAX_DEPTH): void {
+    // The type of a masked value is unknown.
     if (value === MASKED) return;
     if (depth === 0) {
       this.isOpen = true;
@@ -72,6 +71,11 @@ export class Shape {
     if (type === 'string') this.#addString(value as string);
     else if (type === 'array') this.#addItems(value as Data[], depth);
     else if (type === 'object') this.#addObject(value as DataObject, depth);
+  }
+
+  /** Names of the types for a schema: a number can be an integer. */
+  get typeNames(): JsonType[] {
+    return jsonTypes.filter((type) => this.types.has(type) && !(type === 'integer' && this.types.has('number')));
   }
 
   /** Adds all samples of another shape. */

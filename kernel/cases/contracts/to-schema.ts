@@ -1,6 +1,6 @@
 import { type Data, type DataObject, getKey, isObject, setKey } from '#contract';
 import { chosenFormat } from './formats.ts';
-import { emptyFields, type Field, type Fields, type JsonType, jsonTypes, Shape, type Strings } from './shape.ts';
+import { emptyFields, type Field, type Fields, type JsonType, Shape, type Strings } from './shape.ts';
 
 /** Settings of an inferred schema. */
 export interface Inferring {
@@ -20,8 +20,7 @@ const SAMPLES_PER_VALUE = 3;
 export function toSchema(shape: Shape, inferring: Inferring): DataObject {
   const { isOpen, types, strings, items, fields } = shape;
   if (isOpen || types.size === 0) return {};
-  // A number can be an integer.
-  const named = jsonTypes.filter((type) => types.has(type) && !(type === 'integer' && types.has('number')));
+  const { typeNames: named } = shape;
   return {
     type: named.length === 1 ? named[0]! : named,
     ...(strings && ofStrings(strings, types, inferring)),

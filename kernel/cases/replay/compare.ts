@@ -1,6 +1,7 @@
 import { printJson } from '#contract';
 import { jsonOf, textOf } from '../body.ts';
 import { type Difference, differencesOf } from '../checks/differences.ts';
+import { MASKED } from '../har.ts';
 import { compareOrder } from './order.ts';
 import type { RecordedRequest } from './traffic.ts';
 
@@ -97,7 +98,7 @@ function headerChanges(before: Headers, after: Headers): Change[] {
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names].flatMap((name) => {
     const [old, next] = [before.get(name)?.join(', '), after.get(name)?.join(', ')];
-    if (old === next || volatile.has(name) || old === '***') return [];
+    if (old === next || volatile.has(name) || old === MASKED) return [];
     return [
       { cause: 'header' as const, at: name, shown: `${shortened(old ?? 'none')} → ${shortened(next ?? 'none')}` },
     ];

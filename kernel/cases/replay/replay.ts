@@ -6,6 +6,7 @@ import { within } from '../../sandbox/session.ts';
 import type { Frozen } from '../../values/frozen.ts';
 import { MockedServers } from '../mock.ts';
 import { injectTest } from '../run-tests.ts';
+import { noResponse } from '../test.ts';
 import { type Cause, type Change, changesOf, type Observed } from './compare.ts';
 import { type ChangedSetting, settingsBehind } from './settings.ts';
 import { ResponseTimes } from './times.ts';
@@ -153,5 +154,3 @@ async function repeat(sandbox: OpenSandbox, recorded: RecordedRequest): Promise<
   for (const [call, times] of servers.unanswered) count(calls, call, times);
   return { response, calls };
 }
-
-const noResponse = { status: 0, headers: new Map<string, string[]>(), body: new Uint8Array(), ms: 0 };

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { isHopByHop } from '#contract';
-import { bodyOf, type Recorded, readHar } from '../har.ts';
+import { bodyOf, headersOf, MASKED, type Recorded, readHar, targetOf } from '../har.ts';
 import type { Mock } from '../mock.ts';
 import { forAnyHost, mocksOf } from '../recording.ts';
 import type { TestRequest, TestResponse } from '../test.ts';
@@ -104,15 +104,14 @@ function toRequest(client: Recorded, calls: readonly Recorded[]): RecordedReques
 /** The value of a header in the first message that has it. */
 function headerOf(header: string, messages: readonly Pick<Recorded['request'], 'headers'>[]): string | undefined {
   for (const { headers } of messages) {
-    const found = headers.find(({ name, value }) => name.toLowerCase() === header && value !== '***');
+    const found = headers.find(({ name, value }) => name.toLowerCase() === header && value !== MASKED);
     if (found) return found.value;
   }
   return undefined;
 }
 
 function sentRequest({ method, url, headers, postData }: Recorded['request']): TestRequest {
-  const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/#.*$/s, '') || '/';
-  return { method, path, headers: sentHeaders(headers), body: postData?.text ? bodyOf(postData) : null };
+  return { method, path: targetOf(url), headers: sentHeaders(headers), body: postData?.text ? bodyOf(postData) : null };
 }
 
 /** Counts a call by its method and URL without query. */
@@ -126,9 +125,4 @@ type Pairs = Recorded['request']['headers'];
 function sentHeaders(pairs: Pairs): Record<string, string> {
   const kept = pairs.filter(({ name }) => !isHopByHop(name.toLowerCase()) && !unsent.has(name.toLowerCase()));
   return Object.fromEntries(kept.map(({ name, value }) => [name.toLowerCase(), value]));
-}
-
-function headersOf(pairs: Pairs): Map<string, string[]> {
-  const grouped = Map.groupBy(pairs, ({ name }) => name.toLowerCase());
-  return new Map([...grouped].map(([name, all]) => [name, all.map(({ value }) => value)]));
 }

@@ -1,7 +1,8 @@
+import { counted } from '../formats/counted.ts';
 import { pathFromHere } from '../formats/format.ts';
 import { annotation } from '../formats/github.ts';
 import { printJunit } from '../formats/junit-suite.ts';
-import { counted, type PrintAttack } from './report.ts';
+import type { PrintAttack } from './report.ts';
 import { text } from './text.ts';
 
 /** One JSON object, for programs. */

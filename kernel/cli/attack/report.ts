@@ -20,8 +20,3 @@ export interface AttackReport extends Omit<AttackResult, 'findings' | 'shown'> {
 
 /** An output format for attacks. */
 export type PrintAttack = (report: AttackReport, terminal: Terminal) => string;
-
-/** Counts a thing, for example `2 findings`. */
-export function counted(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
-}

@@ -1,8 +1,9 @@
 import type { Severity } from '#contract';
+import { counted } from '../formats/counted.ts';
 import { printable } from '../formats/excerpt.ts';
 import { showPlace } from '../formats/report.ts';
 import { isColoured } from '../terminal.ts';
-import { counted, type PlacedFinding, type PrintAttack } from './report.ts';
+import type { PlacedFinding, PrintAttack } from './report.ts';
 
 const colours: Readonly<Record<Severity, string>> = { LOW: '32', MEDIUM: '33', HIGH: '31', CRITICAL: '41' };
 

@@ -1,5 +1,6 @@
 import { breaks, type CheckResult, type Difference, describeDifference, isBreaking } from '../../cases/index.ts';
 import type { FilePosition } from '../../inspect/index.ts';
+import { counted } from '../formats/counted.ts';
 import { printable } from '../formats/excerpt.ts';
 import { pathFromHere } from '../formats/format.ts';
 import { annotation } from '../formats/github.ts';
@@ -25,8 +26,6 @@ type PrintCheck = (report: CheckReport) => string;
 
 /** Maximum number of untested endpoints that the summary names. */
 const MAX_NAMED = 5;
-
-const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
 
 /** Differences by endpoint, in the order of their kinds. */
 function byEndpoint(differences: readonly Difference[]): Map<string, Difference[]> {
