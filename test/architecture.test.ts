@@ -81,6 +81,7 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
   ],
   'shared/replies': ['modifier', 'plugin', 'security', 'validation'],
   'shared/retries': ['ai', 'async', 'auth', 'backend', 'clients/broker', 'websocket'],
+  'shared/sample-claims': ['attack', 'auth'],
   'shared/values': [
     'auth',
     'documentation',
@@ -118,7 +119,7 @@ const sharedRooms: Readonly<Record<string, readonly string[]>> = {
   'clients/http2': ['backend', 'clients/grpc'],
   'clients/grpc': ['auth', 'backend', 'telemetry'],
   'clients/kafka': ['async', 'backend'],
-  'clients/keys': ['auth', 'plugin'],
+  'clients/keys': ['attack', 'auth', 'plugin'],
   'clients/nats': ['async', 'backend'],
   'clients/redis': ['ai', 'auth', 'governance', 'plugin', 'qos', 'redis'],
   'clients/tokens': ['auth'],

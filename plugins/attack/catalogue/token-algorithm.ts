@@ -1,6 +1,8 @@
 import type { Attack } from '#contract';
+import type { AlgorithmName } from '../../clients/keys/algorithms.ts';
 import { type ForgedToken, firstAccepted, validatorOf } from '../forged-tokens.ts';
-import { createKey, signingKey, symmetric } from '../stage/signing-keys.ts';
+import { createKey, guessedSecret, signingKey } from '../stage/signing-keys.ts';
+import { algorithmOf } from '../stage/tokens.ts';
 
 export const tokenAlgorithm: Attack = {
   name: 'token-algorithm',
@@ -11,7 +13,7 @@ export const tokenAlgorithm: Attack = {
   applies: (endpoint) => validatorOf(endpoint) !== undefined,
   async run(target) {
     const { pointer, settings } = validatorOf(target)!;
-    const alg = String(settings['alg']);
+    const alg = algorithmOf(settings);
     const accepted = await firstAccepted(target, forgeries(alg));
     if (!accepted) return [];
     return [
@@ -25,7 +27,7 @@ export const tokenAlgorithm: Attack = {
   },
 };
 
-function forgeries(alg: string): ForgedToken[] {
+function forgeries(alg: AlgorithmName): ForgedToken[] {
   const { pem, jwk } = signingKey(alg);
   const secrets = pem === undefined ? [] : [pem, pem.trim(), JSON.stringify(jwk)];
   return [
@@ -33,9 +35,9 @@ function forgeries(alg: string): ForgedToken[] {
     ...secrets.map((secret) => ({
       why: 'signed with HMAC and the public key as secret',
       header: { alg: 'HS256' },
-      key: symmetric('HS256', secret, 'sha256'),
+      key: guessedSecret(secret),
     })),
-    { why: 'with an empty secret', header: { alg: 'HS256' }, key: symmetric('HS256', '', 'sha256') },
+    { why: 'with an empty secret', header: { alg: 'HS256' }, key: guessedSecret('') },
     { why: 'without a signature', key: null },
     { why: 'signed with another key', key: createKey(alg) },
   ];

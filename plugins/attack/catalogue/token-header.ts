@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Attack } from '#contract';
 import { type ForgedToken, firstAccepted, validatorOf } from '../forged-tokens.ts';
-import { createKey, type SigningKey, symmetric } from '../stage/signing-keys.ts';
+import { createKey, guessedSecret, type SigningKey } from '../stage/signing-keys.ts';
+import { algorithmOf } from '../stage/tokens.ts';
 
 /** Address in the headers of forged tokens. A gateway that connects to it lets callers choose their keys. */
 const ADDRESS = 'https://attacker.invalid/keys';
@@ -15,7 +16,7 @@ export const tokenHeader: Attack = {
   applies: (endpoint) => validatorOf(endpoint) !== undefined,
   async run(target) {
     const { pointer, settings } = validatorOf(target)!;
-    const accepted = await firstAccepted(target, forgeries(createKey(String(settings['alg']))), ADDRESS);
+    const accepted = await firstAccepted(target, forgeries(createKey(algorithmOf(settings))), ADDRESS);
     if (!accepted) return [];
     return [
       {
@@ -40,7 +41,7 @@ function forgeries(key: SigningKey): ForgedToken[] {
     ...ids.map((kid) => ({
       why: `with the key ID ${JSON.stringify(kid)}`,
       header: { kid, alg: 'HS256' },
-      key: symmetric('HS256', '', 'sha256'),
+      key: guessedSecret(''),
     })),
     { why: 'with an unknown critical header', header: { crit: ['exp', 'attack'], attack: true } },
     { why: 'with an unencoded payload', header: { b64: false, crit: ['b64'] } },

@@ -92,7 +92,7 @@ const admissions: Readonly<Record<string, (settings: DataObject, roles: readonly
 };
 
 /** Address of the sandbox's key set for an algorithm. */
-export function keyAddress(alg: string): string {
+function keyAddress(alg: string): string {
   return `https://keys.attack.invalid/${alg}`;
 }
 

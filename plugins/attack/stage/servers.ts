@@ -1,5 +1,6 @@
 import type { AttackedEndpoint, DataObject, SandboxRequest, SandboxResponse } from '#contract';
-import { callerOf, keyAddress } from './credentials.ts';
+import { algorithmNames } from '../../clients/keys/algorithms.ts';
+import { callerOf } from './credentials.ts';
 import { signingKey } from './signing-keys.ts';
 
 type Respond = (request: SandboxRequest) => SandboxResponse;
@@ -30,9 +31,9 @@ export function componentServers(
     }
   }
   return (request) => {
-    const alg = KEYS.exec(request.url)?.[1];
-    if (alg !== undefined && request.url === keyAddress(alg))
-      return json({ keys: [signingKey(alg).jwk] } as DataObject);
+    const named = KEYS.exec(request.url)?.[1];
+    const alg = algorithmNames.find((name) => name === named);
+    if (alg !== undefined) return json({ keys: [signingKey(alg).jwk] } as DataObject);
     return byAddress.get(request.url.replace(/\?.*$/s, ''))?.(request);
   };
 }

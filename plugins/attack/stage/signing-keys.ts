@@ -1,4 +1,6 @@
-import { createHash, createHmac, generateKeyPairSync, type JsonWebKey, type KeyObject, sign } from 'node:crypto';
+import { createHash, createSecretKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { type AlgorithmName, algorithm } from '../../clients/keys/algorithms.ts';
+import { newKey } from '../../clients/keys/new-key.ts';
 
 /** Identifier of the sandbox's keys. */
 export const KEY_ID = 'sandbox';
@@ -12,10 +14,10 @@ export interface SigningKey {
   sign(text: string): string;
 }
 
-const made = new Map<string, SigningKey>();
+const made = new Map<AlgorithmName, SigningKey>();
 
 /** Returns the sandbox's key for an algorithm. It is created on first use; generating RSA keys takes time. */
-export function signingKey(alg: string): SigningKey {
+export function signingKey(alg: AlgorithmName): SigningKey {
   const known = made.get(alg);
   if (known) return known;
   const key = createKey(alg);
@@ -24,15 +26,9 @@ export function signingKey(alg: string): SigningKey {
 }
 
 /** Creates another key for an algorithm, which no key set contains. */
-export function createKey(alg: string): SigningKey {
-  const hash = `sha${alg.slice(2)}`;
-  if (alg.startsWith('HS')) return symmetric(alg, createHash('sha512').update(`sandbox ${made.size}`).digest(), hash);
-  const { publicKey, privateKey } = keyPair(alg);
-  return {
-    jwk: { ...publicKey.export({ format: 'jwk' }), ...names, alg },
-    pem: publicKey.export({ format: 'pem', type: 'spki' }).toString(),
-    sign: (text) => signWith(privateKey, alg, hash, text),
-  };
+export function createKey(alg: AlgorithmName): SigningKey {
+  const { privateKey, jwk, pem } = newKey(alg);
+  return { jwk: { ...jwk, ...names, alg }, pem, sign: signer(alg, privateKey) };
 }
 
 /** The identifiers by which components find a key. */
@@ -46,27 +42,11 @@ const names = {
 /** Header of a token that is signed with the sandbox's key. */
 export const keyHeader = { kid: names.kid, x5t: names.x5t, 'x5t#S256': names['x5t#S256'] } as const;
 
-/** A key that signs with a shared secret. */
-export function symmetric(alg: string, secret: Uint8Array | string, hash: string): SigningKey {
-  const bytes = Buffer.from(secret as string);
-  return {
-    jwk: { kty: 'oct', k: bytes.toString('base64url'), ...names, alg },
-    pem: undefined,
-    sign: (text) => createHmac(hash, bytes).update(text).digest('base64url'),
-  };
+/** Signs with HS256 and a secret that a forger knows or guesses. */
+export function guessedSecret(secret: string): Pick<SigningKey, 'sign'> {
+  return { sign: signer('HS256', createSecretKey(Buffer.from(secret))) };
 }
 
-const curves: Readonly<Record<string, string>> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' };
-
-function keyPair(alg: string): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } {
-  if (alg === 'EdDSA') return generateKeyPairSync('ed25519');
-  const namedCurve = curves[alg];
-  return namedCurve ? generateKeyPairSync('ec', { namedCurve }) : generateKeyPairSync('rsa', { modulusLength: 2048 });
-}
-
-function signWith(key: KeyObject, alg: string, hash: string, text: string): string {
-  const bytes = Buffer.from(text);
-  if (alg === 'EdDSA') return sign(null, bytes, key).toString('base64url');
-  const padding = alg.startsWith('PS') ? { padding: 6, saltLength: Number(alg.slice(2)) / 8 } : {};
-  return sign(hash, bytes, { key, dsaEncoding: 'ieee-p1363', ...padding }).toString('base64url');
+function signer(alg: AlgorithmName, key: KeyObject): SigningKey['sign'] {
+  return (text) => algorithm(alg).sign(Buffer.from(text), key).toString('base64url');
 }

@@ -1,4 +1,6 @@
 import type { DataObject } from '#contract';
+import type { AlgorithmName } from '../../clients/keys/algorithms.ts';
+import { requiredClaims, setClaim } from '../../shared/sample-claims/required-claims.ts';
 import { keyHeader, type SigningKey, signingKey } from './signing-keys.ts';
 
 /** Settings of a token validator that its tokens depend on. */
@@ -31,49 +33,29 @@ export function tokenOf(settings: Settings, caller: string): string {
 
 /** Creates a token that a validator accepts, unless it is forged. @param caller name of the token's owner. */
 export function mintToken(settings: Settings, caller: string, forgery: Forgery = {}): string {
-  const alg = String(settings['alg'] ?? 'RS256');
+  const alg = algorithmOf(settings);
   const header = encoded({ alg, typ: 'JWT', ...keyHeader, ...forgery.header });
   const claims = { ...claimsFor(settings, caller), ...forgery.claims };
   const payload = forgery.payload === undefined ? encoded(claims) : Buffer.from(forgery.payload).toString('base64url');
   const text = `${header}.${payload}`;
   const { key } = forgery;
-  if (key === null || (alg === 'none' && key === undefined)) return `${text}.`;
+  if (key === null) return `${text}.`;
   return `${text}.${(key ?? signingKey(alg)).sign(text)}`;
 }
 
-/** Claims that a validator requires. */
+/** Algorithm of a validator. */
+export function algorithmOf(settings: Settings): AlgorithmName {
+  return settings['alg'] as AlgorithmName;
+}
+
+/** Claims that a validator requires, and those that it propagates. */
 export function claimsFor(settings: Settings, caller: string): DataObject {
-  const claims: DataObject = { sub: caller, jti: `token-of-${caller}`, exp: EXPIRES };
-  for (const pair of listOf(settings['propagate_claims'])) {
-    const [claim] = pair as unknown as readonly string[];
-    if (claim !== undefined) place(claims, claim, true, caller);
+  const claims: DataObject = { jti: `token-of-${caller}`, exp: EXPIRES };
+  const { propagate_claims: propagated } = settings;
+  for (const pair of Array.isArray(propagated) ? propagated : []) {
+    if (Array.isArray(pair)) setClaim(claims, pair[0] ?? '', true, caller);
   }
-  claims['sub'] = caller;
-  const [issuer, audience] = [settings['issuer'], listOf(settings['audience'])];
-  if (typeof issuer === 'string' && issuer !== '') claims['iss'] = issuer;
-  if (audience.length > 0) claims['aud'] = audience;
-  const roles = listOf(settings['roles']);
-  if (roles.length > 0) {
-    place(claims, String(settings['roles_key'] ?? 'roles'), settings['roles_key_is_nested'] === true, roles);
-  }
-  const scopes = listOf(settings['scopes']);
-  if (scopes.length > 0) place(claims, String(settings['scopes_key'] ?? ''), true, scopes.join(' '));
-  return claims;
-}
-
-function listOf(value: unknown): string[] {
-  return Array.isArray(value) ? (value as string[]) : [];
-}
-
-/** Sets a claim; dots lead into nested objects, unless the name is a URL. */
-function place(claims: DataObject, name: string, isNested: boolean, value: DataObject[string]): void {
-  const path = isNested && !name.startsWith('http') ? name.split('.') : [name];
-  let holder = claims;
-  for (const step of path.slice(0, -1)) {
-    if (!Object.hasOwn(holder, step) || typeof holder[step] !== 'object') holder[step] = {};
-    holder = holder[step] as DataObject;
-  }
-  holder[path.at(-1)!] = value;
+  return { ...claims, sub: caller, ...requiredClaims(settings) };
 }
 
 function encoded(value: unknown): string {
