@@ -1,6 +1,6 @@
 export { type Reason, reasons } from './compat/by-design.ts';
 export { CanonicalSession } from './compat/canonical-session.ts';
-export { type CompatResult, compareGateways } from './compat/compat.ts';
+export { type CompatResult, compareGateways } from './compat/compare-gateways.ts';
 export { OtherGateway, OtherGatewayError } from './compat/other-gateway.ts';
 export { type CompatPlan, planCompat } from './compat/plan.ts';
 export { addressesOf, type Binding, ServedMocks } from './compat/served-mocks.ts';

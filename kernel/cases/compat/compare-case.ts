@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Catalogue, SandboxRequest } from '#contract';
 import type { Source } from '../../control/snapshot.ts';
-import { type OpenSandbox, openSandbox, type SandboxOptions } from '../../sandbox/open-sandbox.ts';
+import type { OpenSandbox, SandboxOptions } from '../../sandbox/open-sandbox.ts';
 import type { Mock } from '../mock.ts';
 import { type Cause, type Change, changesOf, type Observed } from '../replay/compare.ts';
-import { addChanges, type GroupedChange, type Mutable } from '../replay/replay.ts';
 import { injectTest } from '../run-tests.ts';
 import { noResponse, type TestRequest, type TestResponse } from '../test.ts';
 import { intendedOf, type Reason, withOwnNames } from './by-design.ts';
@@ -52,25 +51,6 @@ export interface CompatOptions extends SandboxOptions {
   readonly signal: AbortSignal;
 }
 
-/** Result of a comparison. */
-export interface CompatResult {
-  readonly changes: readonly GroupedChange[];
-  /** Number of further differences, which are not in `changes`. */
-  readonly hidden: number;
-  /** Number of requests with each intended difference. */
-  readonly intended: ReadonlyMap<Reason, number>;
-  readonly requests: number;
-  /** Requests whose differences did not occur when the request was repeated. */
-  readonly unstable: number;
-  /** Endpoints for which no response of both gateways had a status below 400, with the number of requests. */
-  readonly unserved: ReadonlyMap<string, number>;
-  /** Endpoints that call servers other than the backends of the configuration, with the address. They are not compared. */
-  readonly unmocked: readonly string[];
-  /** Connections that the gateway in the sandbox attempted, and that were refused. */
-  readonly refusals: readonly string[];
-  readonly ms: number;
-}
-
 /** Responses of both gateways to one request. */
 interface Pair {
   readonly before: Observed;
@@ -80,62 +60,16 @@ interface Pair {
   readonly isMocked: boolean;
 }
 
-/**
- * Sends the requests of all cases to another gateway and to a configuration in a sandbox, in which the same mocked
- * backends answer, and compares responses and requests to backends. A request with differences is repeated; only those
- * that occur again each time count.
- * @throws ConfigErrors if the configuration is not valid. @throws OtherGatewayError if the other gateway does not respond.
- */
-export async function compareGateways(options: CompatOptions): Promise<CompatResult> {
-  const startedAt = performance.now();
-  const { cases, signal } = options;
-  const own = new CanonicalSession(options.documents, options.origins);
-  const groups = new Map<string, Mutable<GroupedChange>>();
-  let hidden = 0;
-  const intended = new Map<Reason, number>();
-  const served = new Map<string, { requests: number; isServed: boolean }>();
-  let unstable = 0;
-  let unmocked: ReadonlySet<string> = new Set();
-  const sandbox = await openSandbox(options.catalogue, options.source, own, options);
-  try {
-    const runner = new Runner(sandbox, options);
-    unmocked = runner.unmocked;
-    for (const each of cases) {
-      signal.throwIfAborted();
-      const { pair, changes, reasons, isUnstable } = await runner.compare(each);
-      if (isUnstable) unstable++;
-      for (const reason of reasons) intended.set(reason, (intended.get(reason) ?? 0) + 1);
-      hidden += addChanges(groups, each, changes);
-      const known = served.get(each.endpoint) ?? { requests: 0, isServed: false };
-      known.requests++;
-      known.isServed ||= [pair.before, pair.after].every(({ response: { status } }) => status > 0 && status < 400);
-      served.set(each.endpoint, known);
-    }
-  } finally {
-    await sandbox.close();
-  }
-  const unserved = [...served].filter(([, { isServed }]) => !isServed);
-  return {
-    changes: [...groups.values()],
-    hidden,
-    intended,
-    requests: cases.length,
-    unstable,
-    unserved: new Map(unserved.map(([endpoint, { requests }]) => [endpoint, requests])),
-    unmocked: [...unmocked],
-    refusals: [...own.servers.refusals],
-    ms: performance.now() - startedAt,
-  };
-}
-
-interface Compared {
+/** Comparison of one request. */
+export interface ComparedCase {
   readonly pair: Pair;
   readonly changes: readonly Change[];
   readonly reasons: readonly Reason[];
   readonly isUnstable: boolean;
 }
 
-class Runner {
+/** Compares the responses of another gateway and of a sandbox to requests, and the requests that backends receive. */
+export class CaseComparison {
   /** Servers outside of the configuration that the sandbox has called, with the endpoint. */
   readonly unmocked = new Set<string>();
   /** Differences of endpoints that have occurred again; further requests that show them are not repeated. */
@@ -152,7 +86,7 @@ class Runner {
     this.#documents = new Set(options.documents.map(({ name }) => name));
   }
 
-  async compare(each: CompatCase): Promise<Compared> {
+  async compare(each: CompatCase): Promise<ComparedCase> {
     const first = await this.#once(each);
     const nameOf = (change: Change) => `${each.endpoint} ${keyOf(change)}`;
     if (first.changes.every((change) => this.#confirmed.has(nameOf(change)))) return { ...first, isUnstable: false };
@@ -181,7 +115,7 @@ class Runner {
     return sides.flat().map(keyOf);
   }
 
-  async #once(each: CompatCase): Promise<Omit<Compared, 'isUnstable'>> {
+  async #once(each: CompatCase): Promise<Omit<ComparedCase, 'isUnstable'>> {
     const pair = await this.#exchange(each);
     const { before, after, sent, isMocked } = pair;
     if (!isMocked) return { pair, changes: [], reasons: [] };
