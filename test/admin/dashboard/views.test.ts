@@ -125,10 +125,11 @@ const views = {
     });
 
     it('again with a token, after the session is revoked', async () => {
-      await page.goto(origin);
-      await page.evaluate(`sessionStorage.setItem('sluice.token', 'revoked')`);
-      await page.reload();
-      await page.getByText('The token is no longer valid.').waitFor();
+      const other = await open();
+      await other.addInitScript(`sessionStorage.setItem('sluice.token', 'revoked')`);
+      await other.goto(origin);
+      await other.getByText('The token is no longer valid.').waitFor();
+      await other.context().close();
     });
   });
 
