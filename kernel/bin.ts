@@ -23,8 +23,8 @@ if (isSupported) {
   const { stdout, stderr, env } = process;
   const exit = (code: number) => process.exit(code);
   process.exitCode = await main(args, { stdout, stderr, env, signals: process, exit, program, catalogue, startAdmin });
-  // A timer left running by a library or a plugin would keep a finished process alive: a lost connection leaves one of
-  // a minute.
+  // A timer left running by a library or a plugin keeps a finished process alive; the library of a lost connection, for
+  // example, leaves a timer of one minute.
   setTimeout(() => process.exit(), 1000).unref();
 } else {
   process.stderr.write(

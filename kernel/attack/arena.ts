@@ -49,7 +49,7 @@ export class Arena {
     this.#session.answer = respond;
   }
 
-  /** Lets time pass, so that limits and breakers recover from an attack. */
+  /** Moves the clock of the sandbox forward, so that rate limits and circuit breakers recover from an attack. */
   recover(): void {
     this.#sandbox.clock.advance(3_600_000);
     this.#session.answer = null;

@@ -25,14 +25,14 @@ import { baselineOf } from './baseline.ts';
 export interface AttackOptions {
   readonly catalogue: Catalogue;
   readonly attacks: AttackCatalogue;
-  /** Parsed document, and the valid configuration that it results in. */
+  /** The parsed document, and the valid configuration that was read from it. */
   readonly document: DataObject;
   readonly served: Pick<Served, 'config' | 'compiled'>;
   readonly known: KnownPlugins;
   readonly isSecret: IsSecret;
   readonly isWanted: (attack: Attack) => boolean;
   readonly isTarget: (endpoint: AttackedEndpoint) => boolean;
-  /** Makes the texts of attacks reproducible. */
+  /** Seed of the generated texts: the same seed sends the same attacks. */
   readonly seed: number;
   /** Time after which no further attack begins, in milliseconds. */
   readonly limitMs: number;
@@ -44,7 +44,7 @@ export interface Finding extends Required<Pick<Weakness, 'shown' | 'remedy' | 'r
   readonly attack: string;
   readonly title: string;
   readonly endpoint: string;
-  /** Number of further endpoints with the same weakness. */
+  /** Number of other endpoints at which the same attack showed the same weakness. */
   readonly others: number;
   /** JSON pointer, with current names. */
   readonly pointer: string;
@@ -57,7 +57,7 @@ export interface AttackResult {
   readonly withstood: number;
   /** Number of attacks on endpoints that did not begin within the time. */
   readonly unfinished: number;
-  /** Endpoints that accepted no request, with the reason. They were attacked without credentials that work. */
+  /** Endpoints that accepted no generated request, with the reason. They were attacked without valid credentials. */
   readonly unreached: readonly { readonly endpoint: string; readonly pointer: string; readonly reason: string }[];
   readonly attacks: number;
   readonly endpoints: number;
@@ -67,7 +67,7 @@ export interface AttackResult {
   readonly ms: number;
 }
 
-/** Requests of a caller, as the gateway accepted them before the attacks. */
+/** Requests that reach an endpoint with and without credentials, and the response that it gave before the attacks. */
 type Ways = Pick<AttackTarget, 'baseline' | 'other' | 'anonymous' | 'accepted'>;
 
 /** Attacks a configuration in a sandbox. @throws ConfigErrors if the sandbox rejects the configuration. */
@@ -206,12 +206,14 @@ class AttackRun {
   }
 }
 
-/** Whether the endpoint accepted its generated request. Otherwise, rejections say little about an attack. */
+/**
+ * Whether the endpoint accepted its generated request. If it did not, a rejected attack says little about the endpoint.
+ */
 function isReached({ accepted: { status } }: Pick<Ways, 'accepted'>): boolean {
   return status > 0 && status < 400;
 }
 
-/** The first endpoint that accepts requests, or the first one; none if the list is empty. */
+/** The first endpoint that accepts requests, otherwise the first endpoint; undefined for an empty list. */
 function firstReached(
   endpoints: readonly AttackedEndpoint[],
   ways: ReadonlyMap<AttackedEndpoint, Ways>,

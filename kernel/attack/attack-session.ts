@@ -10,7 +10,7 @@ type Respond = Parameters<AttackTarget['respond']>[0];
 export class AttackSession implements Session {
   readonly #stage: AttackStage;
   #calls: SandboxRequest[] = [];
-  /** Replaces the responses of backends; null for the usual ones. */
+  /** Replaces the responses of the mocked backends; null for the usual responses. */
   answer: Respond | null = null;
 
   constructor(stage: AttackStage) {

@@ -1,7 +1,7 @@
 import type { AttackRequest } from '#contract';
 import { type Baseline, writeRequest } from '../cases/index.ts';
 
-/** Components that detect bots reject requests without a user agent. */
+/** Value of User-Agent: components that detect bots reject requests without one. */
 export const agent = ['User-Agent', 'Mozilla/5.0 (attack)'] as const;
 
 /** Writes the request of an endpoint without the credentials that its components require. */

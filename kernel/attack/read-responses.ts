@@ -3,11 +3,11 @@ import type { AttackResponse } from '#contract';
 /** A response as the client of attacks reads it. */
 export type WireResponse = Omit<AttackResponse, 'calls'>;
 
-/** A response, and the bytes that follow it. */
+/** A response, and the bytes that follow it on the connection. */
 interface Read {
   readonly response: WireResponse;
   readonly rest: Buffer;
-  /** Whether the connection can carry another request. */
+  /** Whether the connection stays open for another request. */
   readonly isKept: boolean;
 }
 
@@ -52,7 +52,7 @@ export function readFinal(bytes: Buffer, isHead: boolean, isEnded: boolean): Rea
   return isInterim ? readFinal(read.rest, isHead, isEnded) : read;
 }
 
-/** @returns null if the last chunk is missing. */
+/** Reads a body in chunks. @returns null if the last chunk is missing. */
 function readChunks(content: Buffer): { readonly body: Buffer; readonly rest: Buffer } | null {
   const pieces: Buffer[] = [];
   for (let at = 0; ; ) {

@@ -11,7 +11,7 @@ const MAX_TEXT = 400;
 export function showRequest(request: AttackRequest | string, address: URL, shown: ReadonlyMap<string, string>): string {
   if (typeof request === 'string') return `printf ${bytes(request)} | nc ${address.hostname} ${address.port}`;
   const { method, target, headers, body, bodyCommand } = request;
-  // curl sends a user agent of its own.
+  // curl sends its own User-Agent unless the header is removed.
   const options = headers
     .filter(([, value]) => value !== agent[1])
     .map(([name, value]) => `-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`, shown)}`);

@@ -11,7 +11,7 @@ const TRICKLE_MS = 50;
 /** Maximum number of bytes of responses that are kept. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Response to a request whose connection ended, or whose time was over. */
+/** Result for a request without a response: the connection ended, or the time limit was exceeded. */
 const none: WireResponse = { status: 0, headers: [], body: '' };
 
 /** An HTTP/1.1 client that sends exactly the bytes that it is given. */
@@ -30,11 +30,12 @@ export class Wire {
     const socket = kept && !kept.destroyed ? kept : await this.#connect();
     const bytes = bytesOf(request);
     const response = await this.#request(socket, bytes, request.method === 'HEAD');
-    // The gateway can close a kept connection at any time; such a request was not processed.
+    // The gateway can close an idle connection at any time, even while a request is sent on it. It has not processed
+    // such a request.
     return response ?? (socket === kept ? this.send(request) : none);
   }
 
-  /** Writes bytes to a new connection, and keeps it open for a time, during which a text is repeated. */
+  /** Writes bytes to a new connection, and keeps it open for a given time, during which a text is sent repeatedly. */
   async write(
     bytes: string,
     holdMs = 0,
@@ -81,7 +82,7 @@ export class Wire {
       clearTimeout(timer);
       received.stop();
       socket.removeAllListeners();
-      // A destroyed socket can still report an error.
+      // Without a listener, an error that a destroyed socket reports late would end the process.
       socket.on('error', () => {});
       if (isKept && this.#kept === null) this.#kept = socket;
       else socket.destroy();

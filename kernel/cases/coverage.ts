@@ -25,7 +25,7 @@ export async function coverageOf(served: Served, tests: readonly Test[]): Promis
   const service = Object.keys(served.config.extra_config).filter((name) => !/^[@$_#]/.test(name));
   const all = new Set([...routes.flatMap(componentsOf), ...service]);
   const used = new Set(routes.filter(({ id }) => reached.has(id)).flatMap(componentsOf));
-  // Every request passes through the components of the service.
+  // Every request passes through the components of the service, so they count as reached.
   for (const name of reached.size > 0 ? service : []) used.add(name);
   const ids = routes.map(({ id }) => id);
   return {

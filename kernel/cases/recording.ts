@@ -13,7 +13,7 @@ export function readRecording(path: string, pointer: string): Mock[] {
   return mocksOf(readHar(path, pointer));
 }
 
-/** Mocks of entries, as in `readRecording`. */
+/** Converts entries of a recording to mocks, like `readRecording`. */
 export function mocksOf(entries: readonly Recorded[]): Mock[] {
   const responses = new Map<string, SandboxResponse[]>();
   for (const { request, response, _sluice: link } of entries) {
@@ -31,8 +31,7 @@ export function mocksOf(entries: readonly Recorded[]): Mock[] {
 }
 
 /**
- * Mocks that respond as the given ones, but for any host: a backend with several hosts may call another one than in the
- * recording.
+ * Mocks with the same responses for any host: a backend with several hosts may call another host than in the recording.
  */
 export function forAnyHost(mocks: readonly Mock[]): Mock[] {
   return mocks.map(({ name, responses }) => {
@@ -46,12 +45,12 @@ export function forAnyHost(mocks: readonly Mock[]): Mock[] {
   });
 }
 
-/** Removes scheme and host from a URL, which a method may precede. */
+/** Removes scheme and host from a URL, or from a method followed by a URL. */
 function withoutHost(text: string): string {
   return text.replace(/^([A-Z]+ )?\w+:\/\/[^/?#]*/i, '$1');
 }
 
-/** End of a parameter whose value is masked. */
+/** End of a query parameter whose value is masked. */
 const masked = `=${MASKED}`;
 
 function matcherOf(key: string): Mock['matches'] {
@@ -67,7 +66,10 @@ function isMasked(part: string, expected: string): boolean {
   return expected.endsWith(masked) ? part.startsWith(expected.slice(0, -MASKED.length)) : part === expected;
 }
 
-/** HAR files contain decoded bodies, so that their length and coding on the wire are not those of the text. */
+/**
+ * HAR files contain decoded bodies, so headers for the encoded body, such as its length and coding, do not apply to
+ * them.
+ */
 const ofWire: ReadonlySet<string> = new Set(['content-length', 'content-encoding']);
 
 function toResponse({ status, headers, content }: Recorded['response']): SandboxResponse {

@@ -28,7 +28,7 @@ export interface Target {
   close(): Promise<void>;
 }
 
-/** A running gateway that tests are sent to. Its servers are real, so expectations of their calls are not checked. */
+/** Creates the target for a running gateway. Its servers are real, so expectations of calls to them are not checked. */
 export function targetAt(address: URL): Target {
   return {
     run: (file, test) => runTest(file, test, [], (signal) => sendTo(address, test.request, signal), null),
@@ -100,7 +100,7 @@ async function runTest(
   const failures: Failure[] = [];
   try {
     const sent = send(ending.signal);
-    // A failure after the time limit is ignored.
+    // The request fails at its time limit; a failure after that is ignored.
     sent.catch(() => {});
     response = await Promise.race([sent, late]);
     const outcome = { response, calls: servers?.calls ?? null };

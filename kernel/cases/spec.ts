@@ -52,7 +52,7 @@ function compileChecks({ status_code: status, header, body, schema }: SpecData['
     const mayBeAbsent = values[0] === '';
     checks.push(({ response: { headers } }) => {
       if (mayBeAbsent && !headers.has(name.toLowerCase())) return [];
-      // A spec always contains a list.
+      // A spec of KrakenD always contains the header values as a list.
       return check(headers).map(({ actual, ...failure }) => ({
         ...failure,
         ...(actual !== undefined && { actual: listed(actual) }),

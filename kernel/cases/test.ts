@@ -21,7 +21,7 @@ export interface TestResponse {
   readonly ms: number;
 }
 
-/** In place of a response that did not arrive. */
+/** Result in place of a response that did not arrive. */
 export const noResponse: TestResponse = { status: 0, headers: new Map(), body: new Uint8Array(), ms: 0 };
 
 /** Observations of one test, to which its expectations are compared. */

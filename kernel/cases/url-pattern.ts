@@ -17,7 +17,7 @@ export function urlPattern(pattern: string): MatchesUrl {
 
 type Part = string | { readonly isDeep: boolean };
 
-/** Positions in a text that can be reached by the parts so far. */
+/** Offsets in a text up to which the parts of the pattern so far match. */
 function matches(parts: readonly Part[], text: string): boolean {
   let reached = new Set([0]);
   for (const part of parts) {

@@ -2,7 +2,10 @@ import type { Operations } from '../index.ts';
 import type { CommandContext } from './command.ts';
 import { counted } from './formats/counted.ts';
 
-/** Waits for SIGTERM, SIGINT or `stop`; a second signal exits immediately. SIGHUP reloads the configuration. */
+/**
+ * Waits until a gateway must stop: for SIGTERM, SIGINT or `stop`; a second signal exits immediately. SIGHUP reloads the
+ * configuration.
+ */
 export function awaitEnd(
   gateway: Operations,
   { stderr, signals, exit }: CommandContext,

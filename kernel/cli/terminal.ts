@@ -36,7 +36,7 @@ export function alignColumns(rows: readonly (readonly string[])[], width = Infin
 
 const GAP = '  ';
 
-/** Cells are never shortened to less, even if lines do not fit. */
+/** Minimum length to which a cell is shortened, even if lines do not fit. */
 const SHORTEST_CELL = 8;
 
 /** The length to which cells are shortened so that all columns fit: space that narrow columns do not need is given to wide ones. */
@@ -50,7 +50,7 @@ function longestCell(widths: readonly number[], room: number): number {
   return Infinity;
 }
 
-/** Codes of errors that mean that the reader of a pipe or a socket has closed it. */
+/** Error codes that a write returns if the reader of the pipe or socket has closed it. */
 const readerLeft: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ECONNRESET']);
 
 /** Shortens a cell in the middle: the beginning and the end of an address or a position are its most informative parts. */

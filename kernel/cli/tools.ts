@@ -75,7 +75,8 @@ export async function withTools<T>(
 }
 
 /**
- * Returns kernel services for a command that does not serve: nothing is logged, so that its output is only the result.
+ * Returns the kernel services for a command that does not serve requests. They log nothing, so that the output of the
+ * command contains only its result.
  */
 export function toolServices(): Services {
   return {

@@ -3,13 +3,13 @@ import { beginHook, endHook } from './marks.ts';
 import { isThenable } from './reply-state.ts';
 
 export interface ContainedCallOptions<Args extends readonly unknown[], Value> {
-  /** Substitute for the hook's value when its faults are skipped, and while it is suspended; null without a substitute. */
+  /** Value to use instead of the hook's when its faults are skipped, and while it is suspended; null without one. */
   readonly instead: ((...args: Args) => Value) | null;
   /** Validates the hook's values. Default: all are valid. */
   readonly isSound?: (value: unknown) => boolean;
   /** Description of the expected value. */
   readonly wanted?: string;
-  /** An error of the hook means that the input is invalid, and is not a fault of the plugin. */
+  /** Whether an error that the hook throws only means that its input is invalid, which is not a fault of the plugin. */
   readonly mayThrow?: true;
 }
 

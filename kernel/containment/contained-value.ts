@@ -8,7 +8,7 @@ export function containedEncoding(encoding: Encoding, guards: PlaceGuards): Enco
   const reading = { instead: null, mayThrow: true } as const;
   return {
     ...encoding,
-    // Without these two functions, data is encoded and decoded by the monitored functions below.
+    // An encoding without these two functions is encoded and decoded by the functions below, which are monitored.
     shapes: undefined,
     merges: undefined,
     ...(encode && {
@@ -43,7 +43,7 @@ function isEncoded(value: unknown): boolean {
 
 const noHosts: readonly string[] = Object.freeze([]);
 
-/** Contains the faults of a service discovery: when it fails, its last hosts are used. */
+/** Contains the faults of a service discovery: while it fails, the last known hosts are used. */
 export function containedHosts(hosts: HostList, guards: PlaceGuards): HostList {
   let last = noHosts;
   const current = containedCall(() => hosts.current, guards.of('current'), {

@@ -84,7 +84,10 @@ export class Containment {
     );
   };
 
-  /** Counts an uncaught error as a fault of the plugin from a file that has caused it. @returns false if no plugin has. */
+  /**
+   * Counts an uncaught error as a fault of the plugin from a file that caused it. @returns false if no such plugin
+   * caused it.
+   */
   takes(error: unknown, files: readonly string[]): boolean {
     const attached = this.records.filter((record) => record.files.size > 0);
     for (const file of files) {
@@ -110,7 +113,7 @@ export class Containment {
     return record;
   }
 
-  /** Record of a plugin's content; undefined when nothing is recorded. */
+  /** Faults of a plugin with this file content; undefined without any. */
   known(name: string, hash: string): PluginRecord | undefined {
     return this.#records.get(keyOf(name, hash));
   }
@@ -143,7 +146,7 @@ export class Containment {
     return true;
   }
 
-  /** Applies a suspension change, which this process or a different one made. */
+  /** Applies a change of a suspension, which this process or another one decided on. */
   apply(change: SuspensionChange): void {
     if ('lifted' in change) {
       for (const record of this.records) {
@@ -158,7 +161,7 @@ export class Containment {
     }
   }
 
-  /** All current suspensions, as a change to apply in a process that has none yet. */
+  /** Returns all current suspensions, as changes for a process that has just started. */
   get suspensions(): SuspensionChange {
     return {
       suspended: this.records.flatMap(({ name, hash, suspension }) => (suspension ? [{ name, hash, suspension }] : [])),

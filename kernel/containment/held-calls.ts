@@ -19,7 +19,7 @@ class HookTrail implements Trail {
   #last: Waiting | null = null;
   #length = 0;
 
-  /** Settled promises are not removed: when a call awaits very many, the older ones are forgotten. */
+  /** Settled promises are not removed, so if a call awaits many promises, the oldest are forgotten. */
   add(guard: HookGuard, call: Call, promise: Promise<unknown>, isInside: boolean): void {
     const isLong = ++this.#length > LONGEST;
     if (isLong) this.#length = 1;

@@ -4,10 +4,10 @@ import { numberOf } from './marks.ts';
 import { PluginFault, PluginSuspended } from './plugin-fault.ts';
 import type { PluginRecord } from './plugin-record.ts';
 
-/** Errors thrown by a step that a hook wraps, which are not faults of the hook. */
+/** Errors thrown by a step inside a hook, which are not faults of the hook itself. */
 const ofOthers = new WeakSet<object>();
 
-/** Marks an error as thrown by a wrapped step. */
+/** Marks an error as thrown by the step inside a hook. */
 export function noteOfOthers(error: unknown): void {
   if (typeof error === 'object' && error !== null) ofOthers.add(error);
 }

@@ -25,7 +25,7 @@ export class LimitedLog {
     },
   });
 
-  /** Runs on behalf of the log's owner: an error in it is not attributed to the subject of the line. */
+  /** Runs as work of the log's owner, so that an error in it is not attributed to the subject of the line. */
   readonly #hold = boundToOwner((about: string) => this.#remember(about));
 
   constructor(write: (line: string) => void) {

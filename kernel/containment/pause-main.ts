@@ -14,8 +14,8 @@ export interface MainFrame extends Omit<SourcePlace, 'file'> {
 }
 
 /**
- * Pauses the main thread for a moment, from another thread, to read its stack. Code that waits in a system call is never
- * paused, and `read` is never called.
+ * Pauses the main thread for a moment, from another thread, to read its stack. If the thread waits in a system call, it
+ * is not paused and `read` is not called.
  * @param read receives the calls, innermost first.
  * @returns false if the main thread is being inspected already.
  */

@@ -16,7 +16,7 @@ export class PlaceGuards {
 
   /**
    * @param endpoint endpoint that the hooks belong to; undefined for the service.
-   * @param as name of its hooks in reports. Default: their own names.
+   * @param as name of the plugin's hooks in reports. Default: their own names.
    */
   constructor(
     containment: Containment,
@@ -71,7 +71,7 @@ export class PlaceGuards {
     };
     return (message, response) => {
       try {
-        // The handler may be asynchronous, even though its promise is not awaited.
+        // The promise of an asynchronous handler is not awaited, but its rejection counts as a fault.
         const running: unknown = handle(message, response);
         if (running instanceof Promise) running.catch((error: unknown) => fail(error, response));
       } catch (error) {

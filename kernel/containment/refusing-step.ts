@@ -10,14 +10,15 @@ const contained = new WeakSet<object>();
 /** Wraps the inner step of a hook, whose time and errors are not attributed to the hook. */
 export function leaving<R>(next: Step<R>, guard: HookGuard): Step<R> {
   const mayFail = !contained.has(next);
-  // The watchdog recognizes this function name, and does not blame the hook for blocking inside it.
+  // The watchdog recognizes the name of this function on the stack, and does not attribute time spent inside it to the
+  // hook.
   return function leaveHook(request, call) {
     const outer = beginHook(0);
     try {
       const reply = next(request, call);
       if (!(reply instanceof Promise)) return reply;
       waitsInside(guard, reply, call);
-      // Handles the rejection even when the hook does not await it, so that a late one does not end the process.
+      // Handles a rejection even if the hook does not await the promise; an unhandled rejection would end the process.
       if (mayFail) reply.then(undefined, noteOfOthers);
       return reply;
     } catch (error) {
@@ -60,7 +61,7 @@ export function refusing<R>(step: Step<R>, guard: HookGuard): Step<R> {
   return guarded;
 }
 
-/** Marks a step that fails only when its inner step does. */
+/** Marks a step that fails only if its inner step fails, so that it needs no containment of its own. */
 export function asSafeAs<R>(inside: Step<R>, step: Step<R>): Step<R> {
   if (contained.has(inside)) contained.add(step);
   return step;

@@ -24,7 +24,7 @@ export class ReplyState {
   readonly #upgrade: Reply['upgrade'];
   readonly #errors: Reply['errors'];
 
-  // Copied field by field: copying a class instance costs four times as much.
+  // Fields are copied one by one, because copying a class instance costs four times as much.
   constructor(reply: Reply) {
     this.#reply = reply;
     this.#status = reply.status;

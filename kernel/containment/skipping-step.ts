@@ -26,7 +26,7 @@ export function skipping<R extends object>(wrap: Wrap<R>, next: Step<R>, guard: 
   const refused = refusing(step, guard);
   return (request, call) => {
     if (record.suspension !== null) return next(request, call);
-    // The same call is in the hook twice at a time, so replies cannot be attributed.
+    // The same call is inside the hook more than once, so its replies cannot be attributed to one of them.
     if (passes.has(call)) return refused(request, call);
     const pass = new Pass(request, call, next, guard);
     const outer = passes.current;
@@ -96,7 +96,7 @@ class Pass<R extends object> {
     this.#before = new RequestState(request);
   }
 
-  /** Records that the hook called its inner step; it may do so again. */
+  /** Records that the hook has called its inner step; it may call the step again. */
   goneOn(reply: Reply | Promise<Reply>): void {
     this.#reply = reply;
     this.#state = null;

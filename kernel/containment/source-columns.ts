@@ -18,7 +18,7 @@ interface Translated {
   map?: SourceMap;
 }
 
-/** Maximum number of files whose source is remembered; the most recent ones are kept. */
+/** Maximum number of files whose source is kept; the oldest are dropped. */
 const KEPT_SOURCES = 1000;
 
 const sources = new Map<string, Translated>();

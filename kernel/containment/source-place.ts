@@ -34,7 +34,7 @@ export function placesOf(stack: string): SourcePlace[] {
   });
 }
 
-/** Path of the file of a script; null if the script is not in a file. */
+/** Path of a script's file; null for a script without a file, such as evaluated code. */
 export function pathOf(location: string): string | null {
   if (location.startsWith('node:')) return null;
   if (!location.startsWith('file:')) return /^(?:\/|[A-Za-z]:[\\/])/.test(location) ? location : null;

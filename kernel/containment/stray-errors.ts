@@ -3,7 +3,10 @@ import { placesOf, stackOf } from './source-place.ts';
 
 /** Owner of plugins from files. */
 export interface Owner {
-  /** Claims an uncaught error. @param files files in its stack, innermost first. @returns false for an error of other code. */
+  /**
+   * Claims an uncaught error. @param files files in its stack, innermost first. @returns false if the error is caused
+   * by other code.
+   */
   takes(error: unknown, files: readonly string[]): boolean;
 }
 
@@ -58,7 +61,7 @@ function isTaken(error: unknown): boolean {
 
 function onRejection(reason: unknown): void {
   if (isTaken(reason) || process.listenerCount('unhandledRejection') > 1) return;
-  // Same as without a listener: the rejection becomes an exception.
+  // Rethrows the rejection as an exception, which is what Node.js does without a listener.
   throw reason;
 }
 

@@ -8,18 +8,30 @@ import { describeHeld, type Held, type ThreadOptions, type WatchedPlugin } from 
 
 /** Watches the event loop from a separate thread, which keeps running when the loop is blocked. */
 
-/** Time between two checks, in milliseconds; a check that is much too late says nothing about the loop. */
+/**
+ * Time between two checks of the event loop, in milliseconds. A check that is itself much too late is ignored, because
+ * the process may not have been scheduled.
+ */
 const LOOK_MS = 10;
 const LATE_LOOK_MS = 30;
-/** Blocking from which the plugin is reported, in milliseconds. */
+/** Minimum duration of blocking that is attributed to a plugin, in milliseconds. */
 const HELD_MS = 50;
-/** Blocking from which the code position is determined, in milliseconds. This pauses the loop for about another 50 ms. */
+/**
+ * Minimum duration of blocking for which the code position is determined, in milliseconds. Determining it pauses the
+ * loop for about another 50 ms.
+ */
 const LOCATE_MS = 100;
-/** Minimum time between two such determinations while the loop may still continue by itself, in milliseconds. */
+/** Minimum time between two determinations of a position while the blocking may still be short, in milliseconds. */
 const LOCATE_PAUSE_MS = 10_000;
-/** Blocking from which the position is determined regardless of earlier ones, in milliseconds: the log line about an endless block includes it. */
+/**
+ * Duration of blocking after which the position is determined even if another determination was recent, in
+ * milliseconds, so that the log line about an endless loop includes it.
+ */
 const LOCATE_ENDLESS_MS = 500;
-/** Blocking from which the log is written while the loop is still blocked, in milliseconds, since it may never continue. Repeated at an interval. */
+/**
+ * Duration of blocking after which it is logged although the loop is still blocked, in milliseconds, because it may
+ * never continue. The line is repeated at an interval.
+ */
 const ENDLESS_MS = 1000;
 const REPEAT_MS = 10_000;
 
@@ -30,7 +42,10 @@ const labels = new Map<number, HookLabel>();
 
 let lookedAt = performance.now();
 let locatedAt = Number.NEGATIVE_INFINITY;
-/** Values of the shared marks at the last check: the current hook, its step, and the turns of the event loop. */
+/**
+ * Values of the shared marks at the last check: the current hook, the counter of its steps, and the heartbeat of the
+ * event loop.
+ */
 let seen = { hook: 0, step: 0, beat: 0 };
 let heldMs = 0;
 let reportedMs = 0;
@@ -92,7 +107,10 @@ function heldBy(label: HookLabel | undefined): Held {
   };
 }
 
-/** Logs from this thread and reports to the parent process, because the loop may never turn again. */
+/**
+ * Writes the log from this thread and reports to the parent process, because the event loop of the main thread may
+ * never continue.
+ */
 function report(): void {
   const label = labels.get(seen.hook);
   if (!label && !located?.plugin) return;
@@ -121,7 +139,7 @@ function locate(now: number): void {
   located = result;
 }
 
-/** Determines the innermost position in a plugin, unless the plugin has only called its wrapped step. */
+/** Finds the innermost position in a plugin's code; none if the plugin only waits for a step inside its hook. */
 function place(frames: readonly MainFrame[], result: Located): void {
   for (const { functionName, file, line, column } of frames) {
     if (functionName === 'leaveHook') return;

@@ -9,7 +9,7 @@ import { notedSources } from './source-columns.ts';
 export interface Held {
   readonly plugin: string;
   readonly hash: string;
-  /** The hook that ran; null when the code continued after an await, or does not belong to a request. */
+  /** The hook that was running; null if the code ran after an await, or does not belong to a request. */
   readonly hook: string | null;
   readonly endpoint: string | null;
   /** Position in the plugin's source; null when it was not determined. */
@@ -53,7 +53,8 @@ class Watchdog {
     });
     // If the thread fails, the process keeps running without the watchdog.
     this.#thread.on('error', () => {});
-    // Follows the listeners, because adding a listener for messages makes the thread keep the process running again.
+    // Must follow the calls that add listeners: a message listener makes the thread keep the process alive, which
+    // `unref` undoes.
     this.#thread.unref();
     onLabel((label: HookLabel, number: number) => this.#thread.postMessage({ label, number }));
     this.#beating = setInterval(() => {

@@ -6,7 +6,7 @@ import type { SandboxRequest, SandboxResponse } from './sandbox.ts';
 /** Names and values of headers, in the order in which they are sent. */
 export type AttackHeaders = readonly (readonly [name: string, value: string])[];
 
-/** A request of an attack. The client writes it as it is, without corrections. */
+/** A request of an attack. The client sends it exactly as given, even if it is malformed. */
 export interface AttackRequest {
   readonly method: string;
   /** Request target as sent: path and query. */
@@ -44,21 +44,25 @@ export interface AttackTarget extends AttackedEndpoint {
   readonly endpoints: readonly AttackedEndpoint[];
   /** A request that the endpoint accepts, with the credentials of the first caller. */
   readonly baseline: AttackRequest;
-  /** The response to the baseline before the first attack. */
+  /** The endpoint's response to the baseline before the first attack. */
   readonly accepted: AttackResponse;
-  /** The baseline with the credentials of another caller, who has the same rights; the baseline if it has no credentials. */
+  /**
+   * The baseline with the credentials of another caller with the same rights; equal to the baseline if that has no
+   * credentials.
+   */
   readonly other: AttackRequest;
-  /** The baseline without credentials; null if the endpoint also accepts that. */
+  /** The baseline without credentials; null if the endpoint accepts requests without credentials. */
   readonly anonymous: AttackRequest | null;
   /** Text that occurs nowhere else, the same in every run with the same seed. */
   readonly marker: string;
   /** Values of secrets in the configuration. */
   readonly secrets: readonly string[];
-  /** Sends a request over a connection of its own, or one that the gateway kept open. */
+  /** Sends a request, over a new connection or over one that the gateway kept open. */
   send(request: AttackRequest): Promise<AttackResponse>;
   /**
-   * Writes bytes to a new connection, and ends it unless it is held open for a time. @param holdMs time in milliseconds
-   * that the connection stays open after the last byte. @param trickle text to repeat meanwhile, every 50 ms.
+   * Writes bytes to a new connection, and then closes it, or holds it open for a time. @param holdMs time in
+   * milliseconds that the connection stays open after the last byte. @param trickle text to repeat meanwhile, every 50
+   * ms.
    * @returns all responses, and whether the gateway closed first.
    */
   write(bytes: string, holdMs?: number, trickle?: string): Promise<AttackExchange>;
@@ -99,9 +103,9 @@ export interface Attack {
   readonly description: string;
   /** Runs once for a configuration, at the first endpoint that it applies to. Default: at each of these endpoints. */
   readonly once?: true;
-  /** Uses up limits or fills caches: each run has a gateway of its own. */
+  /** The attack exhausts limits or fills caches, so each run gets a gateway of its own. */
   readonly isolated?: true;
-  /** Changes the configuration for its gateway. Only for isolated attacks. */
+  /** Changes the configuration of the attack's own gateway. Only for isolated attacks. */
   readonly stage?: (document: DataObject) => void;
   applies(endpoint: AttackedEndpoint, service: ServiceConfig): boolean;
   run(target: AttackTarget): Promise<readonly Weakness[]>;
@@ -109,7 +113,10 @@ export interface Attack {
 
 /** Everything around the gateway of a sandbox: servers of components other than backends, and callers. */
 export interface AttackStage {
-  /** The configuration with additional credentials, and keys of the sandbox in place of those of identity providers. */
+  /**
+   * The configuration, extended with credentials for the callers, in which keys of the sandbox replace those of
+   * identity providers.
+   */
   readonly document: DataObject;
   /** Adds what an endpoint requires. @param caller 0 or 1, two callers with equal rights; null for no credentials. */
   identify(endpoint: AttackedEndpoint, request: AttackRequest, caller: 0 | 1 | null): AttackRequest;

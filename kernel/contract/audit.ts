@@ -28,14 +28,14 @@ export interface AuditedFiles {
 /** Input of audit rules. */
 export interface AuditSubject {
   readonly config: ServiceConfig;
-  /** Root fields by name, including those that this release does not serve. */
+  /** Root fields by name, including fields that the gateway does not support. */
   readonly root: Readonly<DataObject>;
   readonly endpoints: readonly AuditedSection<EndpointConfig>[];
   readonly agents: readonly AuditedSection<DataObject>[];
   /** Number of backends of endpoints and agents. */
   readonly backendCount: number;
   readonly components: readonly AuditedComponent[];
-  /** Components of the document before old forms are converted; their pointers are those of the document. */
+  /** Components as written in the document, before old forms are converted, with their pointers in the document. */
   readonly written: readonly AuditedComponent[];
   readonly files: AuditedFiles;
   /** Pointers of secrets stored as plain text. */
@@ -60,10 +60,10 @@ export interface AuditRule {
   readonly recommends?: readonly Namespace[];
   /** More specific rules: if one of them reports the same place, this one does not. */
   readonly yieldsTo?: readonly string[];
-  /** `find` reads `written`, so that it returns pointers into the document. */
+  /** Whether `find` reads `written`, and therefore returns pointers into the document. */
   readonly ofDocument?: true;
   /** The finding depends on more than the configuration: it is reported without failing the audit. */
   readonly isNote?: true;
-  /** Pointers, with current names, of everything the rule objects to. Empty if it does not apply. */
+  /** Returns the pointers, with current names, of everything that violates the rule; empty if nothing does. */
   readonly find: (audited: AuditSubject) => readonly string[];
 }

@@ -12,7 +12,7 @@ export class PayloadTooLarge extends CallError {
   }
 }
 
-/** Reason for rejecting a body that would be accepted if no component parsed it. */
+/** Explanation of a rejection that applies only because a component parses the body. */
 const PARSED = ', the default limit for bodies that a component parses: set max_payload to change it';
 
 /**
@@ -68,7 +68,8 @@ export class RequestBody {
   }
 
   /**
-   * Observes the bytes when the body is read for the first time. Must not throw. Not called if the body is never read.
+   * Observes the bytes of the body when it is first read. The observer must not throw. It is not called if the body is
+   * never read.
    */
   tap(write: (chunk: Uint8Array) => void): void {
     if (this.#bytes instanceof Uint8Array) write(this.#bytes);
@@ -83,7 +84,7 @@ export class RequestBody {
     return this.#limitBytes > 0 && this.length !== undefined && this.length > this.#limitBytes;
   }
 
-  /** True if the stream was taken or is being read, so that it cannot be sent again. */
+  /** Whether the stream was sent or is being read, so that it cannot be sent again. */
   get isTaken(): boolean {
     return this.#stream === null && !(this.#bytes instanceof Uint8Array);
   }
@@ -169,5 +170,5 @@ function limited(limitBytes: number): Transform {
   });
 }
 
-/** The reader of the stream handles the failure. */
+/** Ignores the failure here, because the reader of the stream handles it. */
 function ignored(): void {}

@@ -13,9 +13,9 @@ export interface ByteSink {
 
 /** Callbacks that tell the producer of a stream about its reader. */
 export interface ByteSource {
-  /** The reader can accept more. */
+  /** Called when the reader can accept more bytes. */
   resume?(): void;
-  /** The reader is done; called at most once, never after the end. */
+  /** Called at most once, when the reader needs no more bytes; never after the end of the stream. */
   cancel?(reason: Error): void;
 }
 
@@ -138,7 +138,7 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
     return this.#sink !== null || this.#concluded;
   }
 
-  /** True if all bytes have arrived and none was delivered: `collect` then returns synchronously. */
+  /** True if all bytes have arrived and none has been delivered, so that `collect` returns synchronously. */
   get arrived(): boolean {
     return this.#ended && this.#sink === null;
   }
@@ -220,7 +220,8 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
 
   readable(): Readable {
     const readable = Readable.from(this, { objectMode: false });
-    // A generator that is destroyed before its first step runs nothing, not even `finally`.
+    // A generator that is destroyed before its first step runs no code, not even `finally`, so the stream is canceled
+    // here.
     readable.once('close', () => {
       if (!this.isTaken) this.cancel(new CallError('CALL_CANCELLED', 'context canceled'));
     });

@@ -16,28 +16,28 @@ export interface Outcome {
 
 /** Services that the gateway provides to a call. */
 export interface CallHost {
-  /** Keeps the configuration of the call in use until the work has finished. */
+  /** Runs work in the background, and keeps the configuration of the call in use until it has finished. */
   background(work: Promise<unknown>): void;
 }
 
 /** Tracks the position of a call in its pipe, to report where its deadline expired. */
 export interface Trail {
-  /** The deadline of the call, or of this part of it, has expired. Called before any listener. */
+  /** Called before any listener when the deadline of the call, or of a part of it, has expired. */
   expired(part: Call): void;
 }
 
-/** A value that is visible to a part of a call and its inner parts. */
+/** A value that is visible only in one part of a call, and in the parts within it. */
 interface Frame {
   readonly name: string;
   readonly value: unknown;
   readonly outer: Frame | null;
 }
 
-/** Origin of a part of a call. */
+/** The call that a part belongs to. */
 interface Origin {
   readonly whole: Call;
   readonly frame: Frame | null;
-  /** True if the part has no deadline and cancellation of its own. */
+  /** Whether the part shares deadline and cancellation with the call that it belongs to, and only adds a value. */
   readonly adds: boolean;
 }
 
@@ -47,7 +47,7 @@ interface Origin {
  */
 export class Call {
   log: Log;
-  /** The call that holds deadline and cancellation: this one, unless it only adds a value. */
+  /** The call that holds the deadline and the cancellation: this one, unless it only adds a value to another call. */
   readonly #own: Call;
   readonly #root: Call;
   readonly #outer: Call | null;
@@ -87,7 +87,7 @@ export class Call {
     return this.#outer;
   }
 
-  /** The gateway's side of the call; null if the call was not created by a gateway. */
+  /** Services of the gateway for the call; null if no gateway created the call. */
   get host(): CallHost | null {
     return this.#host;
   }
@@ -126,7 +126,7 @@ export class Call {
     return own.#controller.signal;
   }
 
-  /** Called when the endpoint is known: sets its log and timeout. */
+  /** Sets the log and the timeout of the endpoint; called when the endpoint is known. */
   enter(log: Log, timeoutMs: number): void {
     this.log = log;
     this.limit(timeoutMs);
@@ -202,7 +202,10 @@ export class Call {
     own.#waiting = null;
   }
 
-  /** Creates a part of this call that is canceled with it, by itself, or after `timeoutMs`. Values are shared. */
+  /**
+   * Creates a part of this call. It is canceled together with this call, on its own, or after `timeoutMs`. Values are
+   * shared.
+   */
   fork(timeoutMs = Number.POSITIVE_INFINITY): Call {
     const own = this.#own;
     const fork = new Call(this.log, timeoutMs, this.#host, { whole: this, frame: this.#frame, adds: false });
@@ -212,8 +215,8 @@ export class Call {
   }
 
   /**
-   * The same call with an additional value that is visible only to its receiver, for example the span or identity of
-   * one of several backends. Deadline and cancellation are those of this call.
+   * The same call with an additional value that is visible only through the returned call, for example the span or
+   * identity of one of several backends. Deadline and cancellation are those of this call.
    */
   with<T>(slot: Slot<T>, value: T): Call {
     const frame = { name: slot.name, value, outer: this.#frame };

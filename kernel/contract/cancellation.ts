@@ -1,10 +1,10 @@
 /** A registration for a cancellation; `off` removes it. */
 export interface Cancellation {
-  /** Does nothing if the call was canceled or the registration was removed. */
+  /** Removes the registration. Has no effect after the call was canceled or the registration was removed. */
   off(): void;
 }
 
-/** A linked list entry: a listener or a part of a call. */
+/** An entry of a linked list: a cancellation listener, or a part of a call. */
 export class Waiting implements Cancellation {
   previous: Waiting | null = null;
   next: Waiting | null = null;

@@ -54,7 +54,7 @@ export type DescribeApi = (
  */
 export type AdaptModule = (module: Readonly<Record<string, unknown>>, file: string) => Plugin | undefined;
 
-/** Names from older releases and from KrakenD. */
+/** Names that older releases and KrakenD use. */
 export interface Compatibility {
   /** Namespaces of KrakenD. Those that no plugin provides are rejected as not supported yet. */
   readonly namespaces: readonly Namespace[];
@@ -70,11 +70,11 @@ export interface Compatibility {
   readonly protecting?: readonly string[];
   /** Hints for missing settings, in terms of this release's components. */
   readonly remedies?: {
-    /** Hint for equal keys in several responses. */
+    /** Hint for a warning about equal keys in several responses. */
     readonly joined: string;
     /** Setting that makes responses of earlier backends available to later ones, and the hint for a missing one. */
     readonly earlier: { readonly field: string; readonly hint: string };
-    /** Component required by `{JWT.name}`. */
+    /** Component that provides the claims for `{JWT.name}`. */
     readonly claims: Namespace;
   };
 }

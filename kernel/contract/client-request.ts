@@ -37,7 +37,7 @@ export interface ClientRequest {
   readonly upgrade: string | null;
   /** Underlying Node.js messages, as a last resort; null for requests that no client sent. */
   readonly raw: RawMessages | null;
-  /** Body of the request; null without one. */
+  /** Body of the request; null if the request has none. */
   body: RequestBody | null;
   /** The endpoint that would serve the request; null if none does. @param method replaces the request's method. */
   match(method?: string): EndpointConfig | null;

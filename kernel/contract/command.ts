@@ -65,7 +65,7 @@ export interface PluginCommand {
   readonly usage: string;
   /** One sentence for the list of commands. */
   readonly summary: string;
-  /** Additional help text. */
+  /** Further text of the help. */
   readonly details?: string;
   readonly flags: Flags;
   /** Alternative names, such as those of KrakenD; not listed in the help. */

@@ -4,8 +4,9 @@ import type { PipeRequest } from './message.ts';
 /** Condition for calling a backend. */
 export interface BackendCondition {
   /**
-   * Evaluates the endpoint's request; must be synchronous and must not throw. Evaluated before any backend is called,
-   * or in a sequence when it is the backend's turn. Null: the condition holds if no other condition of the list does.
+   * Evaluates the endpoint's request; must be synchronous and must not throw. Evaluated before any backend is called;
+   * for sequential backends, right before the backend would be called. Null for a condition that holds if no other
+   * condition of the endpoint does.
    */
   readonly holds: ((request: PipeRequest, call: Call) => boolean) | null;
   /** The condition in words, for `explain`. */

@@ -231,7 +231,10 @@ export type BackendConfig = Omit<Infer<typeof backendSchema>, 'host' | 'method'>
   readonly host: readonly string[];
   /** Empty for the client's method, in endpoints that serve every method. */
   readonly method: string;
-  /** Set if the backend declares no method and uses the endpoint's. Not enumerable in output. */
+  /**
+   * True if the backend declares no method, so that it uses the method of the endpoint. Not enumerable, so it is not
+   * part of any output.
+   */
   readonly [inheritsMethod]?: true;
 };
 
@@ -251,7 +254,7 @@ export type EndpointConfig = Omit<
 
 /** A pipe with all values filled in: an endpoint that clients cannot call. */
 export type PipeConfig = EndpointConfig & {
-  /** In a sequence, continues with the next backend after one has failed. */
+  /** For sequential backends: whether the next backend is called after one has failed. */
   readonly ignore_errors?: boolean;
 };
 
@@ -270,7 +273,10 @@ export interface BackendSettings extends Omit<Written<typeof backendSchema>, 'ex
   readonly extra_config?: BackendComponents | undefined;
 }
 
-/** An endpoint as written in TypeScript. `backend` is optional because some components answer without one. */
+/**
+ * An endpoint as written in TypeScript. `backend` is optional because some components respond without calling a
+ * backend.
+ */
 export interface EndpointSettings extends Omit<Written<typeof endpointSchema>, 'backend' | 'extra_config'> {
   readonly backend?: readonly BackendSettings[] | undefined;
   readonly extra_config?: EndpointComponents | undefined;

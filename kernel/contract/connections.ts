@@ -19,7 +19,7 @@ export interface BackendConnection {
   readonly waitMs: number;
   /** True if an earlier request used the connection; undefined if connections go through a proxy. */
   readonly reused: boolean | undefined;
-  /** Null for a connection that was already open, and for one through a proxy. */
+  /** Durations of opening the connection; null if it was already open, or goes through a proxy. */
   readonly opened: ConnectionTimes | null;
 }
 
@@ -27,7 +27,7 @@ export interface BackendConnection {
 export interface ConnectionObserver {
   /** Called for every request that is sent, including retries and followed redirects. */
   connected(connection: BackendConnection, request: PipeRequest, call: Call): void;
-  /** The first byte of the response has arrived. @param ms time since the request was sent. */
+  /** Called when the first byte of the response has arrived. @param ms time since the request was sent. */
   responded?(ms: number, request: PipeRequest, call: Call): void;
 }
 

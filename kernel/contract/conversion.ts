@@ -10,7 +10,10 @@ export interface Conversion {
    * @param parent pointer of the containing object. @param from keys that lead from there to the original place.
    */
   moved(parent: string, key: string, ...from: string[]): void;
-  /** Reports that everything at a pointer was copied from elsewhere in the document, where its secrets are reported. */
+  /**
+   * Reports that the values at a pointer were copied from another place of the document, so that secrets in them are
+   * reported only there.
+   */
   derived(pointer: string): void;
   /** Objects of the document that can have components, including the pipes within components. */
   holders(document: DataObject): Iterable<{ readonly holder: DataObject; readonly pointer: string }>;

@@ -4,7 +4,7 @@ import type { Reply } from './message.ts';
 
 /** Maximum number of unwanted bytes that are read to keep a connection. */
 const KEPT_BYTES = 64 * 1024;
-/** Maximum time for reading unwanted bytes, in milliseconds; the call is over, so no deadline applies. */
+/** Maximum time for reading unwanted bytes, in milliseconds. The deadline of the call no longer applies. */
 const KEPT_MS = 1000;
 
 /** Discards a body: a short rest is read so that the connection can be reused; a longer or slower one is aborted. */

@@ -15,7 +15,7 @@ export interface HostList {
 export interface Discovery {
   readonly name: string;
   /**
-   * Called once for every backend that uses this method and has at least one `host`.
+   * Called once for every backend that uses this method, with its list `host`, which has at least one entry.
    * @throws ConfigError for unsuitable fields of the backend, with a pointer relative to the backend.
    */
   open(site: BackendSite<undefined>): HostList;

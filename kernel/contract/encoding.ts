@@ -35,7 +35,10 @@ export interface Encoding {
    * that require decoding.
    */
   shapes?(rules: ShapeRules): ((bytes: Uint8Array, asCollection: boolean) => Passed | null) | null;
-  /** Merges several passed-through bodies like decoded data. Null for input that must be decoded. */
+  /**
+   * Merges several undecoded bodies, with the same result as merging decoded data. Returns null for bodies that must be
+   * decoded.
+   */
   merges?(bodies: readonly Uint8Array[]): Passed | null;
 }
 
@@ -73,7 +76,7 @@ export interface Encoded {
   readonly body: string | Uint8Array;
 }
 
-/** A backend's body that is passed to the client unread. */
+/** A backend's body that is passed to the client without being decoded. */
 export interface Passed extends Encoded {
   readonly body: Uint8Array;
   /** True if the data has no keys. */

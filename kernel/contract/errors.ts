@@ -27,10 +27,11 @@ export interface ConfigErrorOptions {
   /** Correction, in words. */
   readonly hint?: string | undefined;
   /**
-   * The hint as a change that is safe to apply automatically: it cannot change the meaning of a correct configuration.
+   * The correction as a change that can be applied automatically, because it cannot change the meaning of a correct
+   * configuration.
    */
   readonly fix?: Fix | undefined;
-  /** The key is wrong, regardless of its value. */
+  /** Whether the key itself is wrong, rather than its value. */
   readonly ofKey?: true | undefined;
   /** Range of the error within a string value, in UTF-16 units; the end is exclusive. */
   readonly within?: { readonly start: number; readonly end: number } | undefined;
@@ -40,8 +41,8 @@ export interface ConfigErrorOptions {
 }
 
 /**
- * Converts the stacks of an error and its causes to text. Until then they keep all objects of their call frames alive,
- * which remembered errors must not.
+ * Converts the stacks of an error and its causes to text. Unconverted stacks keep all objects of their call frames in
+ * memory, so errors that are stored need this.
  */
 export function flattenStack(error: unknown): void {
   for (let at = error; at instanceof Error; at = at.cause) void at.stack;
@@ -108,7 +109,7 @@ export class CallError extends GatewayError {
   }
 }
 
-/** A backend that did not respond, or sent an invalid response. */
+/** Error of a backend that did not respond, or sent an invalid response. */
 export class BackendError extends CallError {
   /** Status returned by the backend; undefined if it returned none. */
   readonly upstreamStatus: number | undefined;

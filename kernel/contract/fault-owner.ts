@@ -45,7 +45,10 @@ export function ownEvents(emitter: EventEmitter, owner: FaultOwner): void {
   emitter.emit = (...args) => runGuarded(owner, () => emit.apply(emitter, args)) ?? true;
 }
 
-/** Requests, by owner, of accepted connections that serve only this request until they close. */
+/**
+ * The request of each accepted connection that serves only this request until it closes, by the owner of the
+ * connection.
+ */
 const requests = new WeakMap<FaultOwner, string>();
 
 /** Adds the request that an accepted connection serves from now on, such as a WebSocket's, to its owner's name in the log. */
@@ -58,7 +61,7 @@ export function nameRequest(owner: FaultOwner, request: string): void {
  * connection alone.
  */
 export function beginOwned(place: string, socket: Socket, begin: () => void): void {
-  // Node.js removes its own error listener from a connection that it hands over, and a reset can occur at any time.
+  // Node.js removes its own error listener when it hands over a connection, which the client may reset at any time.
   socket.on('error', ignored);
   const { remoteAddress, remotePort } = socket;
   const name = remoteAddress === undefined ? 'a local client' : `${remoteAddress}:${remotePort}`;
@@ -70,12 +73,12 @@ export function beginOwned(place: string, socket: Socket, begin: () => void): vo
   runGuarded(owner, begin);
 }
 
-/** Ignores the error: the connection closes anyway. */
+/** The error needs no handling because the connection closes after it. */
 function ignored(): void {}
 
 /**
- * Like `runOwned`, but an exception of the function itself also belongs to the owner. It is rethrown in a tick of the
- * owner, because an exception reaches the process only after its async context has left the owner.
+ * Like `runOwned`, but an exception of the function itself also belongs to the owner. The exception is rethrown
+ * asynchronously, in the context of the owner: a synchronous one would reach the process outside of this context.
  * @returns undefined after an exception.
  */
 export function runGuarded<T>(owner: FaultOwner, run: () => T): T | undefined {

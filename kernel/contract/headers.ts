@@ -97,11 +97,14 @@ export class HeaderBag {
   }
 }
 
-/** Characters that HTTP allows in header values, one byte each. */
+/** Matches values that consist only of characters that HTTP allows in headers, one byte each. */
 const carried = /^[\t\x20-\x7e\x80-\xff]*$/;
 const control = /[\x00-\x08\x0a-\x1f\x7f]/;
 
-/** The value as it is written. Checked here, so that an error is attributed to the component that sets the header. */
+/**
+ * Returns the value in the form in which it is written. An invalid value is rejected here, so that the error is
+ * attributed to the component that sets the header.
+ */
 function writable(name: string, value: string): string {
   if (!setNames.has(name)) checkName(name);
   if (carried.test(value)) return value;
@@ -109,7 +112,9 @@ function writable(name: string, value: string): string {
   return Buffer.from(value).toString('latin1');
 }
 
-/** Valid names that were set before. Components set few different ones; a lookup costs a quarter of the check. */
+/**
+ * Names that were found valid before. Components set few different names, and a lookup costs a quarter of the check.
+ */
 const setNames = new Set<string>();
 
 function checkName(name: string): void {
@@ -117,7 +122,7 @@ function checkName(name: string): void {
   if (setNames.size < KEPT_NAMES && name.length <= KEPT_LENGTH) setNames.add(name);
 }
 
-/** @param name lowercase. */
+/** Whether a header in the list has a name. @param name lowercase. */
 function isNamed(candidate: string, name: string): boolean {
   return candidate.length === name.length && (candidate === name || candidate.toLowerCase() === name);
 }
@@ -148,8 +153,8 @@ export function isHeaderName(text: string): boolean {
 }
 
 /**
- * True for the lowercase name of a hop-by-hop header, which is never forwarded. Names listed in `Connection` are up to
- * the caller.
+ * True for the lowercase name of a hop-by-hop header, which is never forwarded. The headers that `Connection` lists
+ * must be checked by the caller.
  */
 export function isHopByHop(name: string): boolean {
   switch (name.length) {

@@ -23,8 +23,8 @@ export interface HttpAttempt {
 /** Signs backend requests. */
 export interface HttpSigner {
   /**
-   * `attempt.body` contains the body, which is buffered in memory. Default: bodies are streamed and not visible to the
-   * signer.
+   * Whether the signer reads the body: `attempt.body` then contains it, buffered in memory. Default: bodies are
+   * streamed and not visible to the signer.
    */
   readonly readsBody?: true;
   /** Called for every attempt. Exceptions, preferably a `BackendError`, fail the call. */
@@ -34,7 +34,7 @@ export interface HttpSigner {
 /** Signers of the HTTP requests made at a place of the configuration, outermost first. */
 export const httpSigners: Port<HttpSigner> = definePort('http signers');
 
-/** Deviations of a component's HTTP calls from the settings of its place. */
+/** Settings of a component's HTTP calls that differ from those of its place in the configuration. */
 export interface HttpOptions {
   /**
    * TLS settings that replace those of the backend or service. @param at pointer to them in the component's
@@ -59,7 +59,7 @@ export interface HttpOptions {
   /**
    * Uses one dedicated connection per address, shared by callers with the same name, for one request at a time. For
    * authentication that is bound to a connection. A lost connection is reopened. Not supported through a proxy.
-   * Default: the connections of the place.
+   * Default: the connections that the other calls of this place share.
    */
   readonly ownConnection?: string;
   /**

@@ -8,7 +8,8 @@ import type { Plugin } from './plugin.ts';
 export interface Line {
   /**
    * Sends a request to the other thread and waits for its response.
-   * @throws the exception of the other thread; Error for values that cannot be copied, and after the thread has ended.
+   * @throws the error that the other thread throws; Error for values that cannot be copied, and after the thread has
+   * ended.
    */
   ask(operation: string, value: unknown): Promise<unknown>;
   /** Sends a message to the other thread, without waiting for a response. */
@@ -18,7 +19,7 @@ export interface Line {
 /** Handles requests and messages from the other thread. */
 export type Receive = (operation: string, value: unknown) => unknown;
 
-/** The part of an isolated module's thread that serves it. */
+/** Program in the thread of an isolated module, which loads and serves the module. */
 export interface Guest {
   /**
    * Description of the module as plain data; undefined if it is not to be isolated.

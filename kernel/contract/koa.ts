@@ -23,7 +23,7 @@ export interface KoaContext {
   set(name: string, value: string | string[]): void;
 }
 
-/** A method signature, so that middleware with a wider context type is assignable. */
+/** Declared as a method, so that middleware whose context type is wider can be assigned. */
 interface Around {
   call(context: KoaContext, next: () => Promise<void>): unknown;
 }

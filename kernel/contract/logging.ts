@@ -16,7 +16,7 @@ export interface LogLine {
   readonly component: string;
   /** Message text. Control characters are not escaped. */
   readonly text: string;
-  /** Component and text, for example `[ENDPOINT: /path] text`. */
+  /** The component's prefixes, followed by the text, for example `[ENDPOINT: /path] text`. */
   readonly message: string;
 }
 
@@ -44,7 +44,7 @@ export interface LogDestination {
    * @param lines UTF-8, each with a line break. Valid until `done` is called.
    */
   write(lines: Uint8Array, done: (error?: Error | null) => void): void;
-  /** Writes the remaining lines when the process exits. Without it, they are lost. */
+  /** Writes the remaining lines when the process exits. If it is absent, these lines are lost. */
   writeSync?(lines: Uint8Array): void;
 }
 
@@ -119,7 +119,7 @@ export interface AccessRecord {
   readonly tls: { readonly protocol: string; readonly cipher: string } | null;
   /** The client certificate; null without mutual TLS, and after an HTTP/2 connection has closed. */
   readonly certificate: X509Certificate | null;
-  /** Holds values stored by plugins, such as claims; null if no pipe ran. */
+  /** The call of the request, which holds values that plugins have stored, such as claims; null if no pipe ran. */
   readonly call: Call | null;
 }
 

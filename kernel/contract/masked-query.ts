@@ -4,10 +4,10 @@ const names =
 /** Name of a parameter that contains a credential, optionally with brackets of a list. */
 const credential = new RegExp(`^(?:${names})(?:\\[\\w*\\])?$`, 'i');
 
-/** Cheap pre-checks: most queries contain no name that ends like a credential, and none that is percent-encoded. */
+/** Fast check that most queries do not pass: finds a name that ends like that of a credential. */
 const suspicious =
   /(?:code|state|key|pass|passwd|pwd|sig|auth|jwt|session|sid|session[-_]?id|assertion|credential|token|secret|password|signature)(?:\[\w*\])?=/i;
-/** Anchored at the beginning of a parameter: a search at each `%` would take quadratic time. */
+/** Matches only at the beginning of a parameter: searching from each `%` would take quadratic time. */
 const encodedName = /(?:^|&)[^=&%]*%[^=&]*=/;
 
 /**

@@ -3,32 +3,38 @@ import type { Namespace } from './extra-config.ts';
 
 /**
  * Effects of a component's configuration on its service, endpoint or backend, known before it is attached. Fields are
- * named by their pointers in it, for example `/sequential`.
+ * given as pointers into that configuration, for example `/sequential`.
  */
 export interface Meaning {
-  /** Field that makes backend calls sequential, so that URLs can contain `{resp0_field}` of earlier responses. */
+  /**
+   * Field that makes the backend calls sequential, so that later URLs can contain `{resp0_field}`, a field of an
+   * earlier response.
+   */
   readonly sequence?: string;
-  /** Provides `{JWT.name}` for URLs. */
+  /** Whether the component provides the claims for `{JWT.name}` in URLs. */
   readonly claims?: true;
-  /** Field that requires decoded data. */
+  /** Field that filters data and therefore requires decoded responses. */
   readonly filter?: string;
-  /** Equal keys of several responses are joined, so that none is lost. */
+  /** Whether equal keys of several responses are merged, so that no value is lost. */
   readonly joins?: true;
-  /** The backend's response is not merged, or is used only as a fallback. */
+  /** Whether the backend's response is not merged, or is used only as a fallback. */
   readonly apart?: true;
-  /** The backend is called conditionally. Among several pass-through backends, the first one selected is used. */
+  /**
+   * Whether the backend is called only under a condition. If several backends pass their bodies through, the first one
+   * whose condition holds is used.
+   */
   readonly chosen?: true;
   /** Positions of the backends of the endpoint that the component calls conditionally. */
   readonly chooses?: readonly number[];
-  /** Listen address of this gateway's admin port, and the field that sets it. */
+  /** Listen address of this gateway's admin port, and the field that contains it. */
   readonly admin?: { readonly listen: string; readonly field: string };
 }
 
-/** A component that must be configured in a certain way at some endpoint. */
+/** A component that the configuration must contain at some endpoint, with certain settings. */
 export interface ExpectedBelow {
   readonly component: Namespace;
-  /** True if this configuration of the component is suitable. */
+  /** Whether given settings of the component fulfill the requirement. */
   readonly suits: (config: Readonly<DataObject>) => boolean;
-  /** Phrase for messages: `no endpoint has …`. */
+  /** Description of the component with these settings, for the message `no endpoint has …`. */
   readonly called: string;
 }

@@ -80,7 +80,7 @@ export class Reply {
    * completeness header.
    */
   complete: boolean | null = false;
-  /** True for a backend that was deliberately not called; neither a success nor a failure. */
+  /** Whether the backend was deliberately not called, which is neither a success nor a failure. */
   skipped = false;
   /**
    * Trailers, sent over HTTP/2 and to clients that send `TE: trailers`. A function is called once the body has been
@@ -117,7 +117,7 @@ export class Reply {
     return reply;
   }
 
-  /** Accepts an upgrade (`ClientRequest.upgrade`) at an endpoint that declares it. */
+  /** Creates the reply that accepts an upgrade (`ClientRequest.upgrade`), at an endpoint that declares it. */
   static upgraded(upgrade: Upgrade, headers?: HeaderBag): Reply {
     const reply = new Reply(101, headers);
     reply.upgrade = upgrade;

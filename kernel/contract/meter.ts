@@ -4,7 +4,7 @@ import type { Site } from './site.ts';
 /** Attributes of a measurement. Use few values each: every combination is a separate time series. */
 export type MeterAttributes = Readonly<Record<string, string | number | boolean>>;
 
-/** Properties of an instrument in addition to its name. */
+/** Properties of a metric instrument, except for its name. */
 export interface InstrumentOptions {
   readonly description: string;
   /** Unit, for example `s` or `By`. Default: a plain number. */

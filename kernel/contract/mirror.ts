@@ -3,9 +3,12 @@ import type { Data } from '../values/data.ts';
 /** Synchronization of a value that every process has a copy of. */
 export interface MirrorOptions<T, Change extends Data | Uint8Array> {
   open(): T;
-  /** Applies a change to a copy. Called in every process, in the same order for changes of one process. */
+  /**
+   * Applies a change to a copy of the value. Called in every process; the changes that one process makes are applied in
+   * the same order everywhere.
+   */
   apply(value: T, change: Change): void;
-  /** Creates a change that turns a fresh value into this one, for a process that starts. */
+  /** Returns a change that turns the initial value into the current one, for a process that starts later. */
   snapshot(value: T): Change;
 }
 

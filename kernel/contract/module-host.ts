@@ -17,7 +17,7 @@ export interface Allowance {
   readonly remaining: number;
 }
 
-/** Result of using a quota. */
+/** Outcome of an attempt to use a quota. */
 export interface QuotaVerdict {
   readonly allowed: boolean;
   /** Seconds until the next use is allowed, at least 1; null for a use that is allowed. */
@@ -26,7 +26,7 @@ export interface QuotaVerdict {
   readonly allowances: readonly Allowance[];
 }
 
-/** Rule of a quota. Every call fails with REDIS_FAILED if the use cannot be counted; calls have a time limit. */
+/** One rule of a quota. A call fails with REDIS_FAILED if the use cannot be counted, and has a time limit. */
 export interface QuotaRuleClient {
   /** Counts 1 in every window, or in none of them if one is full. @param caller user of the quota, such as an API key. */
   take(caller: string): Promise<QuotaVerdict>;
@@ -36,10 +36,10 @@ export interface QuotaRuleClient {
   add(caller: string, weight: number): Promise<QuotaVerdict>;
 }
 
-/** Quota that `governance/processors` at the root declares. */
+/** A quota declared in `governance/processors` at the root. */
 export interface QuotaClient {
   readonly name: string;
-  /** @throws ConfigError QUOTA_RULE */
+  /** Returns a rule of the quota. @throws ConfigError QUOTA_RULE if it does not exist. */
   rule(name: string): QuotaRuleClient;
 }
 
@@ -64,18 +64,21 @@ export interface RedisClient {
    * @returns the new value.
    */
   increment(key: string, options?: { readonly by?: number; readonly ttlMs?: number }): Promise<number>;
-  /** @returns whether the key existed. */
+  /** Deletes a key. @returns whether the key existed. */
   delete(key: string): Promise<boolean>;
   /** Any other command with one key, as in `command('HGETALL', 'users')`. Blocking commands, such as BLPOP, are rejected or return without waiting. */
   command(name: string, key: string, ...args: readonly (string | number)[]): Promise<RedisValue>;
-  /** Runs a Lua script on the server, atomically. At most 64 KiB. @param keys in a cluster, all keys must be in one hash slot. */
+  /**
+   * Runs a Lua script on the server, atomically. The script can have 64 KiB. @param keys keys that the script uses; in
+   * a cluster, all must be in one hash slot.
+   */
   eval(source: string, keys: readonly string[], args?: readonly (string | number)[]): Promise<RedisValue>;
 }
 
-/** Span of a handler. */
+/** A span that a handler has started. */
 export type ModuleSpan = Omit<ActiveSpan, 'call'>;
 
-/** Starts spans in the trace of a request. */
+/** A tracer that starts spans in the trace of a request. */
 export interface ModuleTracer {
   /**
    * @param of argument that the handler was called with: its context, or the request of an HTTP server.

@@ -104,7 +104,7 @@ export interface ServerRequest extends Request {
   readonly state: Map<string, unknown>;
 }
 
-/** Failed call that is passed to `onError` of a response modifier. */
+/** A failed call, as passed to `onError` of a response modifier. */
 export interface Failure {
   /** Status that the client gets. */
   readonly statusCode: number;

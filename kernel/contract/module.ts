@@ -34,14 +34,14 @@ export type ModifyResponse = (
   context: ModuleContext,
 ) => Soon<GivenResponse | undefined | void>;
 
-/** A response modifier that also sees failures. */
+/** A response modifier that is also notified of failed calls. */
 export interface ResponseModifier {
   modify?: ModifyResponse;
   /** Called instead of `modify` when the call, or a part of it, failed. Cannot change the response. */
   onError?(failure: Failure, context: ModuleContext): unknown;
 }
 
-/** A handler that responds to a backend request in place of the gateway's HTTP client. */
+/** A handler that sends a backend request in place of the gateway's HTTP client, and returns the response. */
 export type ClientHandler = (request: Request, context: ModuleContext) => Soon<Response>;
 
 /** Continues with the request, or with another one, and returns the response. */

@@ -22,19 +22,22 @@ export interface Http2Endpoints {
   /** Prefix of the content types in lowercase, for example `application/grpc`. */
   readonly contentType: string;
   readonly endpoints: readonly Http2Endpoint[];
-  /** Handles requests that match none of the endpoints. */
+  /** Handles requests of this content type that match none of the endpoints. */
   readonly otherwise: Step<ClientRequest>;
 }
 
 /** An endpoint published by a component: a pipe in its configuration, see `endpointPipeSchema`. */
 export interface Http2Endpoint {
-  /** Position relative to the configuration of the component. */
+  /** Pointer of the endpoint, relative to the configuration of the component. */
   readonly at: string;
   /** The complete endpoint. Its path is compared byte by byte. */
   readonly endpoint: EndpointConfig;
-  /** Outermost wrap: implements the protocol of the client. */
+  /** Outermost wrap, which implements the protocol of the client. */
   readonly outer: (traits: PipeTraits) => Wrap<ClientRequest>;
-  /** Innermost wrap, after credentials and limits: creates the pipe's request, and a reply from its data. */
+  /**
+   * Innermost wrap, which runs after authentication and limits: creates the request for the pipe, and a reply from its
+   * data.
+   */
   readonly inner: (traits: PipeTraits) => Wrap<ClientRequest>;
 }
 

@@ -19,7 +19,7 @@ export interface Pattern {
    *   matching takes too long.
    */
   replacer(template: string): (text: string) => string;
-  /** Unique for each expression. */
+  /** Text of the expression, which is different for different expressions. */
   toString(): string;
 }
 

@@ -1,4 +1,7 @@
-/** Shorter pieces are merged once there are many, because each takes about 200 bytes of overhead. */
+/**
+ * Maximum length of a piece, in bytes, that is merged with others once there are many. Each piece takes about 200 bytes
+ * of overhead.
+ */
 const SHORT_BYTES = 512;
 const MANY = 64;
 const BLOCK_BYTES = 16_384;
@@ -10,7 +13,7 @@ const BLOCK_BYTES = 16_384;
 export class Pieces {
   readonly #pieces: Uint8Array[] = [];
   #block: Uint8Array = none;
-  /** Number of bytes of the block that are already in pieces, and number of bytes used. */
+  /** Number of bytes of the current block that are already part of a piece, and number of bytes used in it. */
   #flushed = 0;
   #used = 0;
   #length = 0;

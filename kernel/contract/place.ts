@@ -28,8 +28,8 @@ export interface AttachmentTraits {
   readonly terminal?: true;
   /**
    * Headers that the component sets on backend requests, for example `['X-Role']`. Client headers that differ only in
-   * `_` or `.` for `-` are dropped, because some backends treat them as equal. Removing an equal one is up to the
-   * component.
+   * `_` or `.` for `-` are dropped, because some backends treat them as equal. The component itself must remove a
+   * client header with the same name.
    */
   readonly sets?: readonly string[];
   /** Values for other plugins; every port must be listed in `offers` of the plugin. */
@@ -42,13 +42,13 @@ export interface ReloadSettings {
   readonly drainMs: number;
   /** Maximum time for streams of changed endpoints before they are ended gracefully, in milliseconds. */
   readonly streamDrainMs: number;
-  /** Number of replaced configurations with open requests at which file changes are postponed. */
+  /** Number of replaced configurations with open requests from which on file changes are delayed. */
   readonly maxDraining: number;
   /** Observation period of an applied file change, in milliseconds; 0 disables the guard. */
   readonly guardMs: number;
 }
 
-/** Status and headers of a response about to be written. */
+/** Status and headers of a response that is about to be written. */
 export interface Head {
   status: number;
   readonly headers: HeaderBag;
@@ -62,14 +62,20 @@ export interface AtService extends AttachmentTraits {
    * `next(request.with({ path: '/other' }), call)`.
    */
   readonly request?: Wrap<ClientRequest>;
-  /** Sees status and headers of every response last and can change them; must be synchronous. Exceptions are logged. */
+  /**
+   * Called last for every response; sees its status and headers, and can change them. Must be synchronous. Exceptions
+   * are logged.
+   */
   readonly head?: (head: Head, request: ClientRequest, call: Call) => void;
   /**
    * Called for every request after its response has ended or its client has disconnected, even if the access log skips
    * it; must be synchronous. Exceptions are logged.
    */
   readonly finished?: (record: AccessRecord) => void;
-  /** Endpoints `/__virtual/<name>/…` serve requests for certain hosts only, at the rest of their paths. */
+  /**
+   * Set if endpoints with paths `/__virtual/<name>/…` serve requests for certain hosts only, at the rest of these
+   * paths.
+   */
   readonly virtualHosts?: VirtualHosts;
   /** Paths that the plugin serves itself. */
   readonly routes?: readonly OwnRoute[];
@@ -86,7 +92,7 @@ export interface AtService extends AttachmentTraits {
   readonly logging?: Logging;
   /** Settings of the admin port. */
   readonly admin?: AdminSettings;
-  /** Replacement of the previous configuration. */
+  /** Settings for the replacement of the previous configuration. */
   readonly reload?: ReloadSettings;
   /** The store behind the plugin's `secretSchemes`. */
   readonly secrets?: SecretStore;
@@ -94,15 +100,21 @@ export interface AtService extends AttachmentTraits {
   readonly eachEndpoint?: (site: EndpointSite<unknown>) => AtEndpoint;
   /** Attaches to every backend, inside the backend's own components. */
   readonly eachBackend?: (site: BackendSite<unknown>) => AtBackend;
-  /** For a component that is `independent` except for certain endpoints: everything is attached anew if one of these is added, removed or changed. */
+  /**
+   * Selects endpoints that an otherwise `independent` component depends on: if one of them is added, removed or
+   * changed, everything is attached anew.
+   */
   readonly learnsFrom?: (endpoint: EndpointConfig) => boolean;
 }
 
 /** Calls the backends of an endpoint and merges their replies. */
 export interface Gather {
-  /** Name, in logs, of the order in which the backends are called. */
+  /** Name of the order in which the backends are called, for logs. */
   readonly name: string;
-  /** Calls backends sequentially, so that later ones can use `{resp0_field}` of earlier ones. */
+  /**
+   * Whether the backends are called one after another, so that later ones can use `{resp0_field}`, a field of an
+   * earlier response.
+   */
   readonly sequential?: true;
   readonly over: (backends: readonly Step<PipeRequest>[]) => Step<PipeRequest>;
 }
@@ -118,13 +130,15 @@ export interface AtEndpoint extends AttachmentTraits {
   readonly endpoint?: Wrap<ClientRequest>;
   /** Wraps the filtered request and the merged reply. */
   readonly proxy?: Wrap<PipeRequest>;
-  /** Replaces the default, which calls all backends in parallel and merges their replies. */
+  /** Replaces the default merging, which calls all backends in parallel. */
   readonly gather?: Gather;
   /** Reshapes the merged data; only for endpoints with several backends. */
   readonly shape?: (data: DataObject) => DataObject;
   /** Merges the responses of a parallel call, in declaration order. Default: later keys win. */
   readonly combine?: (replies: readonly DataObject[]) => DataObject;
-  /** For outputs of messages: processes each message after the backend's hooks, innermost first. */
+  /**
+   * For streaming outputs of messages: processes each message after the hooks of the backend; inner hooks run first.
+   */
   readonly message?: MessageHook;
   /** Protocols that client connections can switch to: `ClientRequest.upgrade` is the requested one, and a wrap accepts it with `Reply.upgraded`. */
   readonly upgrades?: readonly string[];
@@ -135,23 +149,31 @@ export interface AtEndpoint extends AttachmentTraits {
 }
 
 export interface AtBackend extends AttachmentTraits {
-  /** Calls the backend only if this condition is true; otherwise it is neither part of the response nor a failure. Evaluated before any wrap runs. */
+  /**
+   * Condition under which the backend is called. A backend that is not called is neither part of the response nor a
+   * failure. Evaluated before any wrap runs.
+   */
   readonly condition?: BackendCondition;
-  /** Wraps the selection of the host and all wraps of the backend. Can call the wrapped step several times: see `triedHosts`. */
+  /**
+   * Wraps the selection of the host and all other wraps of the backend. Can call the wrapped step several times, for
+   * example for retries: see `triedHosts`.
+   */
   readonly attempts?: Wrap<PipeRequest>;
   /** Wraps one backend's request and its decoded, shaped reply. */
   readonly backend?: Wrap<PipeRequest>;
   /** Wraps one backend's request and its raw reply: original status, undecoded bytes. */
   readonly transport?: Wrap<PipeRequest>;
-  /** The function in `transport` requires HTTP: with another protocol it is omitted, with a warning. */
+  /** Whether the wrap `transport` requires HTTP. With another protocol it is omitted, with a warning. */
   readonly onlyHttp?: true;
   /** Protocol to call the backend with, instead of HTTP. */
   readonly protocol?: Protocol;
   /** Replaces `allow`, `deny` and `mapping`: runs after `target` and before `group`. */
   readonly shape?: (data: DataObject) => DataObject;
-  /** For outputs of messages: processes each shaped message, innermost first. */
+  /** For streaming outputs of messages: processes each shaped message; inner hooks run first. */
   readonly message?: MessageHook;
-  /** Sends the backend a copy of the traffic and discards its response. Default timeout: the endpoint's. */
+  /**
+   * Whether the backend receives a copy of the traffic, and its response is discarded. Default timeout: the endpoint's.
+   */
   readonly shadow?: { readonly timeoutMs?: number };
 }
 

@@ -24,7 +24,7 @@ export interface PluginSource {
   readonly files: readonly string[];
 }
 
-/** A plugin: data first, functions last. */
+/** A plugin: first its data, then its functions. */
 export interface Plugin {
   readonly name: Namespace;
   /** Version of this contract. Required for plugins that are loaded from files. */
@@ -42,14 +42,20 @@ export interface Plugin {
   readonly description: string;
   readonly places?: readonly Place[];
   /**
-   * Declares that attachments at the root depend only on endpoints that `learnsFrom` selects, and release everything
-   * that they register for an endpoint together with it. Required for endpoints to be reused across reloads; not needed
-   * if the plugin passes nothing to endpoints.
+   * Declares that attachments at the root depend only on endpoints that `learnsFrom` selects, and that everything they
+   * register for an endpoint is released together with the endpoint. Required for endpoints to be reused across
+   * reloads; not needed if the plugin passes nothing to endpoints.
    */
   readonly independent?: true;
-  /** Endpoints with this component can omit `backend`, which is then filled in and must never be called. */
+  /**
+   * Whether endpoints with this component can omit `backend`. A placeholder is then filled in, which must never be
+   * called.
+   */
   readonly answersAlone?: true;
-  /** Backends with this component contain their own address: their `host` is neither required nor called. */
+  /**
+   * Whether backends with this component contain their own address, so that their `host` is neither required nor
+   * called.
+   */
   readonly hostless?: true;
   /** Rejects requests at an endpoint whose credentials, or rights, are not sufficient. */
   readonly guards?: true;
@@ -57,7 +63,10 @@ export interface Plugin {
   readonly requires?: readonly Namespace[];
   /** Components without which this one has no effect: a warning if they are missing at the root. */
   readonly expects?: readonly Namespace[];
-  /** Component that some endpoint must have for this one to have an effect at the root: a warning if none has. */
+  /**
+   * Component that at least one endpoint needs for this one to have an effect at the root. Without any, a warning is
+   * reported.
+   */
   readonly expectsBelow?: ExpectedBelow;
   /** Current field names by version 2 name. */
   readonly oldFields?: { readonly [name: string]: string };
@@ -69,8 +78,8 @@ export interface Plugin {
    */
   readonly convert?: (document: DataObject, report: Conversion) => void;
   /**
-   * Returns settings in the form of version 4 of the format: the same object if that form is the same, or the reason, as
-   * text, if it cannot express them.
+   * Converts settings to the form of version 4 of the format. Returns the same object if the form is the same, or a
+   * text with the reason if version 4 cannot express the settings.
    */
   readonly inVersionFour?: (config: DataObject) => DataObject | string;
   /** Components that `convert` adds to a document, and components that are defaults of its pipes. They are loaded together with this plugin. */
@@ -79,11 +88,11 @@ export interface Plugin {
   readonly schemes?: { readonly [scheme: string]: 'http' | 'https' };
   /**
    * Schemes of the references to its store of secrets, which it attaches at the service as `secrets`: `['acme']` for
-   * `${acme:name#key}`. It is attached before the rest of the configuration, too, and then without anything else.
-   * A plugin `secrets/<name>` has the scheme with that name.
+   * `${acme:name#key}`. The plugin is also attached alone, before the rest of the configuration is built. A plugin
+   * `secrets/<name>` has the scheme with that name.
    */
   readonly secretSchemes?: readonly string[];
-  /** Root fields that open a port, for example `/listen`: a change opens another one. */
+  /** Root fields that open a port, for example `/listen`. A change of such a field opens another port. */
   readonly opens?: readonly string[];
   /** Set if the keys of the component's configuration are data, and say nothing about their values, such as whether they are secrets. */
   readonly freeKeys?: true;
@@ -101,8 +110,8 @@ export interface Plugin {
   /** Parts of a request that the component accepts at an endpoint, for requests that are generated in a sandbox. */
   readonly sample?: CreateSample;
   /**
-   * Attaches to every service without a namespace in its configuration: for `Catalogue.always`, and for plugins in code
-   * or from files.
+   * Attaches the plugin to every service, without a namespace in its configuration: for `Catalogue.always`, and for
+   * plugins in code or from files.
    */
   readonly always?: (site: Site<undefined>) => AtService;
   readonly encodings?: readonly Encoding[];
@@ -119,9 +128,12 @@ export interface Plugin {
   readonly offers?: readonly Port<unknown>[];
   /** Ports (see `offers`) from which attachments of the plugin take values. */
   readonly takes?: readonly Port<unknown>[];
-  /** For plugins that the order table does not name: placed directly outside this one. Default: innermost. */
+  /**
+   * For a plugin that the order table does not list: the plugin that it is placed directly outside of. Default:
+   * innermost.
+   */
   readonly outside?: Namespace;
-  /** For plugins that the order table does not name: placed directly inside this one. */
+  /** For a plugin that the order table does not list: the plugin that it is placed directly inside of. */
   readonly inside?: Namespace;
 }
 

@@ -6,9 +6,12 @@ import type { Namespace } from './extra-config.ts';
  */
 export interface Port<T> {
   readonly name: string;
-  /** Component that offers a value even if no configuration names it: it is then attached at the root with its defaults. */
+  /**
+   * Component that provides a value even if no configuration names it: the component is then attached at the root with
+   * its defaults.
+   */
   readonly from?: Namespace;
-  /** Carries the type parameter for the compiler; never set. */
+  /** Only carries the type parameter for the compiler; has no value. */
   readonly type?: T;
 }
 
@@ -26,7 +29,10 @@ export interface Offer {
   readonly value: unknown;
 }
 
-/** Offers a value to other plugins. What a plugin attaches lists the result in `offers`, and the plugin itself lists the port in `offers`. */
+/**
+ * Offers a value to other plugins. The result must be in the `offers` of the attachment, and the port in the `offers`
+ * of the plugin.
+ */
 export function offer<T>(port: Port<T>, value: T): Offer {
   return { port, value };
 }

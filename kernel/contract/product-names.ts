@@ -6,7 +6,7 @@ export interface ProductNames {
   readonly header: string;
   /** Header that reports whether a response is complete. */
   readonly completed: string;
-  /** Value of `header`. */
+  /** Value of the header `header`: name and version of the product. */
   readonly version: string;
   /** The gateway's own `User-Agent`. */
   readonly agent: string;

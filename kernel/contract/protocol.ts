@@ -13,28 +13,34 @@ export interface Protocol {
    * backend's fields.
    */
   readonly replies?: 'bytes' | 'data';
-  /** Reply bodies can last as long as the client reads, so streaming outputs are allowed. Default: false. */
+  /**
+   * Whether reply bodies can last as long as the client reads them, so that streaming outputs are allowed. Default:
+   * false.
+   */
   readonly streams?: true;
   /**
-   * The step returns as soon as its call is over, so the caller needs no timer. Not required for requests with a body.
+   * Whether the step ends as soon as its call does, so that the caller needs no timer. Requests with a body are exempt.
    * Default: false.
    */
   readonly heedsCall?: true;
-  /** Sends the query of `url_pattern` together with the forwarded parameters, and instead of those with the same name. */
+  /**
+   * Whether the query of `url_pattern` is sent together with the forwarded parameters, and replaces those with the same
+   * name. Default: false.
+   */
   readonly keepsQuery?: true;
   /**
-   * Receives a function that returns the backend's addresses in turn, as known to service discovery; undefined while
-   * none is known. For protocols that connect on their own. Called once, when the pipe is compiled.
+   * Receives a function that returns one of the backend's addresses, in turn, from service discovery; undefined while
+   * no address is known. For protocols that connect on their own. Called once, when the pipe is compiled.
    */
   readonly addresses?: (next: () => string | undefined) => void;
   /**
-   * The backend contains its own address: `host` is neither required nor used. A plugin whose protocols all do declares
-   * `hostless` as well, so that `check` reports nothing about these hosts. Default: false.
+   * Whether the backend contains its own address, so that `host` is neither required nor used. If all protocols of a
+   * plugin do, the plugin also declares `hostless`, so that `check` reports nothing about these hosts. Default: false.
    */
   readonly hostless?: true;
   /**
-   * Depends only on the hosts of its backend and keeps no state for them: attached without its own configuration, it
-   * can serve other backends with the same hosts. Default: false.
+   * Whether the protocol depends only on the hosts of its backend and keeps no state for it. Without a configuration of
+   * its own, one attachment then serves all backends with the same hosts. Default: false.
    */
   readonly shareable?: true;
   /** URL schemes of backends, for example `http`. Default: any. */

@@ -16,7 +16,7 @@ export interface Sample {
 }
 
 /**
- * Creates the parts of a request that a component at an endpoint requires. The configurations are valid.
- * @param around the component's configuration at the root; undefined without one.
+ * Creates the parts of a request that a component at an endpoint requires. All configurations are valid.
+ * @param around configuration of the component at the root; undefined without one.
  */
 export type CreateSample = (config: Readonly<DataObject>, around: Readonly<DataObject> | undefined) => Sample;

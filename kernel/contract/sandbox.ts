@@ -26,11 +26,11 @@ export interface SandboxResponse {
 }
 
 /**
- * Replaces the network of a gateway that is only tested: every request to a server ends here, after everything
- * that the gateway does with it, and connections that are not requests are refused.
+ * Replaces the network of a gateway that is only tested: requests to servers are answered here, after all processing in
+ * the gateway, and other connections are refused.
  */
 export interface Sandbox {
-  /** Whether requests that are not answered here, and other connections, reach the network. */
+  /** Whether requests without an answer here, and all other connections, may use the network. */
   readonly network: boolean;
   /** Maximum size of a request body, in bytes. Longer bodies fail the call. */
   readonly bodyLimitBytes: number;

@@ -23,11 +23,11 @@ interface Described {
 
 /** Reason why a field has no effect. */
 export interface Unused {
-  /** Continues the sentence "has no effect: ". */
+  /** Reason that follows "has no effect: " in a sentence. */
   readonly because: string;
-  /** Values that match the fixed behavior. */
+  /** Values that may be set without a warning, because the fixed behavior is the same. */
   readonly unless?: readonly (string | number | boolean)[];
-  /** Values without effect, if all other values have one. */
+  /** Values without effect. Default: all. */
   readonly only?: readonly (string | number | boolean)[];
 }
 
@@ -85,7 +85,7 @@ export type Schema =
       /** Schema of all values of a map, or next to `properties` of all other keys. */
       readonly values?: Schema;
       readonly exactlyOneOf?: readonly (readonly string[])[];
-      /** Set for an object that contains backends and their components, and is compiled like an endpoint. */
+      /** Rules for an object that contains backends and their components, and that is compiled like an endpoint. */
       readonly pipe?: PipeRules;
       readonly minProperties?: number;
       readonly maxProperties?: number;
@@ -106,15 +106,18 @@ export interface PipeRules {
   readonly components?: readonly string[];
   /** Field whose values are parameter names, which backends use as `{name}`. Default: the placeholders in the path of the pipe. */
   readonly params?: string;
-  /** Backends receive only the query parameters that they list, because the parameters are data. */
+  /** Whether backends receive only the query parameters that they list, because the parameters are data. */
   readonly listedQueries?: true;
-  /** Default configuration of its components, for example `{ proxy: { sequential: true } }`, for several decoded backends. */
+  /**
+   * Default configuration of the pipe's components if it has several decoded backends, for example `{ proxy: {
+   * sequential: true } }`.
+   */
   readonly defaults?: { readonly [component: string]: DataObject };
 }
 
 type Properties = { readonly [key: string]: Schema };
 
-/** Keys of an object that are always present: required, or with a default. */
+/** Type of the keys of an object that always have a value: required keys, and keys with a default. */
 type SureKey<P extends Properties, R> =
   | Extract<keyof P, R extends readonly string[] ? R[number] : never>
   | { [K in keyof P]: P[K] extends { readonly default: unknown } ? K : never }[keyof P];
@@ -149,7 +152,7 @@ export type Infer<S> = S extends { readonly anyOf: readonly (infer Choice)[] }
                   ? Readonly<DataObject>
                   : Data;
 
-/** Keys that are treated as comments. */
+/** Type of the keys that are treated as comments. */
 export type Comments = { readonly [comment: `${'@' | '$' | '_' | '#'}${string}`]: unknown };
 
 /** Type of a value as written: before defaults, durations as text. */

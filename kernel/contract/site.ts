@@ -44,7 +44,7 @@ export interface Services {
   readonly events: Events;
   /** Regular expressions. Those of a configuration are compiled by `Site.pattern`. */
   readonly patterns: Patterns;
-  /** Addresses that no connection of a plugin may lead to. */
+  /** Addresses to which plugins must not connect. */
   readonly denied: DeniedAddresses;
   readonly readiness: Readiness;
   /** Replaces the network in a gateway that is only tested; null in one that serves. */
@@ -59,10 +59,12 @@ export interface Services {
  */
 export type Setting = Exclude<keyof ServiceConfig, '$schema' | 'version'>;
 
-/** Role of the process: `alone` decides and serves; an `owner` decides for `worker`s that serve. */
+/**
+ * Role of the process: `alone` applies changes and serves; an `owner` applies changes for the `worker`s, which serve.
+ */
 export type Role = 'alone' | 'owner' | 'worker';
 
-/** Work that runs while a configuration serves. @param signal aborted together with the configuration. */
+/** Work that runs while a configuration is active. @param signal aborted when the configuration is replaced. */
 export type Run = (signal: AbortSignal) => void | Promise<void>;
 
 /** Handles requests to a plugin's own port. */
@@ -77,7 +79,7 @@ export interface PortAddress {
   readonly headerTimeoutMs?: number;
 }
 
-/** Place of a handler that one plugin provides and a different plugin uses. */
+/** Place at which one plugin uses a handler that another plugin provides. */
 export interface HandlerPlace {
   /** Name of the handler, from `Plugin.handlers`. */
   readonly name: string;
@@ -96,15 +98,18 @@ export interface OpenPort {
 }
 
 /**
- * Interface of a plugin to the kernel, for one place of its namespace in one configuration. Use only what is needed: an
- * attachment can serve under later configurations in which nothing it used has changed.
+ * Interface of a plugin to the kernel, for one place of its namespace in one configuration. An attachment is reused
+ * under later configurations as long as nothing that it has used changes, so use only what is needed.
  */
 export interface Site<Config> {
   /** The plugin's validated configuration, with defaults, frozen. */
   readonly config: Config;
   /** JSON pointer of that configuration. */
   readonly pointer: string;
-  /** False if no configuration names the component: it is attached at the root for what it offers, see `definePort`. */
+  /**
+   * False if no configuration names the component: it is then attached at the root for the values that it offers, see
+   * `definePort`.
+   */
   readonly isNamed: boolean;
   /** Log with the prefix of this place. */
   readonly log: Log;
@@ -112,8 +117,8 @@ export interface Site<Config> {
   /** A service field, with its default. */
   setting<K extends Setting>(name: K): ServiceConfig[K];
   /**
-   * The active configuration that uses the attachment, for describing the served API to clients. Reads are not tracked:
-   * a plugin that depends on it when it attaches declares that with `learnsFrom`.
+   * The active configuration that uses the attachment, for describing the served API to clients. Reads are not tracked,
+   * so a plugin that depends on it when it is attached must declare that with `learnsFrom`.
    */
   serving(): ServiceConfig;
   /**
@@ -131,8 +136,8 @@ export interface Site<Config> {
   /** All values that plugins offer at this place and at the places that contain it, outermost first. */
   takeAll<T>(port: Port<T>): readonly T[];
   /**
-   * A value that outlives this configuration as long as the next one keeps the same key, such as a counter or
-   * connection. It must not contain settings that are not part of its key.
+   * A value, such as a counter or connection, that outlives this configuration if the next one keeps the same key. It
+   * must not contain settings that are not part of its key.
    * @param key complete identity of the state; the plugin's name is added.
    * @param close called when no configuration keeps the value anymore.
    */
@@ -152,12 +157,15 @@ export interface Site<Config> {
   ): (question: Question) => Response | Promise<Response>;
   /**
    * Tokens from a supply that all workers share: for limits that every request needs. A worker takes tokens in batches
-   * and returns unused ones after 100 ms, or at the end of its configuration. The pool's limit is never exceeded; one
-   * batch per worker can be unused for that time.
+   * and returns unused ones after 100 ms, or at the end of its configuration. The pool's limit is never exceeded;
+   * during that time, one batch per worker can be unused.
    * @param key as in `keep`.
    */
   lease<T>(key: Data, pool: TokenPool<T>): TakeToken;
-  /** A kept value that every process has a copy of: for values that every request reads and few change. */
+  /**
+   * A value that outlives this configuration, as with `keep`, and of which every process has a copy: for values that
+   * every request reads and that rarely change.
+   */
   mirror<T, Change extends Data | Uint8Array>(key: Data, options: MirrorOptions<T, Change>): Mirror<T, Change>;
   /**
    * Content of a file that the configuration names. Read once per configuration for all callers and workers, and

@@ -3,7 +3,7 @@ import type { DataObject } from '../values/data.ts';
 /** A typed slot of a call in which one plugin stores a value for another. Compared by name. */
 export interface Slot<T> {
   readonly name: string;
-  /** Carries the type parameter for the compiler; never set. */
+  /** Only carries the type parameter for the compiler; has no value. */
   readonly type?: T;
 }
 
@@ -12,8 +12,9 @@ export function defineSlot<T>(name: string): Slot<T> {
 }
 
 /**
- * Hosts that the attempts of one backend call were sent to. `AtBackend.attempts` adds an empty list to its call; the selection
- * of a host avoids the hosts in the list, and adds to it. Each attempt needs a copy of the request.
+ * Hosts that the attempts of one backend call were sent to. `AtBackend.attempts` adds an empty list to the call; the
+ * selection of a host avoids the hosts in the list, and appends the selected one. Each attempt needs a copy of the
+ * request.
  */
 export const triedHosts: Slot<string[]> = defineSlot('tried hosts');
 

@@ -47,7 +47,7 @@ export class Taps {
   }
 }
 
-/** Ignores a tap that fails while its error is reported to it. */
+/** Ignores a tap that throws while it is notified of its own error. */
 function dismiss(tap: ByteTap, error: unknown): void {
   try {
     tap.fail(error instanceof Error ? error : new Error(String(error)));

@@ -58,7 +58,7 @@ export function readPem(read: (path: string) => Uint8Array, path: string, at: st
 export function tlsProtocol(config: TlsProtocol, fault: TlsFault): TlsProtocolOptions {
   const { min_version: oldest, max_version: newest } = config;
   const [minVersion, maxVersion] = [versions[oldest], versions[newest]];
-  // The names of the versions sort as the versions do.
+  // Versions are compared as text: their names sort in the order of the versions.
   if (minVersion > maxVersion) {
     throw fault('VERSION', '/min_version', `min_version ${oldest} is above max_version ${newest}`);
   }

@@ -14,7 +14,10 @@ export interface TokenPool<T> {
   takeMore(pool: T, most: number, of: string): number;
   /** Returns tokens that a worker has not used. */
   giveBack(pool: T, tokens: number, of: string): void;
-  /** Number of tokens that a worker takes at once, at least 1. As many can be unused in each worker for a moment. */
+  /**
+   * Number of tokens that a worker takes at once, at least 1. Up to this many can be unused in each worker for a short
+   * time.
+   */
   readonly batch: number;
   /** Called when no configuration holds the pool anymore. */
   close?(pool: T): void | Promise<void>;

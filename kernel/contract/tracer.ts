@@ -5,7 +5,7 @@ import type { Site } from './site.ts';
 
 /** A span of work in progress. All methods are synchronous and never throw; after the end they have no effect. */
 export interface ActiveSpan {
-  /** Call to continue with: work done with it is traced within the span. */
+  /** The call to continue with: work that uses this call is traced as part of the span. */
   readonly call: Call;
   /** Adds or replaces attributes. Limits: 64 attributes, names of 128 and texts of 1024 characters; the rest is cut. */
   set(attributes: MeterAttributes): void;

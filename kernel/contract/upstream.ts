@@ -10,7 +10,7 @@ export interface UpstreamTls
 export interface Upstream {
   /** For example `https://host:8443/path`, `host:5672` or `unix:///path`. Scheme, user, password and everything after the port are ignored. */
   readonly address: string;
-  /** Port if the address contains none. Default: the scheme's default port, 80 or 443. */
+  /** Port used if the address contains none. Default: the scheme's default port, 80 or 443. */
   readonly port?: number | undefined;
   /** TLS settings used directly after connecting, or after the server's greeting; called on demand. Default: no TLS. */
   readonly tls?: (() => UpstreamTls) | null | undefined;
@@ -19,7 +19,10 @@ export interface Upstream {
    * @throws Error with the reason for an invalid line.
    */
   readonly tlsAfter?: ((greeting: string) => boolean) | undefined;
-  /** Default: TCP. UDP gives no evidence of a listener, so only the name is resolved. */
+  /**
+   * Transport protocol. Default: TCP. With UDP, only the name is resolved, because UDP does not reveal whether a server
+   * listens.
+   */
   readonly transport?: 'udp';
   /** Role of the server if it is not obvious from its place, for example `proxy`. */
   readonly role?: string;

@@ -44,7 +44,7 @@ export class Attempts {
   readonly #kept: Attempt[] = [];
   readonly #limit: number;
   #last = 0;
-  /** The attempt that each error ended. */
+  /** The attempt that failed with each error. */
   readonly #ended = new WeakMap<object, number>();
 
   constructor(limit = 100) {

@@ -66,7 +66,10 @@ export class ChangeGuard {
     return this.#served.map(({ endpoint, traffic }) => [endpointId(endpoint), traffic] as const);
   }
 
-  /** A new configuration ends the watch over the previous one. A configuration that already serves can be watched while it is recent. */
+  /**
+   * A new configuration ends the observation of the previous one. A configuration that is already active can be
+   * observed only while it is recent.
+   */
   #onDone(change: Change, applied: Applied): void {
     const { control } = this.#options;
     if (applied.result === 'applied') {
@@ -81,7 +84,10 @@ export class ChangeGuard {
     this.#watch(guard, guard.durationMs - ageMs, applied, control.replaced);
   }
 
-  /** The guard that the configuration itself requests, for triggers that cannot carry a request. */
+  /**
+   * The guard that the configuration itself requests, for changes whose trigger has no parameters, such as a saved
+   * file.
+   */
   #ownRequest({ trigger }: Change): GuardRequest | null {
     if (trigger !== 'watch' && trigger !== 'signal' && trigger !== 'secret') return null;
     const { guardMs } = reloadSettings(this.#options.generations.current.runtime);
@@ -179,7 +185,7 @@ export class ChangeGuard {
     const { control } = this.#options;
     const attempt = control.attempts.get(state.attempt);
     if (attempt) attempt.guard = state;
-    // A late report of an old guard must not replace the latest state.
+    // A late report of an earlier guard must not replace the latest state.
     if (state.attempt >= (this.#last?.attempt ?? 0)) this.#last = state;
     this.#options.events.emit(events[state.state], state);
   }

@@ -17,7 +17,10 @@ export interface Change {
    * the change is abandoned.
    */
   readonly source?: Source | (() => Source) | undefined;
-  /** Build the serving document again instead of reading the source; only for a gateway that serves. */
+  /**
+   * Whether the document that is being served is built again instead of reading the source. Only for a gateway that
+   * serves.
+   */
   readonly asServed?: true;
   /** Values of references to secrets, to be used instead of those in the stores. */
   readonly secrets?: SecretValues | null;
@@ -32,7 +35,10 @@ export interface Change {
   readonly dryRun?: boolean | undefined;
   /** Longest wait for earlier changes, in milliseconds. Default: no limit. */
   readonly waitMs?: number | undefined;
-  /** Participant of this change only, such as a file that is written with the change. Called even if nothing is swapped. */
+  /**
+   * Participant of this change only, such as the writer of the configuration file. Called even if the configuration
+   * stays active unchanged.
+   */
   readonly participant?: Participant | undefined;
   /**
    * Examines the new configuration once it is built, before other processes prepare it; in dry runs, too. Not called for
@@ -44,9 +50,9 @@ export interface Change {
   readonly recorded?: boolean | undefined;
   /** Watches the new configuration once it serves requests, and rolls it back if error rates or latencies get worse. */
   readonly guard?: GuardRequest | undefined;
-  /** Checks the serving configuration when the change's turn comes. @throws to abandon the change. */
+  /** Checks the active configuration when it is this change's turn. @throws an error to abandon the change. */
   readonly provided?: ((serving: Runtime) => void) | undefined;
-  /** Called with the attempt's number when it begins. */
+  /** Called with the number of the attempt when the attempt begins. */
   readonly begun?: ((attempt: number) => void) | undefined;
 }
 

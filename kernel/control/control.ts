@@ -214,7 +214,8 @@ export class Control {
     const values = running.secrets?.values;
     const normalized = await readConfig(snapshot.data, overrides, generations.registry, files, before, values);
     await scheduler.yield();
-    // A configuration with errors has no fingerprint: preparing it reports them all.
+    // Prepared even if the configuration could equal the active one: a configuration with errors has no fingerprint,
+    // and preparing it reports them all.
     const fingerprint =
       normalized.errors.length === 0 &&
       before &&
@@ -233,7 +234,7 @@ export class Control {
         await abortAll(ready);
         return { ...reported, ...issuesOf(unavailable) };
       }
-      // The new document is kept in place of the equivalent one, so the next document is compared with it.
+      // The new document replaces the equivalent previous one, so that the next document is compared with it.
       before.understood = normalized.understood;
       this.#adopt(running, snapshot, this.current.warnings, false);
       return { ...reported, ...issuesOf([...unavailable, ...(await commitAll(ready)).failures]) };
@@ -275,7 +276,7 @@ export class Control {
     const secrets = this.secrets.values;
     running.secrets = null;
     if (isNew) this.#replaced = this.#current;
-    // A resumed configuration becomes the requested one once the file has the same content.
+    // A configuration that was resumed at startup counts as the requested one once the file has the same content.
     const isMended = this.#current?.trigger === 'resume' && typeof snapshot.source === 'string';
     this.#current =
       isNew || isMended || !this.#current

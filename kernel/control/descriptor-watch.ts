@@ -7,7 +7,7 @@ const INTERVAL_MS = 1_000;
 /** Time in which each state is logged once at most, in milliseconds. */
 const PAUSE_MS = 60_000;
 
-/** Share of the limit from which a warning is logged. */
+/** Share of the limit above which a warning is logged. */
 const NEARLY_ALL = 0.9;
 
 const lost = 'new client connections are closed, and new connections to backends fail';
@@ -25,8 +25,8 @@ export interface DescriptorWatchOptions {
 type State = 'enough' | 'few' | 'none';
 
 /**
- * Logs when the process runs out of file descriptors. Otherwise the cause would stay unknown: libuv then accepts and
- * closes the connections of clients without emitting an event.
+ * Logs when the process runs out of file descriptors. Without this line, the cause would stay unknown, because libuv
+ * then accepts and closes client connections without emitting an event.
  */
 export class DescriptorWatch {
   readonly #options: Required<DescriptorWatchOptions>;

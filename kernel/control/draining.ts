@@ -17,15 +17,15 @@ export interface DrainingGeneration {
 }
 
 /**
- * The replaced configurations of one process. Each is released when its last request has ended, aborted when that takes
- * longer than its successor allows, and watched until it has been garbage-collected.
+ * The replaced configurations of one process. Each is released when its last request has ended. Requests that take
+ * longer than the next configuration allows are aborted. The leak guard observes each until it is garbage-collected.
  */
 export class Draining {
   readonly #log: ApplicationLog;
   readonly #generations = new Set<DrainingGeneration>();
   readonly #ending = new Set<Promise<unknown>>();
   readonly #leakGuard: LeakGuard;
-  /** Streams that outlive their configuration. */
+  /** Streams that continue after their configuration was replaced. */
   readonly streams = new Streams();
   #aborted = 0;
   #onDrained: (() => void)[] = [];
@@ -57,7 +57,10 @@ export class Draining {
     return this.#leakGuard.leaked;
   }
 
-  /** Retires a configuration. @param current returns the serving one. @param servedFrom milliseconds since 1970. */
+  /**
+   * Begins to drain a replaced configuration. @param current returns the active configuration. @param servedFrom
+   * milliseconds since 1970.
+   */
   retire(runtime: Runtime, servedFrom: number, current: () => Runtime): void {
     const { drainMs, streamDrainMs } = reloadSettings(current());
     const { routes } = runtime.compiled;
@@ -71,14 +74,17 @@ export class Draining {
         this.#generations.delete(draining);
         for (const resolve of this.#onDrained.splice(0)) resolve();
         if (aborted.length > 0) this.#logAborted(runtime, aborted);
-        // Calls that were in progress may have become streams.
+        // Requests that were in progress at the last check may have become streams.
         follow();
         this.track(runtime.ended.then(() => this.#expectGone(runtime, current())));
       });
     this.track(retired);
   }
 
-  /** Objects that only this configuration used must go with it: the configuration itself, and the instances of its plugins from files. */
+  /**
+   * Expects the garbage collection of objects that only this configuration used: the configuration itself, and the
+   * instances of its plugins from files.
+   */
   #expectGone(runtime: Runtime, current: Runtime): void {
     const { sites } = runtime;
     this.#leakGuard.expectGone(runtime, runtime.id, () => [
@@ -115,7 +121,7 @@ export class Draining {
     }
   }
 
-  /** Ends upgraded connections and long-lived responses. */
+  /** Ends upgraded connections and long-lived responses gracefully. */
   endLasting(): void {
     for (const { runtime } of this.#generations) runtime.endLasting();
     this.streams.endLasting();

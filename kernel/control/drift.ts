@@ -17,7 +17,9 @@ export interface Compared {
   readonly secrets: SecretValues | undefined;
 }
 
-/** True if a configuration file would be another configuration than the serving one, or be rejected. */
+/**
+ * True if reading the configuration file now would result in another configuration than the active one, or in errors.
+ */
 export async function differsFromFile(
   path: string,
   { serving, textHash, overrides, registry, secrets }: Compared,

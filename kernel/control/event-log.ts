@@ -7,7 +7,7 @@ import type { GuardState } from './guard.ts';
 export interface EventData {
   'reload.started': { readonly attempt: number; readonly trigger: Trigger };
   'reload.phase': { readonly attempt: number; readonly phase: Phase };
-  /** Contains warnings only as `issues`, and as many of them as one client is shown. */
+  /** Like the change's result, but with at most as many warnings as one response contains, as `issues`. */
   'reload.succeeded': Applied;
   'reload.failed': Attempt;
   'worker.up': { readonly worker: number; readonly pid: number | null };
@@ -15,7 +15,7 @@ export interface EventData {
   /** Requests in flight. */
   'drain.started': { readonly requests: number };
   'drain.finished': { readonly result: 'idle' | 'resumed' };
-  /** Data as reported by the component; with workers, it also names the worker. */
+  /** Data from the component that reports the event. With workers, it also contains the worker's number. */
   'breaker.changed': object;
   /** A plugin from a file was suspended after too many faults. */
   'plugin.suspended': { readonly plugin: string; readonly faults: number; readonly message: string };
@@ -95,9 +95,9 @@ export interface EventLog {
 interface Subscriber {
   readonly listener: (event: GatewayEvent) => void;
   readonly wants: (type: EventType) => boolean;
-  /** Id of the last event that was delivered or filtered out. */
+  /** Id of the last event that was delivered to the listener, or that did not match its types. */
   at: number;
-  /** The listener is running; events that arrive meanwhile are delivered when it returns. */
+  /** Whether the listener is running; events that arrive during that time are delivered when it returns. */
   busy: boolean;
 }
 

@@ -7,10 +7,13 @@ import type { Source } from './snapshot.ts';
 export class FilesToWatch {
   /** Files read by the last serving attempt and, if that failed, by the attempt before it. */
   #read: readonly FileRead[] = [];
-  /** Settings, templates and includes of the configuration file, also while another configuration serves. */
+  /**
+   * Settings, templates and included files of the configuration file. They are watched even while another configuration
+   * is active.
+   */
   #document: readonly FileRead[] = [];
 
-  /** Records the end of an attempt that was meant to serve. */
+  /** Records the files of a finished attempt, unless it was a dry run. */
   note({ change, filesRead, sources }: RunningAttempt, isRefused: boolean): void {
     this.#read = joinReads(filesRead, isRefused || change.asServed ? this.#read : []);
     if (!change.asServed && typeof change.source === 'string')
@@ -29,7 +32,7 @@ export class FilesToWatch {
   }
 }
 
-/** Files just read, plus files that were read earlier but not this time, whose current content is unknown. */
+/** Files that were just read, and files that only earlier attempts read, whose current content is unknown. */
 function joinReads(now: readonly FileRead[], before: readonly FileRead[]): readonly FileRead[] {
   const read = new Set(now.map(({ path }) => path));
   const others = before.filter(({ path }) => !read.has(path));

@@ -20,13 +20,16 @@ export async function followFiles(
   // The library that watches files is loaded after the port is open, so that it does not delay startup.
   const { watchFiles } = await import('../runtime/watch/index.ts');
   const follow = async (changed: readonly string[]): Promise<void> => {
-    /** If only a file that the configuration names has changed, the active configuration may differ from its file and the parts it is built from. */
+    /**
+     * If only a file that the configuration names has changed, the active configuration is built again instead of
+     * reading its file, which may differ.
+     */
     const source = () => {
       const isDocument = changed.some((path) => control.isOfDocument(path));
       return isDocument ? control.source : control.current.snapshot.source;
     };
     await generations.room(reloadSettings(generations.current.runtime).maxDraining);
-    // A rejection is reported as an event and in the log; watching continues.
+    // A rejection is already reported as an event and in the log, so watching continues.
     await control.apply({ trigger: 'watch', source, saved: changed }).catch(() => {});
   };
   const options = { log: withEvents(log.at('[WATCH]'), events), onChange: follow };
@@ -36,7 +39,9 @@ export async function followFiles(
   return watcher;
 }
 
-/** A watcher that is replaced after an uncaught error, because its state is unknown afterwards. No change is lost. */
+/**
+ * A watcher that is replaced after an uncaught error, after which its state is unknown. No change of a file is missed.
+ */
 class ReplaceableWatcher implements Watcher {
   readonly #open: () => Watcher;
   readonly #owner = connectionOwner('file watcher', 'the configuration', () => this.#replace());

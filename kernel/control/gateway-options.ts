@@ -6,7 +6,7 @@ import type { EngineOptions } from './engine.ts';
 export interface GatewayOptions extends Omit<Overrides, 'plugins'>, Omit<EngineOptions, 'ask' | 'events' | 'debug'> {
   /** Enables `/__debug/`, and writes DEBUG lines if no component sets the log level. Default: false. */
   readonly debug?: boolean;
-  /** Directory for the configuration history. Default: null, which keeps it in memory only. */
+  /** Directory for the configuration history. Default: null, the history is only in memory. */
   readonly revisionDirectory?: string | null;
   /**
    * Plugins in addition to the built-in ones. A plugin with the name of a built-in one is rejected, because nothing is
@@ -19,7 +19,10 @@ export interface GatewayOptions extends Omit<Overrides, 'plugins'>, Omit<EngineO
   readonly program?: string;
   /** Starts with the last good configuration when the current one is rejected. Default: false. */
   readonly resumeLastGood?: boolean;
-  /** Serves in worker processes; this process then only makes decisions. Default: serves in this process. */
+  /**
+   * Number of worker processes that serve requests, and their settings; this process then only applies changes.
+   * Default: this process serves.
+   */
   readonly workers?: WorkerOptions;
 }
 

@@ -149,7 +149,10 @@ export class Generations {
     return this.#cell.requests;
   }
 
-  /** Finds the operation on a shared value for another process: with the settings of the configuration that this process serves, or else of the current one. */
+  /**
+   * Finds the operation on a shared value for another process, with the settings of the configuration that the other
+   * process serves, or of the current one.
+   */
   shared(revision: number, id: string): ((question: Question) => Question) | undefined {
     const serving = this.current.runtime;
     const runtimes = [serving, ...this.draining.map(({ runtime }) => runtime)];
@@ -240,7 +243,7 @@ export class Generations {
     return this.#port.open(this.current.runtime, target);
   }
 
-  /** Sets whether connections are closed after their response, so that clients reconnect elsewhere. */
+  /** Sets whether connections are closed after their next response, so that clients reconnect elsewhere. */
   setClosing(closing: boolean): void {
     this.#options.readiness.isDraining = closing;
     this.#port.setClosing(closing);

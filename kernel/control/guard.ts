@@ -13,7 +13,10 @@ export interface GuardThresholds {
 
 export const defaultThresholds: GuardThresholds = { errorRatePoints: 5, p99Factor: 2, minimumCalls: 20 };
 
-/** Smallest p99 increase that counts, in milliseconds, regardless of the factor: very fast endpoints vary a lot. */
+/**
+ * Smallest increase of the p99 latency that counts, in milliseconds, regardless of the factor, because the latency of
+ * very fast endpoints varies a lot.
+ */
 const NOTICEABLE_MS = 50;
 
 /**

@@ -15,11 +15,15 @@ export interface LeakGuardOptions {
 /** Detects configurations that were released but stay in memory. */
 export interface LeakGuard {
   /**
-   * Expects a released configuration to be collected.
-   * @param suspects plugins from files that are still in memory; called when the configuration is too.
+   * Expects a released configuration to be garbage-collected.
+   * @param suspects returns the plugins from files that are still in memory; called if the configuration is still in
+   * memory as well.
    */
   expectGone(disposed: object, revision: number, suspects?: () => readonly string[]): void;
-  /** Expects an instance of a plugin file to be collected. @param parts any one of them keeps the instance in memory. */
+  /**
+   * Expects the instance of a plugin from a file to be garbage-collected. @param parts objects of the instance, each of
+   * which keeps it in memory.
+   */
   expectFreed(parts: readonly WeakRef<object>[], plugin: string): void;
   /** Configurations that stay in memory although they should have been collected. */
   readonly leaked: number;
@@ -29,7 +33,10 @@ export interface LeakGuard {
 /** Time after release by which a configuration should be collected, in milliseconds. */
 const PATIENCE_MS = 60_000;
 
-/** One collection may have begun before the configuration was released. */
+/**
+ * Number of garbage collections after which an object counts as leaked: the first one may have begun before the
+ * configuration was released.
+ */
 const COLLECTIONS = 2;
 
 interface Expected {
@@ -41,7 +48,10 @@ interface Expected {
   collections: number;
 }
 
-/** Collections are observed only while an object is expected to be collected; only weak references are held. */
+/**
+ * Creates a leak guard. Garbage collections are observed only while an object is expected to be collected, and only
+ * weak references are kept.
+ */
 export function createLeakGuard(options: LeakGuardOptions): LeakGuard {
   const { log, now = () => performance.now(), follow = followMajorCollections } = options;
   const expected = new Set<Expected>();

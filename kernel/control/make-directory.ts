@@ -18,7 +18,7 @@ export async function makeDirectory(path: string): Promise<void> {
     const parent = dirname(path);
     if (code !== 'ENOENT' || parent === path) throw error;
     await makeDirectory(parent);
-    // If the parent exists but does not accept new entries, this attempt fails as well, and the error is final.
+    // If the parent exists but accepts no new entries, the second attempt fails with the same error, which is final.
     await mkdir(path, DIRECTORY_MODE).catch((again: NodeJS.ErrnoException) => {
       if (again.code !== 'EEXIST') throw again;
     });

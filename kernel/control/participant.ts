@@ -3,7 +3,7 @@ import type { FileContent } from '../runtime/prints/read-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** A configuration about to serve, built and validated in this process. */
+/** A configuration that is about to become active, built and validated in this process. */
 export interface Next {
   readonly runtime: Runtime;
   readonly snapshot: Snapshot;
@@ -17,20 +17,20 @@ export interface Next {
 
 type Rebound = readonly string[] | void;
 
-/** A prepared participant: once precommitted, its swap cannot fail. */
+/** A participant that is prepared. After `precommit` has succeeded, activating the configuration cannot fail. */
 export interface Ready {
   /**
-   * Runs steps that may fail and must not be undone: called when all participants are ready, directly before the swap.
-   * Not called in a dry run.
+   * Runs steps that may fail and must not be undone: called when all participants are ready, directly before the
+   * configuration becomes active. Not called in a dry run.
    * @throws ConfigErrors to abandon the change; `abort` follows.
    */
   precommit?(): Promise<void>;
-  /** Resolves when the participant has switched over, with the addresses it opened in place of others. */
+  /** Resolves when the participant uses the new configuration, with the addresses that it opened in place of others. */
   commit(): Rebound | Promise<Rebound>;
   abort(): void | Promise<void>;
 }
 
-/** Takes part in every configuration change; for example, other processes that serve it, or separate ports. */
+/** Takes part in every configuration change, for example a worker process that serves the configuration, or a port. */
 export interface Participant {
   /**
    * Prepares for the configuration, or rejects it for all.
@@ -40,8 +40,8 @@ export interface Participant {
 }
 
 /**
- * Switches all participants over, even if some fail: the new configuration already serves.
- * @returns the addresses that were opened in place of others, and the participants that did not follow.
+ * Makes all participants use the new configuration, even if some fail, because it is already active.
+ * @returns the addresses that were opened in place of others, and the participants that failed.
  */
 export async function commitAll(
   ready: readonly Ready[],

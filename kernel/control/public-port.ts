@@ -16,8 +16,8 @@ export interface PublicPortOptions {
 /** The port for another configuration: newly opened, or the existing one. */
 export interface PortChange {
   /**
-   * Takes the port over; the old one stays until its requests have ended. Synchronous.
-   * @param waitMs longest wait for them, in milliseconds; infinite to wait.
+   * Begins to use the port; the old one stays open until its requests have ended. Synchronous.
+   * @param waitMs maximum time for these requests, in milliseconds; infinite for no limit.
    * @returns the addresses that were opened in place of others, and a promise for the closing of the old ones.
    */
   commit(waitMs: number): { readonly rebound: readonly string[]; readonly closed: Promise<void> };
@@ -34,9 +34,9 @@ export interface ListenOptions {
 
 /** Address to open the port at. */
 export interface ListenTarget {
-  /** Port of other processes of this gateway: used where any free port would do. */
+  /** Port of the other processes of this gateway, used if the configuration allows any free port. */
   readonly known: number | null;
-  /** Replaces the address of this and of all later configurations. */
+  /** Address that replaces the configured one, in this and all later configurations. */
   readonly address?: ListenOptions | undefined;
 }
 
@@ -131,7 +131,7 @@ export class PublicPort {
   #addressOf({ listen_ip: ip, port }: ServiceConfig): RequestedAddress {
     const { host, port: chosen } = this.#chosen;
     if (host === undefined && chosen === undefined) return { ip, port };
-    // A Unix socket in the configuration is ignored if only a port was chosen.
+    // If only another port was chosen, a Unix socket in the configuration is ignored.
     return { ip: host ?? (socketPath(ip) === null ? ip : ''), port: chosen ?? port };
   }
 

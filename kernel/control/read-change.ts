@@ -7,8 +7,8 @@ import type { SecretKeeper } from './secrets/secret-keeper.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 
 /**
- * Reads the document of a change and its secrets, which the attempt holds from now on.
- * @param current the serving configuration; null at startup.
+ * Reads the document of a change and its secrets, and stores both in the attempt.
+ * @param current the active configuration; null at startup.
  * @throws ConfigErrors of `readSnapshot` and `resolveSecrets`.
  */
 export async function readChange(
@@ -22,7 +22,7 @@ export async function readChange(
   const read = () => readSnapshot(change.source, (file) => running.noteFile(file), current?.snapshot.document ?? null);
   const snapshot = change.asServed && current ? current.snapshot : await untilAborted(read(), signal);
   running.snapshot = snapshot;
-  // Mocked stores get one request. Without a mock, references stay as written.
+  // In a sandbox, each mocked store receives one request. References to a store without a mock stay as written.
   const { sandbox } = generations.registry.services;
   running.secrets = await keeper.resolve(snapshot.data, {
     context: generations.context,

@@ -23,7 +23,7 @@ export function recordRevisions(control: Control, generations: Generations, revi
   control.onDone.push((change, { result, revision, hash, previous }) => {
     if (result !== 'applied' || change.recorded === false || previous === 0) return;
     const { runtime } = generations.current;
-    // Not awaited: the revision is in the history at once, and a slow disk must not delay the change.
+    // The write is not awaited: the revision is in the history immediately, and a slow disk must not delay the change.
     void revisions.add(toRevision(change, revision, hash, control.current.snapshot, runtime));
   });
 }

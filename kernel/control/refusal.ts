@@ -49,7 +49,7 @@ export class Refusal extends ConfigErrors {
   }
 }
 
-/** Record of a rejection: separate data, which keeps nothing else alive. */
+/** Record of a rejection: copied data that keeps no other objects in memory. */
 export interface RefusalRecord extends Pick<Refusal, 'slug' | 'phase' | 'issues' | 'warnings'> {
   /** The reason of a refusal without issues; otherwise empty. */
   readonly message: string;
@@ -68,7 +68,7 @@ export function recordOf({ slug, phase, issues, errors, warnings, message }: Ref
   };
 }
 
-/** Copies the first issues: their texts may be slices of larger ones. */
+/** Copies the first issues, because their texts may be slices that keep long strings in memory. */
 export function briefly(issues: readonly Issue[]): readonly Issue[] {
   return structuredClone(issues.slice(0, MAX_ISSUES));
 }

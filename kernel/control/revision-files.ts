@@ -17,7 +17,7 @@ export interface StoredRevisions {
 /** The revisions of one directory, one file each. Every method rejects with the file system's error. */
 export interface RevisionFiles {
   find(): Promise<StoredRevisions>;
-  /** Reads a revision. The promise is also rejected when the file is damaged. */
+  /** Reads a revision. The promise is also rejected if the file is damaged. */
   read(number: number): Promise<Revision>;
   /** Writes a new revision atomically. @returns false if its number is in use: nothing is written then. */
   create(revision: Revision): Promise<boolean>;
@@ -51,7 +51,7 @@ export function revisionFiles(directory: string): RevisionFiles {
       await writeFile(temporary, jsonOf(revision), { flag: 'wx', mode: FILE_MODE, flush: true });
       if (!(await publish(temporary))) return false;
     } finally {
-      // A draft that cannot be removed now is removed as abandoned by a later start.
+      // A temporary file that cannot be removed now is removed as abandoned at a later start.
       await rm(temporary, { force: true }).catch(() => {});
     }
     await syncDirectory(directory);
@@ -82,8 +82,8 @@ export function revisionFiles(directory: string): RevisionFiles {
     create: (revision) =>
       write(revision, async (temporary) => {
         const path = pathOf(revision.number);
-        // Only one of several processes creates the file; hard links would do the same, but not every volume supports
-        // them.
+        // Creates the file only if no other process has created it; hard links would have the same effect, but not
+        // every volume supports them.
         try {
           await (await open(path, 'wx', FILE_MODE)).close();
         } catch (error) {
@@ -114,8 +114,8 @@ const PIECE = 65_536;
 /** Serializes a revision as a line of JSON, in pieces, so that requests are served in between. */
 async function* jsonOf({ text, ...summary }: Revision): AsyncGenerator<string, void, undefined> {
   yield `${JSON.stringify(summary).slice(0, -1)},"text":"`;
-  // A character outside the BMP may be split between two pieces: its halves are escaped separately, and joined again
-  // when read.
+  // A surrogate pair may be split between two pieces: its halves are then escaped separately, and joined when the file
+  // is read.
   for (let at = 0; at < text.length; at += PIECE) {
     yield JSON.stringify(text.slice(at, at + PIECE)).slice(1, -1);
     await scheduler.yield();
@@ -145,7 +145,7 @@ async function removeAbandoned(path: string): Promise<void> {
 /** Makes a rename survive a power failure, if the system supports it. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r').catch(() => null);
-  // Not every file system supports this; the file itself has already been written and renamed.
+  // Errors are ignored: not every file system supports this, and the file has already been written and renamed.
   await handle?.sync().catch(() => {});
   await handle?.close();
 }

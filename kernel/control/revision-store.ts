@@ -7,8 +7,8 @@ export type Stored<T> = T | 'pruned' | undefined;
 
 /**
  * The history of configurations that served. A change is visible at once; its promise resolves when the disk write has
- * succeeded or failed. Nothing rejects: data that could not be written stays in memory, and is retried with the next
- * change.
+ * succeeded or failed. Its promises never reject: data that could not be written stays in memory, and is retried with
+ * the next change.
  */
 export interface RevisionStore {
   /** Highest number ever used; 0 before the first. */
@@ -62,7 +62,7 @@ export async function createRevisionStore(
   log: Log,
 ): Promise<RevisionStore> {
   const entries = new Map<number, Entry>();
-  /** Revisions that were pruned but may still be on disk. */
+  /** Revisions that were pruned, but whose files may still exist. */
   const leaving = new Set<Entry>();
   let last = 0;
   let problem: string | null = null;
@@ -220,7 +220,7 @@ export async function createRevisionStore(
   };
 }
 
-/** The file is missing or damaged; one that may become readable later is not lost. */
+/** Whether an error means that the file is missing or damaged. A file that may become readable later is not lost. */
 function isLost(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === undefined || code === 'ENOENT';

@@ -10,7 +10,7 @@ import type { Next } from './participant.ts';
 import type { HeldSecrets } from './secrets/held-secrets.ts';
 import type { Snapshot, Source } from './snapshot.ts';
 
-/** A change whose source is known. */
+/** A change with its source, which is known when the change's turn comes. */
 export type Sourced = Change & { readonly source: Source };
 
 /** Remaining time of an attempt once another change waits behind it, in milliseconds. */
@@ -22,9 +22,12 @@ export class RunningAttempt {
   readonly attempt: Attempt;
   readonly phases: Phases;
   readonly files = new ReadFiles();
-  /** Files with secrets. They are watched, but do not affect the fingerprint, which is shown. */
+  /**
+   * Files with secrets. They are watched, but the fingerprint of the configuration excludes them, because it is shown
+   * to users.
+   */
   readonly secretFiles = new ReadFiles();
-  /** Owner of the errors in the steps of the attempt: an error that nothing catches cancels the attempt. */
+  /** Owner of the attempt's errors: an uncaught error in one of its steps cancels the attempt. */
   readonly owner: FaultOwner;
   snapshot: Snapshot | null = null;
   /** Secrets of the document; null without references, and once the change serves. */
@@ -43,12 +46,12 @@ export class RunningAttempt {
     this.owner = connectionOwner('change', `attempt ${id} (${change.trigger})`, cancel);
   }
 
-  /** Cancels the attempt where it waits for components; steps that cannot be canceled have their own time limits. */
+  /** Cancels the attempt if it is waiting for components. Steps that cannot be canceled have their own time limits. */
   cancel(reason: string): void {
     this.#canceller.abort(new GatewayError('RELOAD_CANCELLED', reason));
   }
 
-  /** Called when another change waits: an attempt that hangs must not hold it up. */
+  /** Called when another change is waiting, so that an attempt that hangs is canceled after a time. */
   overtake(): void {
     this.#overtaken ??= setTimeout(() => this.cancel('canceled because a newer change replaces it'), OVERTAKEN_MS);
   }

@@ -26,7 +26,7 @@ export class ConfigText {
 /** A configuration: the path of its file, its text, or the object it would contain. */
 export type Source = string | ConfigText | object;
 
-/** The document of one attempt, kept in memory so that later steps and other processes use exactly the same content. */
+/** The document of one attempt, kept in memory so that later steps and other processes use the same content. */
 export interface Snapshot {
   readonly source: Source;
   /** The path of the file, or a name for a text without one. */
@@ -76,7 +76,7 @@ function ofDocument(source: Source, document: Document): Snapshot {
   return new Written(source, document);
 }
 
-/** A snapshot of a text. Its hash is computed on first use. */
+/** A snapshot that was created from a text. Its hash is computed on first use. */
 class Written implements Snapshot {
   readonly source: Source;
   readonly file: string;
@@ -101,7 +101,7 @@ class Written implements Snapshot {
   }
 }
 
-/** A snapshot of an object. Its text is created on first use. */
+/** A snapshot that was created from an object. Its text is created on first use. */
 class Plain implements Snapshot {
   readonly source: object;
   readonly file = 'configuration.json';
@@ -116,7 +116,7 @@ class Plain implements Snapshot {
   }
 
   get text(): string {
-    // A value that is not JSON has a text, too: its errors are reported elsewhere.
+    // Values that JSON cannot express also get a text; their errors are reported when the configuration is validated.
     this.#text ??= String(printJson(this.data));
     return this.#text;
   }

@@ -20,7 +20,7 @@ export class Streams {
 
   /** Adds the streams of a replaced configuration and checks all of them again. @param drainMs how long streams of changed endpoints continue. */
   follow(replaced: readonly Route[], serving: readonly Route[], drainMs: number): void {
-    // An unchanged endpoint is the same object in both configurations, and keeps its streams.
+    // An unchanged endpoint is represented by the same object in both configurations, so its streams continue.
     const [gone] = difference(replaced, serving);
     for (const { hold, endpoint } of gone) {
       if (hold.streams === 0 || this.#held.has(hold)) continue;
@@ -60,7 +60,7 @@ export class Streams {
     for (const hold of this.#held.keys()) hold.endLasting();
   }
 
-  /** Cancels the ending of streams that are still to be ended. */
+  /** Cancels all timers that would end streams. */
   close(): void {
     for (const held of this.#held.values()) stopEnding(held);
     this.#held.clear();

@@ -6,19 +6,19 @@ import type { Generations } from '../control/generations.ts';
 /** Handles a request without a socket. @throws GatewayError INJECT_OPTIONS for a request that is not valid. */
 export async function injectInto(serve: Generations['serve'], request: InjectOptions | string): Promise<Response> {
   demandRequest(request);
-  // Loaded on first use: a gateway that listens on a port never needs this library.
+  // Loaded on first use, because a gateway that listens on a port never needs this library.
   const { inject } = await import('light-my-request');
   return new Promise((resolve, reject) => {
     try {
       inject(serve as DispatchFunc, request, (error, response) => (response ? resolve(response) : reject(error)));
     } catch (error) {
-      // Only the code that reads the options throws; `serve` never does.
+      // An exception comes from reading the options, because `serve` never throws.
       reject(refused(`inject(): ${(error as Error).message}`, error));
     }
   });
 }
 
-/** Rules for options for which light-my-request has no readable message. */
+/** Checks of options for which light-my-request has no readable error message. */
 const rules: Readonly<Record<string, readonly [is: (value: unknown) => boolean, rule: string]>> = {
   url: [isTarget, 'a string such as "/users/1"'],
   path: [isTarget, 'a string such as "/users/1"'],

@@ -28,7 +28,7 @@ export interface Operations extends Gateway {
   readonly events: EventLog;
   readonly serving: ServingConfiguration;
   readonly rehearsals: RehearsalSettings;
-  /** Source of the serving configuration, and of the next one. */
+  /** Source of the active configuration, which the next reload reads again. */
   readonly source: Source;
   /** The last configuration changes, including failed ones. */
   readonly attempts: Pick<Attempts, 'list' | 'get' | 'endedBy'>;
@@ -48,14 +48,14 @@ export interface Operations extends Gateway {
    */
   apply(change: Change): Promise<Applied>;
   /**
-   * Inspects a configuration and keeps nothing.
-   * @param asStarted include the command line options that override every configuration.
+   * Examines a configuration without applying it.
+   * @param asStarted whether to apply the command-line options that override every configuration.
    * @throws Refusal with every error.
    */
   examine(snapshot: Snapshot, reach: Reach, asStarted?: boolean): Promise<Examined>;
   /** True when the configuration on disk differs from the serving one. */
   hasDrifted(): Promise<boolean>;
-  /** Adds a participant to every change from now on. @returns a function that removes it. */
+  /** Adds a participant to all later changes. @returns a function that removes it. */
   join(participant: Participant): () => void;
   /** Empties all caches with a name, in every process. @returns false if no component has a cache with that name. */
   emptyCache(name: string): boolean;
@@ -72,8 +72,8 @@ export interface Operations extends Gateway {
   /** Sets the lowest level that every process logs, until its next configuration; null restores the configured level. */
   setLogLevel(level: LogLevel | null): void;
   /**
-   * Denies connections of components, in all workers, to an address where the gateway itself listens. Resolves when
-   * this is in effect, with a function that allows the address again.
+   * Prevents components, in all workers, from connecting to an address on which the gateway itself listens. Resolves
+   * when this is in effect, with a function that allows the address again.
    */
   deny(address: ListenAddress): Promise<() => void>;
 }

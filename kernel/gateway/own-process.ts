@@ -18,7 +18,7 @@ export class OwnProcess implements ServingProcesses {
     this.#sinks = sinks;
   }
 
-  /** `loopLagMs` is always 0: the lag is measured by the code that monitors the event loop. */
+  /** `loopLagMs` is always 0 here, because the code that monitors the event loop measures the lag. */
   get workers(): readonly WorkerInfo[] {
     const { current, requests, calls, streams, connections } = this.#generations;
     return [

@@ -65,7 +65,7 @@ export async function startGateway(
   return gateway;
 }
 
-/** The assembled gateway. Other modules know only its interfaces. */
+/** The assembled gateway. Other modules use only its interfaces. */
 export class RunningGateway implements Operations {
   readonly startedAt = Date.now();
   readonly control: Control;
@@ -85,10 +85,10 @@ export class RunningGateway implements Operations {
   readonly #closeEngine: () => void;
   #pool: WorkerPool | null = null;
   #watcher: Watcher | null = null;
-  /** Pending or running watcher; shared by all calls. */
+  /** Promise for the watcher, which all calls share. */
   #watching: Promise<Watcher> | null = null;
   #closing: Promise<void> | null = null;
-  /** Pending write of the history's first entry. */
+  /** Promise for the first entry of the history. */
   #recording: Promise<void> | null = null;
 
   constructor(
@@ -138,7 +138,7 @@ export class RunningGateway implements Operations {
     }
   }
 
-  /** @param refusal rejection of the configuration that was to be started. */
+  /** Starts with the last good configuration. @param refusal rejection of the configuration that was to be started. */
   async #resume(refusal: ConfigErrors): Promise<void> {
     const revision = await this.revisions.lastGood();
     if (!revision) throw refusal;
@@ -281,7 +281,7 @@ export class RunningGateway implements Operations {
   }
 
   async #close(): Promise<void> {
-    // Readiness checks fail from this point on.
+    // From this point on, readiness checks report that the gateway is not ready.
     this.processes.setClosing(true);
     this.#guard.stop();
     await (await this.#watching)?.close();

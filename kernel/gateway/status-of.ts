@@ -10,7 +10,7 @@ export function statusOf(
   workers: readonly WorkerInfo[],
 ): GatewayStatus {
   const { id, hash } = current.runtime;
-  // Calls of the main process are included, because it handles `inject`.
+  // The main process is included because it handles requests made with `inject`.
   return {
     revision: id,
     hash,

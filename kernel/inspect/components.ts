@@ -15,7 +15,7 @@ export interface Components {
   readonly isSecret: IsSecret;
   /** Descriptions of the loaded components. */
   readonly known: KnownPlugins;
-  /** Loads every plugin. Before that, secrets marked by the schemas of unused plugins are not known. */
+  /** Loads every plugin. Until then, secrets that only the schemas of unused plugins mark are not recognized. */
   load(): Promise<void>;
   /** JSON Schema of a complete configuration. */
   schema(): Promise<CompleteSchema>;

@@ -42,7 +42,9 @@ export interface SampleRequest {
 /** Request that would be sent to one backend. */
 export interface Forwarded extends FilePosition {
   readonly method: string;
-  /** One URL per host that the call may go to. Values known only for a real request are shown as placeholders. */
+  /**
+   * One URL for each host that the call may use. Values that only a real request provides are shown as placeholders.
+   */
   readonly urls: readonly string[];
   /** Headers as passed to the backend's client, which adds `Host`, the body framing and its own `Accept-Encoding`. */
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -56,7 +58,7 @@ export interface Forwarded extends FilePosition {
   readonly shadow: boolean;
   /** Condition of the call; null if the backend is always called. */
   readonly condition: string | null;
-  /** Components that see, and may change, the request, outermost first. */
+  /** Components that see the request, and may change it, outermost first. */
   readonly stages: readonly Stage[];
   readonly clientHeaders: readonly ForwardingDecision[];
   readonly clientQuery: readonly ForwardingDecision[];
@@ -78,8 +80,8 @@ export interface Explanation extends Matching {
 }
 
 /**
- * Explains how a request would be processed: the endpoint, the pipe, and the request to each backend. Uses the serving
- * code, but without its components, so their changes are not reflected.
+ * Explains how a request would be processed: the endpoint, the pipe, and the request to each backend. Uses the code
+ * that serves requests, but without calling components, so their changes are not shown.
  */
 export async function explainRequest(
   served: Served,
@@ -141,7 +143,7 @@ function sampleMessage(
   message.method = method;
   message.url = target;
   for (const [name, value] of headers) message.rawHeaders.push(name, value);
-  // The parser sets these for a real request; of repeated headers the first counts.
+  // Headers of a request are parsed by Node.js; here they are set directly. Of repeated headers, the first one counts.
   const named = headers.toReversed().map(([name, value]) => [name.toLowerCase(), value]);
   message.headers = { host: `localhost:${port}`, ...Object.fromEntries(named) };
   return message;
@@ -151,10 +153,10 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** No decoding is needed: the reply is artificial. */
+/** Encoding of the artificial reply, which needs no decoding. */
 const undecoded: Encoding = { name: PASSING, raw: true };
 
-/** Sends the request through the backend's own pipe, with a recorder in place of its client. */
+/** Sends the request through the backend's own pipe, in which a recorder replaces the client. */
 function forward(
   route: Route,
   backend: BackendConfig,
@@ -193,7 +195,7 @@ function forward(
     });
     const request = entering.copy();
     request.earlier = earlier;
-    // Parameters of a message are not in the path.
+    // The parameters of a gRPC message are not in the path.
     request.params = { ...params, ...request.params };
     const reply = send(request, call) as Reply;
     refused ??= reply.errors[0]?.message ?? null;

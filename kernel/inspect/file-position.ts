@@ -14,7 +14,7 @@ export interface FilePosition {
 /** Finds the position of a pointer. */
 export type FindPosition = (pointer: string) => FilePosition;
 
-/** For a configuration without a text, where only the pointer is known. */
+/** For a configuration that has no text, so that only pointers are known. */
 export const pointerOnly: FindPosition = (pointer) => ({ pointer });
 
 /** Finds positions in a document, at the key if there is one. */

@@ -18,7 +18,7 @@ export interface ForwardingDecision {
   readonly why: string | null;
 }
 
-/** Input of the functions that find the reason. Names are lower-case. */
+/** Input of the functions that determine the reason. Names are in lowercase. */
 interface Case {
   readonly name: string;
   readonly hasBody: boolean;
@@ -28,7 +28,7 @@ interface Case {
   readonly sets: ReadonlySet<string>;
 }
 
-/** Reasons why a header is not forwarded, strongest first. */
+/** Reasons why a header is not forwarded. The first one that applies is reported. */
 const headerReasons: readonly (readonly [applies: (match: Case) => boolean, why: string])[] = [
   [({ name }) => ownHeaders.has(name), 'the gateway sets this header itself'],
   [({ name }) => isHopByHop(name), 'the header belongs to the connection'],

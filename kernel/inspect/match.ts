@@ -14,7 +14,7 @@ import type { Served } from './served.ts';
 
 /** The component or endpoint that handles a request. */
 export type Match =
-  /** `params` by the names in the endpoint's path; `*` holds the part matched by a wildcard. */
+  /** `params` are given under the names in the endpoint's path; `*` contains the part that a wildcard matched. */
   | { readonly kind: 'route'; readonly route: RouteView; readonly params: Params }
   /** A path handled by a component: health, debug or echo. */
   | { readonly kind: 'builtin' }
@@ -40,7 +40,7 @@ export interface Matching {
   readonly nearMisses: readonly Considered[];
 }
 
-/** A matching with the data it was derived from. */
+/** Result of matching a request, with the data it is based on. */
 export interface RouteMatch extends Matching {
   /** Parsed target; null when it is invalid. */
   readonly target: Target | null;
@@ -50,7 +50,10 @@ export interface RouteMatch extends Matching {
   readonly params: Params;
 }
 
-/** Determines what handles a request, using the serving router. No request is sent. @param target as on the wire. */
+/**
+ * Finds the endpoint or component that handles a request, using the router of the gateway. No request is sent. @param
+ * target as sent by the client.
+ */
 export async function matchRoute(
   served: Served,
   method: string,
@@ -61,7 +64,7 @@ export async function matchRoute(
   return { match, why, rivals, nearMisses: near };
 }
 
-/** Request headers that influence matching, by lower-case name. */
+/** Request headers that affect which endpoint is matched, by lowercase name. */
 type RevealingHeaders = Readonly<Partial<Record<'x-forwarded-prefix' | 'host' | 'content-type', string>>>;
 
 /** Same as `matchRoute`, and also returns the matching route and the other candidates. */
@@ -103,8 +106,8 @@ export async function findMatch(
 }
 
 /**
- * Finds the endpoint that handles an HTTP/2 request by its content type. Without one, the content type of the endpoint
- * published at the path is assumed: no other endpoint has that method and path.
+ * Finds the endpoint that handles an HTTP/2 request by its content type. Without a content type, that of the endpoint
+ * published at the path is assumed, because no other endpoint has the same method and path.
  */
 function findPublished(
   http2: Http2Routes | null,

@@ -12,12 +12,14 @@ export interface NearMiss {
 const MAX_MISSES = 3;
 /** Penalty of a misspelled segment: half that of a different one. */
 const MISSPELLED = 0.5;
-/** Penalty of a different method: enough to rank such an endpoint behind an otherwise equal one. */
+/**
+ * Penalty of a different method, which ranks such an endpoint after an endpoint that is equal except for the method.
+ */
 const OTHER_METHOD = 0.25;
 
 /**
- * Endpoints most similar to a path, nearest first. At least half of the segments must agree, and at least one fixed
- * segment must be similar, because variables agree with anything.
+ * Endpoints most similar to a path, nearest first. At least half of the segments must match, and at least one segment
+ * with fixed text must be similar, because variables match any text.
  * @param plain decoded path.
  */
 export function nearMisses(routes: readonly Route[], method: string, plain: string): NearMiss[] {

@@ -18,9 +18,8 @@ const CATCH_ALL = '/__catchall';
 const MAX_OTHER_MATCHES = 10;
 
 /**
- * Finds the other endpoints that match a path: first those of the same method, in the order in which they would take
- * over, then the first one of every other method. Uses the router itself, each time without the endpoints already
- * found.
+ * Finds the other endpoints that match a path: first those of the same method, in the order of their precedence, then
+ * the first one of every other method. Uses the router repeatedly, each time without the endpoints found before.
  *
  * @param path as on the wire. @param winner the endpoint that serves the request; null without one.
  */
@@ -64,12 +63,15 @@ function readable(path: string, cleans: boolean): string | null {
   }
 }
 
-/** Fast pre-check: true for every pattern that matches, and for some that do not. */
+/** Fast check that is true for every pattern that matches a path, and for some patterns that do not. */
 function mayMatch(pattern: string, plain: string): boolean {
   return pattern === CATCH_ALL || plain.startsWith(/^[^{*]*/.exec(pattern)![0]);
 }
 
-/** The rule of precedence that decided, by the first segment in which the patterns differ in kind. */
+/**
+ * The rule of precedence that decided between two patterns, determined by the first segment in which their kinds
+ * differ.
+ */
 function whyLost(winner: Route, loser: Route): string {
   if (loser.endpoint.endpoint === CATCH_ALL) return 'serves only requests that no other endpoint matches';
   const [won, lost] = [winner, loser].map(({ endpoint }) => endpoint.endpoint.split('/')) as [string[], string[]];

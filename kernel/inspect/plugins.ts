@@ -22,7 +22,7 @@ export interface PluginView {
   readonly namespaces: readonly Namespace[];
   /** Places in the active configuration where the plugin is used. */
   readonly places: readonly FilePosition[];
-  /** Number of active instances: one for each place in each active configuration. */
+  /** Number of instances: one for each place in each configuration that is in use. */
   readonly instances: number;
   /** Number of calls to the endpoints that use the plugin. */
   readonly calls: number;
@@ -66,7 +66,7 @@ export async function listPlugins(
   return [...views, ...unnamed].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Views of a plugin without a namespace, or of each handler that it provides. */
+/** Describes a plugin that has no namespace, or each handler that it provides. */
 function viewsOf(
   { name, description, source, handlers }: Plugin,
   { handlerUses, routes }: Pick<Compiled, 'handlerUses' | 'routes'>,
@@ -151,7 +151,7 @@ function componentsOf(
   }));
 }
 
-/** Protocol components that connect to a backend without being configured. */
+/** Finds the component of a protocol that connects to a backend without being configured there. */
 function protocolOf({ stages }: Route, backend: number): Namespace[] {
   return stages.backends[backend]!.stages.filter(({ as }) => as === 'protocol').map(({ namespace }) => namespace);
 }

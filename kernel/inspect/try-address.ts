@@ -15,14 +15,14 @@ export interface Address {
   readonly tlsAfter?: Upstream['tlsAfter'];
 }
 
-/** Reason why an address is unreachable: the predicate of a sentence whose subject is the address. */
+/** Reason why an address is unreachable, as the predicate of a sentence about the address. */
 export interface ConnectProblem {
   readonly code: string;
   readonly message: string;
   readonly hint?: string | undefined;
 }
 
-/** Progress of an attempt. */
+/** Step that a connection attempt has reached. */
 type Phase = 'connection' | 'greeting' | 'handshake';
 
 /** Maximum length of a server's greeting, in bytes: the greeting of a large cluster lists all its members. */
@@ -45,7 +45,8 @@ export function connectTo({ host, port, tls, tlsAfter }: Address, timeoutMs: num
     };
     const shakeHands = (how: UpstreamTls): void => {
       phase = 'handshake';
-      // The certificate must match the name in the address; IP addresses are not sent as server names.
+      // The certificate must be valid for the name in the address. An IP address is not sent as the server name of the
+      // handshake.
       const secured = connectTls({ socket, host, ...how, servername: isIP(host) ? '' : host });
       watch(secured);
       secured.once('secureConnect', () => end(null));
@@ -160,7 +161,7 @@ function problemOf(error: NodeJS.ErrnoException, phase: Phase): ConnectProblem {
   };
 }
 
-/** Error message in one line: OpenSSL messages also contain positions in its own source. */
+/** Error message in one line, without the positions in OpenSSL's own source that its messages contain. */
 function reasonOf({ message, code = 'unknown' }: NodeJS.ErrnoException): string {
   const [, reason] = /SSL routines:[^:]*:([^:]+):/.exec(message) ?? [];
   return (reason ?? message.split('\n')[0]) || code;

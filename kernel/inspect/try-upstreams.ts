@@ -76,7 +76,7 @@ function placeOf(address: string, otherwise: number | undefined): Pick<Address, 
   const path = socketOfHost(address);
   if (path !== null) return { host: path, port: 0 };
   const [, scheme = '', rest = ''] = /^(?:([a-z][a-z\d+.-]*):\/\/)?([^/?#]*)/i.exec(address)!;
-  // Parsed as a web URL: converts internationalized names to ASCII, and omits port 80.
+  // The address is parsed as a web URL, which converts internationalized names to ASCII and omits port 80.
   const url = URL.parse(`http://${rest}`);
   if (!url || rest === '') return null;
   const [, written] = /:(\d+)$/.exec(rest) ?? [];

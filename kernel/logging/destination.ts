@@ -7,7 +7,7 @@ const EXIT_WAIT_MS = 500;
 
 /** Destination that writes to a Node.js stream: a pipe, a socket, a terminal. Errors, including EPIPE, only lose the lines. */
 export function toStream(stream: Writable & { isTTY?: boolean }, fd?: number): LogDestination {
-  // Added once, however many gateways of this process write to the stream.
+  // The listener is added once, regardless of how many gateways of this process write to the stream.
   if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
   return {
     terminal: stream.isTTY === true,
@@ -47,7 +47,7 @@ function writeOn(fd: number, bytes: Uint8Array, done: (error?: Error | null) => 
   });
 }
 
-/** Writes all bytes synchronously; gives up when the reader does not accept them in time or is gone. */
+/** Writes all bytes synchronously. Stops if the reader has disconnected, or does not accept them in time. */
 function writeAll(fd: number, bytes: Uint8Array): void {
   let left = bytes;
   const giveUpAt = performance.now() + EXIT_WAIT_MS;

@@ -5,13 +5,17 @@ const INITIAL_BYTES = 16 * 1024;
 const MOST_BYTES_A_UNIT = 3;
 
 /**
- * Lines as bytes, back to back. A line is encoded when it is added, so that its source strings can be freed: text that
- * waits as strings outlives two scavenges, and promoting it costs a third of the CPU time of a request.
+ * Lines as bytes, back to back. A line is encoded when it is added, so that its strings can be freed. Strings that wait
+ * longer survive two minor garbage collections; moving them to the old generation would cost a third of the CPU time of
+ * a request.
  */
 export class LineBuffer {
   readonly #limit: number;
   #bytes: Buffer;
-  /** For each line, its length in bytes times two, plus one for a major line (WARNING or above), which is dropped last. */
+  /**
+   * Mark of each line: its length in bytes times two, plus one for a major line (WARNING or above), which is dropped
+   * last.
+   */
   #marks = new Uint32Array(256);
   #lines = 0;
   #size = 0;
@@ -69,7 +73,7 @@ export class LineBuffer {
   #makeRoom(length: number, major: boolean): number {
     if (this.#size + length <= this.#limit || length > this.#limit) return 0;
     if (!major && this.#size === this.#majorSize) return 0;
-    // Drops more than needed at once, so that lines to drop are not searched for with every new line.
+    // Drops more lines than needed, so that not every new line has to search for lines to drop.
     const target = Math.max(0, this.#limit - (this.#limit >> 3) - length);
     const before = this.#lines;
     this.#dropOldest(target, false);

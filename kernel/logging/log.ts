@@ -15,7 +15,7 @@ export interface ApplicationLog extends Log {
   configure(settings: LogSettings): void;
 }
 
-/** In winston, the most important level has the lowest number. */
+/** Numbers of the levels for winston, where the most important level has the lowest number. */
 const levels: Readonly<Record<LogLevel, number>> = { CRITICAL: 0, ERROR: 1, WARNING: 2, INFO: 3, DEBUG: 4 };
 
 const MESSAGE = Symbol.for('message');
@@ -62,7 +62,7 @@ export function createLog(settings: LogSettings, mask = (text: string) => text):
   }) as unknown as ApplicationLog;
 }
 
-/** A log is only its prefix, so creating one is cheap. */
+/** One log per prefix. It contains only the prefix, so that creating it is cheap. */
 class LogAt implements Log {
   readonly #core: Core;
   readonly #prefix: string;
@@ -111,12 +111,12 @@ function made(message: () => string): string {
 
 const unchanged = winston.format((info) => info)();
 
-/** Base class of every transport, which winston exports under a name that its types omit. */
+/** Base class of winston's transports, exported under a name that its type declarations omit. */
 const { Transport } = winston as unknown as { Transport: new (options: object) => Transport };
 
 type Transport = winston.Logger['transports'][number];
 
-/** One output as a winston transport: its format renders the text, its sink receives it. */
+/** Adapts an output to a winston transport: the format of the output produces the text, its sink receives it. */
 function toTransport({ format, sink }: LogOutput): Transport {
   return new Transport({ format: toFormat(format), log: toSink(sink) });
 }

@@ -18,7 +18,10 @@ export interface SinkOptions {
   readonly flushAt?: number;
 }
 
-/** Delay before a write of less than `flushAt`: lines of a busy gateway share a write, and a single line still appears promptly. */
+/**
+ * Delay in milliseconds before less than `flushAt` is written. Lines of a busy gateway are written together, and a
+ * single line still appears promptly.
+ */
 const PAUSE_MS = 100;
 /** Default limit of pending lines, in bytes. */
 const ROOM_BYTES = 1024 * 1024;
@@ -49,7 +52,7 @@ export function createSink(destination: LogDestination, options: SinkOptions = {
     else if (!scheduled) schedule();
   };
 
-  /** The lines of many requests share a write, which belongs to none of them. */
+  /** The timer has no owner, because the lines of many requests share one write. */
   const schedule = boundToOwner((): void => {
     scheduled = true;
     const idleMs = performance.now() - flushedAt;

@@ -9,7 +9,7 @@ export const mcpErrors = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
-  /** The request cannot be processed as sent: no session, or no acceptable response format. */
+  /** The request cannot be processed as it was sent: it has no session, or accepts no available response format. */
   refused: -32000,
   sessionNotFound: -32001,
   headerMismatch: -32020,
@@ -86,7 +86,7 @@ function invalid(message: string): McpError {
 }
 
 /**
- * Builds an error response. @param id null when it could not be read; undefined when the error is not about a
+ * Builds an error response. @param id null if the id could not be read; undefined if the error does not concern a
  * particular request.
  */
 export function errorMessage(id: RequestId | null | undefined, { code, message, data }: McpError): DataObject {

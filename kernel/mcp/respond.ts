@@ -6,8 +6,8 @@ import type { McpReply, McpRequest, McpServer } from './server.ts';
 import { handshakeVersions, metaKeys } from './versions.ts';
 
 /**
- * Responds to one message from a client of the Model Context Protocol. A request that states its version, other than
- * one with a handshake, is independent; any other belongs to a revision with a handshake. Never throws.
+ * Responds to one message from a client of the Model Context Protocol. A request that states a protocol version without
+ * a handshake is independent of others; any other request belongs to a revision with a handshake. Never throws.
  */
 export async function respondToMcp<C>(server: McpServer<C>, request: McpRequest, context: C): Promise<McpReply> {
   let id: RequestId | null = null;
@@ -26,8 +26,8 @@ export async function respondToMcp<C>(server: McpServer<C>, request: McpRequest,
 }
 
 /**
- * Returns the error response for text that is not a message; null for a message. For transports that send responses
- * elsewhere.
+ * Returns the error response for a text that is not a valid message; null for a message. For transports that send
+ * responses separately.
  */
 export function refuseText(text: string): McpReply | null {
   try {

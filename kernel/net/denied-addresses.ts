@@ -9,8 +9,8 @@ export interface ListenAddress {
 }
 
 /**
- * Addresses of the gateway itself, such as the admin port's, that targets named by a configuration or a client must not
- * reach: they would accept requests from the gateway that they reject from others.
+ * Addresses of the gateway itself, such as its admin port, to which neither a configuration nor a client can direct
+ * requests: the port may accept requests from the gateway that it rejects from others.
  */
 export class DeniedAddresses {
   #all: readonly ListenAddress[] = [];
@@ -56,7 +56,7 @@ function isSameFile(path: string, other: string): boolean {
   return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
 }
 
-/** Undefined for a file that cannot be reached: a connection cannot reach it either. */
+/** Undefined if the file is not accessible, in which case a connection to it would fail as well. */
 function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path);
@@ -67,7 +67,7 @@ function statsOf(path: string): Stats | undefined {
 
 function leadsTo(address: string, denied: string): boolean {
   const plain = withoutZone(address);
-  // A connection to the unspecified address reaches the machine itself.
+  // Connecting to the unspecified address (0.0.0.0 or ::) reaches the machine itself.
   return isAny(plain) || (isAny(denied) ? isOwn(plain) : addressMatcher([withoutZone(denied)])(plain));
 }
 

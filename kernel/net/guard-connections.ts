@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
 import { sharedPatch } from '../values/shared-patch.ts';
 
-/** Decides which code cannot open connections. */
+/** Selects the code that cannot open connections. */
 export interface ConnectionGuard {
   /** True for running code whose connections are refused. */
   isActive(): boolean;
@@ -60,7 +60,7 @@ function patch(): () => void {
     replace(dns.promises.Resolver.prototype, 'resolveSrv', refusingLookups),
     replace(dns.promises, 'lookup', refusingLookups),
   ];
-  // Modules that import a function by its name get the replaced one, too.
+  // Modules that import a function by its name also get the replaced function.
   syncBuiltinESMExports();
   return () => {
     for (const end of ends) end();
@@ -85,7 +85,7 @@ function replace(holder: object, name: string, wrap: (original: Method) => Metho
   };
 }
 
-/** The arguments of `connect` can be wrapped in an array, as `net.connect` does. */
+/** The arguments of `connect` may be wrapped in an array, as `net.connect` does internally. */
 function destinationOf([first, second]: readonly unknown[]): string {
   const given = Array.isArray(first) ? first[0] : first;
   if (typeof given !== 'object' || given === null) return isPath(given) ? given : `${second ?? 'localhost'}:${given}`;

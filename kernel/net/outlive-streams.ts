@@ -6,7 +6,7 @@ interface Native {
   handle: object | undefined;
 }
 
-/** Keeps the native part of a session until a stream has been collected. */
+/** Releases the native part of a session when its stream has been garbage-collected. */
 const streams = new FinalizationRegistry<Native>(() => {});
 
 /**
@@ -21,7 +21,8 @@ export function outliveStreams(session: Http2Session): (stream: Http2Stream) => 
     if (native) native.handle = nativePart(session);
   });
   session.once('close', () => {
-    // Streams that were not announced, as their first header block is incomplete, are freed by the end of this turn.
+    // Node.js emits no event for streams whose first header block is incomplete. They are freed by the end of this turn
+    // of the event loop, so the native part is kept until then.
     setImmediate(() => {
       native = null;
     });
@@ -29,7 +30,7 @@ export function outliveStreams(session: Http2Session): (stream: Http2Stream) => 
   return (stream) => native && streams.register(stream, native);
 }
 
-/** Functions of the sessions of this thread's HTTP/2 clients. */
+/** Functions that keep sessions in memory, for the HTTP/2 clients of this thread. */
 const clients = new WeakMap<Http2Session, (stream: Http2Stream) => void>();
 let outlivesClients = false;
 

@@ -23,7 +23,7 @@ export class CompiledPattern implements Pattern {
     this.#longest = Math.floor(STEP_LIMIT / program.programSize());
   }
 
-  // Of the engine's methods, only these two use its fast path.
+  // Of the matching methods of the engine, only the two used here are fast.
   test(text: string): boolean {
     if (text.length > this.#longest) throw new PatternLimit(this.source);
     return this.#program.test(text);

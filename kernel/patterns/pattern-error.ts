@@ -2,7 +2,7 @@ import type { ConfigErrorOptions } from '#contract';
 import { PatternError } from '../contract/internal.ts';
 import { compileProgram, loadEngine } from './engine.ts';
 
-/** The engine's error for an expression: the kind of error, and the part of the expression that it names. */
+/** An error of the engine about an expression: the kind of error, and the part of the expression that it quotes. */
 interface Complaint {
   readonly kind: string;
   readonly fragment: string;
@@ -95,22 +95,22 @@ function startOf(source: string, mark: string, { kind, fragment: segment }: Comp
   const tries = Math.ceil(SEARCH_LIMIT / source.length);
   switch (kind) {
     case 'missing closing ]':
-      // The part that the engine names extends to the end of the expression.
+      // The engine quotes the expression from the error to its end.
       return source.length - segment.length;
     case 'missing closing )':
-      // Everything before an unclosed group can be compiled, but nothing that reaches into it.
+      // The last parenthesis before which the expression can be compiled is the unclosed one.
       return placesOf(mark, source)
         .slice(-tries)
         .findLast((at) => !complaintAbout(source.slice(0, at)));
     default:
-      // The engine reads from left to right, so it reports the same error for an expression that is cut off after it.
+      // The engine parses from left to right, so it reports the same error if the expression ends right after it.
       return placesOf(mark, source)
         .slice(0, tries)
         .find((at) => complaintAbout(source.slice(0, at + mark.length))?.kind === kind);
   }
 }
 
-/** The text at the error's location, when it differs from the part that the engine names. */
+/** Text to search for at the position of the error, if it differs from the part that the engine quotes. */
 const marks: Readonly<Record<string, (segment: string) => string>> = {
   'missing closing )': () => '(',
   'unexpected )': () => ')',

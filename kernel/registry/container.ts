@@ -19,7 +19,7 @@ export function createProcessContainer(catalogue: Catalogue, services: Services)
 /** Values that plugins offer to other plugins at one place of a configuration and at the places that contain it, by port. */
 export type PlaceScope = AwilixContainer<Record<string, readonly unknown[]>>;
 
-/** Opens a scope within a container, or within the surrounding place, which resolves everything it lacks. */
+/** Opens a scope within a container, or within the surrounding place, which provides the values that it lacks. */
 export function openScope(around: AwilixContainer): PlaceScope {
   return around.createScope<Record<string, readonly unknown[]>>();
 }

@@ -42,8 +42,8 @@ const families: Readonly<Record<string, string>> = {
 };
 
 /**
- * Also collects strings that are not names: one that is data loads a plugin needlessly, or matches nothing. Excessive
- * nesting is rejected later.
+ * Also collects strings that are not names: such a string may load a plugin unnecessarily, but has no other effect.
+ * Excessive nesting is rejected later.
  */
 function addNames(value: unknown, names: Set<Namespace>, encodings: Encodings, depth = 0): void {
   if (depth > MAX_DEPTH) return;

@@ -3,7 +3,7 @@ import type { Namespace, Order, Phase, Plugin } from '#contract';
 /** A plugin in a phase of the order. */
 interface Item {
   readonly plugin: Plugin;
-  /** Whether a component at the root attaches the plugin to each endpoint or backend. */
+  /** Whether the plugin was attached to the endpoint or backend by a component at the root. */
   readonly ofService?: true;
 }
 
@@ -31,7 +31,7 @@ interface Place {
   readonly away: number;
 }
 
-/** @param asking plugins whose position depends on this one; a circular dependency is placed innermost. */
+/** @param asking plugins whose position depends on this one. A circular reference results in the innermost position. */
 function positionOf(
   plugin: Plugin,
   listed: readonly Namespace[],

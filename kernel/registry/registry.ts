@@ -23,7 +23,7 @@ export class Registry implements KnownPlugins {
   readonly catalogue: Catalogue;
   /** Loads plugins from files, for all registries of the process. */
   readonly loader: LoadPlugins;
-  /** False if a plugin is missing because it could not be loaded. */
+  /** False if plugins are missing because they could not be loaded. */
   isWhole = true;
   readonly #container: Container;
   readonly #loaded = new Map<Namespace, Plugin>();
@@ -64,8 +64,8 @@ export class Registry implements KnownPlugins {
   }
 
   /**
-   * Replaces another registry derived from the same one, with the same plugins of the same content, and takes over the
-   * plugins that it has loaded.
+   * Replaces another registry that was derived from the same one and has the same plugins with the same content. Reuses
+   * the plugins that the other one has loaded.
    * @returns false if the plugins differ.
    */
   replaces(other: Registry): boolean {
@@ -74,7 +74,8 @@ export class Registry implements KnownPlugins {
     if (!this.isWhole || !other.isWhole || this.#given.length !== other.#given.length) return false;
     if (!this.#given.every(isOwn)) return false;
     const missing = [...other.#loaded].filter(([name, plugin]) => this.#loaded.get(name) !== plugin);
-    // Loading a plugin from a file is observable, so a registry that has loaded other ones is not replaced.
+    // A registry that has loaded other plugins is not replaced, because loading a plugin from a file has visible
+    // effects.
     if (missing.some(([name, { source }]) => source !== undefined || this.#loaded.has(name))) return false;
     for (const [name, plugin] of missing) this.#loaded.set(name, plugin);
     return true;
@@ -97,7 +98,7 @@ export class Registry implements KnownPlugins {
     return [...new Set(this.#loaded.values())].filter((plugin): plugin is FilePlugin => plugin.source !== undefined);
   }
 
-  /** Plugins from files that no configuration names: they are attached to every service. */
+  /** Plugins from files that are attached to every service, even if no configuration names them. */
   get unnamed(): readonly FilePlugin[] {
     return this.fromFiles.filter(({ name, places }) => this.catalogue.always?.includes(name) && !places?.length);
   }
@@ -153,7 +154,7 @@ export class Registry implements KnownPlugins {
 
   /** The encoding of a loaded `encoding/<name>` plugin. */
   encoding(name: string): Encoding | undefined {
-    // Cached, because this is called several times for each backend.
+    // Cached, because this function is called several times for each backend.
     const known = this.#encodings.get(name);
     if (known) return known;
     const encoding = this.#loaded.get(`encoding/${name}`)?.encodings?.find((each) => each.name === name);
@@ -192,7 +193,7 @@ export class Registry implements KnownPlugins {
   }
 }
 
-/** Creates a catalog with additional plugins; those that attach to every service do so. */
+/** Creates a catalog with additional plugins. Those that declare `always` are attached to every service. */
 export function withPlugins(catalogue: Catalogue, plugins: readonly Plugin[]): Catalogue {
   const added = plugins.map((plugin) => [plugin.name, async () => ({ plugin })] as const);
   const always = plugins.filter((plugin) => plugin.always).map(({ name }) => name);

@@ -22,7 +22,7 @@ export interface ServerTls {
   readonly fingerprint: string;
 }
 
-/** Source of the files, and destination of TLS errors. */
+/** Reads the files, and receives errors of the TLS settings. */
 interface Findings {
   readonly read: (path: string) => Uint8Array;
   readonly errors: ConfigError[];

@@ -4,7 +4,7 @@ import { type Frozen, findFrozen, frozen } from '../values/frozen.ts';
 import { sharedPatch } from '../values/shared-patch.ts';
 import { currentSession } from './session.ts';
 
-/** Creates the random values of a request. @param seed determines all of them. */
+/** Creates the random values of a request. @param seed seed that determines all of them. */
 export function frozenBytes(seed: BinaryLike): Frozen['bytes'] {
   const drawn = new Map<string, number>();
   return (kind, count) => {
@@ -50,10 +50,10 @@ function patch(): () => void {
     }),
     replace(crypto, 'randomInt', integer),
     replace(crypto, 'randomFillSync', fill),
-    // `getRandomValues` of `node:crypto` calls this method.
+    // `getRandomValues` of `node:crypto` calls this method, so it is replaced as well.
     replace(webCrypto, 'getRandomValues', fill),
   ];
-  // Modules that import a function by its name get the replaced one, too.
+  // Modules that import a function by its name also get the replaced function.
   syncBuiltinESMExports();
   return () => {
     for (const end of ends.toReversed()) end();
@@ -72,7 +72,7 @@ function replace(holder: object, name: string, make: (values: Frozen, args: unkn
     const values = frozen();
     return values ? make(values, args) : original.apply(this, args);
   };
-  // `process.hrtime` has a function of its own as a property.
+  // `process.hrtime` has the function `bigint` as a property, which is replaced as well.
   Object.defineProperty(methods, name, {
     value: Object.assign(replaced, original),
     configurable: true,

@@ -63,8 +63,8 @@ export async function openSandbox(
     end();
     throw error;
   });
-  // Clients of other systems can fail outside of every request, because their connections are refused. The process
-  // continues.
+  // Clients of other systems, such as Redis, can fail outside of every request because their connections are refused.
+  // These errors are ignored.
   gateway.internalErrors.watch();
   return {
     gateway,

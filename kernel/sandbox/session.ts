@@ -10,7 +10,10 @@ export interface RefusedConnection {
   readonly address: string;
 }
 
-/** Decides what a gateway in a sandbox reaches, for one test or for the work of the gateway itself. */
+/**
+ * Decides how requests to servers and connections are handled, for one test or for work that the gateway does on its
+ * own.
+ */
 export interface Session {
   /** Time and random values of its code. Default: those of the system. */
   readonly frozen?: Frozen | undefined;

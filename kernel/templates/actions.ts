@@ -6,7 +6,7 @@ import type { Source } from './source.ts';
 import type { Branch, Definition, Node, Range } from './syntax/nodes.ts';
 import { describe, integerOf, isList, isMap, isTrue, sortedKeys, type Value, valueAt } from './value.ts';
 
-/** End of the execution of a node list: at its end, or with `{{break}}` or `{{continue}}`. */
+/** The way in which the execution of a list of nodes ends: at its end, or with `{{break}}` or `{{continue}}`. */
 type Ending = typeof NEXT | typeof BREAK | typeof CONTINUE;
 
 const NEXT = 0;
@@ -92,7 +92,7 @@ class Actions {
     }
   }
 
-  /** @param isSilent true if the action only sets a variable. */
+  /** @param isSilent whether the action only sets a variable, and prints nothing. */
   #action(at: number, evaluate: Evaluate, isSilent: boolean): Execute {
     return (run, dot) => {
       run.at = at;

@@ -16,14 +16,14 @@ export class Exceeded extends Error {}
 /** An error during the execution of a template: the message gives the reason, the executor adds the location. */
 export class Failure extends Error {}
 
-/** Number of steps between two checks of the clock. */
+/** Number of steps after which the clock is checked. */
 const STEPS_A_LOOK = 1024;
 
 /** The remaining budget of one template execution. */
 export class Budget {
   readonly #limits: TemplateLimits;
   readonly #deadline: number;
-  /** Steps until the next check of the clock; further steps are counted separately. */
+  /** Number of steps until the next check of the clock; `#stepsLater` counts the steps after it. */
   #steps: number;
   #stepsLater: number;
   #characters: number;

@@ -49,7 +49,10 @@ export function fn<const Signature extends string>(
   return bounded(signature, (_run, ...args) => call(...args));
 }
 
-/** Same as `fn`, for functions that produce much from little or format numbers: they consume the run's budget. */
+/**
+ * Declares a function like `fn`, for functions whose output can be much larger than their input, or that format
+ * numbers: they consume the budget of the execution.
+ */
 export function bounded<const Signature extends string>(
   signature: Signature,
   call: (run: Run, ...args: Arguments<Signature>) => Value,

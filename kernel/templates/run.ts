@@ -6,7 +6,7 @@ import type { Value } from './value.ts';
 /** Number format: as in JSON, or as Go prints a `float64`. */
 export type NumberStyle = 'json' | 'go';
 
-/** Origin of the output from the offset `output` up to the next mark: the text at offset `at` of the source. */
+/** Origin of the output from the offset `output` up to the next mark: the text at the offset `at` of the source. */
 export interface Mark {
   readonly output: number;
   readonly at: number;
@@ -59,7 +59,7 @@ export class Run {
     this.output += text;
   }
 
-  /** Records that a field was read, to trace the output to it. */
+  /** Records that a field was read, so that the output can be traced to it. */
   noteRead(holder: Value, key: string): void {
     this.#reads++;
     this.#read = { holder, key };
@@ -70,7 +70,7 @@ export class Run {
     this.#inserted = source;
   }
 
-  /** Assigns the following reads to a new action. */
+  /** Begins a new action, to which the following reads belong. */
   beginAction(): void {
     this.#reads = 0;
     this.#inserted = null;
@@ -95,7 +95,7 @@ export class Run {
     this.source = source;
     this.slots = slots;
     body();
-    // Skipped on an error, which lists the calls that led to it.
+    // Not executed after an error, so that the error lists the calls that led to it.
     this.source = callerSource;
     this.slots = callerSlots;
     this.#calls.pop();

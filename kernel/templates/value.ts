@@ -104,7 +104,7 @@ export function sortedKeys(map: Dict | DataObject): string[] {
   return keys;
 }
 
-/** Number of keys up to which insertion sort takes half the time of the built-in sort. */
+/** Number of keys up to which insertion sort is used, because it takes half the time of the built-in sort. */
 const FEW = 16;
 
 /** Compares by code points; JavaScript's own order differs for surrogates. */

@@ -34,14 +34,17 @@ export interface HarnessOptions {
   readonly offers?: readonly Offer[];
   /** Role of the process. Default: alone, or a worker if `owner` is given. */
   readonly role?: Role;
-  /** The same plugin in the role of the owner: this harness is one of its workers, and requests shared values from it. */
+  /**
+   * A harness of the same plugin in the role of the owner: this harness acts as its worker, and requests shared values
+   * from it.
+   */
   readonly owner?: Harness;
   readonly service?: Partial<ServiceConfig>;
   readonly endpoint?: Partial<EndpointConfig>;
   readonly backend?: Partial<BackendConfig>;
   /** Agent whose driver the plugin is; its messages are handled by `next`. */
   readonly agent?: Partial<AgentConfig>;
-  /** False: background work of the plugin, such as an agent, does not run. Default: true. */
+  /** Whether background work of the plugin, such as an agent, runs. Default: true. */
   readonly starts?: boolean;
 }
 

@@ -42,7 +42,7 @@ export function testContext(plugin: Plugin, around: HarnessOptions, ask: AskOwne
     registry,
     cache: new RefCountedCache(),
     mirrors: new Mirrors(),
-    // The plugin's author must see the errors it throws.
+    // Errors are thrown instead of contained, because the author of the plugin must see them.
     containment: null,
     role: role ?? (owner ? 'worker' : 'alone'),
     ...(owner && { ask: (_revision, id, question) => ask(owner, id, question) }),

@@ -17,7 +17,7 @@ export function commonSuffix(one: string, other: string, behind: number): number
 
 const CHUNK = 65_536;
 
-/** The longest range from 0 that is the same throughout. */
+/** The longest length from 0 for which the texts are equal. */
 function longest(most: number, isSame: (from: number, to: number) => boolean): number {
   let at = 0;
   while (at + CHUNK <= most && isSame(at, at + CHUNK)) at += CHUNK;

@@ -9,7 +9,7 @@ export interface Descriptors {
   readonly exhausted: 'EMFILE' | 'ENFILE' | null;
 }
 
-/** The limit as last read: it cannot be read once the last descriptor is taken. */
+/** The limit as last read, because it cannot be read once the last descriptor is in use. */
 let limit = 0;
 
 /**
@@ -21,7 +21,7 @@ export function readDescriptors(): Descriptors | null {
     const [, text] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
     if (text === undefined) return null;
     limit = Number(text);
-    // Kernels before 6.2 report a size of 0.
+    // Linux before version 6.2 reports a size of 0.
     return { open: sizeOfTable() || readdirSync('/proc/self/fd').length, limit, exhausted: null };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -11,7 +11,7 @@ export type HoldNumber = (source: string) => number | RawNumber;
 export function parseHolding(text: string, hold: HoldNumber): Data {
   const reader = new Reader(text, hold);
   const data = reader.document();
-  // The message of the standard parser contains the position.
+  // The standard parser is called for its error message, which contains the position.
   return data === undefined ? (JSON.parse(text) as Data) : data;
 }
 
@@ -51,7 +51,7 @@ const literals: readonly (readonly [text: string, value: Data])[] = [
   ['null', null],
 ];
 
-/** Reads one document. Malformed input yields `undefined`. */
+/** Reads one document. For malformed input, its methods return `undefined`. */
 class Reader {
   readonly #text: string;
   readonly #hold: HoldNumber;
@@ -79,7 +79,7 @@ class Reader {
         value = this.#scalar();
         if (value === undefined) return undefined;
       }
-      // Ends the value, and every array and object that ends with it.
+      // Adds the value to its array or object, and closes every array and object that ends after it.
       for (;;) {
         const code = this.#next();
         if (open === null) return Number.isNaN(code) ? value : undefined;
@@ -106,7 +106,7 @@ class Reader {
     }
   }
 
-  /** The array or object that begins here; null for another value. */
+  /** Begins the array or object at this position; null for another value. */
   #opening(outer: Open | null): Open | null {
     const code = this.#next();
     if (code === OPEN_BRACKET) {

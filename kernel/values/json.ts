@@ -4,7 +4,10 @@ import { parseHolding } from './exact-json.ts';
 /** Minimum length of a run of digits, with or without a decimal point, that JavaScript may not represent exactly. */
 const LONG = 16;
 
-/** An exponent that may exceed the range, and the same with the number before it: only a match is examined further. */
+/**
+ * Patterns of an exponent that may exceed the range: the exponent alone, and with its number. Only matches are examined
+ * further.
+ */
 const longExponent = /[eE][+-]?\d{3}/;
 const longExponentOfNumber = /(?:^|[\s:,[])-?\d[\d.]*[eE][+-]?\d{3}/;
 
@@ -13,7 +16,7 @@ export function mayLoseDigits(text: string): boolean {
   return hasLongDigits(text) || (longExponent.test(text) && longExponentOfNumber.test(text));
 }
 
-/** Examines every sixteenth character: no run of that length is missed. */
+/** Examines only every sixteenth character, which finds every run of that length. */
 function hasLongDigits(text: string): boolean {
   for (let at = LONG - 1; at < text.length; at += LONG) {
     if (!isDigitOrDot(text.charCodeAt(at))) continue;

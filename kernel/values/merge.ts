@@ -19,7 +19,7 @@ export function mergeShallow(objects: readonly DataObject[]): DataObject {
   }
 }
 
-/** Spreading copies the merged result again for every object, so it is faster only for few. */
+/** Spreading copies the merged result for every object, so it is faster only for few objects. */
 function mergeMany(objects: readonly DataObject[]): DataObject {
   const merged: DataObject = { ...objects[0] };
   for (let at = 1; at < objects.length; at++) {

@@ -8,7 +8,7 @@ export interface Near {
 /** Maximum number of edits of a certain match. */
 const SURE_DISTANCE = 2;
 
-/** Longer words are not compared: the cost grows with the square of the length. */
+/** Maximum length of compared words, because the cost grows with the square of the length. */
 const MAX_LENGTH = 100;
 
 /**
@@ -27,7 +27,7 @@ export function findNear(word: string, candidates: Iterable<string>): Near | und
     const distance = editDistance(plain, plainForm(candidate));
     if (distance > bestDistance || (best === undefined && distance === bestDistance)) continue;
     isOnly = distance < bestDistance;
-    // The first letter is rarely mistyped.
+    // Candidates with the same first letter are preferred, because the first letter is rarely mistyped.
     if (!isOnly && (candidate[0] !== word[0] || best![0] === word[0])) continue;
     best = candidate;
     bestDistance = distance;
@@ -53,7 +53,7 @@ function editDistance(from: string, to: string): number {
     for (let column = 1; column <= to.length; column++) {
       const same = from[row - 1] === to[column - 1] ? 0 : 1;
       let cost = Math.min(last[column]! + 1, current[column - 1]! + 1, last[column - 1]! + same);
-      // Before the first letter, the index yields undefined, which equals no letter.
+      // At the first letter, the index yields undefined, which is not equal to any letter.
       const swapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
       if (swapped) cost = Math.min(cost, beforeLast[column - 2]! + 1);
       current.push(cost);

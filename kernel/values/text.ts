@@ -1,7 +1,7 @@
 import { type Data, isObject } from './data.ts';
 
 /**
- * Text form of a decoded value in a path, a parameter or a header. Strings stay as they are, exact numbers keep their
+ * Text form of a decoded value in a path, a parameter or a header. Strings are unchanged, exact numbers keep their
  * digits, `null` is `<nil>`, the items of an array are joined by commas (an empty array is the empty text), an object
  * is compact JSON.
  */

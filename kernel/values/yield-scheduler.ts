@@ -4,10 +4,10 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 /** Duration of work between two turns of the event loop, in milliseconds: adapts to the duration of requests, which notice it less the longer they take. */
 const SLICE_MS = { least: 0.5, most: 3 };
 
-/** Time left for requests between two slices, as a multiple of the slice's duration. */
+/** Time for requests between two slices, as a multiple of the duration of a slice. */
 const REQUESTS_TIMES = 4;
 
-/** Minimum time left for requests between two slices, in milliseconds. */
+/** Minimum time for requests between two slices, in milliseconds. */
 const REST_MS = 1;
 
 /** Time after a request during which the gateway counts as busy, in milliseconds. */
@@ -27,8 +27,9 @@ let hasRequests = false;
 let requestsAt = Number.NEGATIVE_INFINITY;
 
 /**
- * Divides long work into short slices, so that requests continue to be served: under load they get most of the time.
- * Shared by the whole process, because there is one event loop: several short tasks in a row add up to a long one.
+ * Divides long work into short slices, so that requests continue to be served; under load, requests get most of the CPU
+ * time. Shared by the whole process, because there is one event loop: several short tasks in a row add up to a long
+ * one.
  *
  * @example for (const item of items) { work(item); if (scheduler.due) await scheduler.yield(); }
  */

@@ -93,7 +93,7 @@ export class Channel {
     process.nextTick(() => {
       const messages = this.#outgoing;
       this.#outgoing = [];
-      // A broken line is reported elsewhere.
+      // The error is ignored here, because the exit of the other process is reported separately.
       if (!this.#closed) this.#line.send?.(messages, () => {});
     });
   }

@@ -18,8 +18,8 @@ type Send = (message: PortMessage, ...more: unknown[]) => boolean;
 
 /**
  * Connections that were handed to a worker and that it has not accepted. Node.js forgets those of a worker that dies or
- * closes the port: they would stay open without ever being read. They go to another worker, or are closed if none
- * listens on their port.
+ * closes the port: they would stay open without ever being read. They are passed to another worker, or closed if no
+ * worker listens on their port.
  */
 export class Handovers {
   /** Ports of each worker. */
@@ -54,13 +54,12 @@ export class Handovers {
       const port = ack === undefined ? undefined : waiting.get(ack);
       if (port === undefined) return;
       waiting.delete(ack!);
-      // Node.js closes connections that it regards as accepted, so one whose port is no longer open is marked as
-      // accepted.
+      // A connection whose port is no longer open is marked as accepted, so that Node.js closes it.
       message.accepted ||= !this.#isOpen(port);
     });
-    // On "close", the last messages of the worker have been read.
+    // When "close" is emitted, the last messages of the worker have been read.
     child.once('close', () => {
-      // Node.js keeps the ports of a worker that dies before a connection has reached it.
+      // Without this call, Node.js keeps the ports of a worker that dies before it has received its first connection.
       worker.disconnect();
       this.#ports.delete(worker);
       for (const ack of [...waiting.keys()])

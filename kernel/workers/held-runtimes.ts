@@ -1,6 +1,9 @@
 import type { Runtime } from '../runtime/runtime.ts';
 
-/** Configurations that workers serve. They are held in this process, too, because the values that workers share live here. */
+/**
+ * Configurations that workers serve. This process keeps them in memory as well, because it owns the values that workers
+ * share.
+ */
 export class HeldRuntimes {
   readonly #held = new Map<number, () => void>();
 

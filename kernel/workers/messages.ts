@@ -31,7 +31,10 @@ export interface TextChange {
   readonly text: string;
 }
 
-/** An order for a worker that serves another configuration: it has the text already, so only the changes are sent. */
+/**
+ * An order for a worker that serves another configuration. It contains only the changes, because the worker already has
+ * the other text.
+ */
 export interface ChangeOrder extends Omit<PrepareOrder, 'text'> {
   readonly change: TextChange;
 }

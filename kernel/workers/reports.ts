@@ -5,7 +5,7 @@ import type { Held } from '../containment/watchdog.ts';
 import type { WorkerSettings } from './messages.ts';
 import { boundInArguments } from './young-generation.ts';
 
-/** Descriptor, in a worker, for reports that its blocked event loop cannot send. */
+/** File descriptor of a worker for reports that it cannot send as messages while its event loop is blocked. */
 const REPORTS = 4;
 
 /** Starts all later workers with a descriptor for reports, in addition to the channel for everything else. */

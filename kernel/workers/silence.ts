@@ -1,13 +1,16 @@
-/** Time without a sign of life after which a worker's event loop counts as blocked, in milliseconds. */
+/** Time without a heartbeat after which the event loop of a worker counts as blocked, in milliseconds. */
 const SILENT_MS = 10_000;
-/** Time to read signs that are queued here, in milliseconds: this process may have been the blocked one. */
+/**
+ * Time to process heartbeats that are already queued, in milliseconds, because this process may have been blocked
+ * itself.
+ */
 const UNREAD_MS = 2_000;
 
 /** Detects that a worker has stopped responding. */
 export class Silence {
   #timer: NodeJS.Timeout | undefined;
 
-  /** Called at each sign of life. @param onSilent called when no other sign follows. */
+  /** Called at each heartbeat. @param onSilent called if no other heartbeat follows in time. */
   restart(onSilent: () => void): void {
     this.stop();
     this.#timer = setTimeout(() => {

@@ -33,7 +33,7 @@ export async function askToPrepare(
   try {
     await channel.ask('prepare', changeOrder(serving, order) ?? order, timeoutMs);
   } catch (error) {
-    // The worker serves another configuration.
+    // The worker lacks the base text, so it gets the full text.
     if (!(error instanceof GatewayError) || error.code !== TEXT_UNKNOWN) throw error;
     await channel.ask('prepare', order, timeoutMs);
   }

@@ -59,10 +59,10 @@ export class WorkerPool implements Participant, SlotOwner {
   readonly #events: EventLog;
   readonly #runtimes = new HeldRuntimes();
   readonly #handovers = new Handovers();
-  /** Slots whose worker has exited, until another one is up. */
+  /** Slots whose worker has exited and whose replacement does not serve yet. */
   readonly #fallen = new WeakSet<WorkerSlot>();
   #committed: PrepareOrder | null = null;
-  /** True while some workers may not have switched over yet. */
+  /** Whether some workers may not serve the committed configuration yet. */
   #committing = false;
   #listens = false;
   target: ListenTarget = { known: null };
@@ -92,7 +92,7 @@ export class WorkerPool implements Participant, SlotOwner {
     });
   }
 
-  /** Includes workers that are about to serve, and those that are draining. */
+  /** Also includes workers that do not serve yet, and those that are draining. */
   get #all(): readonly WorkerSlot[] {
     return [...this.#slots, ...this.#succession.workers];
   }
@@ -135,7 +135,7 @@ export class WorkerPool implements Participant, SlotOwner {
     return heldBy(this.#all);
   }
 
-  // Totals of all workers since the gateway started.
+  // Totals of all workers since the gateway started, including workers that have exited.
   get aborted(): number {
     return this.#total('aborted');
   }
@@ -171,7 +171,7 @@ export class WorkerPool implements Participant, SlotOwner {
     const refused = settled.find((outcome) => outcome.status === 'rejected');
     if (refused) {
       const released = abort();
-      // Not awaited after an abort: orders arrive in sequence, so the next one follows the abort.
+      // The abort is not awaited: a worker processes orders in sequence, so the next one follows it.
       if (!signal.aborted) await released;
       throw refused.reason;
     }
@@ -271,7 +271,7 @@ export class WorkerPool implements Participant, SlotOwner {
       this.log.warning(`worker ${id} (pid ${replaced.pid}) had an internal error; replaced by pid ${pid}`);
     }
     if (this.#fallen.delete(slot)) this.log.info(`worker ${id} (pid ${pid}) is running again`);
-    // If the gateway is draining, a replacement worker must close its connections, too.
+    // If the gateway is draining, a replacement worker must also close its connections.
     slot.setClosing(this.#closing);
     this.#events.emit('worker.up', { worker: id, pid });
   }
@@ -279,7 +279,7 @@ export class WorkerPool implements Participant, SlotOwner {
   onDown(slot: WorkerSlot, signal: string, held: Held | null, pauseMs: number): void {
     const { id, pid } = slot;
     const reason = held ? `${signal}: ${describeHeld(held)}` : signal;
-    // The worker could not send its pending report itself.
+    // The worker could not send its last report itself, so its faults are counted here.
     if (held) this.#containment.merge([{ name: held.plugin, hash: held.hash, faults: [], heldMs: [held.ms] }]);
     this.#fallen.add(slot);
     this.log.warning(

@@ -52,7 +52,7 @@ const PAUSES_MS = [0, 100, 500, 2_000, 5_000];
 /** Uptime after which a worker no longer counts as crashing repeatedly. */
 const STABLE_MS = 10_000;
 
-/** A slot for one worker: when its process exits, another one takes its place and serves the current configuration. */
+/** A slot for one worker: if its process exits, a new one replaces it and serves the current configuration. */
 export class WorkerSlot {
   readonly id: number;
   readonly #owner: SlotOwner;
@@ -130,7 +130,7 @@ export class WorkerSlot {
       faulty: () => this.#owner.onFaulty(this),
     });
     this.#channel = channel;
-    // A line error is followed by `exit`; for a process that never started, it is the only event.
+    // An error of the channel is followed by `exit`; for a process that could not be started, it is the only event.
     worker.on('error', (error) => {
       if (worker.process.pid === undefined) this.#onGone(`cannot be started: ${error.message}`);
     });
@@ -224,7 +224,7 @@ export class WorkerSlot {
       else if (outcome.revision === revision) return outcome;
       else this.#bringUpAgain(`it uses revision ${outcome.revision}`);
     }
-    // A replacement is starting, and will come up with the committed configuration.
+    // A replacement is being started, and will serve the committed configuration.
     await this.#readySoon().catch((error: Error) => {
       this.#owner.log.error(`worker ${this.id} has not switched to revision ${revision} yet: ${error.message}`);
     });
@@ -268,7 +268,10 @@ export class WorkerSlot {
     this.#channel?.notify('level', level);
   }
 
-  /** Sends the denied addresses to the worker. Resolves when it has them, or will get them when it comes up. */
+  /**
+   * Sends the denied addresses to the worker. Resolves when the worker has them; one that is starting receives them at
+   * the start.
+   */
   async deny(all: readonly ListenAddress[]): Promise<void> {
     await this.#channel?.ask('deny', all, ANSWER_MS).catch(() => {});
   }

@@ -36,12 +36,12 @@ const HEARTBEAT_MS = 1_000;
  * @returns the exit code.
  */
 export async function runWorker(catalogue: Catalogue, settings: WorkerSettings, sinks?: LogSinks): Promise<number> {
-  // These signals reach the whole process group; the primary handles them.
+  // Signals are ignored because they reach the whole process group, and the primary handles them.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
   const worker = new Worker(process, catalogue, settings, sinks);
   worker.watchErrors();
   await worker.stopped;
-  // Leaves time to send the response to the order.
+  // The delay leaves time to send the response to the order.
   setImmediate(() => delay(50).then(() => process.exit(0)));
   return 0;
 }
@@ -200,7 +200,7 @@ export class Worker {
 
   /** Finishes the requests in progress. */
   async #stop(): Promise<void> {
-    // The primary kills a worker that is silent, also while its last requests end.
+    // Heartbeats continue while the last requests end, because the primary kills a worker without heartbeats.
     await this.#engine.generations.close();
     clearInterval(this.#heartbeat);
     if (this.#serving > 0) this.#beat();

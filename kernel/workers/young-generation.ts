@@ -3,8 +3,8 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
- * Upper limit of the space for new objects, in MiB. Objects of a request are garbage when it is over: V8's own limit,
- * four times as much, makes a process 50 MiB larger and saves it no work.
+ * Upper limit of the space for new objects, in MiB. V8's own limit is four times as large: it would make the process 50
+ * MiB larger without saving work, because the objects of a request become garbage when it ends.
  */
 const MOST_MIB = 8;
 
@@ -54,13 +54,13 @@ export function serveFromYoungGeneration(): () => void {
 /** Lets the space grow to a number of bytes. @returns a function that stops monitoring it. */
 function growUpTo(bytes: number): () => void {
   setGrowth(2);
-  // V8 shrinks the space of an idle process; it must grow again.
+  // V8 shrinks this space in an idle process, so it is enlarged again.
   const observer = new PerformanceObserver(() => setGrowth(youngBytes() < bytes ? 2 : 1));
   observer.observe({ entryTypes: ['gc'] });
   return () => observer.disconnect();
 }
 
-/** 0 for an unreadable file: the code that reads it reports the reason. */
+/** Size of a file; 0 if it cannot be read, in which case the code that reads it reports the reason. */
 function sizeOf(file: string): number {
   try {
     return statSync(file).size;

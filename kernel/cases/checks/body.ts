@@ -109,7 +109,7 @@ function schemaCheck(schema: Readonly<DataObject>, pointer: string): BodyCheck {
   };
 }
 
-/** An endlessly recursive schema exhausts the stack. */
+/** A schema that refers to itself endlessly exhausts the stack. */
 function isValid(validate: ValidateFunction, value: Data): boolean {
   try {
     return validate(value) === true;

@@ -33,7 +33,10 @@ export function differences(expected: Data, actual: Data, isPart = false): strin
 interface Comparing {
   /** Whether objects may have more keys than expected. */
   readonly isPart: boolean;
-  /** Number of differences after which the comparison ends; the result has one more then. */
+  /**
+   * Number of differences after which the comparison ends. The result then contains one more, as a sign that others
+   * exist.
+   */
   readonly limit: number;
 }
 
@@ -67,7 +70,7 @@ function compare(pair: Difference, comparing: Comparing, results: Difference[], 
   if (expected === undefined || actual === undefined || !isSame(expected, actual)) results.push(pair);
 }
 
-/** A number that is kept as written is an object for JavaScript. */
+/** A number that JavaScript would change is an object that contains its digits; it is compared as a number. */
 function isPlain(value: Data | undefined): value is { [key: string]: Data } {
   return isObject(value) && !JSON.isRawJSON(value);
 }
@@ -80,7 +83,7 @@ function isSame(one: Data, other: Data): boolean {
   return one === other || (typeof one === typeof other && printJson(one) === printJson(other));
 }
 
-/** Extends a path in the notation of JMESPath. */
+/** Appends a key or an index to a path, in the notation of JMESPath. */
 export function step(path: string, key: string): string {
   const name = /^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key);
   return path === '' ? name : `${path}.${name}`;

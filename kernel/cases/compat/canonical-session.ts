@@ -4,7 +4,10 @@ import type { Mock } from '../mock.ts';
 import { MockedServers } from '../mock.ts';
 import type { Origins } from './origins.ts';
 
-/** The mocked backends of one request to one gateway: requests to any host of a backend are those to its first host. */
+/**
+ * The mocked backends that serve one request to one gateway. Requests to any host of a backend are answered as requests
+ * to its first host.
+ */
 export class CanonicalSession implements Session {
   readonly servers: MockedServers;
   readonly #origins: Origins;
@@ -27,7 +30,7 @@ export class CanonicalSession implements Session {
     this.servers.logged(line, level);
   }
 
-  /** Requests to backends so far, without those for documents. @param documents their URLs. */
+  /** Requests to backends so far, except for requests for documents. @param documents URLs of these documents. */
   requests(documents: ReadonlySet<string>): SandboxRequest[] {
     return [...this.servers.calls].flatMap(([name, requests]) => (documents.has(name) ? [] : requests));
   }

@@ -5,7 +5,10 @@ import { headersOf } from '../checks/calls.ts';
 import { differencesOf } from '../checks/differences.ts';
 import type { Change } from '../replay/compare.ts';
 
-/** Headers of backend requests that belong to a connection, or differ with the network between client and gateway. */
+/**
+ * Headers of backend requests that are specific to a connection, or that depend on the network between client and
+ * gateway.
+ */
 const transport: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -49,8 +52,8 @@ export function countsOf(requests: readonly SandboxRequest[]): Map<string, numbe
 }
 
 /**
- * Compares the requests that backends received from two gateways: path, query, headers and body. Only those are compared
- * of which both gateways sent the same number.
+ * Compares the requests that backends received from two gateways: path, query, headers and body. Skips backends that
+ * received a different number of requests from each gateway.
  * @param ignored headers in lowercase that are not compared.
  */
 export function callChanges(
@@ -66,7 +69,10 @@ export function callChanges(
   });
 }
 
-/** Requests by method and origin, in an order that does not depend on time: an endpoint calls its backends at once. */
+/**
+ * Groups requests by method and origin, and sorts each group by content: an endpoint calls its backends at the same
+ * time, in no fixed order.
+ */
 function grouped(requests: readonly SandboxRequest[]): Map<string, SandboxRequest[]> {
   const groups = Map.groupBy(requests, callOf);
   for (const group of groups.values()) group.sort((one, other) => (one.url < other.url ? -1 : 1));

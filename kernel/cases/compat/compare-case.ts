@@ -17,7 +17,7 @@ import type { ServedMocks } from './served-mocks.ts';
 /** Time to wait for further requests to backends if one gateway sent fewer than the other, in milliseconds. */
 const SETTLE_MS = 250;
 
-/** Time between two looks at the requests, in milliseconds. */
+/** Interval at which the received requests are counted while waiting, in milliseconds. */
 const LOOK_MS = 5;
 
 /** Number of times that a request with differences is repeated. */
@@ -29,7 +29,7 @@ const MAX_CONFIRMED = 10_000;
 /** Maximum number of endpoints and servers that are named. */
 const MAX_UNMOCKED = 100;
 
-/** Headers of responses that name the product. They are not compared. */
+/** Response headers that contain the name of the product. They are not compared. */
 const ofProduct: readonly string[] = ['server', 'via'];
 
 export interface CompatOptions extends SandboxOptions {
@@ -56,7 +56,7 @@ interface Pair {
   readonly before: Observed;
   readonly after: Observed;
   readonly sent: readonly [before: readonly SandboxRequest[], after: readonly SandboxRequest[]];
-  /** Whether the sandbox called only backends that are mocked for the other gateway, too. */
+  /** Whether the sandbox called only backends that are also mocked for the other gateway. */
   readonly isMocked: boolean;
 }
 
@@ -72,7 +72,10 @@ export interface ComparedCase {
 export class CaseComparison {
   /** Servers outside of the configuration that the sandbox has called, with the endpoint. */
   readonly unmocked = new Set<string>();
-  /** Differences of endpoints that have occurred again; further requests that show them are not repeated. */
+  /**
+   * Differences that occurred again when their request was repeated; further requests with the same difference are not
+   * repeated.
+   */
   readonly #confirmed = new Set<string>();
   readonly #sandbox: OpenSandbox;
   readonly #options: CompatOptions;
@@ -106,7 +109,7 @@ export class CaseComparison {
     return { ...first, changes, isUnstable };
   }
 
-  /** Values that differ between two equal requests to the same gateway, such as generated IDs and signatures. */
+  /** Finds values that differ between two equal requests to the same gateway, such as generated IDs and signatures. */
   #randomOf(first: Pair, second: Pair): string[] {
     const sides = [
       this.#changesOf(first.before, second.before, [first.sent[0], second.sent[0]]),
@@ -128,7 +131,7 @@ export class CaseComparison {
     return [...compared, ...callChanges(...sent, this.#ignored)];
   }
 
-  /** Whether all servers that the gateway in the sandbox called are mocked for the other gateway, too. */
+  /** Whether all servers that the gateway in the sandbox called are also mocked for the other gateway. */
   #isMocked(each: CompatCase, requests: readonly SandboxRequest[]): boolean {
     const others = requests.map(originOf).filter((origin) => !this.#options.mocks.addresses.has(origin));
     for (const origin of others) {
@@ -192,12 +195,15 @@ function keyOf({ cause, at }: Change): string {
   return `${cause} ${at}`;
 }
 
-/** Headers that count seconds, which can pass between the requests to both gateways. */
+/** Headers with a number of seconds, which may change between the requests to both gateways. */
 const ofTime: ReadonlySet<string> = new Set(['ratelimit-reset', 'retry-after', 'x-ratelimit-reset']);
 
 const valueCauses: ReadonlySet<Cause> = new Set(['field', 'order', 'body', 'header', 'call']);
 
-/** Whether a difference is one of values that are random or count time. A missing value is a difference even then. */
+/**
+ * Whether a difference is caused by random values or by the time. A value that one gateway omits is never such a
+ * difference.
+ */
 function isRandom(change: Change, random: ReadonlySet<string>): boolean {
   const isValue = valueCauses.has(change.cause) && !/^none → | → none$/.test(change.shown);
   return isValue && (random.has(keyOf(change)) || (change.cause === 'header' && ofTime.has(change.at)));

@@ -7,7 +7,7 @@ import { CaseComparison, type CompatOptions } from './compare-case.ts';
 /** Result of a comparison. */
 export interface CompatResult {
   readonly changes: readonly GroupedChange[];
-  /** Number of further differences, which are not in `changes`. */
+  /** Number of further differences, which `changes` omits. */
   readonly hidden: number;
   /** Number of requests with each intended difference. */
   readonly intended: ReadonlyMap<Reason, number>;

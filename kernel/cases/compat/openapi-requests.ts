@@ -101,10 +101,10 @@ async function givenOrGenerated(document: DataObject, described: DataObject, see
   ];
   const example = examples.find((value) => value !== undefined);
   if (example !== undefined) return example;
-  // Schemas refer to others from the root of the document.
+  // The definitions that schemas refer to are found from the root of the document.
   const { components = {}, definitions = {} } = document;
   const { in: _in, name: _name, required, description: _text, ...rest } = schema;
-  // A parameter is required, but a schema lists what is.
+  // OpenAPI marks each required parameter, whereas JSON Schema lists the required keys.
   const listed: DataObject = Array.isArray(required) ? { required } : {};
   return sampleData({ ...rest, ...listed, components, definitions }, seed);
 }

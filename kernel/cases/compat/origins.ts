@@ -90,7 +90,7 @@ export function otherData(data: Data, origins: Origins, addresses: ReadonlyMap<s
   const all = copy(data, '');
   if (!isObject(all)) return all;
   const isTls = url?.protocol === 'https:';
-  // Requests come directly, over TCP, and with TLS only if the URL says so.
+  // Requests reach the other gateway directly, over TCP, and with TLS only if its URL says so.
   const isSocket = String(all['listen_ip']).startsWith('unix:');
   for (const name of ['proxy_protocol', ...(isTls ? [] : ['tls']), ...(isSocket ? ['listen_ip'] : [])])
     delete all[name];

@@ -11,7 +11,7 @@ const RETRY_MS = 100;
 /** Number of consecutive requests without a response after which the comparison ends. */
 const MAX_FAILURES = 5;
 
-/** The other gateway does not respond as a gateway would. */
+/** Thrown if the other gateway does not respond, or its responses are not valid HTTP. */
 export class OtherGatewayError extends Error {}
 
 /** The gateway to compare with, reached over HTTP. */

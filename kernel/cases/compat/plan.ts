@@ -22,7 +22,7 @@ export interface Planning {
   readonly seed: number;
 }
 
-/** Everything that is known before a gateway is reached. */
+/** Everything that can be prepared before the other gateway is contacted. */
 export interface CompatPlan {
   readonly cases: readonly CompatCase[];
   /** Endpoints that are not compared, with the reason. */
@@ -33,7 +33,10 @@ export interface CompatPlan {
   readonly source: object;
   readonly origins: Origins;
   readonly documents: readonly Mock[];
-  /** Configuration of the other gateway. @param addresses address of each mocked origin. @param url of it; null keeps the port. */
+  /**
+   * Configuration of the other gateway. @param addresses address of each mocked origin. @param url URL of that gateway;
+   * null keeps the port.
+   */
   other(addresses: ReadonlyMap<string, string>, url: URL | null): Data;
 }
 

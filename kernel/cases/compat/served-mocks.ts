@@ -17,7 +17,7 @@ const MAX_SILENCE_MS = 60_000;
 /** Addresses at which the mocked backends are served. */
 export interface Binding {
   readonly host: string;
-  /** Port of the first backend; the others have the next ones. 0 chooses free ports. */
+  /** Port of the first backend; the other backends use the following ports. 0 chooses free ports. */
   readonly port: number;
   /** Host name by which the other gateway reaches them. */
   readonly advertised: string;
@@ -76,7 +76,7 @@ export class ServedMocks {
     const headers = [...response.headers].map(
       ([name, all]) => [name, all.map((value) => this.original(value))] as const,
     );
-    // Each byte is a character, so that bodies of any encoding stay the same.
+    // Latin-1 maps each byte to one character, so that bodies of any encoding stay unchanged.
     const body = Buffer.from(this.original(Buffer.from(response.body).toString('latin1')), 'latin1');
     return { ...response, headers: new Map(headers), body };
   }
@@ -113,7 +113,8 @@ export class ServedMocks {
     const { failure } = answer;
     if (answer.delayMs > 0) await elapsed(answer.delayMs, response);
     if (failure === undefined) return write(answer, request.method, response);
-    // A server cannot refuse a connection that it has accepted: it resets it.
+    // A server cannot refuse a connection that it has already accepted; resetting it has the same effect for the
+    // client.
     if (failure === 'hang' || failure === 'timeout') await elapsed(MAX_SILENCE_MS, response);
     message.socket.resetAndDestroy();
   }
@@ -141,7 +142,7 @@ async function read(origin: string, message: IncomingMessage): Promise<SandboxRe
 }
 
 function write({ status, headers, body }: SandboxResponse, method: string, response: ServerResponse): void {
-  // A client repeats requests that fail on a connection which it has used before, so that each request has its own.
+  // Clients repeat a request that fails on a reused connection, so each request gets a connection of its own.
   response.shouldKeepAlive = false;
   response.writeHead(status, headers as string[]);
   response.end(method === 'HEAD' ? undefined : body);

@@ -67,7 +67,7 @@ async function recordedCases(path: string, context: CaseContext): Promise<Compat
   return Promise.all(readRequests(path).map((request) => matched('recorded request', request, context)));
 }
 
-/** Finds the endpoint of a request, whose backends respond as usual. */
+/** Finds the endpoint that a request matches, whose backends give their usual responses. */
 async function matched(name: string, request: TestRequest, context: CaseContext): Promise<CompatCase> {
   const { served, requests, known, origins } = context;
   const headers = Object.entries(request.headers).map(([header, value]) => [header.toLowerCase(), value]);

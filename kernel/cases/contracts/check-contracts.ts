@@ -7,7 +7,7 @@ export interface CheckResult {
   readonly differences: readonly Difference[];
   /** Number of requests whose responses were compared. */
   readonly requests: number;
-  /** Number of requests to endpoints without a contract. */
+  /** Number of requests whose endpoint has no contract. */
   readonly uncontracted: number;
   /** Keys of the contracts that no request has reached. */
   readonly untested: ReadonlySet<string>;

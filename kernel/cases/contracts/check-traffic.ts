@@ -12,7 +12,10 @@ export interface ContractsOutcome extends Pick<CheckResult, 'differences' | 'req
   readonly contracts: readonly Pick<Contract, 'method' | 'endpoint'>[];
 }
 
-/** Holds the responses to recorded requests to the contracts of a folder. @throws ConfigErrors if a file is not valid. */
+/**
+ * Compares the responses to recorded requests with the contracts of a folder. @throws ConfigErrors if a file is not
+ * valid.
+ */
 export async function checkTraffic(
   folder: string,
   traffic: Traffic,

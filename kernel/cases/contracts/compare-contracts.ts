@@ -27,14 +27,14 @@ export function compareContract(contract: Contract, compared: Compared): Differe
   }));
 }
 
-/** Finds a request whose response alone shows a difference; null without one. */
+/** Finds a request whose response alone shows a difference; null if none does. */
 function findExample(
   contract: Contract,
   { before, after }: Compared,
   { kind, status, at }: StatusDifference,
 ): string | null {
   const earlier = new Map(before.map((observation) => [observation.example, observation]));
-  // A key that is missing from some responses is removed from one of them.
+  // A key becomes optional because some responses lack it; each of these responses, alone, shows it as removed.
   const shown = kind === 'optional' ? 'removed' : kind;
   for (const observation of after.slice(0, MAX_SEARCHED)) {
     const old = earlier.get(observation.example);
@@ -70,7 +70,7 @@ function differencesOf(contract: Contract, before: Contract | null, after: Contr
       results.push({ status, ...difference });
   }
   for (const status of contract.responses.keys()) {
-    // A failure that no longer occurs breaks no client.
+    // An error status that no longer occurs does not break clients.
     if (status < 500 && before?.responses.has(status) && !after.responses.has(status)) report(status, 'no-status');
   }
   return results;

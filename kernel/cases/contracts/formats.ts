@@ -24,7 +24,7 @@ function validators(): ReadonlyMap<string, Validate> {
   return loaded;
 }
 
-/** Whether a format is one that samples are examined for. */
+/** Whether inferred contracts can contain a format. */
 export function isRecognized(format: string): boolean {
   return names.includes(format as (typeof names)[number]);
 }

@@ -20,7 +20,10 @@ export interface Observation {
 /** Contracts by the keys of their requests. */
 export type Contracts = Map<string, Contract>;
 
-/** Method and path of an endpoint's contract; null for requests that the gateway answers itself, for example HEAD by GET. */
+/**
+ * Method and path under which a contract describes the request; null for requests that the gateway answers itself, for
+ * example HEAD at a GET endpoint.
+ */
 export function contracted({ endpoint, method }: Pick<Observation, 'endpoint' | 'method'>) {
   const at = endpoint.indexOf(' ');
   const [own, path] = [endpoint.slice(0, at), endpoint.slice(at + 1)];
@@ -39,7 +42,7 @@ export function collect(observations: readonly Observation[]): Contracts {
   return new Map(groups.map(([key, group]) => [key, contractOf(group)!]));
 }
 
-/** The contract that the responses of one endpoint fulfill; null without any. */
+/** Infers the contract that all responses of one endpoint fulfill; null without responses. */
 export function contractOf(observations: readonly Observation[]): Contract | null {
   const [first] = observations;
   const names = first && contracted(first);

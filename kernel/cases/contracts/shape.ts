@@ -19,25 +19,25 @@ export const MAX_VALUES = 10;
 /** Length of the longest string that can be a value of an enum, in characters. */
 const MAX_VALUE_LENGTH = 64;
 
-/** The strings among the samples of a value. */
+/** The strings that samples contain at one place. */
 export interface Strings {
   count: number;
-  /** Formats that all strings have. */
+  /** Formats that all of these strings have. */
   readonly formats: Set<string>;
-  /** Different strings; null if there are too many, or if one is too long. */
+  /** The distinct strings; null if there are too many of them, or one is too long. */
   values: Set<string> | null;
   /** Whether a contract already describes the value by an enum. */
   isEnum: boolean;
 }
 
-/** A key of the objects among the samples. */
+/** A key that sampled objects have at one place. */
 export interface Field {
   readonly shape: Shape;
-  /** Number of objects with the key. */
+  /** Number of sampled objects that have the key. */
   count: number;
 }
 
-/** The objects among the samples of a value. */
+/** The objects that samples contain at one place. */
 export interface Fields {
   count: number;
   readonly known: Map<string, Field>;
@@ -48,7 +48,7 @@ export interface Fields {
 /** Keys that are data: numbers, UUIDs, hashes, dates, addresses and long texts. They are never written to a contract. */
 const dataKey = /^\d+$|^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$|^[\da-f]{16,}$|^\d{4}-\d\d-\d\d|@|^.{65}/is;
 
-/** The union of all samples of a value: its types, fields and items. */
+/** The union of all samples of a value: its types, the fields of its objects and the items of its arrays. */
 export class Shape {
   /** Whether any value is accepted, because samples are nested too deeply or a schema has no type. */
   isOpen = false;
@@ -60,7 +60,7 @@ export class Shape {
 
   /** Adds a sample. */
   add(value: Data, depth = MAX_DEPTH): void {
-    // The type of a masked value is unknown.
+    // The recorder masks values of any type as text, so the type of a masked value is unknown.
     if (value === MASKED) return;
     if (depth === 0) {
       this.isOpen = true;

@@ -18,8 +18,8 @@ export function removedEndpoints(contracts: readonly Named[], endpoints: readonl
 }
 
 /**
- * Differences that the settings of an endpoint show, for contracts that no request has reached: another content type of
- * the output encoding, and fields that its backends cannot return.
+ * Differences that follow from the settings of an endpoint alone, for contracts that no request has reached: another
+ * content type of the output encoding, and fields that its backends can no longer return.
  * @param isTested whether requests have reached the contract with a key.
  */
 export function changedSettings(

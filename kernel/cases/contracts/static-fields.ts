@@ -28,7 +28,7 @@ export function missingFields({ fields }: Shape, { backend: backends, extra_conf
 
 type WithFields = Pick<Shape, 'fields'>;
 
-/** Fields that a backend can return: all fields of the contract, as far as its settings keep them. */
+/** The fields of the contract that remain after the response shaping of a backend. */
 function shaped(backend: BackendConfig, contract: WithFields): Data {
   const { group, mapping = {} } = backend;
   const inner = group ? contract.fields!.known.get(group)?.shape : contract;
@@ -43,7 +43,7 @@ function shaped(backend: BackendConfig, contract: WithFields): Data {
   return shape ? shape(data) : data;
 }
 
-/** A value with all fields. */
+/** Creates a value that has every field of a contract. */
 function sampleOf({ fields }: WithFields): Data {
   if (!fields || fields.others) return true;
   const data: DataObject = {};

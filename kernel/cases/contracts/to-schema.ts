@@ -4,7 +4,7 @@ import { emptyFields, type Field, type Fields, type JsonType, Shape, type String
 
 /** Settings of an inferred schema. */
 export interface Inferring {
-  /** Number of samples from which keys are required and formats are named. */
+  /** Minimum number of samples for keys to become required and for formats to be named. */
   readonly minSamples: number;
   /** Whether strings with few different values become an enum. */
   readonly enums: boolean;
@@ -13,7 +13,7 @@ export interface Inferring {
 /** Number of different keys above which objects can be maps, whose keys are data. */
 const MAX_KEYS = 30;
 
-/** Number of samples for each value of an enum, at least. */
+/** Minimum number of samples per distinct value for an enum to be inferred. */
 const SAMPLES_PER_VALUE = 3;
 
 /** Writes a shape as a JSON Schema. Keys are sorted, so that equal samples yield equal text in any order. */
@@ -71,8 +71,9 @@ function asMap({ count, known, others }: Fields): Fields {
 }
 
 /**
- * Reads the schema of a contract back as a shape. A schema without a type is that of values that were never known.
- * @param samples of the response: a required key counts as present in all of them, another one as missing from one.
+ * Converts the schema of a contract to a shape. A schema without a type accepts any value.
+ * @param samples number of samples of the response: a required key counts as present in all of them, any other key as
+ * missing from one.
  */
 export function toShape(schema: Data, samples: number): Shape {
   const shape = new Shape();

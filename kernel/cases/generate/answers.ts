@@ -16,7 +16,7 @@ export type OriginOf = (host: string) => string;
 
 const plain = { status: 200, headers: {}, delay: 0 } as const;
 
-/** Path that a backend redirects to, where the usual response is. */
+/** Path to which a mocked backend redirects; its response is the usual one. */
 const REDIRECTED = '/sluice-redirected';
 
 /** Time of a slow response, in milliseconds. */
@@ -69,7 +69,7 @@ export function variedAnswers(
   const usual = usualResponses(endpoint, known);
   const last = usual.length - 1;
   const varied = Object.entries(variants).flatMap(([name, vary]) => {
-    // The first backend covers the form of responses; with several, each position can fail.
+    // Variations of the format are tested only for the first backend; failures also for the last one.
     const positions = last > 0 && /500|connection/.test(name) ? [0, last] : [0];
     return positions.map((at) => {
       const responses = usual.with(at, vary(usual[at]!));
@@ -81,7 +81,7 @@ export function variedAnswers(
   return varied.map(({ name, responses }) => ({ name, mocks: mocksOf(endpoint, responses, originOf, usual[0]) }));
 }
 
-/** Answers of a backend that never responds, until the gateway gives up. */
+/** Creates answers in which a backend never responds, so that the gateway's timeout ends the call. */
 export function silentAnswers(endpoint: EndpointConfig, originOf: OriginOf): Answers {
   const responses = endpoint.backend.map((): ResponseData => ({ ...plain, failure: 'hang' }));
   return { name: 'backend never responds', mocks: mocksOf(endpoint, responses, originOf) };
@@ -115,7 +115,7 @@ function mocksOf(
   return [
     compileMock('redirected', { url: REDIRECTED, response: redirected }),
     ...own,
-    // Components can change the URL.
+    // Components can change the URL of the request, so mocks match any path.
     compileMock('another URL', { url: '**', response: responses[0]! }),
   ];
 }

@@ -50,7 +50,7 @@ export interface Baselines {
   readonly documents: ReadonlyMap<string, Data>;
 }
 
-/** Path that no endpoint has, for endpoints that serve all other paths. */
+/** A path that matches no declared endpoint, for the catch-all endpoint. */
 export const UNKNOWN_PATH = '/sluice-unknown/path';
 
 /**
@@ -116,7 +116,7 @@ const VARIABLE = /\{([^{}]*)\}/g;
 
 const withBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'QUERY']);
 
-/** Headers whose values have a form of their own, or belong to the connection. */
+/** Headers whose values must have a certain form, or that belong to the connection. */
 const special: ReadonlySet<string> = new Set([
   '*',
   'accept',
@@ -136,7 +136,7 @@ const special: ReadonlySet<string> = new Set([
 
 async function partsOf(endpoint: EndpointConfig, samples: readonly Sample[], seed: number): Promise<RequestParts> {
   const method = endpoint.method === ANY ? 'GET' : endpoint.method;
-  // Digits are also valid where a component requires a number.
+  // A component may require a number, so generated texts consist of digits.
   const number = (at: number) => String(100 + ((seed + 37 * at) % 900));
   const names = [...endpoint.endpoint.matchAll(VARIABLE)].map(([, name]) => name!);
   const headers = endpoint.input_headers.filter((name) => !special.has(name.toLowerCase()));

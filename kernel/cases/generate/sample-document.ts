@@ -2,8 +2,8 @@ import { type BackendConfig, type Data, type DataObject, type EndpointConfig, is
 import { parsePlaceholder, splitPlaceholders } from '../../pipeline/request/pattern.ts';
 
 /**
- * Values whose form gateways can change: numbers as written, escaped characters, order, empty values. Fields that
- * configurations often hide show a list that is missing on one side.
+ * Values that gateways may print differently: numbers with many digits, escaped characters, key order, empty values.
+ * The names of fields that configurations often remove reveal a filter that one gateway lacks.
  */
 const varied = (): DataObject => ({
   id: 7,
@@ -44,7 +44,7 @@ export function sampleDocument({ backend: all }: EndpointConfig, at: number): Da
   return outer;
 }
 
-/** Fields that settings name, and those of `{resp0_field}` in later URLs. */
+/** Paths of the fields that settings name and that placeholders such as `{resp0_field}` in later URLs insert. */
 function namedPaths(backend: BackendConfig, all: readonly BackendConfig[], at: number): string[] {
   const { allow = [], deny = [], mapping = {} } = backend;
   const wanted = all.flatMap(({ url_pattern: pattern }) =>

@@ -22,7 +22,7 @@ const withBody = (body: Data | undefined, headers: Readonly<Record<string, strin
 
 const json = { 'Content-Type': 'application/json' };
 
-/** Changes of a baseline request by name; null where they do not apply. */
+/** Changes of a baseline request, by name; a change returns null if it does not apply to the request. */
 const changes: Readonly<Record<string, Vary>> = {
   'without parameters': ({ query, headers }) =>
     query.length + Object.keys(headers).length > 0 ? { query: [], headers: {} } : null,

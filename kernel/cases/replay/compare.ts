@@ -27,7 +27,7 @@ export interface Change {
   readonly cause: Cause;
   /** Path of the field, name of the header, or method and server of the call; empty for the whole. */
   readonly at: string;
-  /** Difference with values, for people. */
+  /** The difference with its values, as text for people. */
   readonly shown: string;
 }
 
@@ -40,7 +40,7 @@ const MAX_FIELDS = 200;
 /** Maximum length of a shown value, in characters. */
 const MAX_SHOWN = 120;
 
-/** Headers that differ with every request, or follow from the body. */
+/** Headers that differ with every request, or that depend on the body. */
 const volatile: ReadonlySet<string> = new Set([
   'age',
   'connection',
@@ -87,7 +87,7 @@ function fieldChange(difference: Difference): Change {
   return { cause: 'field', at, shown: `${shortened(printJson(expected))} → ${shortened(printJson(actual))}` };
 }
 
-/** Path of a field in any item of its arrays. */
+/** Path of a field, in which all indexes of arrays are replaced by `[]`. */
 function pathOf({ path }: Difference): string {
   return path.replace(/\[\d+\]/g, '[]');
 }
@@ -111,7 +111,7 @@ function callChanges(before: Observed['calls'], after: Observed['calls']): Chang
     const [old, next] = [before.get(name) ?? 0, after.get(name) ?? 0];
     if (old === next) return [];
     const cause = next > old ? ('more-calls' as const) : ('fewer-calls' as const);
-    // Grouped by server: paths contain the parameters of each request.
+    // Calls are grouped by server because their paths contain the parameters of each request.
     const at = name.replace(/^(\S+ \w+:\/\/[^/?#]*).*$/s, '$1');
     return [{ cause, at, shown: `${shortened(name)}: ${old} → ${next}` }];
   });

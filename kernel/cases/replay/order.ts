@@ -5,9 +5,9 @@ import { step } from '../checks/differences.ts';
 /** Maximum nesting depth for which the order of items and keys is compared. */
 const MAX_DEPTH = 100;
 
-/** Two values without their differences in order. */
+/** Two values whose items and keys are in the same order, so that only other differences remain. */
 interface Ordered {
-  /** The new value, whose arrays with the same items have the order of the old ones. */
+  /** The new value; arrays that have the same items as the old ones are in the order of the old ones. */
   readonly next: Data;
   /** Paths of arrays, as `tags[]`, and of objects, as `user{}`, whose items or keys have another order. */
   readonly paths: ReadonlySet<string>;
@@ -54,7 +54,7 @@ function alignKeys(old: DataObject, next: DataObject, { path, depth, paths }: Pl
   return aligned;
 }
 
-/** A number that is kept as written is an object for JavaScript. */
+/** A number that JavaScript would change is an object that contains its digits. */
 function isPlain(value: Data): value is DataObject {
   return isObject(value) && !JSON.isRawJSON(value);
 }

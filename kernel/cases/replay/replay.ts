@@ -19,12 +19,12 @@ export interface GroupedChange {
   readonly at: string;
   /** Number of requests. */
   readonly requests: number;
-  /** Difference of the first request, and the request. */
+  /** The difference as shown for the first request that has it, and that request. */
   readonly shown: string;
   readonly example: string;
   /** Text of the difference in an accept file. */
   readonly key: string;
-  /** The first changed settings that can be the reason; empty without a baseline. */
+  /** Changed settings that may have caused the difference, limited in number; empty without a baseline. */
   readonly settings: readonly ChangedSetting[];
 }
 
@@ -35,7 +35,10 @@ export interface ReplayResult {
   readonly hidden: number;
   readonly requests: number;
   readonly incomplete: number;
-  /** Requests whose response to the baseline differs in status from the recording, for example without credentials. */
+  /**
+   * Number of requests to which the baseline configuration responds with another status than recorded, for example
+   * because credentials are missing.
+   */
   readonly unfaithful: number;
   readonly ms: number;
 }
@@ -117,7 +120,7 @@ export async function replay(
   return { changes: [...groups.values()], hidden, requests: requests.length, incomplete, unfaithful, ms };
 }
 
-/** A type whose members can be assigned. */
+/** A type without `readonly` members. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Adds the differences of a request to their groups. @returns the number of differences for which there are too many groups. */

@@ -12,7 +12,7 @@ export interface ChangedSetting {
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
-  /** The change with its values, for people. */
+  /** The change with its values, as text for people. */
   readonly text: string;
 }
 
@@ -80,7 +80,10 @@ async function sideOf(gateway: Operations) {
   return { examined, find: document ? positionsIn(document) : () => ({}) };
 }
 
-/** Changes of the endpoint first, then those of the service. If all changes of the endpoint are unrelated, they are returned. */
+/**
+ * Selects the changes of the endpoint, then those of the service. Returns the changes of the endpoint even if all of
+ * them are unrelated.
+ */
 function select(changes: readonly ConfigChange[], endpoint: string, cause: Cause): readonly ConfigChange[] {
   const own = changes.filter(({ route }) => route && endpointId(route) === endpoint);
   const isRelated = (change: ConfigChange): boolean => {

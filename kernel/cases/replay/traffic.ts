@@ -13,7 +13,7 @@ export interface RecordedRequest {
   /** The recorded response; without a body if it was omitted. */
   readonly response: Omit<TestResponse, 'body'> & { readonly body: Uint8Array | null };
   readonly mocks: readonly Mock[];
-  /** The same responses for hosts that were not called. */
+  /** The same responses for the other hosts of each backend, which were not called in the recording. */
   readonly mocksOfOtherHosts: readonly Mock[];
   /** Number of calls by method and URL without query. */
   readonly calls: ReadonlyMap<string, number>;
@@ -72,7 +72,7 @@ function isComplete(client: Recorded, calls: readonly Recorded[]): boolean {
   return METHODS.includes(method) && omitted?.request === undefined && omittedCalls === 0 && areComplete;
 }
 
-/** Headers that the sandbox sets, or that would change the form of the response. */
+/** Headers that the sandbox sets itself, or that would change the form of the response. */
 const unsent: ReadonlySet<string> = new Set(['content-length', 'accept-encoding', 'content-encoding', 'expect']);
 
 function toRequest(client: Recorded, calls: readonly Recorded[]): RecordedRequest {
@@ -101,7 +101,7 @@ function toRequest(client: Recorded, calls: readonly Recorded[]): RecordedReques
   };
 }
 
-/** The value of a header in the first message that has it. */
+/** The value of a header in the first of several messages that contains it. */
 function headerOf(header: string, messages: readonly Pick<Recorded['request'], 'headers'>[]): string | undefined {
   for (const { headers } of messages) {
     const found = headers.find(({ name, value }) => name.toLowerCase() === header && value !== MASKED);

@@ -163,7 +163,7 @@ function listing({ attacks }: AttackCatalogue): string {
   return `${alignColumns(rows).join('\n')}\n`;
 }
 
-/** Attacks; errors that only the sandbox finds are printed. @returns null for an invalid configuration. */
+/** Runs the attacks; errors that only the sandbox finds are printed. @returns null for an invalid configuration. */
 async function run(
   { document, config, compiled, registry }: Accepted,
   file: string,

@@ -121,7 +121,7 @@ interface Files {
   readonly plugins: { readonly pluginFolder?: string };
 }
 
-/** Replays; errors of a configuration are printed. @returns null for an invalid configuration. */
+/** Runs a replay; errors of a configuration are printed. @returns null for an invalid configuration. */
 async function run(
   traffic: Traffic,
   { file, baseline, slowerMs, plugins }: Files,

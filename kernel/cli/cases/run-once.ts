@@ -52,7 +52,7 @@ export async function runOnce(run: TestRun, context: CommandContext): Promise<nu
   return hasPassed && rejected.length === 0 ? 0 : 1;
 }
 
-/** Whether all unmet expectations of a test could be updated. */
+/** Whether all unmet expectations of a test were updated. */
 function isMetNow(result: TestResult): boolean {
   return isUpdatable(result) && result.failures.every(({ actual }) => actual !== undefined);
 }

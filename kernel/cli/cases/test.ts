@@ -66,7 +66,10 @@ export const test: Command = {
   run: (args, context) => runTests(args, context, 'tests', false),
 };
 
-/** KrakenD's command `e2e`: like `test`, with KrakenD's folder of specs, and real servers for requests without a mock. */
+/**
+ * The command `e2e`, which KrakenD also has: like `test`, with KrakenD's folder of specs, and real servers for requests
+ * without a mock.
+ */
 export const e2e: Command = {
   ...test,
   summary: 'Run end-to-end specs against a configuration. Requests without a mock are sent to their servers.',

@@ -86,11 +86,11 @@ const flags = {
 } as const satisfies Flags;
 
 /**
- * Validates a configuration without keeping anything. Plain `check`, `-l` and `-n` check everything that needs no other
- * files and no network; `-t` also reads the files that the document refers to; `--connect` also tests connections to
- * its servers; `--secrets` also fetches secrets; `-s` also validates it against a given schema. `--fix` first fixes errors with a single possible
- * correction. With `--admin`, a running gateway checks the file. Exit code 0 when it is valid, 1 when not, 3 when that
- * gateway does not respond. Results go to standard output; in the text format, findings go to standard error.
+ * Validates a configuration. Plain `check`, `-l` and `-n` check everything that needs no other files and no network;
+ * `-t` also reads the files that the document refers to; `--connect` also tests connections to its servers; `--secrets`
+ * also fetches secrets; `-s` also validates it against a given schema. `--fix` first fixes errors with a single
+ * possible correction. With `--admin`, a running gateway checks the file. Exit code 0 when it is valid, 1 when not, 3
+ * when that gateway does not respond. Results go to standard output; in the text format, findings go to standard error.
  */
 export const check: Command = {
   usage: '[FILE] [-t] [--connect]',
@@ -173,7 +173,7 @@ function exitCode({ errors }: Findings): number {
 /** Maximum number of files listed; the rest are counted. */
 const MAX_NAMED = 5;
 
-/** Describes the files that only `-t` reads. */
+/** Describes the files that `check` does not read without `-t`. */
 function notLookedAt(files: readonly string[]): string {
   if (files.length === 0) return '';
   const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : '';

@@ -15,8 +15,8 @@ import { withTools } from '../tools.ts';
 import { describeChange, mendDocument } from './mend-document.ts';
 
 /**
- * Applies all automatic fixes that an examination suggests, and writes the file once at the end. Anything that cannot
- * be changed without affecting something else is left alone.
+ * Applies all automatic fixes that an examination suggests, and writes the file once at the end. A value that other
+ * parts of the document share is not changed.
  * @param examine finds the errors and warnings of a document.
  * @param report receives one line per change, once the changes are written.
  * @throws ConfigErrors when the file cannot be read or parsed; the system's error when it cannot be written.
@@ -67,7 +67,7 @@ async function readMended(file: string, lines: string[], reportAll: () => void):
 
 /**
  * Fixes a file by the gateway's own findings, and reports the fixes on standard error. A file that cannot be read is
- * left to the check that follows; so is one that cannot be written, with a line that gives the reason.
+ * reported by the check that follows. A file that cannot be written is checked unchanged, and the reason is printed.
  * @param reading whether to also read the files that the configuration refers to.
  */
 export async function fixByExamining(file: string, context: CommandContext, reading: boolean): Promise<void> {

@@ -21,7 +21,7 @@ export async function lintAgainst(place: string, data: unknown): Promise<ConfigE
       strict: false,
       validateFormats: false,
       ownProperties: true,
-      // Checks are generated without simplification, which takes longer than the single call of them.
+      // Code generation without optimization: it would take longer than the one call of each check.
       code: { regExp, optimize: false },
     });
     validate = ajv.compile(JSON.parse(text));
@@ -40,7 +40,10 @@ export async function lintAgainst(place: string, data: unknown): Promise<ConfigE
 const patterns = createPatterns();
 const regExp = Object.assign(compilePattern, { code: '' });
 
-/** Like the pattern service, but error messages contain the pattern, because its position in the schema cannot be shown. */
+/**
+ * Like the pattern service, except that error messages contain the pattern, because its position in the schema cannot
+ * be shown.
+ */
 function compilePattern(source: string): Pattern {
   try {
     return patterns.compile(source);

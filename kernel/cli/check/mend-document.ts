@@ -13,8 +13,8 @@ import {
 import { ConfigErrors } from '../../contract/internal.ts';
 
 /**
- * Fixes can reveal further errors, which are fixed in the next round; the limit ends cycles of fixes that undo each
- * other.
+ * Maximum number of rounds. Fixes can reveal further errors, which the next round fixes; the limit ends cycles of fixes
+ * that undo each other.
  */
 const MAX_ROUNDS = 5;
 
@@ -25,8 +25,8 @@ export interface MendedDocument {
 }
 
 /**
- * Fixes errors and examines the document again, until there is nothing left to fix. Anything that cannot be changed
- * without affecting something else is left alone.
+ * Fixes errors and examines the document again, until there is nothing left to fix. A value that other parts of the
+ * document share is not changed.
  * @param describe formats one change as a line; it gets the document before the change.
  */
 export async function mendDocument(

@@ -2,8 +2,8 @@ import type { BackendConfig, Data, EndpointConfig, ServiceConfig } from '#contra
 import { type IsSecret, maskSecrets } from '../../config/index.ts';
 
 /**
- * Prints a configuration as interpreted. Level 1: routing; level 2: also its settings; level 3: also all service
- * settings. Component configurations are shown from level 2.
+ * Prints a configuration as interpreted. Level 1 shows the routes, level 2 also their settings and components, level 3
+ * also all settings of the service.
  * @param isSecret decides which values are masked. Default: by names and texts.
  */
 export function printConfig(

@@ -89,7 +89,7 @@ const MAX_LISTED = 100;
 
 interface Migrated {
   readonly document: Document;
-  /** True if the migrated configuration has no errors. */
+  /** Whether the migrated configuration has no errors. */
   readonly isRight: boolean;
 }
 
@@ -131,7 +131,7 @@ async function migrateDocument(given: Document, to: 3 | 4 | undefined, context: 
   return { document, isRight: left.length === 0 };
 }
 
-/** Rewrites components that have another form in version 4, if that is the document's version. */
+/** Rewrites components that have another form in version 4, if the document has version 4. */
 async function inItsVersion(document: Document, tools: Tools): Promise<VersionFour> {
   const { data } = document;
   if ((data as DataObject)['version'] !== 4) return { document, renewed: [], left: [] };
@@ -139,13 +139,15 @@ async function inItsVersion(document: Document, tools: Tools): Promise<VersionFo
 }
 
 interface Silenced extends MendedDocument {
-  /** Lines about the errors that a migration has not fixed. */
+  /** Describes the errors that remain after a migration, one per line. */
   readonly left: readonly string[];
-  /** One line per built-in plugin or component of KrakenD that only the author of the file can replace. */
+  /**
+   * Describes the plugins and removed components of KrakenD that only the author of the file can replace, one per line.
+   */
   readonly old: readonly string[];
 }
 
-/** Comments out settings that have no effect in KrakenD. */
+/** Comments out settings that have no effect in KrakenD, and describes each change. */
 async function silenced(given: Document, tools: Tools): Promise<Silenced> {
   const reasons = new Map<string, string>();
   let issues: readonly ConfigError[] = [];

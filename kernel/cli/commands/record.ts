@@ -25,12 +25,12 @@ const flags = {
   ...connecting,
 } as const satisfies Flags;
 
-/** An entry of a recording, as far as the command reads it. */
+/** An entry of a recording, with the fields that the command reads. */
 interface Entry {
   readonly _sluice?: { readonly backend?: number };
 }
 
-/** A recording; a server other than a gateway may respond with anything. */
+/** A recording. Every field may be absent, because a server other than a gateway may respond with anything. */
 interface Har {
   readonly log?: { readonly entries?: readonly Entry[] } | null;
 }

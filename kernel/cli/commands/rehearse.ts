@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts';
 
-/** A process that rehearses changes for a running gateway, which sends them. */
+/** Runs a process that tries out configuration changes for a running gateway, which sends them. */
 export const rehearse: Command = {
   usage: '',
   summary: 'Rehearse changes for a running gateway.',

@@ -130,8 +130,8 @@ export const run: Command = {
       }
       return 1;
     } finally {
-      // Open resources must not keep the process alive. The admin port reports the draining state while requests
-      // finish.
+      // Waits only for the gateway: open resources must not keep the process alive. The admin port reports that the
+      // gateway is draining while requests finish.
       await gateway?.close();
       await admin?.close();
       endLoading();

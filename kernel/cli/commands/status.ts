@@ -49,7 +49,7 @@ function lastReload({ lastReload: last }: StatusBody): string {
   return `${result} (${trigger}) ${at}, ${durationMs} ms${why}`;
 }
 
-/** Secrets from stores; a gateway of an older release reports none. */
+/** Describes the secrets from stores; a gateway of an older release reports none. */
 function secretWords({ secrets: { inUse, failing } = { inUse: 0, failing: [] } }: StatusBody): string {
   const failures = failing.map(({ secret, reason }) => `${secret} is not available: ${reason}`);
   return [inUse === 0 ? 'none' : `${inUse} from stores`, ...failures].join('; ');

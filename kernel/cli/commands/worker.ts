@@ -1,7 +1,7 @@
 import type { WorkerSettings } from '../../workers/messages.ts';
 import type { Command } from '../command.ts';
 
-/** A worker process of `run --workers`: it serves the configurations that the process that started it sends. */
+/** Runs a worker process of `run --workers`, which serves the configurations that the primary process sends. */
 export const worker: Command = {
   usage: 'SETTINGS',
   summary: 'Serve as a worker process.',

@@ -35,7 +35,7 @@ const flags = {
   format: { type: 'string', value: 'FORMAT', default: 'text', about: 'Output format: text, json, junit or github.' },
 } as const satisfies Flags;
 
-/** Holds a configuration to contracts. Exit code 1 for a breaking change. */
+/** Compares the responses of a configuration with contracts. Exit code 1 for a breaking change. */
 export const checkCommand: Command = {
   usage: '[RECORDING | TESTS]... [-c FILE]',
   flags,
@@ -77,7 +77,7 @@ interface Run {
   readonly plugins: { readonly pluginFolder?: string };
 }
 
-/** Sends all requests; errors are printed. @returns null after an error. */
+/** Sends all requests and collects the responses; errors are printed. @returns null after an error. */
 async function compare(
   { recordings, tests }: Sources,
   run: Run,

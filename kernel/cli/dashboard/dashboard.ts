@@ -32,7 +32,7 @@ export const dashboard: Command = {
     const { values } = readArguments(args, flags, false);
     if (values.demo) {
       const { runDemo } = await import('./demo.ts');
-      // The first attempts may come before the gateway listens: their errors are not shown.
+      // The first attempts may fail because the gateway does not listen yet, so their errors are not shown.
       const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
       const printing = values.print ? ['--print'] : [];
       return runDemo(context, (admin, state) => {

@@ -58,7 +58,7 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** A port that is free now, as other gateways may use the default ports. */
+/** Returns a port that is free at the moment, because other gateways may use the default ports. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -125,7 +125,7 @@ const paths = ['/users/1', '/users/2', '/orders/1', '/orders/2', '/reports/1', '
 async function sendTraffic(port: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const path = paths[Math.floor(Math.random() * paths.length)]!;
-    // A response is not awaited: slow ones must not stop the others.
+    // Requests are sent without waiting for the previous response, so that slow responses do not delay the others.
     void fetch(`http://127.0.0.1:${port}${path}`, { signal })
       .then((response) => response.arrayBuffer())
       .catch(() => {});

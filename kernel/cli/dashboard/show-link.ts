@@ -7,7 +7,7 @@ const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [program: strin
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Time after which a program that still runs is the browser itself, in milliseconds. */
+/** Time in milliseconds after which a program that still runs is assumed to be the browser itself. */
 const BROWSER_MS = 2000;
 
 /** Opens an address in the browser of the user. @returns false if no browser could be started. */

@@ -1,4 +1,4 @@
 import { resolveOwnModules } from './own-modules.ts';
 
-// Imported by the processes that run plugin tests.
+// Imported by processes that run plugin tests, before the test.
 resolveOwnModules();

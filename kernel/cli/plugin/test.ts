@@ -21,10 +21,10 @@ export const testPlugins: Command = {
       return 1;
     }
     const hook = new URL(`./test-hook${import.meta.url.slice(-3)}`, import.meta.url).href;
-    // With NODE_TEST_CONTEXT set, a nested test runner would report to the outer test runner.
+    // Removed because a test runner that inherits NODE_TEST_CONTEXT reports to the outer test runner.
     const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: options = '', ...environment } = env;
     const child = spawn(process.execPath, ['--import', hook, '--test', ...files], {
-      // A folder needs no package.json to declare its files as modules.
+      // Suppresses the warning for module files in a folder without a package.json.
       env: { ...environment, NODE_OPTIONS: `${options} --disable-warning=MODULE_TYPELESS_PACKAGE_JSON`.trim() },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

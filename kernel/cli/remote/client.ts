@@ -35,7 +35,7 @@ export interface AdminClientOptions {
 const CONNECT_MS = 5_000;
 /** Response timeout, in milliseconds: a change waits in a queue, and for all workers to become ready. */
 const ANSWER_MS = 180_000;
-/** Idle timeout of a stream, in milliseconds: the gateway sends something every 15 s. */
+/** Idle timeout of a stream, in milliseconds. The gateway sends a heartbeat every 15 s. */
 const SILENCE_MS = 50_000;
 
 export function createAdminClient({ address, token, ca }: AdminClientOptions): AdminClient {
@@ -84,7 +84,7 @@ async function* piecesOf(stream: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** @throws Unreachable for any failure of the connection. */
+/** Converts connection errors. @throws Unreachable for any failure of the connection. */
 async function translated<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action();

@@ -8,11 +8,11 @@ import { followEvents } from './follow-events.ts';
 /** Additional time to wait for a guard's decision after it has ended, in milliseconds. */
 const GRACE_MS = 30_000;
 
-/** States in which the change stays active, and no problem is known. */
+/** Outcomes of a guard after which the change stays active and no problem is known. */
 const good: ReadonlySet<GuardState['state']> = new Set(['passed', 'undecided']);
 
 /**
- * Waits until a guard has ended; its outcome is printed on standard error.
+ * Waits until the guard of a change has ended; the outcome is printed on standard error.
  * @param durationMs maximum duration of the guard.
  * @returns the exit code: 0 when the change has passed, or there were too few calls to decide. @throws Unreachable.
  */
@@ -35,7 +35,7 @@ async function decisionOf(
   { attempt }: GuardState,
   signal: AbortSignal,
 ): Promise<GuardState | null> {
-  // The decision may already have been made: stored events come first.
+  // The guard may already have decided before the connection was opened, so stored events are read first.
   for await (const { data } of followEvents(client, { types: 'guard.*', after: '0', signal })) {
     const reported = JSON.parse(data) as GuardState;
     if (reported.attempt === attempt && reported.state !== 'watching') return reported;

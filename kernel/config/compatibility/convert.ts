@@ -23,13 +23,13 @@ export function convertComponents(document: DataObject, origin: Origin, known: K
   return plugins.size > 0;
 }
 
-/** Fills in the backend, which is optional in endpoints with a component that responds on its own. */
+/** Adds a backend to endpoints that have none, which is allowed with a component that responds on its own. */
 function fillBackend(endpoint: DataObject, plugins: ReadonlySet<Plugin>): void {
   const { extra_config: components } = endpoint;
   if (Object.hasOwn(endpoint, 'backend') || !isObject(components)) return;
   const isAlone = [...plugins].some(({ name, answersAlone }) => answersAlone && Object.hasOwn(components, name));
-  // This backend is never called. Its host prevents a follow-up error about a backend without hosts when the component
-  // is invalid.
+  // The added backend is never called. It has a host so that no error about missing hosts is reported in addition if
+  // the component is invalid.
   if (isAlone) endpoint['backend'] = [{ url_pattern: '/', host: ['http://localhost'] }];
 }
 

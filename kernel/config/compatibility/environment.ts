@@ -89,7 +89,10 @@ const KIND: Readonly<Record<string, string>> = {
   duration: 'a duration',
 };
 
-/** @returns null for a type that variables cannot override, undefined for a text that does not fit the type. */
+/**
+ * Converts the text of a variable to the type of its field. @returns null for a type that variables cannot override,
+ * undefined for a text that does not fit the type.
+ */
 function convert(type: string, text: string): string | number | boolean | null | undefined {
   switch (type) {
     case 'string':

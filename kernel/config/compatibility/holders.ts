@@ -41,7 +41,7 @@ function* pipesOf({ extra_config: components }: DataObject, pointer: string, dep
   }
 }
 
-/** Pipes at any depth, as in components of the service that declare their own. */
+/** Pipes at any depth of a component's settings, such as those that components of the service declare. */
 function* within(value: Data | undefined, pointer: string, depth: number): Generator<Holder> {
   if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return;
   if (isPipe(value)) {

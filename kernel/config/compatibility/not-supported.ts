@@ -81,7 +81,7 @@ export function knownFields(kind: Kind): KnownFields {
   return FIELDS[kind];
 }
 
-/** Verdict on a field that a kernel schema does not have. */
+/** Status of a field that the schema of its object does not declare. */
 export type FieldStatus = 'unknown' | 'not supported' | 'without effect' | { readonly renamed: string };
 
 /** Classifies a field that the schema of its object does not have, by its meaning in KrakenD. */

@@ -5,7 +5,7 @@ import type { KnownPlugins } from '../normalize/known-plugins.ts';
 import { showValue } from '../schema/problem.ts';
 import { OLD_FIELDS, renamedNamespace } from './old-names.ts';
 
-/** A newer version has different fields, which the check then reports by name. */
+/** Hint for a version newer than the supported ones, whose fields may differ. */
 const NEWER = 'set "version": 4 and run sluice check again: it lists the fields that version 4 does not support';
 
 /**

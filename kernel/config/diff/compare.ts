@@ -38,7 +38,7 @@ function compareObjects(from: DataObject, to: DataObject, pointer: string, resul
 function compareLists(from: readonly Data[], to: readonly Data[], pointer: string, results: Difference[]): void {
   const shared = Math.min(from.length, to.length);
   for (let at = 0; at < shared; at++) compare(from[at]!, to[at]!, `${pointer}/${at}`, results);
-  // From the end, so that the remaining positions stay valid.
+  // Iterates from the end, so that the positions of the remaining items stay valid.
   for (let at = from.length - 1; at >= shared; at--) {
     results.push({ op: 'remove', pointer: `${pointer}/${at}`, from: from[at]! });
   }

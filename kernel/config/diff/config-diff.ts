@@ -62,7 +62,10 @@ export interface DiffOptions {
   readonly places?: (pointer: string, side: Side) => ChangePosition;
   /** Selects the values shown as `***`, in `patch` too. Default: none. */
   readonly isSecret?: IsSecret;
-  /** Values of the second configuration that are always reported as changed. Default: none. */
+  /**
+   * Selects values of the second configuration that are always reported as changed, so that a comparison does not
+   * confirm a guessed secret. Default: none.
+   */
   readonly isGuess?: IsSecret;
   /** Plugins that provide the known encodings. Default: none. */
   readonly known?: KnownPlugins;
@@ -76,7 +79,7 @@ export interface DiffOptions {
  */
 export type Effect = 'swap' | 'rebind' | 'restart' | 'stream';
 
-/** Listener settings; all other service settings are part of the configuration that is swapped. */
+/** Settings of the listener. All other settings of the service belong to the configuration that a reload replaces. */
 const rebinds: readonly RegExp[] = [
   /^\/(?:port|listen_ip|socket_mode|use_h2c|max_header_bytes|max_connections|max_requests_per_connection)$/,
   /^\/(?:read|read_header|write|send|idle)_timeout$/,

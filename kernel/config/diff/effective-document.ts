@@ -85,7 +85,7 @@ function write(schema: Schema, value: object): DataObject {
   return writeValue(schema, value as DataObject) as DataObject;
 }
 
-/** Durations are numbers at this stage; only the schema distinguishes them from other numbers. */
+/** Durations are numbers in a normalized configuration; only the schema distinguishes them from other numbers. */
 function writeValue(schema: Schema, value: Data): Data {
   if ('anyOf' in schema || value === null) return value;
   if (schema.type === 'duration') return typeof value === 'number' ? printDuration(value) : value;

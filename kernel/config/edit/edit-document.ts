@@ -74,7 +74,7 @@ function changeData(data: DataObject, changes: readonly Change[]): DataObject {
   const byDepth = changes
     .map((change) => ({ change, steps: parsePointer(change.pointer) }))
     .sort((one, other) => other.steps.length - one.steps.length);
-  // Values are located by the old key name.
+  // Renamed keys are located by their old names.
   for (const { change, steps } of [...byDepth.filter(isOfValue), ...byDepth.filter((each) => !isOfValue(each))]) {
     const holder = steps.slice(0, -1).reduce<Data | undefined>((value, step) => own(value, step), result);
     const last = steps.at(-1);
@@ -156,7 +156,7 @@ function additionOf(editor: Editor, { pointer, add, value }: Addition, steps: re
   return { pointer, start: object!.start, end: object!.end, text: printed };
 }
 
-/** A range shared by several places, such as a YAML alias, is edited once. */
+/** Several pointers can lead to the same range of the text, as with a YAML alias; it is edited once. */
 function editText(text: string, edits: readonly Edit[]): string {
   const segments: string[] = [];
   let at = 0;

@@ -47,7 +47,8 @@ export function* editEntries(
 
   for (const name of removed) {
     const index = names.indexOf(name);
-    // An entry on the same line as its container is removed up to the first entry that stays.
+    // If the first entry is on the same line as its container, leading entries are removed together, up to the first
+    // one that stays.
     const isFirst = layout === 'lines' && !isAlone(text, at(names[0]!).start) && names.indexOf(kept[0]!) > index;
     if (isFirst) {
       if (index === 0) yield edit({ start: at(name).start, end: at(kept[0]!).start });

@@ -2,7 +2,7 @@ import { parseDocument } from '../syntax/load.ts';
 import type { Mend, PositionedError } from '../syntax/position.ts';
 import { UnreadableError } from '../syntax/unreadable.ts';
 
-/** Maximum number of passes: each reports only one error per line. */
+/** Maximum number of passes: each pass finds only one error per line. */
 const MAX_ROUNDS = 20;
 
 /**

@@ -73,7 +73,7 @@ function transportChanges(document: DataObject, origin: Origin): Change[] {
   return [...changes.flat(), ...pairChanges(document['tls'])];
 }
 
-/** Moves the single certificate next to `keys` into that list. */
+/** Changes that move the single certificate, `public_key` and `private_key`, into the list `keys`. */
 function pairChanges(tls: Data | undefined): Change[] {
   if (!isObject(tls)) return [];
   const names = ['public_key', 'private_key'].filter((name) => tls[name] !== undefined);
@@ -95,14 +95,14 @@ function replaced(pointer: string, key: string, value: Data): Change[] {
   ];
 }
 
-/** Changes that set the fields of an object, whether or not they exist. */
+/** Changes that set fields of an object, whether or not they exist already. */
 function given(object: DataObject, pointer: string, fields: DataObject): Change[] {
   return Object.entries(fields).map(([name, value]) =>
     Object.hasOwn(object, name) ? { pointer: joinPointer(pointer, name), value } : { pointer, add: name, value },
   );
 }
 
-/** Turns a setting that was moved to another place into a comment. */
+/** Changes that turn a setting into a comment after it was moved to another place. */
 function retired(holder: DataObject, pointer: string, name: string): Change {
   return { pointer: joinPointer(pointer, name), key: commentKey(holder, name) };
 }

@@ -18,6 +18,6 @@ export function mayProtect(
   const { protecting = [] } = compatibility;
   const isProtecting = (name: string) =>
     FIELDS.test(name) || protecting.some((each) => (each.endsWith('/') ? name.startsWith(each) : name === each));
-  // The hint for a misspelled name contains the intended one.
+  // A misspelled name has the intended name in its hint, so the hint is searched as well.
   return [...names, ...(hint.match(/[\w./-]+/g) ?? [])].some(isProtecting);
 }

@@ -38,7 +38,7 @@ export async function draftFile(path: string, text: string, newMode?: number): P
     try {
       await task();
     } catch (error) {
-      // An error of `abort` is ignored: it would hide the error of the task, and usually has the same cause.
+      // An error of `abort` is ignored because it would hide the original error, and usually has the same cause.
       await abort().catch(() => {});
       throw error;
     }

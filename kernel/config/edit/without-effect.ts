@@ -16,7 +16,7 @@ const UNSEEN: ReadonlySet<string> = new Set([
   'SCHEMA_ENUM',
 ]);
 
-/** Required fields: KrakenD reports a misspelled one as missing instead of ignoring it. */
+/** Codes for required fields: KrakenD reports a misspelled one as missing instead of ignoring it. */
 const NEEDED: ReadonlySet<unknown> = new Set([
   ...serviceSchema.required,
   ...endpointSchema.required,

@@ -77,7 +77,7 @@ function renderDocument(
   return { ...finished, rendering, warnings: [...finished.warnings, ...comments] };
 }
 
-/** Rendered output that cannot be parsed is still written, so that it can be inspected. */
+/** Rendered output that cannot be parsed is written to the output file nevertheless, so that it can be inspected. */
 function parseMade(file: string, rendered: Rendered, { out }: FlexibleOptions): Document {
   try {
     return inTemplate(
@@ -90,7 +90,7 @@ function parseMade(file: string, rendered: Rendered, { out }: FlexibleOptions): 
   }
 }
 
-/** Serializes data in a format that is read like the file; JSON is valid YAML, too. */
+/** Serializes data in a format that can be parsed according to the name of the file: JSON is also valid YAML. */
 function textOf(data: DataObject, file: string): string {
   if (formatNameOf(file) !== 'toml') return `${JSON.stringify(data, null, 2)}\n`;
   const { stringify } = createRequire(import.meta.url)('smol-toml') as typeof import('smol-toml');
@@ -111,7 +111,7 @@ function writeOut(path: string, text: string): void {
   }
 }
 
-/** Errors are ignored: the file usually does not exist, and the error that has prevented its completion is reported. */
+/** Errors are ignored: the draft usually does not exist, and the error that ended the work is reported. */
 function discardDraft(path: string): void {
   try {
     rmSync(path, { force: true });

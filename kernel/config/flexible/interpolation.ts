@@ -35,7 +35,7 @@ export function interpolate(data: Data, sources: Sources): Data {
     try {
       if (!typed) return fillIn(text, sources);
       const result = fillIn(typed.placeholder, sources);
-      // A reference to a secret is converted when its value is filled in.
+      // A reference to a secret with a type suffix is converted later, when its value is known.
       return result === typed.placeholder ? text : convertText(result, typed.type);
     } catch (error) {
       errors.push(new ConfigError('TEMPLATE_VARIABLE', pointer, (error as Error).message, { cause: error }));

@@ -24,7 +24,7 @@ export function inTemplate(document: Document, rendered: Rendered): Document {
   };
 }
 
-/** Position in the settings of a value that an action read from them; undefined for any other value. */
+/** Position in the settings files of a value that a template action has read; undefined for any other value. */
 function inSettings(document: Document, { map, settings }: Rendered, ...[pointer, which, range]: Parameters<Locate>) {
   const isTemplates = isText(map, document.locate(pointer, which)!);
   if (isTemplates && which === 'key') return undefined;
@@ -53,7 +53,7 @@ function fieldAt({ stretchAt }: SourceMap, { start, end }: TextRange, value: unk
   return null;
 }
 
-/** False if the template changed the field: inserted only one of its members, or combined several. */
+/** Whether an action inserted the field unchanged, not only one of its members or a combination of several. */
 function isSame(field: Value, made: unknown): boolean {
   if (typeof made !== 'object' || made === null) return typeof field !== 'object' && String(field) === String(made);
   if (isList(field)) return Array.isArray(made) && made.length === field.length;

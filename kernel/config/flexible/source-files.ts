@@ -51,7 +51,7 @@ export class SourceFiles {
     return counted.sort((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  /** All files below a directory, as relative paths; symbolic links are followed. */
+  /** Lists all files below a directory as relative paths, following symbolic links. */
   *below(path: string, from = ''): Iterable<string> {
     for (const { name } of this.list(join(path, from))) {
       const inner = join(from, name);

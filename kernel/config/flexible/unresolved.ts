@@ -8,12 +8,15 @@ import { fillingHint, includeHint } from '../syntax/template.ts';
 
 const VARIABLE = '\\$\\{[A-Za-z_]\\w*(?::?[-=?+][^{}]*)?\\}|\\$[A-Z][A-Z\\d_]+\\b';
 const anywhere = new RegExp(`${VARIABLE}|\\{\\{-?\\s*(?:[.$]|[a-z]\\w*\\s)[^{}]*\\}\\}`);
-/** In components, part of a text may look like a variable: it can contain scripts, patterns and templates of its own. */
+/**
+ * In components, only a string that consists of a variable alone counts as unresolved: other texts can be scripts,
+ * patterns and templates.
+ */
 const alone = new RegExp(`^(?:${VARIABLE}|\\{\\{-?\\s*env\\s[^{}]*\\}\\})$`);
 
 /** Keys that other tools replace with another file or another part of the document. */
 const directive = /^[@$_#](?:ref|include|import|extends)$/i;
-/** In components, a reference may be part of an embedded document. */
+/** In components, a reference with these keys may belong to an embedded document. */
 const elsewhere = /^#|:\/\//;
 
 const comment = /^[@$_#]/;

@@ -5,7 +5,9 @@ import { type IsSecret, isSecret } from '../secrets/secret.ts';
 import type { Document } from '../syntax/load.ts';
 import { type KeyOrValue, type Position, PositionedError } from '../syntax/position.ts';
 
-/** `sluice migrate` rewrites plain files only; in a template, the changes it offers are made by hand. */
+/**
+ * Appended to advice for a template: `sluice migrate` rewrites plain files only, so the author must make the changes.
+ */
 const advice: readonly (readonly [offer: string, byHand: string])[] = [
   ['sluice migrate renames it', 'rename it in the template'],
   ['sluice migrate moves it', 'move it in the template'],

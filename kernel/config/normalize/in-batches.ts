@@ -46,7 +46,8 @@ async function inBatches(data: unknown, options: NormalizeOptions, least: number
   for (const _ of checkTogether(config, options.known ?? nothingKnown, report, false)) {
     if (scheduler.due) await scheduler.yield();
   }
-  // A pointer in a warning would refer to a position in the batch, not in the document.
+  // A pointer in a warning would refer to a position in the batch instead of the document, so a document with such a
+  // warning is normalized as a whole.
   const namesPlace = batches.some(({ warnings }) => warnings.some(({ message }) => message.includes('/endpoints/')));
   if (report.errors.length > 0 || namesPlace) return null;
   const warnings = batches.flatMap((batch, index) => {

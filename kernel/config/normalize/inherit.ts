@@ -44,7 +44,7 @@ export function completeEndpoint(
   endpoint.cache_ttl ||= service.cache_ttl;
   if (endpoint.endpoint === CATCHALL) forceCatchall(endpoint, pointer, report);
   endpoint.output_encoding ??= service.output_encoding;
-  // In an endpoint for all methods, backends use the client's method.
+  // In an endpoint for all methods, backends without a method use the method of the client.
   const isOpen = endpoint.endpoint === CATCHALL || endpoint.method === ANY;
   shareNothing(endpoint);
   endpoint.backend.forEach((backend: Draft<BackendConfig>, index) => {
@@ -67,7 +67,10 @@ export function completeEndpoint(
 const noNames: readonly string[] = Object.freeze([]);
 const noComponents = Object.freeze({});
 
-/** Most endpoints and backends name no headers, parameters or components: thousands of them share the same empty values. */
+/**
+ * Lets endpoints and backends share empty objects: most of them name no headers, parameters or components, and there
+ * may be thousands.
+ */
 function shareNothing(
   holder: Pick<Draft<BackendConfig>, 'input_headers' | 'input_query_strings' | 'extra_config'>,
 ): void {

@@ -46,13 +46,13 @@ export function meaningsOf(extra: Components, level: Level, known: KnownPlugins)
   return reported;
 }
 
-/** True if every component is known to leave requests or data unchanged. */
+/** Whether all components are known to leave requests or data unchanged. */
 export function leavesAlone(extra: Components, what: 'requests' | 'data', known: KnownPlugins): boolean {
   for (const namespace in extra) if (!known.plugin(namespace)?.leaves?.includes(what)) return false;
   return true;
 }
 
-/** The router options belong to the kernel. */
+/** Declaration of the router options, which belong to the kernel and not to a plugin. */
 const OWN = 'router';
 
 /** True if the author of a configuration chooses the keys in a component, so that they do not describe their values. @param name may be an old one. */

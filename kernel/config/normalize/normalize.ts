@@ -23,7 +23,7 @@ import { completeEndpoint, completeService, createHostCleaner } from './inherit.
 import { type KnownPlugins, nothingKnown } from './known-plugins.ts';
 import { cloneData, deepFreeze } from './plain-data.ts';
 
-/** Placeholder for invalid hosts, so that backends do not report missing hosts as well. */
+/** Replaces invalid hosts, so that backends do not report missing hosts in addition. */
 const UNKNOWN_HOST = 'http://unknown.invalid';
 
 export interface NormalizeOptions {
@@ -83,7 +83,7 @@ export async function normalizeCooperatively(data: unknown, options: NormalizeOp
   }
 }
 
-/** Yields at every point where the work may be interrupted. */
+/** Normalizes a document as a generator, which yields wherever the work may be interrupted. */
 function* normalizing(data: unknown, options: NormalizeOptions): Generator<undefined, Normalized, undefined> {
   const { known = nothingKnown } = options;
   const report = createReport();
@@ -139,7 +139,7 @@ function* normalizing(data: unknown, options: NormalizeOptions): Generator<undef
   };
 }
 
-/** Leaves out endpoints with an invalid structure. */
+/** Omits endpoints with an invalid structure. */
 function soundEndpoints(
   service: ServiceConfig,
   structure: Structure,

@@ -94,7 +94,10 @@ export function completePipe(
   return report;
 }
 
-/** A list with one empty name forwards nothing, whereas an empty list forwards everything. */
+/**
+ * A list with one empty name forwards nothing, whereas an empty list forwards everything, so a list that becomes empty
+ * gets an empty name.
+ */
 function withListedQueries(backend: BackendConfig): BackendConfig {
   return (backend.input_query_strings ?? []).length > 0 ? backend : { ...backend, input_query_strings: [''] };
 }

@@ -59,7 +59,8 @@ export async function renormalize(
     ...movedAfter(kept, positions),
     ...report.warnings,
   ];
-  // A warning may contain a pointer to an endpoint, which is wrong once endpoints have moved.
+  // Warnings that contain a pointer to an endpoint are wrong once endpoints have moved, so the document is normalized
+  // as a whole.
   const namesPlaces = kept.some(({ message }) => message.includes('/endpoints/'));
   if (report.errors.length > 0 || (namesPlaces && isShifted(positions))) return null;
   return { config, errors: [], warnings, origin: partial.origin, isPlain: true };
@@ -74,7 +75,7 @@ function compare(data: unknown, before: DataObject): Positions | null {
   if (fields.length !== known.length || !fields.every(isSame)) return null;
   const { endpoints: then } = before;
   const { endpoints: now } = data;
-  // Most endpoints keep their positions.
+  // Checks the same position first, because most endpoints keep it.
   const places = new Map<unknown, number>();
   for (let at = 0; at < then.length; at++) if (then[at] !== now[at]) places.set(then[at], at);
   const placeOf = (endpoint: unknown, at: number): number =>

@@ -51,7 +51,7 @@ const VARIABLE = /^\{[\w-]+\}$/;
 const VARIABLE_NAME = /^[\w-]+$/;
 
 /**
- * Errors in the path of an endpoint: positions of `/`, `*`, `?`, `&`, `%` and `:`, and the form of a `{variable}`.
+ * Errors in the path of an endpoint: misplaced `/`, `*`, `?`, `&`, `%` and `:`, and invalid forms of a `{variable}`.
  * @param gluedVariables variables may be part of a segment, as in `/file.{ext}` and `/{from}-{to}`.
  */
 function pathFaults(path: string, gluedVariables: boolean): PathFault[] {

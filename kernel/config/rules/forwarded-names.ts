@@ -94,7 +94,10 @@ function checkLists(holder: EndpointConfig | BackendConfig, at: string, report: 
   });
 }
 
-/** A backend's list is a second filter: it can only pass names that the endpoint's list passes. */
+/**
+ * Reports names in a backend's list that the endpoint's list does not contain: the backend's list is a second filter,
+ * and can only pass names that the endpoint passes.
+ */
 function checkReach(
   field: 'input_headers' | 'input_query_strings',
   endpoint: EndpointConfig,

@@ -12,8 +12,8 @@ import type { ServiceRule } from './rule.ts';
  */
 export const listenAddress: ServiceRule = ({ listen_ip: address }, report) => {
   if (address.startsWith('unix:')) return checkSocket(address, report);
-  // Equivalent to LISTEN_ADDRESS_PATTERN, which takes longer to compile than the rest of a short configuration takes to
-  // check.
+  // Has the same meaning as LISTEN_ADDRESS_PATTERN, which would take longer to compile than the rest of a short
+  // configuration takes to check.
   const plain = address.replace(/%[\w.-]+$/, '');
   if (address === '' || isIPv4(address) || (isIPv6(plain) && !plain.includes('%'))) return;
   const [, bare = '', port] = /^\[?([\da-f.:]+?)\]?(:\d+)?$/i.exec(address) ?? [];
@@ -90,7 +90,7 @@ export const dnsCacheTtl: ServiceRule = ({ dns_cache_ttl: pauseMs }, report) => 
   if (pauseMs >= SHORTEST_MS) return;
   report.error('DNS_CACHE_TTL', '/dns_cache_ttl', `'dns_cache_ttl' must be 1s or more, found ${pauseMs}ms`);
 };
-/** Headers with a meaning of their own, which an id would overwrite. */
+/** Headers that the gateway uses for another purpose, which a request ID would overwrite. */
 const taken =
   /^(?:host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|cookie|set-cookie|location|etag|vary|user-agent|authorization|proxy-.+|content-.+|accept.*|x-forwarded-.+|traceparent|tracestate)$/i;
 const AT = '/extra_config/router';

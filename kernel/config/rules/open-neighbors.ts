@@ -19,7 +19,10 @@ export interface OpenNeighbor {
 class Position {
   readonly words = new Map<string, Position>();
   readonly variables = new Map<string, { readonly segment: PathSegment; readonly next: Position }>();
-  /** Endpoints by method: those whose path ends here, and those that match the rest of the path. */
+  /**
+   * Endpoints by method, separately for paths that end at this position and for wildcards that match the rest of the
+   * path.
+   */
   readonly ends = new Map<string, number>();
   readonly rests = new Map<string, number>();
 }
@@ -132,7 +135,10 @@ interface Serving {
   readonly path: string;
 }
 
-/** The first suitable endpoint that serves a path of a protected one with a parameter in one fixed segment. */
+/**
+ * The first endpoint without access control that serves a path of a protected one after a parameter is added to one of
+ * its fixed segments.
+ */
 function firstServing(
   root: Position,
   { endpoint, method }: EndpointConfig,
@@ -204,7 +210,7 @@ class Search {
     return yield* this.#taken(position.rests, `${path}/x`);
   }
 
-  /** All endpoints below a position. */
+  /** All endpoints whose paths continue from a position. */
   *#within(position: Position, path: string): Generator<Serving> {
     const texts = [...position.variables.values()].map(({ segment, next }) => [segment.texts.join('x'), next] as const);
     for (const [text, next] of [...position.words, ...texts]) {

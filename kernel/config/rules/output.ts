@@ -30,13 +30,16 @@ export const outputSource: EndpointRule = (endpoint, pointer, _service, report, 
   });
 };
 
-/** True for an encoding that passes the backend's body through, whatever its format. */
+/** Whether an encoding passes the backend's body through, regardless of its format. */
 function isPlain(encoding: string, known: KnownPlugins): boolean {
   const { raw, streams } = known.encoding(encoding) ?? {};
   return raw === true && !streams;
 }
 
-/** True if a backend's response may contain a field; a field that its settings name is assumed to exist. */
+/**
+ * Whether the response of a backend may contain a field. A field that the settings of the backend name is assumed to
+ * exist.
+ */
 function mayBring(field: string, backend: BackendConfig, known: KnownPlugins): boolean {
   const { encoding, group, target, allow = [], mapping = {}, extra_config: extra } = backend;
   const isRead = known.encoding(encoding)?.readsField === field || isPlain(encoding, known);
@@ -83,7 +86,7 @@ function isChoice({ extra_config: extra }: EndpointConfig, at: number, known: Kn
   return meaningsOf(extra, 'endpoint', known).some(({ meaning }) => meaning.chooses?.includes(at));
 }
 
-/** Rejects filters that would never run: they may be intended to hide data. */
+/** Rejects filters that would never run, because they may be intended to hide data. */
 function refuseFilters(
   endpoint: EndpointConfig,
   pointer: string,
@@ -117,7 +120,7 @@ export const mergeConflicts: EndpointRule = (endpoint, pointer, _service, report
   const groups = new Map<string, number>();
   backends.forEach(({ group, encoding, extra_config: extra }, index) => {
     if (!group || isUnread(encoding, known)) return;
-    // Skips a backend with such a component: at most one of these backends contributes to the response.
+    // Skips backends on whose calls a component decides: at most one of them contributes to the response.
     if (meaningsOf(extra, 'backend', known).some(({ meaning }) => meaning.apart)) return;
     if (isChoice(endpoint, index, known)) return;
     const first = groups.get(group);

@@ -5,7 +5,7 @@ import type { Report } from '../issues/report.ts';
 import { type KnownPlugins, meaningsOf } from '../normalize/known-plugins.ts';
 import { type EndpointRule, routeName } from './rule.ts';
 
-/** The gateway's own endpoints, which are legitimate backends. */
+/** Paths of the gateway's built-in endpoints, which backends may call. */
 const OWN = /^\/__(?:health|ready|debug|echo|stats)(?:\/|$)/;
 
 /**
@@ -81,7 +81,10 @@ function hostRule(listening: Listening, notify: ReportLoop): EndpointRule {
   };
 }
 
-/** False if a component of the endpoint answers instead of its backends, or one of the backend contains its own address. */
+/**
+ * Whether the hosts of a backend are called: not if a component of the endpoint responds instead of the backends, or a
+ * component of the backend has its own address.
+ */
 function callsHosts(endpoint: EndpointConfig, backend: BackendConfig, known: KnownPlugins): boolean {
   const isAnswered = Object.keys(endpoint.extra_config).some((name) => known.plugin(name)?.answersAlone);
   return !isAnswered && !Object.keys(backend.extra_config).some((name) => known.plugin(name)?.hostless);

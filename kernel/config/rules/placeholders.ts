@@ -4,7 +4,7 @@ import type { Report } from '../issues/report.ts';
 import { type KnownPlugins, leavesAlone, meaningsOf } from '../normalize/known-plugins.ts';
 import { type EndpointRule, routeName, type Written } from './rule.ts';
 
-/** Braces around quotes are literal text, such as JSON in a query string. */
+/** Braces that contain quotes are literal text, such as JSON in a query string, and not a placeholder. */
 const PLACEHOLDER = /\{([^{}"]*)\}/g;
 
 /**
@@ -48,7 +48,7 @@ interface Occurrence {
 interface Fault {
   readonly reason?: string;
   readonly hint?: string;
-  /** Existing name that differs only in letter case and dashes. */
+  /** A declared name that differs only in letter case and dashes. */
   readonly same?: string | undefined;
   readonly related?: readonly string[];
 }
@@ -107,7 +107,7 @@ function checkPlaceholder(name: string, place: Occurrence): Fault | undefined {
   };
 }
 
-/** Unknown components cannot be checked. */
+/** Claims cannot be checked if the endpoint has unknown components, which may provide them. */
 function checkClaim({ endpoint, pointer, known }: Occurrence): Fault | undefined {
   const { remedies } = known.compatibility;
   const isGiven = Object.keys(endpoint.extra_config).some((name) => !known.plugin(name));

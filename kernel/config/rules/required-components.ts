@@ -25,7 +25,7 @@ export const requiredComponents: ServiceRule = (service, report, known) => {
   }
 };
 
-/** Endpoints with an invalid structure may have any type and are not inspected. */
+/** Endpoints with an invalid structure can be values of any type, so they are skipped. */
 function isBelow({ endpoints }: ServiceConfig, { component, suits }: ExpectedBelow): boolean {
   return endpoints.some((endpoint: unknown) => {
     const components = isObject(endpoint) ? endpoint['extra_config'] : undefined;

@@ -13,7 +13,7 @@ const current = new WeakMap<Choose, { readonly ajv: Ajv; left: number }>();
 export function ajvCheck(schema: JsonSchema, choose: Choose): ValidateFunction {
   let compiler = current.get(choose);
   if (!compiler || compiler.left === 0) {
-    // Optimizing the generated code takes longer than it saves: configurations are checked rarely.
+    // Optimizing the generated code would take longer than it saves, because configurations are checked rarely.
     compiler = { ajv: createAjv(keywordsOf(choose), { optimize: false }), left: COMPILED_BY_ONE };
     current.set(choose, compiler);
   }

@@ -56,7 +56,7 @@ export function parseDuration(text: string): number {
   return milliseconds;
 }
 
-/** Longest first: the first unit that gives a whole number is used. */
+/** Ordered from the longest unit to the shortest: the first unit that results in a whole number is used. */
 const UNITS: readonly (readonly [name: string, milliseconds: number])[] = [
   ['h', 3_600_000],
   ['m', 60_000],
@@ -64,7 +64,7 @@ const UNITS: readonly (readonly [name: string, milliseconds: number])[] = [
   ['ms', 1],
 ];
 
-/** Units below the millisecond are multiplied here, as parsing divides them. */
+/** Units below one millisecond are multiplied when printing, because parsing divides by them. */
 const SHORT_UNITS: readonly (readonly [name: string, aMs: number])[] = [
   ['us', 1e3],
   ['ns', 1e6],

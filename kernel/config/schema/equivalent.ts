@@ -16,7 +16,7 @@ const readers: Readonly<Record<string, (text: string, items?: string) => Data | 
   integer: (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : undefined),
   number: (text) => (/^-?\d{1,15}(?:\.\d{1,6})?$/.test(text) ? Number(text) : undefined),
   boolean: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
-  // A comma or a space may be intended to separate several entries.
+  // A text with a comma or a space may contain several entries, so it is not wrapped as a single one.
   array: (text, items) => (items === 'string' && /^[^,;\s]+$/.test(text) ? [text] : undefined),
   duration: meantDuration,
 };

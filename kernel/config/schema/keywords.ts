@@ -22,9 +22,9 @@ export type Choose = (
 /** Keywords that `toJsonSchema` uses beyond JSON Schema. */
 export function keywordsOf(choose: Choose): readonly FuncKeywordDefinition[] {
   return [
-    // Has no type, so that it runs before defaults are filled in and sees only keys that were written.
+    // Applies to values of any type: such a keyword runs before defaults are filled in, and sees only written keys.
     keyword('closed', closed, {}),
-    // Runs after `closed`, so that comments are not counted. Has no type either, so that defaults are not counted.
+    // Runs after `closed`, which removes comment keys, and before defaults are filled in, so that neither are counted.
     keyword('entries', entries, {}),
     keyword('exactlyOneOf', exactlyOneOf, { type: 'object' }),
     keyword('map', () => isMap, { type: 'object' }),
@@ -153,7 +153,7 @@ function unknownKey(parent: string, key: string, known: ReadonlySet<string>, hol
   };
 }
 
-/** An exact number is an object to the validator, but not to an operator. */
+/** A number with many digits is represented by an object, but must not be accepted as one. */
 const isMap: Check = (value: unknown, { instancePath }) =>
   JSON.isRawJSON(value) ? [wrongType(instancePath, 'object', value)] : undefined;
 
@@ -162,7 +162,7 @@ function duration(parentSchema: Readonly<Record<string, unknown>>): Check {
   const isSecret = parentSchema['secret'] !== undefined;
   return (value: unknown, context) => {
     const milliseconds = typeof value === 'string' ? readDuration(value) : undefined;
-    // Zero counts as unset, so the error causes no follow-up errors.
+    // A duration of zero counts as unset, so that rules report no further errors about the invalid value.
     (context.parentData as DataObject)[context.parentDataProperty] = milliseconds ?? 0;
     return milliseconds === undefined ? [wrongType(context.instancePath, 'duration', value, isSecret)] : undefined;
   };

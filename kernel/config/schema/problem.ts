@@ -67,7 +67,7 @@ function betterValue(type: string, value: unknown, items: string | undefined): P
   return hint === undefined ? {} : { hint };
 }
 
-/** Hints for cases that need a choice by the author. */
+/** Hints for values that the author must correct by a choice, so that no fix is offered. */
 const hints: Readonly<Record<string, (value: unknown, items: string | undefined) => string | undefined>> = {
   duration: (value) =>
     /^(?:string|number)$/.test(typeof value) && /^\d{1,9}$/.test(`${value}`)
@@ -82,7 +82,7 @@ const hints: Readonly<Record<string, (value: unknown, items: string | undefined)
   array: (value, items) => {
     if (items === 'string' && typeof value === 'string') return 'a list with one entry for each value';
     if (isObject(value) && Object.hasOwn(value, '$ref')) return includeHint('$ref', value['$ref']);
-    // Keys that are paths indicate another notation, not a missing bracket.
+    // Keys that look like paths suggest that a list of another notation was intended, not that a bracket is missing.
     const [first] = isObject(value) ? Object.keys(value) : [];
     return items === 'object' && first !== undefined && !first.startsWith('/') ? 'wrap it in [ ]' : undefined;
   },

@@ -105,7 +105,7 @@ export function innerSchemas(schema: Schema): readonly Schema[] {
 
 function exactlyOne(groups: readonly (readonly string[])[] | undefined): JsonSchema {
   if (!groups) return {};
-  // Strict validators require a required field to be declared next to `required`.
+  // Strict validators require the fields in `required` to be declared in the same schema.
   const demand = (field: string) => ({ properties: { [field]: {} }, required: [field] });
   return { allOf: groups.map((group) => ({ oneOf: group.map(demand) })) };
 }

@@ -83,7 +83,7 @@ export function* checkStructure(
   return { isSound };
 }
 
-/** Replaces every invalid field with its default, so that everything else can be checked. */
+/** Replaces every invalid field with its default, so that the remaining fields can be checked. */
 function settle(
   object: DataObject,
   { properties }: ObjectSchema,

@@ -75,7 +75,7 @@ function validatorOf(makeCheck: () => ValidateFunction): Validate {
   };
 }
 
-/** Drops errors about a missing key if another key is reported as a misspelling of it. */
+/** Drops errors about a missing key if a misspelled key was reported that resembles it. */
 function withoutEchoes(faults: readonly ErrorObject[]): readonly ErrorObject[] {
   const meant = new Set<string>();
   for (const { params } of faults) {
@@ -92,7 +92,7 @@ function placed(inner: string, pointer: string): string {
   return pointer + inner.slice(SELF.length + 1);
 }
 
-/** Refers to the value itself by the last step of its pointer. */
+/** Replaces the internal name of the value in a message with the last step of its pointer. */
 function reword(message: string, pointer: string): string {
   if (!message.includes(SELF)) return message;
   return pointer === ''
@@ -103,7 +103,8 @@ function reword(message: string, pointer: string): string {
 /** @returns undefined if the value turns out to be acceptable, or if another error reports the same. */
 function translate(error: ErrorObject, holder: DataObject): Problem | undefined {
   if (error.params && 'problem' in error.params) return (error.params as ProblemParams).problem;
-  // Defaults of an object's fields cannot be assigned to an exact number; its wrong type is a separate error.
+  // The validator cannot assign defaults to a number with many digits, which is an object; its wrong type is reported
+  // as an error of its own.
   if (error.data === undefined) return undefined;
   const { keyword, instancePath: pointer, data } = error;
   const limit = error.schema as unknown;
@@ -183,7 +184,7 @@ function wrongChoice({ instancePath: pointer, schema, data }: ErrorObject, isSec
   };
 }
 
-/** Adds the choice that contains the given number, if a word is expected. */
+/** Adds a suggestion for a number where a word is expected: the choice that contains the number. */
 function withChoice(problem: Problem, { data, parentSchema }: ErrorObject): Problem {
   const { enum: choices = [] } = (parentSchema ?? {}) as { enum?: readonly unknown[] };
   const near = typeof data === 'number' ? meantChoice(String(data), choices.map(String)) : undefined;

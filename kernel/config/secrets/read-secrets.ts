@@ -5,7 +5,10 @@ const SHORTEST = 4;
 const MOST = 1000;
 
 const values = new Set<string>();
-/** Values from stores of secrets. Other remembered values, such as host names in variables, are often needed in messages. */
+/**
+ * Values from stores of secrets, which messages must never contain. Messages may contain other remembered values, such
+ * as host names from variables.
+ */
 const stored = new Set<string>();
 /** Texts of any length that have replaced references to secrets. */
 const texts = new Set<string>();

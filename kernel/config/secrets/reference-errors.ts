@@ -7,9 +7,9 @@ import { type TextType, typedPlaceholder } from './typed-text.ts';
 const WHOLE = /^\$\{[^{}]*\}$/;
 
 /**
- * Selects the errors of a document with filled in references. Values without their secret are checked for their type
- * only. Errors about references show them instead of their values, and suggest how to write them; they have no fix, which
- * would contain the secret.
+ * Selects the errors of a document in which references to secrets are filled in. Values whose secret is missing are
+ * checked only for their type. Errors about references show the reference instead of its value and suggest how to write
+ * it; they have no fix, because a fix would contain the secret.
  */
 export function errorsWithReferences(
   errors: readonly ConfigError[],

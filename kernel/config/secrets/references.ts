@@ -30,15 +30,15 @@ export type SecretValues = ReadonlyMap<string, string>;
 export interface Filled {
   /** Shares all parts without references with the original. */
   readonly data: unknown;
-  /** Pointers of values whose references have no value; they stay as written. */
+  /** Pointers of values with a reference that has no value. They stay as written. */
   readonly unfilled: ReadonlySet<string>;
   /** Values with references as they were written, by their pointers. */
   readonly written: ReadonlyMap<string, string>;
   /** Values that replace those with references or escapes, by their pointers. */
   readonly replacements: ReadonlyMap<string, Data>;
-  /** SECRET_VALUE for values that do not have the type written after their reference. */
+  /** Errors SECRET_VALUE for values that do not fit the type written after their reference. */
   readonly errors: readonly ConfigError[];
-  /** The texts that contain a secret now. */
+  /** The texts that contain a secret after they were filled in. */
   readonly texts: readonly string[];
 }
 
@@ -47,7 +47,7 @@ const REFERENCE = /\$(\$?)\{([a-z][a-z\d-]*):([^{}#]+)(?:#([^{}]+))?\}/g;
 /** Keys of comments, whose values are not read. */
 const comment = /^[@$_#]/;
 
-/** Endpoints without references: later documents contain most endpoints again. */
+/** Cache of endpoints without references: most endpoints of a document occur again in later documents. */
 const plain = new WeakSet<object>();
 
 /** True if a document may contain references to secrets. Works in short slices. */
@@ -113,10 +113,7 @@ function filledText(text: string, isScheme: IsScheme, values: SecretValues) {
   return { result, found, missing };
 }
 
-/**
- * A configuration with references and their types as they were written, instead of the defaults that took the place of
- * these texts.
- */
+/** A configuration that shows references and their types as written, in place of the defaults that replaced them. */
 export function withTypedReferences<T extends object>(config: T, written: ReadonlyMap<string, string>): T {
   const typed = new Map([...written].filter(([, text]) => typedPlaceholder(text)));
   return typed.size === 0 ? config : (replaced(config as DataObject, typed) as T);
@@ -136,7 +133,7 @@ async function* textsIn(data: unknown): AsyncGenerator<readonly [text: string, p
   }
 }
 
-/** True if a text in a value has the beginning of a placeholder. A quarter of the cost of `textsOf`. */
+/** Whether a value may contain the beginning of a placeholder. Costs a quarter of `textsOf`. */
 function mayHold(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('${');
   if (typeof value !== 'object' || value === null) return false;

@@ -33,7 +33,7 @@ export function secretLiterals(configuration: object, known: KnownPlugins): Secr
   const path: Path = [];
   const byName = new Map<string, boolean>();
   const isNamedSo: HoldsSecret = (at) => {
-    // Items of a list are judged by the name of the field that contains the list.
+    // Items of a list are recognized as secrets by the name of the field that contains the list.
     const key = at.findLast((step) => typeof step === 'string');
     if (key === undefined) return false;
     let isSecret = byName.get(key);
@@ -70,7 +70,7 @@ export function secretLiterals(configuration: object, known: KnownPlugins): Secr
 }
 
 function literalOf(text: string, path: Path, isField: boolean): Omit<SecretLiteral, 'pointer'> | undefined {
-  // The configuration file contains a variable, or the path of a file, in place of this secret.
+  // The value is replaced in the file by a variable or a file path, so it is not written in clear text.
   if (holdsReadSecret(text) || isReadText(text)) return undefined;
   if (isField && !isReference(text)) return { what: `'${fieldName(joinPointer('', ...path))}'` };
   const key = privateKeyIn(text);

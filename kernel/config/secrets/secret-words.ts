@@ -9,7 +9,7 @@ const secretName = new RegExp(`${credentialWords}|^(?:proxy-)?authorization$|^co
 /** Fields that hold a secret itself, not its name or path. */
 const holding = /^(?:\w+_)?(?:password|passwd|passphrase|secret|token|api_?key|secret_(?:access_)?key|license_key)$/i;
 
-/** Text that refers to a secret stored elsewhere, or that is replaced by one at deployment. */
+/** A text that refers to a secret stored elsewhere, or that the deployment replaces with a secret. */
 const reference = /^(?:\$|%?\{|(?:env|file|vault|secret):)|^$|^<[^<>]+>$|\{\{|\$\{/;
 
 const keyBegins = /-----BEGIN [A-Z ]*PRIVATE KEY/;
@@ -26,7 +26,7 @@ export function mayHoldSecret(name: string): boolean {
   return secretName.test(name);
 }
 
-/** Fields that may hold either a secret or the path to it. */
+/** First words of field names that hold either a secret or the path of a file with it. */
 const leading = /^private_?key$|_(?:file|path|dir)$/i;
 const path = /^(?=[^\s\0]{1,255}$)(?:~?\.{0,2}\/.*|.*\.[a-z\d]{1,5}|\.[a-z][\w.-]*)$/i;
 

@@ -27,7 +27,7 @@ export interface Document {
   /** Path of the file, as the user wrote it. */
   readonly file: string;
   readonly text: string;
-  /** The text that positions refer to: the content of the file, which for a template differs from `text`. */
+  /** The text that positions refer to: the content of the file. For a template, it differs from `text`. */
   readonly written: string;
   /** Rendering of the text from a template; absent if the file is not a template. */
   readonly rendering?: Rendering;
@@ -136,7 +136,7 @@ export function documentFrom({ data, comment }: Parsed, text: string, file: stri
   return documentOf(file, text, data, warnings);
 }
 
-/** Creates a document from a parsed text. */
+/** Creates a document from parsed data. */
 export function documentOf(file: string, text: string, data: unknown, warnings: readonly ConfigError[] = []): Document {
   const valueAt = valuesOf(data);
   return { file, text, written: text, data, warnings, valueAt, locate: locator(text, formatOf(file), valueAt) };
@@ -238,7 +238,7 @@ function locator(text: string, format: Format, valueAt: ValueAt): Locate {
     find ??= format.finder(text);
     const steps = parsePointer(pointer);
     const value = range && valueAt(pointer);
-    // A range in a value that is not a string refers to its key.
+    // A range within a value that is not a string refers to the range of its key.
     const isOfKey = which === 'key' || (range !== undefined && typeof value !== 'string');
     const span = find(steps, isOfKey ? 'key' : 'value');
     if (!span) return undefined;

@@ -8,10 +8,13 @@ import { parseAside } from './large/parse-aside.ts';
 import { reparseDocument } from './large/reparse.ts';
 import { type Document, decodeInSlices, parseDocument } from './load.ts';
 
-/** Variables that enable templates or interpolation. */
+/** Environment variables that enable templates or interpolation. */
 const VARIABLES = ['FC_ENABLE', 'FC_CONFIG', 'GATEWAY_ENV_INTERPOLATION'] as const;
 
-/** The document currently served; `aside` if requests are served but the document cannot be reused; null while no requests are served. */
+/**
+ * The document that is currently served; `aside` if requests are served but its text cannot be reused; null while no
+ * requests are served.
+ */
 export type Before = Document | 'aside' | null;
 
 /** File in the working directory that defines how the configuration is assembled. */
@@ -40,14 +43,14 @@ export async function readDocument(
   }
   onRead(path, bytes);
   if (!isAssembled()) return parseAfter(before, await decodeInSlices(bytes, path), path);
-  // Loaded on demand: most configurations are not templates.
+  // The template engine is loaded on demand, because most configurations are not templates.
   const { assemble } = await import('../flexible/assemble.ts');
   return assemble(path, bytes, process.env, onRead);
 }
 
 /**
  * Parses a text like `parseDocument`, without blocking requests.
- * @param before if possible, only changes are parsed.
+ * @param before document that is served now: if possible, only the differences from it are parsed.
  */
 export async function parseAfter(before: Before, text: string, file: string): Promise<Document> {
   if (!before) return parseDocument(text, file);

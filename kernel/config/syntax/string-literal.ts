@@ -2,9 +2,9 @@ import type { TextRange } from './position.ts';
 
 /** Syntax of one kind of string literal. */
 export interface LiteralStyle {
-  /** Number of characters before the text. */
+  /** Number of characters of the opening delimiter. */
   readonly open: number;
-  /** Number of characters after the text. */
+  /** Number of characters of the closing delimiter. */
   readonly close: number;
   /** Sticky pattern of escape sequences. A match with a line break has an empty value. */
   readonly escape?: RegExp;

@@ -1,7 +1,10 @@
 import type { TextRange } from './position.ts';
 import { syntaxFault, type TextFault } from './text-format.ts';
 
-/** An expression of a template engine; quotes right after the braces belong to JSON. */
+/**
+ * An expression of a template engine, `{{ … }}`. Quotes right after the opening braces are excluded, because they
+ * belong to JSON.
+ */
 const template = /\{\{-?[ \t]*[\w.$(`/][^\n\r]*?\}\}/;
 const templateHere = new RegExp(template, 'y');
 const templates = new RegExp(template, 'g');
@@ -13,7 +16,7 @@ export function templateAt(text: string, start: number): TextRange | undefined {
   return match ? { start, end: templateHere.lastIndex } : undefined;
 }
 
-/** A form that environment interpolation supports. */
+/** Placeholder syntax that the interpolation of environment variables supports. */
 const INTERPOLATED = /^\$\{[A-Za-z_]\w*(?::[-?][^{}]*)?\}$/;
 
 /** Hint for an unresolved variable or template: `${X}`, `$X`, `{{ env "X" }}`, `{{ .x }}`. */

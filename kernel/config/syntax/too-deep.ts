@@ -39,7 +39,8 @@ function isNested(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-// A string without a closing quote extends to the end of its line: a search from each of its quotes would take quadratic time.
+// A string without a closing quote ends with its line: searching the whole text for the quote, from each such string,
+// would take quadratic time.
 const stringOrBracket = /"(?:[^"\\\n]|\\.)*"?|[[\]{}]/g;
 
 /** The bracket that exceeds the maximum depth, in a text that cannot be parsed; undefined if the depth is not exceeded. */

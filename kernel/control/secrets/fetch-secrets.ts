@@ -103,7 +103,7 @@ async function fetchPatiently(wanted: Wanted, isStart: boolean, signal: AbortSig
   }
 }
 
-/** True for a response that another attempt would get, too. */
+/** True if a repeated request would get the same response. */
 function isFinal(error: unknown): boolean {
   const status = error instanceof BackendError ? (error.upstreamStatus ?? 0) : 0;
   return status >= 400 && status < 500 && status !== 429;

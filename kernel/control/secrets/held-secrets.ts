@@ -38,7 +38,7 @@ export interface HeldSecrets {
   readonly upkeep: readonly Upkeep[];
   /** Values that the configuration is built with. */
   readonly values: SecretValues;
-  /** Values that a rollback has rejected. They are not applied automatically. */
+  /** Fetched values that a rollback replaced with earlier ones. They are not applied again automatically. */
   readonly declined: SecretValues;
   /** Warnings of secrets that could not be fetched. */
   readonly warnings: readonly ConfigError[];
@@ -49,7 +49,10 @@ export function secretOf({ scheme, name }: Pick<SecretReference, 'scheme' | 'nam
   return `${scheme}:${name}`;
 }
 
-/** References whose values, as last fetched, differ from those in use, with these values. Unusable values are omitted. */
+/**
+ * The references whose fetched values differ from the values in use, with the fetched values. Values that cannot be
+ * used are omitted.
+ */
 export function changedValues({ references, known, values, declined }: HeldSecrets): Map<string, string> {
   const changed = new Map<string, string>();
   for (const reference of references) {

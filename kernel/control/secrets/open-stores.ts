@@ -80,7 +80,7 @@ function demandNoCycle(references: readonly SecretReference[], names: ReadonlyMa
   );
 }
 
-/** Reports errors of a store without settings where it is referred to. */
+/** Builds the stores. Errors of a store without settings are reported at the reference to it. */
 async function built(
   make: () => ReturnType<typeof build>,
   given: DataObject,

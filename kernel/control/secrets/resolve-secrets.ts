@@ -21,7 +21,7 @@ import { selectValue } from './secret-value.ts';
 /** Maximum number of references in one document. */
 export const MAX_REFERENCES = 1000;
 
-/** Circumstances in which the references of a document are resolved. */
+/** Options for resolving the references of a document. */
 export interface Resolving {
   readonly context: BuildContext;
   /** Reads plugins and other files of the attempt. */
@@ -35,8 +35,8 @@ export interface Resolving {
   /** Secrets of the serving configuration; null for none. */
   readonly serving: HeldSecrets | null;
   /**
-   * `all` fetches every secret whose lease has not been reused, `unknown` only those that the serving configuration does
-   * not have.
+   * `all` fetches every secret, except those with a lease that can be reused; `unknown` only those that the serving
+   * configuration does not have.
    */
   readonly fetches: 'all' | 'unknown';
   /** True at startup: failed fetches are retried for as long as the stores allow. */

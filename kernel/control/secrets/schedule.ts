@@ -2,11 +2,17 @@ import type { StoredSecret } from '#contract';
 import type { Due, KnownSecret, Upkeep } from './held-secrets.ts';
 import type { OpenStore } from './open-stores.ts';
 
-/** Part of a lease's lifetime after which it is renewed. */
+/** Share of a lease's lifetime after which the lease is renewed. */
 const RENEW_AT = 2 / 3;
-/** A lease that is renewed for less than this part of its first lifetime approaches its end: it is replaced. */
+/**
+ * Minimum share of its first lifetime for which a lease must be renewed. A lease that gets less is about to end and is
+ * replaced.
+ */
 const WORTH_RENEWING = 1 / 2;
-/** Largest part of an interval by which a time is moved, so that the gateways of a fleet do not act together. */
+/**
+ * Maximum share of an interval by which it is shortened at random, so that several gateways do not fetch at the same
+ * time.
+ */
 const JITTER = 0.1;
 /** First and longest pause after a failure, in milliseconds. */
 const FIRST_PAUSE_MS = 1_000;
@@ -56,7 +62,7 @@ export function noteFailure(task: Due, reason: string, now: number): void {
   task.failures++;
 }
 
-/** A task that has not been attempted. */
+/** Creates the task that keeps the access to a store valid; its first attempt is still to come. */
 export function upkeepOf(id: string, dueAt: number): Upkeep {
   return { id, dueAt, failures: 0, failure: null };
 }

@@ -30,14 +30,16 @@ export interface SecretKeeperOptions {
 
 /**
  * Secrets of the serving configuration: renews their leases, fetches the others at intervals, and rebuilds the
- * configuration when a value has changed. While a store is away, the values in use stay.
+ * configuration when a value has changed. While a store is unavailable, the current values stay in use.
  */
 export class SecretKeeper {
   readonly #options: SecretKeeperOptions;
   readonly #timers: Timers;
   readonly #counts = new Map<string, { scheme: string; result: 'ok' | 'failed'; count: number }>();
   #serving: HeldSecrets | null = null;
-  /** Retries a rebuild that was rejected: a lease that is about to end must not wait for the next refresh. */
+  /**
+   * Repeats a rejected rebuild after a pause, because a lease that is about to end cannot wait for the next refresh.
+   */
   #retry = upkeepOf('rotation', Number.POSITIVE_INFINITY);
   #cancel: () => void = () => {};
   #stop = new AbortController();
@@ -121,7 +123,7 @@ export class SecretKeeper {
     const names = changed.slice(0, 5).join(', ');
     const message = `rotated secrets: ${names}${changed.length > 5 ? ` and ${changed.length - 5} more` : ''}`;
     this.#options.log.info(message);
-    // A rejection is reported as an event and in the log, and the change is repeated after a pause.
+    // A rejection is already reported as an event and in the log; the change is repeated after a pause.
     await this.#options
       .rebuild({ trigger: 'secret', asServed: true, message })
       .catch((error: Error) => noteFailure(this.#retry, error.message, this.#timers.now()));
@@ -189,7 +191,7 @@ export class SecretKeeper {
   }
 }
 
-/** Everything that is repeated while a configuration serves. */
+/** All tasks that are repeated while a configuration is active. */
 function tasksOf(held: HeldSecrets | null): readonly Due[] {
   return held ? [...held.upkeep, ...held.known.values()] : [];
 }

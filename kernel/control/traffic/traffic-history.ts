@@ -17,7 +17,7 @@ interface Slice {
   readonly windows: ReadonlyMap<string, TrafficWindow>;
 }
 
-/** A serving endpoint and its traffic. Its `endpointId` survives a reload. */
+/** An endpoint of the active configuration with its traffic. Its `endpointId` stays the same after a reload. */
 export type Served = Pick<Route, 'traffic'> & { readonly endpoint: Pick<EndpointConfig, 'method' | 'endpoint'> };
 
 /** Traffic of every endpoint in the last minutes, minute by minute: twice the span that `before` covers. */
@@ -25,12 +25,12 @@ export class TrafficHistory {
   readonly #endpoints: () => Iterable<Served>;
   readonly #timers: Timers;
   #slices: Slice[] = [];
-  /** Reads the traffic that the slices do not include yet. */
+  /** Returns the traffic that is not yet part of a slice. */
   readonly #reader = new TrafficReader();
   #cancel: (() => void) | null = null;
   #runningSince: number;
 
-  /** @param endpoints returns the endpoints that serve when it is called. */
+  /** @param endpoints returns the endpoints that are active at the time of the call. */
   constructor(endpoints: () => Iterable<Served>, timers: Timers = systemTimers) {
     this.#endpoints = endpoints;
     this.#timers = timers;

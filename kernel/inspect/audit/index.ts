@@ -19,7 +19,10 @@ export interface Recommendation {
   readonly rule: string;
   readonly severity: Severity;
   readonly message: string;
-  /** True when the configuration alone cannot decide: the rule is reported, but does not fail the audit. */
+  /**
+   * Whether the configuration alone is not sufficient to decide: the rule is then reported, but does not fail the
+   * audit.
+   */
   readonly note: boolean;
   /** Positions, in document order; at most 50. */
   readonly instances: readonly FilePosition[];

@@ -7,7 +7,7 @@ const IGNORE = '@audit-ignore';
 /** Settings that an endpoint inherits from the service. */
 const INHERITED = /^\/endpoints\/\d+(\/timeout)$/;
 
-/** The part of a pointer that exists in the document, and the rules ignored along it. */
+/** The longest part of a pointer that exists in the document, and the rules that the objects along it ignore. */
 export interface Written {
   readonly pointer: string;
   readonly ignored: ReadonlySet<string>;

@@ -29,7 +29,7 @@ import { HOLDERS } from './namespaces.ts';
 import type { Reads } from './reads.ts';
 import { createSite } from './site.ts';
 
-/** A plugin with its attachment at one place. */
+/** A plugin with the attachment that it returned for one place. */
 export interface Attached<A> {
   readonly plugin: Plugin;
   readonly at: A;
@@ -41,8 +41,9 @@ export interface Attached<A> {
 }
 
 /**
- * Attaches a plugin at one place: validates its configuration, passes it its site and collects errors.
- * @returns the result of `attach`, or undefined when the configuration was rejected.
+ * Calls a plugin's `attach` function for one place: validates the configuration there, passes it with its site, and
+ * collects errors.
+ * @returns the attachment, or undefined if the configuration was rejected.
  */
 export function attach<A>(build: Build, plugin: Plugin, place: Place, raw: Data, stance: Location): A | undefined {
   const { value, errors } = compileSchema(place.schema)(copyData(raw), stance.pointer);
@@ -161,7 +162,7 @@ function hasField(schema: Schema, key: string): boolean {
  * naming both.
  *
  * Code: PLUGINS_CONFLICT.
- * @param does what both do, for example "decide how the backends are called".
+ * @param does action of both components for the message, for example "decide how the backends are called".
  */
 export function onlyClaim<A, K extends keyof A>(
   build: Build,

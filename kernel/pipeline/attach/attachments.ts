@@ -129,9 +129,9 @@ export function attachBackend(
   const { compilePipe } = context;
   const stance = { log, endpoint, backend, index, offers, compilePipe, ...(build.upstreams && { hosts: named }) };
   const attached: Attached<AtBackend>[] = [];
-  /** True if a component whose files have not been read may provide the backend's protocol. */
+  /** Whether a component whose files were not read may provide the backend's protocol. */
   let mayBeReached = false;
-  /** True if a rejected component may provide the protocol: after its error, address errors for another protocol would be noise. */
+  /** Whether a rejected component may provide the protocol: address errors for another one would then mislead. */
   let isRefused = false;
   const results = findPlugins(build, registry, backend.extra_config, 'backend', pointer);
   for (const { plugin, place, config, pointer: at } of byDependency(results)) {
@@ -166,7 +166,7 @@ export function attachBackend(
   const hosts = openHosts(context, backend, isRefused ? undefined : protocol, { ...stance, pointer });
   const picked = hosts && protocol?.addresses ? balance(hosts) : null;
   if (picked) protocol!.addresses!(picked);
-  // Bytes are passed through undecoded regardless of the encoding, but an encoding of that name must exist.
+  // Bytes are passed through undecoded regardless of the encoding, but the name of the encoding must be valid.
   const passes = output?.raw && registry.encoding(backend.encoding) !== undefined;
   const encoding = passes
     ? output
@@ -219,7 +219,7 @@ export function attachBackend(
         backendWraps: backendPhase.map(({ at }) => at.backend!),
         transportWraps: transportPhase.map(({ at }) => at.transport!),
         protocol: reached!,
-        // Each backend cycles through its hosts independently.
+        // Each backend has its own position in the list of hosts.
         attempts,
         pickHost: picked ?? (hosts && balance(hosts)),
         messageHooks: [...messageHooks(attached, registry, 'backend'), ...outerHooks],
@@ -229,7 +229,7 @@ export function attachBackend(
         unread,
         alone,
       };
-      // A pipe with components is compiled now, during the build that the components belong to.
+      // A pipe with components is compiled now, while the build that its components belong to is in progress.
       return attached.length === 0 ? compileAtFirstCall(options) : compileBackend(options);
     },
   };
@@ -279,7 +279,7 @@ function unknownEncoding(name: string, pointer: string, use: 'read' | 'write', a
   });
 }
 
-/** Errors for the output encoding of a service: one for all endpoints that inherit it. */
+/** Errors of the service's output encoding, reported once for all endpoints that inherit it. */
 const unknownDefaults = new WeakMap<ServiceConfig, ConfigError>();
 
 function unknownDefault(config: ServiceConfig, able: readonly string[]): ConfigError {

@@ -26,24 +26,29 @@ import type { Contains } from './guards.ts';
 import type { Reads } from './reads.ts';
 import type { NamedUpstream } from './upstreams.ts';
 
-/** Messages between the processes that share a value. */
+/** Requests that processes send to the owner of a shared value. */
 export type Question = Data | Uint8Array;
 
-/** Resources and findings of one build of a configuration, collected while plugins attach. */
+/** Resources and findings of one build of a configuration, collected while plugins are attached. */
 export interface Build extends Contains {
   readonly config: ServiceConfig;
   readonly services: Services;
-  /** Declarations of the gateway's plugins about themselves. */
+  /** Static declarations of the gateway's plugins. */
   readonly known: KnownPlugins;
   readonly role: Role;
   readonly errors: ConfigError[];
-  /** Warnings about parts attached here; `noticed` has those about the configuration as a whole. */
+  /**
+   * Warnings about the parts that were attached in this build; `noticed` contains the warnings about the configuration
+   * as a whole.
+   */
   readonly warnings: ConfigError[];
   readonly noticed: ConfigError[];
   /** Upstream servers in the configuration; null when they are not recorded. */
   readonly upstreams: NamedUpstream[] | null;
   readonly warmups: ((signal: AbortSignal) => Promise<void>)[];
-  /** As in `Site`, but with the owner's name; the same applies to the following methods. */
+  /**
+   * Like `Site.keep`, with the name of the owner as an additional argument. The same applies to the following methods.
+   */
   keep<T>(owner: string, key: Data, open: () => T, close?: (value: T) => void | Promise<void>): T;
   share<T>(
     owner: string,
@@ -60,7 +65,10 @@ export interface Build extends Contains {
   cache(name: string, empty: () => void): void;
   recordings(latest: (count: number) => string): void;
   readonly reports: () => DataObject;
-  /** Reads a file; may be called without the object. Throws an `UnreadFile` when only the document is examined. */
+  /**
+   * Reads a file. Can be called as a function without its object. Throws an `UnreadFile` if only the document is
+   * examined.
+   */
   readonly read: (path: string) => Uint8Array;
   readonly list: (path: string) => readonly string[];
   readonly isDirectory: (path: string) => boolean;

@@ -20,12 +20,12 @@ import type { FilePlugin } from '../../registry/registry.ts';
 const ATTACH_MS = 5_000;
 
 /**
- * Number of attachments after which a plugin's content is trusted to return: enforcing the time limit takes a thread,
- * about 0.3 ms.
+ * Number of attachments after which a plugin's content is trusted to return. Before that, the time limit requires a
+ * thread, about 0.3 ms per attachment.
  */
 const PROVEN_AFTER = 50;
 
-/** Number of attachments of each content. */
+/** Number of attachments so far, by content of the plugin. */
 const attachments = new WeakMap<PluginSource, number>();
 
 function isProven(source: PluginSource): boolean {
@@ -52,7 +52,9 @@ export interface Contains {
   readonly everyHandlerUse: readonly HandlerUse[];
   /** Sites passed to plugins from files, to detect those retained for too long. */
   readonly sites: { readonly plugin: FilePlugin; readonly ref: WeakRef<object> }[];
-  /** Null when no traffic is served, in a dry run or a test of one plugin: failures then surface directly. */
+  /**
+   * Null if no traffic is served, as in a dry run or the test of a plugin: faults are then thrown instead of contained.
+   */
   readonly containment: Containment | null;
   readonly faultMeter: FaultMeter;
 }
@@ -108,7 +110,7 @@ function attachAs<A>(
   const { name } = blamedFor({ ...plugin, source });
   const guards = guardsAt(build, plugin, endpoint);
   try {
-    // From here on the call is watched: if it does not return, the watchdog reports the line.
+    // The watchdog monitors this call: if it does not return, it logs the source line.
     const bounded = () => (isProven(source) ? make() : runBounded(make, ATTACH_MS));
     const attached = guards ? watched(bounded, guards.of('attach')) : bounded();
     return guards && attached !== undefined ? (containedAttachment(attached as A & object, guards) as A) : attached;

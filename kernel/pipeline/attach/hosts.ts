@@ -59,7 +59,7 @@ function otherSchemes(
   }
   return host.flatMap((text, index) => {
     const [, written] = /^([a-z][a-z\d+.-]*):\/\//i.exec(text) ?? [];
-    // A placeholder's value may include the scheme.
+    // The value of the placeholder may include the scheme, so the scheme is not checked.
     if (!isRaw || isCalled(written) || /^[^:/]*\{/.test(text)) return [];
     return new ConfigError(
       'BACKEND_SCHEME',

@@ -11,6 +11,6 @@ export function configOfHttp({ name, places = [] }: Plugin, backend: BackendConf
   const written = backend && Object.hasOwn(backend.extra_config, name) ? backend.extra_config[name]! : {};
   const read = compileSchema(place.schema);
   const { value, errors } = read(copyData(written), '');
-  // Invalid settings are reported at their own location.
+  // Invalid settings are reported where they are configured, so the defaults are used here.
   return Object.freeze(errors.length > 0 ? read({}, '').value : value);
 }

@@ -31,7 +31,7 @@ export interface Location {
   readonly index?: number;
   /** Hosts of the backend that are named at this location. */
   readonly hosts?: NamedHost[];
-  /** Configuration of the agent, if the location is one; the next field is the function that runs its pipe. */
+  /** Configuration of the agent, at the location of an agent; `run` runs its pipe. */
   readonly agent?: AgentConfig;
   readonly run?: AgentSite<unknown>['run'];
   readonly offers: Offers;

@@ -71,7 +71,7 @@ function unknownNamespace(
   pointer: string,
   siblings: Readonly<Record<string, Data>>,
 ): ConfigError {
-  // The router's options belong to the kernel, not to a plugin.
+  // The plugin of the router's options, which belong to the kernel.
   const levels: readonly Level[] | undefined =
     namespace === 'router' ? ['service'] : registry.plugin(namespace)?.places?.map((place) => place.at);
   if (levels?.length) {

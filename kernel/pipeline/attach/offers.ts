@@ -7,7 +7,7 @@ export type AttachDefault = (namespace: Namespace) => void;
 /** Values that plugins offer to other plugins at one place of a configuration and at the places that contain it. */
 export class Offers {
   #scope: PlaceScope;
-  /** Whether this place has its own list of offers, which is created with the first offer. */
+  /** Whether this place has its own list of offers; the list is created with the first offer. */
   #isOwn: boolean;
   readonly #attachDefault: AttachDefault | undefined;
   /** Ports (exchange points between plugins) whose offers are not known, each with the reason. */
@@ -33,8 +33,8 @@ export class Offers {
   }
 
   /**
-   * Adds a plugin's offers. @throws Error when the plugin does not declare a port it offers: consumers could be
-   * attached too early.
+   * Adds a plugin's offers. @throws Error when the plugin does not declare a port it offers: plugins that take the
+   * offer could otherwise be attached before it.
    */
   add(plugin: Plugin, offers: readonly Offer[] | undefined): void {
     for (const { port, value } of offers ?? []) {
@@ -47,7 +47,7 @@ export class Offers {
 
   /**
    * Marks a root plugin's offers as unknown because it was rejected or waits for a file. Plugins that take them fail
-   * with the same error, which is reported once, instead of reporting the offers as missing.
+   * with the same error, which is reported once, and the offers are not reported as missing.
    */
   withhold(plugin: Plugin, reason: Error): void {
     for (const { name } of plugin.offers ?? []) this.root.#unknown.set(name, reason);

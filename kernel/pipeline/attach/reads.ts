@@ -4,8 +4,8 @@ const none: readonly string[] = Object.freeze([]);
 type Kind = 'settings' | 'services' | 'files' | 'ports' | 'encodings';
 
 /**
- * The names of what an attachment read from its site, in addition to its own configuration and that of its endpoint and
- * backend. If none of it has changed, the attachment can be reused.
+ * Names of everything that an attachment has read from its site, in addition to the configuration of the component, its
+ * endpoint and its backend. If nothing of it has changed, the attachment can be reused.
  */
 export class Reads implements Readonly<Record<Kind, readonly string[]>> {
   /** Fields of the service configuration. */
@@ -20,13 +20,16 @@ export class Reads implements Readonly<Record<Kind, readonly string[]>> {
   gateway = false;
   readonly #around: Reads | null;
 
-  /** @param around enclosing reads, which also record every name: for an attachment, the reads of its endpoint. */
+  /**
+   * @param around reads of the surrounding place, such as the endpoint of a backend, to which every name is added as
+   * well.
+   */
   constructor(around: Reads | null = null) {
     this.#around = around;
   }
 
   note(kind: Kind, name: string): void {
-    // The enclosing reads already contain the name.
+    // If the surrounding reads contain the name, they need no update.
     if (this[kind].includes(name)) return;
     this[kind] = inConfiguration.has(kind) ? this[kind].concat(name) : withName(this[kind], name);
     this.#around?.note(kind, name);
@@ -48,8 +51,8 @@ export class Reads implements Readonly<Record<Kind, readonly string[]>> {
 const inConfiguration: ReadonlySet<Kind> = new Set(['files', 'encodings']);
 
 /**
- * Maps each list to the lists with one more name. Thousands of attachments read the same few names, which are fixed in
- * the code.
+ * Maps each list of names to the lists that have one more name. Thousands of attachments then share lists, because they
+ * read the same few names.
  */
 const longer = new WeakMap<readonly string[], Map<string, readonly string[]>>();
 

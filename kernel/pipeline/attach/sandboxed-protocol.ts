@@ -22,7 +22,8 @@ type Protocol = NonNullable<AtBackend['protocol']>;
 
 /**
  * Replaces a protocol that opens its own connections with one whose calls the sandbox answers. Protocols over HTTP
- * remain, since the HTTP client itself asks the sandbox, and so do protocols that connect to nothing.
+ * remain, because the HTTP client itself sends its requests to the sandbox, and so do protocols that connect to
+ * nothing.
  * @param hosts hosts of the backend, by the plugin that calls them.
  */
 export function sandboxed(
@@ -33,7 +34,7 @@ export function sandboxed(
 ): Protocol {
   const protocol = at.protocol!;
   if (reads.ports.includes(httpSigners.name)) return protocol;
-  // A pipeline inside the component has its own protocols.
+  // A pipeline inside the component has protocols of its own, which are replaced separately.
   const within = upstreams.find((each) => each.plugin === plugin && each.pointer.startsWith(`${pointer}/`));
   const server = (within ?? hosts.find((host) => host.plugin === plugin))?.upstream;
   if (!server && !plugin.source) return protocol;
@@ -69,7 +70,7 @@ async function answer(
   }
 }
 
-/** Waits for the time of the response; a response that never comes lasts as long as its call. */
+/** Waits for the delay of a response. A response that never arrives lasts as long as its call. */
 async function wait({ delayMs, failure }: SandboxResponse, call: Call): Promise<void> {
   if (failure !== 'hang' && delayMs === 0) return;
   const ended = new AbortController();

@@ -72,7 +72,7 @@ class PlaceSite implements Site<unknown> {
     return (name) => {
       this.#reads.note('encodings', name);
       const encoding = this.#build.known.encoding(name);
-      // The encoding object is shared by all plugins.
+      // The encoding object is shared by all plugins, so it must not be modified.
       return encoding && this.#plugin.source ? Object.freeze({ ...encoding }) : encoding;
     };
   }
@@ -106,7 +106,8 @@ class PlaceSite implements Site<unknown> {
     return (path) => this.#reads.noting('files', path, this.#build.list(path));
   }
 
-  // `attach` may detach these functions from the site; they are created on access.
+  // Functions that work without the site as `this`, because `attach` may take them off it. They are created when they
+  // are first read.
   get setting(): Site<unknown>['setting'] {
     return (name) => this.#reads.noting('settings', name, this.#build.config[name]);
   }
@@ -207,7 +208,7 @@ class PlaceSite implements Site<unknown> {
     return (options = {}) => {
       const plugin = this.#build.defaultProtocol;
       if (!plugin.http) throw new Error(`plugin "${plugin.name}" provides no HTTP client`);
-      // Signers are attached before the components that refer to them.
+      // Signers are attached before the components that use them.
       if (!options.ofService) this.take(httpSigners);
       const stance = options.ofService ? atRoot(this.#stance) : this.#stance;
       const config = configOfHttp(plugin, stance.backend);

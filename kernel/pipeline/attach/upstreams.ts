@@ -40,7 +40,7 @@ export function nameHosts(
   pointer: string,
 ): void {
   const own = named.filter(({ plugin }) => plugin === protocol);
-  // An HTTP client next to another protocol does not call these hosts.
+  // An HTTP client of a backend with another protocol does not call the hosts of the backend.
   for (const { index, upstream, plugin } of own.length > 0 ? own : areCalled ? named : []) {
     upstreams?.push({ pointer: joinPointer(pointer, 'host', index), upstream, plugin });
   }

@@ -35,7 +35,7 @@ export interface BackendPlace {
   readonly endpoint: EndpointConfig;
   readonly backend: BackendConfig;
   readonly log: Log;
-  /** Counts the responses of the backend: a wrap between the transport wraps and the protocol. */
+  /** Wrap that counts the responses of the backend, between the transport wraps and the protocol. */
   readonly counting?: Wrap<PipeRequest> | undefined;
 }
 
@@ -54,14 +54,17 @@ export function placeOf(
   };
 }
 
-/** Uses `join`, as V8 keeps the result of a template as a tree of its parts, several times as large. */
+/**
+ * Uses `join`, because V8 stores the result of a template literal as a tree of its parts, which takes several times as
+ * much memory.
+ */
 export function logPrefix({ method, endpoint: path }: EndpointConfig, backend: BackendConfig): string {
   return ['[BACKEND: ', method, ' ', path, ' -> ', backend.method, ' ', backend.url_pattern, '][Client]'].join('');
 }
 
 /** All parts of one backend's pipe. */
 export interface BackendOptions extends BackendPlace {
-  /** Wraps of the backend phase, and below of the transport phase, outermost first. */
+  /** Wraps of the backend phase, outermost first; `transportWraps` are those of the transport phase. */
   readonly backendWraps: readonly Wrap<PipeRequest>[];
   readonly transportWraps: readonly Wrap<PipeRequest>[];
   readonly protocol: NonNullable<AtBackend['protocol']>;

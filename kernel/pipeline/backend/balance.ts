@@ -7,7 +7,8 @@ import type { HostList } from '#contract';
 export type PickHost = (tried?: readonly string[]) => string | undefined;
 
 /**
- * Picks hosts in turn from a random start; an entry that is repeated has a larger share. A changed list starts over.
+ * Picks hosts in turn from a random start; an entry that is repeated has a larger share. If the list changes, counting
+ * starts at its beginning.
  */
 export function balance(list: HostList): PickHost {
   let hosts = list.current;

@@ -37,10 +37,11 @@ export function concurrently(times: number, step: Step<PipeRequest>, timeoutMs: 
         if (open === 0) settle(fallback, null, new CancelledError());
       };
       group.onCancel((reason) => {
-        // A timeout is reported to everything that observes the individual calls, such as a circuit breaker.
+        // The calls end with the deadline error, so that observers of each call, such as a circuit breaker, see a
+        // timeout.
         if (open > 0) settle(fallback ?? Reply.failed(toCallError(reason)), null, reason);
       });
-      // These calls are not forks of the group, because the body of the reply that is kept may outlive the group.
+      // The calls are not forked from the group, because the body of the chosen reply may last longer than the group.
       for (let index = 0; index < times; index++) calls.push(call.fork());
       for (const own of calls) start(step, request.copy(), own, receive);
     });

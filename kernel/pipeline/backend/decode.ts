@@ -26,8 +26,8 @@ export interface Decoding {
   readonly asCollection: boolean;
   readonly shape: ((data: DataObject) => DataObject) | null;
   /**
-   * Validates bytes that pass undecoded, as their data is not read and the client gets the same encoding; null to
-   * decode.
+   * Validates bytes instead of decoding them, if their data is not read and the client receives the same encoding; null
+   * if they must be decoded.
    */
   readonly pass: NonNullable<Encoding['passes']> | null;
   /** Whether the bytes are merged with those of other backends. */
@@ -40,8 +40,7 @@ export interface Decoding {
 
 /**
  * Turns raw replies into decoded ones. Only 200 and 201 are successes; any other status, or a body that cannot be
- * parsed, gives a failed reply (error rule E1). A reply that a transport wrap has already decoded is returned
- * unchanged.
+ * parsed, gives a failed reply. A reply that a transport wrap has already decoded is returned unchanged.
  */
 export function decoded(decoding: Decoding, transport: Step<PipeRequest>): Step<PipeRequest> {
   const ofWhole = decoding.pass ? { ...decoding, pass: provingOnce(decoding.pass) } : decoding;
@@ -50,7 +49,7 @@ export function decoded(decoding: Decoding, transport: Step<PipeRequest>): Step<
   );
 }
 
-/** Validates repeated bytes only once: a cached body is the same, unmodified object each time. */
+/** Validates the same bytes only once: a cached body is always the same, unmodified object. */
 function provingOnce(pass: NonNullable<Decoding['pass']>): NonNullable<Decoding['pass']> {
   let proved: WeakMap<Uint8Array, Passed> | null = null;
   return (bytes, asCollection) => {
@@ -92,7 +91,7 @@ function withoutUser(origin: string): string {
   return at < 0 ? origin : origin.slice(0, origin.indexOf('://') + 3) + origin.slice(at + 1);
 }
 
-/** Logs the backend's actual status, which the client does not see (error rule E1). */
+/** Logs the actual status of the backend, which the client does not see. */
 function logStatus(reply: Reply, log: Log): Reply {
   for (const error of reply.errors) {
     if (error instanceof BackendError && error.upstreamStatus !== undefined)
@@ -115,7 +114,7 @@ function parse(bytes: Uint8Array, { encoding, asCollection, shape, pass, isPart 
     const passed = pass?.(bytes, asCollection);
     if (passed) {
       const reply = Reply.raw(200, new HeaderBag(['Content-Type', passed.contentType]), passed.body);
-      // Bytes that are merged with those of other backends are complete even if they are empty.
+      // An empty body is complete if its bytes are merged with those of other backends.
       reply.complete = isPart || !passed.empty;
       return reply;
     }

@@ -14,7 +14,7 @@ import {
 } from '#contract';
 import { unpacked } from './unpack.ts';
 
-/** Readers of the messages in one backend's streams. */
+/** Functions that read the messages of one backend's streams. */
 export interface Looking {
   readonly messages: Messages;
   /** The backend's own data shaping; null for none. */
@@ -37,7 +37,8 @@ const ofTheBytes = new Set([
 
 /**
  * Splits a stream into messages and reassembles it, instead of the decoder. Only a 200 is a stream of messages; any
- * other response passes unchanged. The backend request demands uncompressed bytes; compressed ones are decompressed.
+ * other response passes unchanged. The request asks the backend for uncompressed bytes; a compressed response is
+ * decompressed nevertheless.
  */
 export function withMessages(looking: Looking, transport: Step<PipeRequest>): Step<PipeRequest> {
   return (request, call) => {

@@ -7,9 +7,9 @@ export interface Shadow {
 }
 
 /**
- * Starts the shadow backends next to the pipe, detached from it: neither a client disconnect nor the end of the
- * endpoint's call stops them; their deadline is the longest of the group; their responses are discarded. A body must
- * already be in memory.
+ * Starts calls of the shadow backends independently of the pipe: neither a client disconnect nor the end of the
+ * endpoint's call stops them. Their deadline is the longest of the group, and their responses are discarded. A request
+ * body must already be in memory.
  */
 export function withShadows(shadows: readonly Shadow[], next: Step<PipeRequest>): Step<PipeRequest> {
   if (shadows.length === 0) return next;

@@ -52,7 +52,10 @@ function addPath(paths: readonly string[], keepsShorter: boolean): PathTrie {
   return root;
 }
 
-/** Keeps the named nodes; of `a` and `a.b` the later entry wins; objects left empty are removed. */
+/**
+ * Keeps only the named nodes. Of `a` and `a.b`, the later entry takes precedence. Objects that become empty are
+ * removed.
+ */
 function compileAllow(paths: readonly string[]): Shape {
   const tree = addPath(paths, false);
   return (data) => keep(data, tree) ?? {};
@@ -76,7 +79,10 @@ function keep(data: DataObject, tree: PathTrie): DataObject | undefined {
   return any ? kept : undefined;
 }
 
-/** Removes the named leaves; parents stay, even when empty; a shorter path wins over a longer one below it. */
+/**
+ * Removes the named leaves. Their parents stay, even if they are empty. Of `a` and `a.b`, the shorter path takes
+ * precedence.
+ */
 function compileDeny(paths: readonly string[]): Shape {
   const tree = addPath(paths, true);
   return (data) => remove(data, tree);

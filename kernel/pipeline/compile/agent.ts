@@ -58,7 +58,7 @@ export function compileAgent(service: EndpointContext, agent: AgentConfig, index
   const around = Object.fromEntries(entries.filter(([namespace]) => !isDriver(namespace)));
   const pipe = compilePipe(context, { ...agent, extra_config: around }, pointer, log);
   for (const { plugin, pointer: at } of pipe?.endpointPhase ?? []) {
-    // Components at the root are not reported, because they apply to endpoints.
+    // Components at the root are not reported, because they may be intended for endpoints only.
     if (!at.startsWith(`${pointer}/`)) continue;
     const message = `"${plugin.name}" has no effect: it requires a client request, which agents do not have`;
     build.warnings.push(new ConfigError('PIPE_COMPONENT', at, message, { hint: 'remove it from the agent' }));

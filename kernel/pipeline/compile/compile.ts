@@ -46,7 +46,7 @@ export interface Compiled {
   readonly nested: readonly NestedPipe[];
   /** Attachments of service-level components, outermost first. */
   readonly service: readonly Attached<AtService>[];
-  /** The parts around all endpoints. */
+  /** The parts of the configuration that surround all endpoints. */
   readonly frame: ServiceFrame;
   /** Handlers of plugins from files, where configurations of other plugins refer to them. */
   readonly handlerUses: readonly HandlerUse[];
@@ -86,7 +86,7 @@ export async function compile(build: Build, registry: Registry, earlier: Earlier
     upgrades: upgradesOf(routes),
     own,
     around: inOrder('request').flatMap(({ request }) => request ?? []),
-    // Sorted so that the outermost hook runs last.
+    // In this order, the hook of the outermost plugin runs last.
     heads: inOrder('request')
       .toReversed()
       .flatMap(({ head }) => head ?? []),
@@ -108,7 +108,7 @@ async function compileEndpoints(
       const known = earlier?.take(index, endpoint);
       const route = known ?? compileEndpoint(context, endpoint, `/endpoints/${index}`, null, plain);
       if (route) routes.push(route);
-      // The time is not checked for every reused route, because a check costs as much as reusing one.
+      // Reused routes are counted instead of measuring the time after each, which would cost as much as reusing one.
       if ((!known || index % 32 === 0) && scheduler.due) await scheduler.yield();
     }
   } finally {

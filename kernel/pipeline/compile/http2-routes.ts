@@ -10,7 +10,7 @@ export interface Http2Routes {
   readonly contentType: string;
   /** Routes by path. */
   readonly routes: ReadonlyMap<string, Route>;
-  /** Configuration pointers by path. */
+  /** Pointers of the endpoints in the configuration, by path. */
   readonly pointers: ReadonlyMap<string, string>;
   readonly otherwise: Step<ClientRequest>;
 }

@@ -50,7 +50,7 @@ function compileNested(
   const service = context.service.map(withoutEndpoints);
   const inner = { ...context, service, offers: context.offers.within(), counting: undefined };
   const pipe = compilePipe(inner, config, pointer, log);
-  // The pipe's errors are collected by the build, so the configuration is rejected and the placeholder is never called.
+  // The placeholder is never called, because the errors of the pipe reject the configuration.
   if (!pipe) return unusable;
   for (const { plugin, pointer: at } of pipe.endpointPhase) {
     const message = `"${plugin.name}" requires a client request, which pipelines inside a component do not have`;
@@ -60,7 +60,7 @@ function compileNested(
   return withTimeout(config.timeout, pipe.step);
 }
 
-/** Removes attachments to every endpoint: these wrap the endpoint that this pipe is part of. */
+/** Removes attachments to every endpoint, because they already wrap the endpoint that contains this pipe. */
 function withoutEndpoints(attached: Attached<AtService>): Attached<AtService> {
   const { eachEndpoint: _none, ...at } = attached.at;
   return { ...attached, at };

@@ -56,7 +56,10 @@ export interface AttachedPipe extends PayloadLimits {
   readonly sets: ReadonlySet<string>;
   /** Whether a component reads the data of replies. */
   readonly readsData: boolean;
-  /** Whether the pipe itself responds as soon as its call is over, unless the request has a body. */
+  /**
+   * Whether the pipe itself responds as soon as its call ends, so that no timer is needed. Requests with a body are
+   * exempt.
+   */
   readonly heedsCall: boolean;
   /** Unique identification of the pipe. */
   readonly pointer: string;
@@ -64,7 +67,7 @@ export interface AttachedPipe extends PayloadLimits {
 
 /**
  * Compiles a pipe; undefined when it has errors, which are in `build.errors`.
- * @param isRead whether code around it reads the data of its replies.
+ * @param isRead whether code around the pipe reads the data of its replies.
  */
 export function compilePipe(
   context: EndpointContext,
@@ -245,7 +248,10 @@ function gather(
   );
 }
 
-/** Drops the status and headers of a `no-op` backend behind a decoded output, as they are not the client's. */
+/**
+ * Drops status and headers of a `no-op` backend if the endpoint decodes responses, because they do not belong to the
+ * response for the client.
+ */
 function withoutBytes(step: Step<PipeRequest>): Step<PipeRequest> {
   return async (request, call) => {
     const reply = await step(request, call);
@@ -258,7 +264,7 @@ function demanding(backends: readonly BackendConfig[], next: Step<PipeRequest>):
   if (!backends.some(({ url_pattern: pattern, host }) => [pattern, ...host].some((text) => text.includes('{')))) {
     return next;
   }
-  /** Compiled on the first request, like the pipes of backends. */
+  /** The check is compiled on the first request, like the pipes of backends. */
   let meets: ReturnType<typeof compileDemands> | undefined;
   return (request, call) => {
     if (meets === undefined) meets = compileDemands(backends);

@@ -17,7 +17,7 @@ interface Shared {
  * equal settings share one attachment, and their pipes are compiled on the first call.
  */
 export class PlainEndpoints {
-  /** Shared parts by form; null when one endpoint of the form was valid, but none is shared yet. */
+  /** Shared parts by form; null if one valid endpoint of the form exists, which shares nothing yet. */
   readonly #known = new Map<string, Shared | null>();
   readonly #acquired: SharedBuild[] = [];
   readonly #context: EndpointContext;
@@ -33,7 +33,10 @@ export class PlainEndpoints {
     return attachesEach || build.upstreams ? null : new PlainEndpoints(context);
   }
 
-  /** Returns all settings that affect the attachments of an endpoint and its backends; null for one with components. */
+  /**
+   * Returns the form of an endpoint: a text of all settings that affect its attachments and those of its backends; null
+   * for an endpoint with components.
+   */
   formOf({ extra_config: components, output_encoding: output, backend: backends }: EndpointConfig): string | null {
     if (backends.length === 0 || hasMembers(components)) return null;
     const form: unknown[] = [output];
@@ -46,7 +49,7 @@ export class PlainEndpoints {
 
   /**
    * Creates the route of an endpoint whose form is known to be valid.
-   * @returns null when it is not; undefined after errors, which are in `build.errors`.
+   * @returns null if the form is not known; undefined after errors, which are in `build.errors`.
    */
   route(form: string, endpoint: EndpointConfig, pointer: string): Route | null | undefined {
     const known = this.#known.get(form);
@@ -103,7 +106,9 @@ function hasMembers(record: object): boolean {
   return false;
 }
 
-/** Whether a plugin is from a file: its faults are contained for each endpoint separately, so endpoints cannot share it. */
+/**
+ * Whether a plugin is from a file. Its faults are contained for each endpoint separately, so endpoints cannot share it.
+ */
 function isFromFile(registry: Registry, name: string): boolean {
   return registry.plugin(name)?.source !== undefined;
 }

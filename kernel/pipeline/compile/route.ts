@@ -14,7 +14,7 @@ export interface Route extends PayloadLimits {
    * The whole pipe: endpoint wraps, proxy wraps, gathering, backends. Never throws, and replies when the call is over.
    */
   readonly handle: Step<ClientRequest>;
-  /** Number of steps in the pipe: when the call is over, each of them gets a turn to reply. */
+  /** Number of steps in the pipe. When the call is aborted, each step gets a turn of the event loop to reply. */
   readonly depth: number;
   readonly output: Encoding;
   /** Decompresses gzip request bodies before any component reads them. */
@@ -22,7 +22,7 @@ export interface Route extends PayloadLimits {
   /** Protocols that connections can be upgraded to, in lowercase. */
   readonly upgrades: ReadonlySet<string>;
   readonly log: Log;
-  /** Lease held by the streams of the endpoint. */
+  /** Lease that the streams of the endpoint hold to keep their configuration in memory. */
   readonly hold: StreamLease;
   /** Traffic counters, kept across the configurations that contain the endpoint. */
   readonly traffic: EndpointTraffic;

@@ -129,7 +129,8 @@ export function compileRest(context: EndpointContext, config: ServiceConfig): No
 /** Counts the faults of plugins from files, if a component exports metrics. */
 function measureFaults(build: Build, offers: Offers): void {
   const asking = { name: 'faults', description: '', takes: [meters] };
-  // If the component that exports metrics was rejected, this fails with the same error, which is listed only once.
+  // If the component that exports metrics was rejected, this fails with the error of the component, which is listed
+  // only once.
   const find = () => meterOf({ takeAll: (port) => offers.takeAll(asking, port) });
   const meter = build.containment && collecting(build, '', find);
   if (!meter) return;
@@ -137,7 +138,7 @@ function measureFaults(build: Build, offers: Offers): void {
   build.faultMeter.faults = meter.counter('plugin.faults', { description });
 }
 
-/** Rejects decisions that more than one service-level component makes. */
+/** Rejects a configuration in which several service-level components provide a setting that only one may provide. */
 function refuseSecondClaims(build: Build, service: readonly Attached<AtService>[]): void {
   onlyClaim(build, service, 'reload', 'decide how configurations are replaced');
   onlyClaim(build, service, 'admin', 'set the admin port');

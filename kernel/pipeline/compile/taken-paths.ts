@@ -12,8 +12,8 @@ interface Taken {
 
 /**
  * Rejects endpoints with a path that a plugin handles itself, and warns of endpoints with variables that share a word
- * with such a path: requests for it never reach them. Endpoints without a word in common are intentionally general.
- * Codes: ROUTE_COLLISION; a warning ROUTE_SHADOWED.
+ * with such a path: requests for it never reach them. Endpoints without a common word are assumed to be general on
+ * purpose. Codes: ROUTE_COLLISION; a warning ROUTE_SHADOWED.
  */
 export function refuseTaken({ config, errors, noticed }: Build, own: readonly Taken[], routes: readonly Route[]): void {
   if (own.length === 0) return;

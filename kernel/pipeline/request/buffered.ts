@@ -19,7 +19,7 @@ export function buffered(next: Step<PipeRequest>, unlessMeasured = false): Step<
   };
 }
 
-/** Whether the body was interrupted because the client disconnected. */
+/** Whether reading the body failed because the client disconnected. */
 function hasLeft(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET' || error.code === 'ERR_STREAM_PREMATURE_CLOSE';
 }

@@ -17,7 +17,7 @@ export type Pattern = (request: PipeRequest, call: Call) => string | undefined;
 
 type Segment = (request: PipeRequest, call: Call) => string | undefined;
 
-/** Encodes a value for its position; undefined for a value that cannot be made safe. */
+/** Encodes a value for its position in the URL; undefined for a value that cannot be made safe. */
 type Encode = (value: string) => string | undefined;
 
 /**
@@ -133,7 +133,7 @@ function compileValue(placeholder: Placeholder, written: string, encode: Encode)
         const data = request.earlier[placeholder.index]?.data;
         const value = data ? getPath(data, placeholder.path) : undefined;
         if (value !== undefined) return illegalToEscapes(textOf(value));
-        // The component that contains the pipe may have set the value.
+        // A component that contains the pipe may have set the value as a parameter.
         const given = request.params[key];
         if (given !== undefined) return encode(given);
         call.log.warning(`{${written}} is missing in the response of backend ${placeholder.index}`);
@@ -166,7 +166,7 @@ function encodeSegment(value: string): string | undefined {
   const isDots = value.startsWith('.') && /^\.{1,2}(?:;|$)/.test(value);
   if (isDots || value === '') return undefined;
   const encoded = encodePathSegment(value);
-  // Slashes and backslashes are escaped, so an unchanged value has none.
+  // Slashes and backslashes are escaped, so a value that stays unchanged contains none.
   return encoded !== value && dotsWithin.test(value) ? undefined : encoded;
 }
 

@@ -23,7 +23,7 @@ export const ownHeaders: ReadonlySet<string> = new Set([
 /** Headers that describe the body and are forwarded with it. */
 export const bodyHeaders: ReadonlySet<string> = new Set(['content-type', 'content-encoding']);
 
-/** Headers of the gateway that a look-alike (`_` or `.` for `-`) could override at a backend. */
+/** Headers of the gateway that a similar client header, with `_` or `.` for `-`, could override at some backends. */
 const guardedTwins = new Set([
   ...ownHeaders,
   ...bodyHeaders,
@@ -39,12 +39,13 @@ interface OwnNames {
   readonly agent: string;
   /** Name of the request ID header; empty for none. */
   readonly requestId: string;
-  /** Null if backends get no header with the client's certificate. */
+  /** Adds the header with the client's certificate; null if backends do not receive this header. */
   readonly addCertificate: AddCertificateHeader | null;
 }
 
 /**
- * Compiles an endpoint's forwarding rules (F1 to F9) into a function that derives the pipe's request from the client's.
+ * Compiles the rules for the headers and parameters that an endpoint forwards into a function that derives the pipe's
+ * request from the client's.
  *
  * @param sets headers that components set, in lowercase.
  */
@@ -64,7 +65,7 @@ export function compileRequest(
     const forwardedAgent = pickHeaders(client.headers.list, list);
     if (forwardedAgent) list.push('X-Forwarded-Via', agent);
     else list.push('User-Agent', agent);
-    // Clients of a Unix socket have no address.
+    // Clients that are connected over a Unix socket have no address.
     if (client.ip !== '') list.push('X-Forwarded-For', client.ip);
     list.push('X-Forwarded-Host', client.host);
     if (addCertificate) addCertificate(client, list);

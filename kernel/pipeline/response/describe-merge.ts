@@ -11,7 +11,7 @@ interface Merging {
 /** Logs how several backends are merged. */
 export function describeMerge({ output, backends, gathering: { gather, combine } }: Merging, log: Log): void {
   const regular = backends.filter(({ shadow }) => !shadow);
-  // Only one of several conditional backends that pass bytes undecoded is called.
+  // If bytes pass undecoded, at most one of several conditional backends is called, so that nothing is merged.
   const isOneOf = output.raw === true && regular.some(({ condition }) => condition);
   if (regular.length === 1 || isOneOf) return;
   const merger = gather?.name ?? 'parallel';

@@ -64,7 +64,7 @@ export function parallel(
   };
 }
 
-/** Merges replies; a component's `combine` may throw. */
+/** Merges replies. The combiner of a component may throw. */
 function merged(
   replies: readonly Reply[],
   combine: Combine,

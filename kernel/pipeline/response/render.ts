@@ -51,7 +51,7 @@ export function render(reply: Reply, route: Route, request: ClientRequest, rende
   if (bare && reply.errors.length > 0) return renderError(reply, rendering);
   const { output } = route;
   if (output.raw) return renderRaw(reply, output, rendering);
-  // A rejection has no body, whatever the output encoding; a reply without data is rendered as empty data.
+  // A rejection has no body, regardless of the output encoding. A reply without data is rendered as empty data.
   if (bare && (reply.status >= 300 || reply.complete === null)) return renderError(reply, rendering);
   const headers = reply.headers.list;
   if (reply.body !== null && reply.data === null) {

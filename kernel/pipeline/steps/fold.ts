@@ -22,7 +22,7 @@ export function stagesOf<R>(wraps: readonly Wrap<R>[]): FoldedStage<R>[] {
     if (!hook) stages.push({ wrap, hooks: null });
     else if (!last?.hooks) stages.push({ wrap, hooks: [hook] });
     else {
-      // Inner hooks see the reply first.
+      // Inner hooks process the reply before outer ones.
       last.hooks.unshift(hook);
       last.wrap = together(last.hooks);
     }

@@ -31,7 +31,7 @@ export function foldAround<R>(wraps: readonly Wrap<R>[], innermost: Step<R>, dep
   );
 }
 
-/** Runs hooks after a step that always replies: each of them sees a reply, even if the previous hook fails. */
+/** Runs hooks after a step that always returns a reply. Each hook gets a reply, even if the previous hook fails. */
 function afterwards<R>(hooks: readonly AfterHook<R>[], next: Step<R>): Step<R> {
   return (request, call) => {
     const reply = next(request, call);

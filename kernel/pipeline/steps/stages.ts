@@ -80,7 +80,8 @@ export function stagesOfBackend(
 }
 
 /**
- * Copies a list to its exact size: a list that has grown reserves 17 entries, and thousands of endpoints keep this one.
+ * Copies a list to its exact size, because a list that has grown reserves space for 17 entries, and thousands of
+ * endpoints have such a list.
  */
 function fitted(stages: readonly Stage[]): Stage[] {
   return stages.slice();
@@ -90,7 +91,7 @@ function all(as: Stage['as'], attached: readonly Attached<unknown>[]): Stage[] {
   return attached.map(({ plugin }) => stage(as, plugin.name));
 }
 
-/** Stages of the components whose attachment has the given part. */
+/** Stages of the components whose attachment contains the given part, such as `backend`. */
 function having<A>(as: Stage['as'] & keyof A, attached: readonly Attached<A>[]): Stage[] {
   return all(
     as,
@@ -100,7 +101,7 @@ function having<A>(as: Stage['as'] & keyof A, attached: readonly Attached<A>[]):
 
 const stages = new Map<string, Stage>();
 
-/** Returns the same object for equal stages: thousands of endpoints consist of a few. */
+/** Returns the same object for equal stages, of which thousands of endpoints need only a few. */
 function stage(as: Stage['as'], namespace: Namespace): Stage {
   const key = `${as} ${namespace}`;
   let stage = stages.get(key);

@@ -11,7 +11,7 @@ export class BackendResponses {
 
   /** Registers the backends of a configuration until `letGo`. */
   hold(backends: readonly NamedBackend[]): void {
-    // The first list is a literal: an array that has grown reserves space for more elements.
+    // A literal takes the exact size, whereas an array that has grown reserves space for more elements.
     this.#configured = this.#configured.length === 0 ? [backends] : [...this.#configured, backends];
   }
 
@@ -33,7 +33,7 @@ export class BackendResponses {
     return counts;
   }
 
-  /** The backends that have responded. */
+  /** Iterates over the counts of the backends that have responded. */
   [Symbol.iterator](): Iterator<readonly [name: string, counts: StatusCounts]> {
     return (this.#byName ?? noResponses).entries();
   }
@@ -76,7 +76,7 @@ export class StatusCounts {
   #counts: number[] | null = null;
   #reported: readonly number[] = noCounts;
 
-  /** @param status 0 for no response; an invalid status counts as 0, as plugins can return any number. */
+  /** @param status 0 for no response. Plugins can return any number; an invalid status counts as 0. */
   record(status: number): void {
     this.#counts ??= [...noCounts];
     const hundreds = Math.trunc(status / 100);

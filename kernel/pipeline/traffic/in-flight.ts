@@ -14,6 +14,6 @@ export interface InFlight {
 export interface CallCounter {
   enter(call: InFlight): void;
   leave(call: InFlight): void;
-  /** @param of description of the owner of the work. */
+  /** Registers work in the background. @param of description of the owner of the work. */
   background(work: Promise<unknown>, of: string): void;
 }

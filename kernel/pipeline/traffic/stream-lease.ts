@@ -1,6 +1,6 @@
 import { ByteStream } from '#contract';
 
-/** A response that may last long after its head was written. */
+/** A response that may continue long after its head was written. */
 export interface Stream {
   /** Ends the response gracefully: written data is flushed, and the client sees a complete response. */
   end(): void;
@@ -21,7 +21,7 @@ export interface StreamLease {
   leave(stream: Stream): void;
   /** Ends all streams gracefully. */
   end(): void;
-  /** Called at shutdown: gracefully ends lasting streams, including future ones. */
+  /** Called at shutdown: ends lasting streams gracefully, including streams that begin later. */
   endLasting(): void;
 }
 

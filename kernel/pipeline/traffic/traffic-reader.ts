@@ -12,7 +12,7 @@ const nothing: TrafficDelta = { window: noTraffic, statuses: [] };
 
 /** Reads the traffic of endpoints piece by piece. Each reader has positions of its own. */
 export class TrafficReader {
-  /** Counts that were read already. After a reload, an endpoint may have a new traffic object. */
+  /** Counts that were already read. After a reload, an endpoint may have a new traffic object. */
   readonly #read = new WeakMap<EndpointTraffic, TrafficDelta>();
 
   /** Reads the traffic since the previous call for the same object; the first call reads all of it. */
@@ -27,7 +27,7 @@ export class TrafficReader {
     };
   }
 
-  /** The traffic that the next `take` would return. */
+  /** Returns the traffic that the next call of `take` would return. */
   peek(traffic: EndpointTraffic): TrafficWindow {
     return between(this.#read.get(traffic)?.window ?? noTraffic, traffic.snapshot());
   }

@@ -17,7 +17,10 @@ const FASTEST_MS = 0.05;
 /** Lower limit of the last bucket, in milliseconds. */
 const SLOWEST_MS = 600_000;
 
-/** Shift that leaves the bucket number of a 32-bit float: its exponent and the first two bits of its fraction. */
+/**
+ * Number of bits by which a 32-bit float is shifted to get its bucket number: the exponent and the first two bits of
+ * the fraction remain.
+ */
 const FRACTION_BITS_LEFT = 21;
 const float = new Float32Array([1]);
 const bits = new Uint32Array(float.buffer);

@@ -3,7 +3,7 @@ import { enterDebugger, leaveDebugger } from '../../containment/debugger-lock.ts
 import type { SourcePlace } from '../../containment/source-columns.ts';
 import { pathOf } from '../../containment/source-place.ts';
 
-/** Time limit for locating the code, in milliseconds: the code must pause for it, which it does at once if it runs. */
+/** Time limit for locating the running code, in milliseconds. A thread that runs code pauses for it immediately. */
 const LOCATE_MS = 3000;
 
 interface Frame {
@@ -38,7 +38,7 @@ export async function endAtPlace(
         send(2, 'Debugger.pause');
       });
       session.on('NodeWorker.receivedMessageFromWorker', ({ params: { message } }) => {
-        // The debugger lists every script; those of others are ignored.
+        // The debugger reports every script of the thread; only those of the given files are stored.
         if (message.startsWith('{"method":"Debugger.scriptParsed"')) {
           if (!files.some((file) => message.includes(file))) return;
           const { params } = JSON.parse(message) as {
@@ -58,12 +58,11 @@ export async function endAtPlace(
     session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
     await end(await place);
   } catch {
-    // The debugger is in use elsewhere.
+    // The debugger is in use by another caller, so the position stays unknown.
     await end(null);
   } finally {
     clearTimeout(timer);
-    // The debugger disconnects only after the thread has ended: a thread that pauses late would not be resumed
-    // otherwise.
+    // The debugger disconnects only after the thread has ended, because a thread that pauses late must be resumed.
     session.disconnect();
     leaveDebugger();
   }

@@ -13,7 +13,10 @@ export class MessageRate {
     this.#since = now;
   }
 
-  /** @param isAnswer the message responds to a request of the gateway. @returns false for a flood. */
+  /**
+   * @param isAnswer whether the message responds to a request of the gateway. @returns false if the messages count as a
+   * flood.
+   */
   add(now: number, isAnswer: boolean): boolean {
     if (now - this.#since >= 1000) {
       this.#since = now;

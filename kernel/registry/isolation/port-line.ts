@@ -19,7 +19,10 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** One end of a message channel ("line") between two threads. It never throws on any input: the other end is not trusted. */
+/**
+ * One end of a message channel ("line") between two threads. It never throws, regardless of its input, because the
+ * other end is not trusted.
+ */
 export class PortLine {
   /** Number of requests of the other thread in progress. */
   serving = 0;
@@ -32,7 +35,7 @@ export class PortLine {
   #closed: Error | null = null;
 
   constructor(port: MessagePort, receive: ReceiveAt) {
-    // Bound once, because other code in the thread may change the prototype of all ports.
+    // `postMessage` is bound once, because other code in the thread may change the prototype of all ports.
     this.#post = port.postMessage.bind(port);
     this.#receive = receive;
   }

@@ -19,7 +19,7 @@ const offline: ConnectionGuard = {
 /** Interval between two heartbeats of the thread, in milliseconds. */
 const BEAT_MS = 25;
 
-// The port is received in a message, so that the plugin's module cannot access it.
+// The port is received in a message instead of the start data, so that the plugin's module cannot access it.
 parentPort!.once('message', (start: ThreadStart) => void run(start));
 
 async function run(start: ThreadStart): Promise<void> {
@@ -27,7 +27,8 @@ async function run(start: ThreadStart): Promise<void> {
   if (isOffline) guardConnections(offline);
   outliveClientStreams();
   const post = port.postMessage.bind(port);
-  // The listener keeps the thread running until its starter ends it, so that its last messages are received.
+  // The listener keeps the thread alive until the thread that has started it ends it, so that its last messages are
+  // received.
   port.on('message', () => {});
   const graph = new ModuleGraph(entry, filesOver(files, lock));
   try {

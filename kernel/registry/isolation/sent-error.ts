@@ -91,7 +91,7 @@ export function receiveError(sent: unknown): Error {
   return notePlaced(error);
 }
 
-/** Received data, with each field of its type. */
+/** An error as received, in which each field was checked to have its type. */
 interface Received {
   readonly kind: string;
   readonly name: string;

@@ -1,7 +1,10 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { FileReader } from '../loading/file-reader.ts';
 
-/** A thread reads files through another thread, which records them. The reading thread is blocked until each file has arrived. */
+/**
+ * Lets a thread read files through another thread, which records them. The reading thread is blocked until each file
+ * has arrived.
+ */
 
 /** Time limit for one file, in milliseconds. */
 const READ_MS = 10_000;
@@ -11,7 +14,7 @@ interface Response {
   readonly error?: { readonly message: string; readonly code: string | undefined };
 }
 
-/** File reader of the thread that waits. @param lock four bytes shared by both threads. */
+/** Reads files in the thread that waits for them. @param lock four bytes shared by both threads. */
 export function filesOver(port: MessagePort, lock: Int32Array): FileReader {
   const post = port.postMessage.bind(port);
   return {
@@ -29,7 +32,7 @@ export function filesOver(port: MessagePort, lock: Int32Array): FileReader {
   };
 }
 
-/** Reads files on request of the thread that waits. */
+/** Reads files for the thread that waits for them. */
 export function serveFiles(port: MessagePort, lock: Int32Array, files: Pick<FileReader, 'read'>): void {
   const respond = (path: unknown): Response => {
     try {
@@ -46,7 +49,10 @@ export function serveFiles(port: MessagePort, lock: Int32Array, files: Pick<File
   });
 }
 
-/** Files whose earlier reads can be repeated with the same result; once sealed, nothing else can be read. */
+/**
+ * Files that were read before, which can be read again with the same result. Once it is sealed, no other files can be
+ * read.
+ */
 export interface RememberedFiles extends Pick<FileReader, 'read'> {
   seal(): void;
 }

@@ -40,14 +40,14 @@ const limits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, code
 const BOOT_MS = 10_000;
 /** Time limit for the module to release its resources at the end, in milliseconds. */
 const CLOSE_MS = 5_000;
-/** Interval of the checks of the thread's event loop, in milliseconds; a check that comes late proves nothing. */
+/** Interval of the checks of the thread's event loop, in milliseconds. A check that itself runs late is ignored. */
 const LOOK_MS = 50;
-/** Time after which a thread that owes a response and whose event loop is blocked is ended, in milliseconds. */
+/** Time in milliseconds after which a thread is ended if its event loop is blocked while a response is pending. */
 export const HELD_MS = 1000;
 
 let count = 0;
 
-/** Starts a thread, which is ended and restarted when one of its handlers here fails. */
+/** Starts a thread. If one of its handlers in this thread fails, the thread is ended and restarted. */
 export function startThread(options: ThreadOptions, listener: ThreadListener | null): ThreadSession {
   let session: ThreadSession | null = null;
   const fail = ({ message }: Error): void => void session?.end(new ThreadEnded(`internal error: ${message}`));
@@ -61,7 +61,8 @@ export class ThreadEnded extends Error {
   constructor(reason: string, place: string | null = null) {
     super(reason);
     this.name = new.target.name;
-    // The stack contains only the position in the plugin's source; the position of this code would be misleading.
+    // The stack contains only the position in the plugin's source, because the position of this code would be
+    // misleading.
     this.stack = place === null ? '' : `${this.name}: ${reason}\n    at ${place}`;
     notePlaced(this);
   }
@@ -84,7 +85,7 @@ export class ThreadSession {
   #reason: Error | null = null;
   #watch: NodeJS.Timeout | null = null;
   readonly #rate = new MessageRate(this.startedAt);
-  /** Called for each request: watches the thread until it owes no response. */
+  /** Called for each request: checks the thread until no response is pending. */
   readonly watch = boundToOwner(() => this.#look());
 
   /** @param listener null if only the manifest is needed. */
@@ -118,7 +119,7 @@ export class ThreadSession {
     this.loaded = this.#load(port, loadMs).finally(() => {
       filesPort.close();
       port.on('message', this.#accept);
-      // The port does not keep the process alive.
+      // Without `unref`, the port would keep the process alive.
       port.unref();
       this.#worker.unref();
     });
@@ -147,7 +148,7 @@ export class ThreadSession {
       lookedAt = now;
       const beat = Atomics.load(this.#beat, 0);
       if (this.line.pending === 0) return this.#stopWatch();
-      // This event loop was blocked itself, so the check proves nothing.
+      // A blocked event loop of this thread delays the check, so the check is ignored.
       if (passed > 3 * LOOK_MS) return;
       heldMs = beat === seen ? heldMs + passed : 0;
       seen = beat;
@@ -231,7 +232,7 @@ export class ThreadSession {
     });
   }
 
-  /** Streams without a listener must be read, too; otherwise their data would be buffered. */
+  /** Streams without a listener are read as well, because their data would otherwise be buffered. */
   #follow(stream: Readable): void {
     let rest = '';
     stream.setEncoding('utf8');
@@ -251,7 +252,7 @@ function reasonOf(error: unknown): Error {
   return new ThreadEnded(`its thread failed: ${message}`);
 }
 
-/** Creates the error that the loader would create for a module that it imports itself. */
+/** Creates the same error that the loader creates for a module that it imports itself. */
 function loadFailure(failed: unknown): Error {
   const error = receiveError(failed);
   const { source } = (isObject(failed) ? failed : {}) as {

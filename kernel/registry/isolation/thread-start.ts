@@ -17,13 +17,13 @@ export interface ThreadStart {
   readonly isOffline: boolean;
 }
 
-/** The thread's first message, one of the two. */
+/** First message of the thread: the manifest, or the error that prevents loading. */
 export interface ThreadLoaded {
   readonly manifest: unknown;
   readonly files: readonly string[];
 }
 
-/** Operation that reports a failure which no call of the plugin has handled. */
+/** Operation with which a thread reports a failure that no call of the plugin has handled. */
 export const STRAY = 'stray';
 /** Operations that open and close one use of the plugin in the configuration. */
 export const OPEN = 'open';

@@ -3,7 +3,9 @@ import { receiveError } from './sent-error.ts';
 import { startThread, type ThreadOptions, type ThreadSession } from './session.ts';
 import { LEAVE, OPEN, STRAY } from './thread-start.ts';
 
-/** Delay before a thread is restarted, in milliseconds: doubled with every end that follows soon. */
+/**
+ * Shortest delay before a thread is restarted, in milliseconds. The delay doubles each time the thread ends again soon.
+ */
 const LEAST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 30_000;
 /** Uptime after which the restart delay is reset, in milliseconds. */
@@ -13,7 +15,7 @@ const MOST_LINES = 100;
 
 interface Place {
   readonly user: ThreadUser;
-  /** True once the user of this place has begun to serve. After a restart of the thread, the user then begins anew. */
+  /** Whether the user of this place has begun to serve. It does so once more after a restart of the thread. */
   hasBegun: boolean;
 }
 
@@ -86,7 +88,7 @@ export class IsolatedThread implements IsolatedModule {
     const session = startThread(this.#options, { receive: this.#receive, output: this.#output });
     this.#session = session;
     void session.ended.then((reason) => this.#ended(session, reason));
-    // Places that were in use when the previous thread ended: they start again in this one.
+    // Places that were in use when the previous thread ended. They are opened again in this thread.
     const again = [...this.#places].filter(([, { hasBegun }]) => hasBegun);
     if (again.length > 0) void this.#beginAgain(session, again);
     return session;
@@ -96,7 +98,7 @@ export class IsolatedThread implements IsolatedModule {
     try {
       await session.loaded;
     } catch (error) {
-      // The handler of this end restarts the thread.
+      // The handler of the session's end restarts the thread.
       await session.end(error as Error);
       return;
     }
@@ -136,7 +138,10 @@ export class IsolatedThread implements IsolatedModule {
     return place.user.receive(operation, value);
   };
 
-  /** Treated like any unhandled failure: reported and counted as the plugin's, where plugins are contained. */
+  /**
+   * Handles an unhandled failure of the thread like any other: if plugins are contained, it is reported and counted as
+   * a fault of the plugin.
+   */
   #stray(value: unknown): void {
     if (this.#mayPass) void Promise.reject(receiveError(value));
   }

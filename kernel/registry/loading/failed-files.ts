@@ -9,14 +9,15 @@ interface Failed {
   readonly error: ConfigError;
   /** Every file that was read before the failure, with the SHA-256 of its content; empty for a file that could not be read. */
   readonly hashes: ReadonlyMap<string, string>;
-  /** Time from which the same content is evaluated again, as of `performance.now`. */
+  /** Time after which the same content is evaluated again, as of `performance.now`. */
   readonly until: number;
 }
 
 /**
- * Plugin files whose evaluation failed, by content. The same content is rejected at once: always if it timed out, and
- * for a moment if it threw, so that one attempt, such as a start with its fallback, evaluates it once. Later it is
- * retried, because the cause may lie elsewhere.
+ * Plugin files whose evaluation failed, by content. The same content is then rejected without evaluating it:
+ * permanently if it timed out, and for a short time if it threw an error, so that a single attempt, such as a start and
+ * its fallback, evaluates it only once. After that time it is evaluated again, because the cause may be in another
+ * file.
  */
 export class FailedFiles {
   readonly #known: LRUCache<string, Failed>;

@@ -7,8 +7,8 @@ import type { ModuleGraph } from './module-graph.ts';
 import { placeOf, unfinished } from './source-error.ts';
 
 /**
- * Evaluates a plugin's file in this thread. An error that it leaves to a timer or a promise belongs to the evaluation
- * until the next turn of the event loop, and a call of `process.exit` is reported with its line.
+ * Evaluates a plugin's file in this thread. An error that occurs later, in a timer or a promise, belongs to the
+ * evaluation until the next turn of the event loop, and a call of `process.exit` is reported with its line.
  * @param watch watches the evaluation from another thread; null if a thread has already evaluated the same content.
  * @throws any error in or of its source; PositionedError when it does not finish.
  */

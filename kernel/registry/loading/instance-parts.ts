@@ -1,8 +1,8 @@
 import type { PluginSource } from '#contract';
 
 /**
- * Objects unique to an instance of a plugin's file that most of its functions reference: the exports of each module,
- * and its imports of the contract. As long as one is in memory, so is the instance.
+ * Objects that belong to a single instance of a plugin's file and that most of its functions reference: the exports of
+ * each module, and its imports of the contract. As long as one is in memory, so is the instance.
  */
 const parts = new WeakMap<PluginSource, readonly WeakRef<object>[]>();
 

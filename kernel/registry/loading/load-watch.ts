@@ -15,13 +15,16 @@ export interface WatchData {
   /** Length of the text in `bytes` that describes the position of the blocked code; 0 while it is unknown. */
   readonly length: Int32Array;
   readonly bytes: Uint8Array;
-  /** Time after which the place of the code is determined, in milliseconds. */
+  /** Time after which the position of the running code is determined, in milliseconds. */
   readonly locateMs: number;
   /** Time after which the thread itself reports the file, in milliseconds. */
   readonly reportMs: number;
 }
 
-/** Time by which the evaluation's own limit must have ended it, in milliseconds: only a system call takes longer. */
+/**
+ * Additional time, in milliseconds, within which the evaluation's own time limit ends it. Only a system call can take
+ * longer.
+ */
 const GRACE_MS = 2000;
 /** Maximum length of the text that describes a position in the source, in bytes. */
 const PLACE_BYTES = 8192;
@@ -48,7 +51,7 @@ export class LoadWatch {
     this.#thread.postMessage({ file } satisfies Evaluation);
   }
 
-  /** @returns where the code was when half of its time had passed, if it is known. */
+  /** @returns the position of the running code when half of the time limit had passed, if it is known. */
   end(): SourcePlace | undefined {
     this.#thread?.postMessage(null);
     const length = Atomics.load(this.#length, 0);
@@ -77,7 +80,7 @@ export class LoadWatch {
     };
     const thread = new Worker(program, { workerData, name: 'load-watch', execArgv: [] });
     thread.unref();
-    // If the thread fails, plugins are loaded without it.
+    // If the thread fails, plugins are loaded without being watched.
     thread.on('error', () => {});
     return thread;
   }

@@ -9,7 +9,10 @@ import { importPackage } from './packages.ts';
 import { awaitBounded, runBounded } from './run-bounded.ts';
 import { type Parse, topLevelAwaits } from './top-level-awaits.ts';
 
-/** Name under which a plugin's source imports the contract: it gets the contract of the gateway that runs it. */
+/**
+ * Name under which the source of a plugin imports the contract. The import is resolved to the contract of the running
+ * gateway.
+ */
 const OWN_NAME = 'sluice/plugin';
 /** Extensions of plugin sources. */
 export const SOURCE_FILE = /\.(?:ts|mts|js|mjs)$/;
@@ -135,13 +138,15 @@ export class ModuleGraph {
     try {
       return Buffer.from(this.#files.read(path)).toString('utf8');
     } catch (error) {
-      // Created here, close to the import, because a stack trace contains only ten frames.
+      // The error is created here, close to the import, because a stack trace contains only ten frames.
       throw new Error(`cannot read ${path}: ${(error as Error).message}`, { cause: error });
     }
   }
 }
 
-/** Path of the parser in the library sucrase, which returns the positions of tokens. */
+/**
+ * Path of the parser in the library sucrase. Unlike the library's public functions, it returns the positions of tokens.
+ */
 const PARSER = 'sucrase/dist/parser/index.js';
 
 /** Code in which `import.meta` is a variable; strings and comments are unchanged. */

@@ -42,7 +42,7 @@ function exportOf(target: unknown): unknown {
 
 /**
  * Imports a package for a plugin's file: the file that an import would get, including packages that consist of modules.
- * A package with top-level await is loaded as `require` would find it.
+ * A package with top-level await is loaded from the file that `require` would find.
  * @param importer the plugin's file. @throws the error of Node.js.
  */
 export function importPackage(name: string, importer: string): unknown {
@@ -52,7 +52,7 @@ export function importPackage(name: string, importer: string): unknown {
     resolve: (specifier, context, next) =>
       next(specifier, context.parentURL === parent ? { ...context, conditions: [...CONDITIONS] } : context),
   });
-  // The plugin's own line must not be lost behind the frames of the loader and of other hooks.
+  // More frames than usual, so that the plugin's own line is not lost behind those of the loader and of other hooks.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 100;
   try {

@@ -1,7 +1,7 @@
 import { ConfigError, isObject, type Plugin } from '#contract';
 import { compileSchema } from '../../config/index.ts';
 
-/** All members of a plugin; any other member would be ignored. */
+/** Names of all members of a plugin. Any other member is an error, because it would be ignored. */
 const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   name: true,
   contract: true,
@@ -41,7 +41,10 @@ const MEMBERS: Readonly<Record<keyof Plugin, true>> = {
   inside: true,
 };
 
-/** As in `acme/header-injector`; names like `__proto__` cannot be used as table keys. */
+/**
+ * Pattern of plugin names such as `acme/header-injector`. It excludes names like `__proto__`, which cannot be used as
+ * table keys.
+ */
 const NAME = /^(?!(?:__proto__|constructor|prototype)$)[A-Za-z0-9][\w.-]*(?:\/[A-Za-z0-9][\w.-]*)*$/;
 
 /**

@@ -67,7 +67,10 @@ export class PluginLoader {
   readonly #loadMs: number;
   readonly #instances = new LRUCache<string, Instance>({ max: REMEMBERED });
   readonly #failed: FailedFiles;
-  /** Watches evaluations until the first configuration has been loaded; null afterwards, when a thread evaluates first. */
+  /**
+   * Watches evaluations until the first configuration has been loaded; null afterwards, when plugins are first
+   * evaluated in a thread.
+   */
   #watch: LoadWatch | null;
 
   /**
@@ -111,7 +114,7 @@ export class PluginLoader {
         else plugins.set(plugin.name, plugin);
       }
     }
-    // A file without a plugin is not reported if the plugins of its folder import it.
+    // A file without a plugin is not reported if other plugins of the folder import it.
     for (const { file, pointer } of empty) {
       if (!imported.has(file)) warnings.push(new ConfigError('PLUGIN_NONE', pointer, `${file} exports no plugin`));
     }
@@ -181,9 +184,8 @@ export class PluginLoader {
 
   /**
    * The plugin of a module that requests isolation: a thread evaluates the module to read its manifest, and ends; the
-   * module is never imported here. Undefined for any other module.
-   * While requests may be waiting, a thread evaluates every changed module first, so that one that does not return
-   * holds up no request.
+   * module is never imported here. Undefined for any other module. While requests may be waiting, a thread evaluates
+   * every changed module first, so that a module that never returns does not delay requests.
    */
   async #isolated(file: string, pointer: string, files: FileReader): Promise<Instance | undefined> {
     if (this.#watch && !MAY_BE_ISOLATED.test(textOf(file, files))) return undefined;
@@ -229,7 +231,7 @@ export class PluginLoader {
 /** Matches the text of a file whose module may request isolation. */
 const MAY_BE_ISOLATED = /\bisolate\b/;
 
-/** The content of an unreadable file is empty here; the module that imports it reports the error. */
+/** The content of an unreadable file counts as empty here; the module that imports the file reports the error. */
 function textOf(file: string, files: FileReader): string {
   try {
     return Buffer.from(files.read(file)).toString('latin1');

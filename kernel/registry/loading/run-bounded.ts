@@ -1,6 +1,6 @@
 import { Script } from 'node:vm';
 
-/** Key under which the script that a timeout can stop finds the function to run. */
+/** Key under which the function to run is passed to the script that a timeout can stop. */
 const KEY = Symbol.for('sluice.bounded');
 const holder = globalThis as unknown as Record<symbol, (() => unknown) | undefined>;
 let script: Script | undefined;

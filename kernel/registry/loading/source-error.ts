@@ -30,7 +30,7 @@ export function placeIn({ line, column }: SourcePlace): Position {
   return { line, column, endLine: line, endColumn: column };
 }
 
-/** Beginning of the reason when a plugin's evaluation took too long. */
+/** Beginning of the reason for a plugin whose evaluation exceeded its time limit. */
 export const UNFINISHED = 'the plugin did not finish loading';
 
 /** Information about the code that did not finish. */

@@ -1,4 +1,4 @@
-/** The parser of the transformer. @param language flags for JSX, TypeScript, Flow. */
+/** The parser of the library that compiles TypeScript. @param language flags for JSX, TypeScript and Flow. */
 export type Parse = (code: string, ...language: readonly [boolean, boolean, boolean]) => Parsed;
 
 interface Parsed {
@@ -14,7 +14,7 @@ interface Parsed {
 export function topLevelAwaits(code: string, parse: Parse): number[] {
   const { tokens, scopes } = parse(code, false, false, false);
   const textOf = (at: number) => (tokens[at] ? code.slice(tokens[at].start, tokens[at].end) : '');
-  // The module is a function scope, too.
+  // The scope of the module is also a function scope; it starts at token 0.
   const functions = scopes.filter(({ isFunctionScope, startTokenIndex }) => isFunctionScope && startTokenIndex > 0);
   const lines = new Set<number>();
   for (const [at, { start }] of tokens.entries()) {

@@ -44,7 +44,7 @@ export class Adoption {
     return adoption;
   }
 
-  /** Returns the input for a build that reuses these parts. */
+  /** Adds the reused parts to a build. */
   into(build: ConfigBuild): Earlier {
     const { compiled, otherHolds } = this.#before;
     return {
@@ -68,7 +68,7 @@ export class Adoption {
     return route && this.#isUntouched(route.reads) ? route : null;
   }
 
-  /** The route of an endpoint that has moved, unless its old position is observable. */
+  /** Returns the route of an endpoint that has moved, unless its old position is visible, for example in a warning. */
   #movedRoute(endpoint: EndpointConfig): Route | undefined {
     const { config, compiled } = this.#before;
     if (!this.#routes && !config.endpoints.includes(endpoint)) return undefined;
@@ -79,7 +79,7 @@ export class Adoption {
     return warnings?.length || handlerUses?.length || sites?.length ? undefined : route;
   }
 
-  /** True if a component at the root has learned from the endpoint. */
+  /** Whether a component at the root depends on the endpoint, according to its `learnsFrom`. */
   #isLearntFrom(endpoint: EndpointConfig): boolean {
     return this.#before.compiled.frame.service.some(({ at }) => at.learnsFrom?.(endpoint));
   }
@@ -96,7 +96,7 @@ export class Adoption {
   };
 }
 
-/** True if the component passes nothing to endpoints, or declares that it learns nothing from them. */
+/** Whether the component passes nothing to endpoints, or declares which endpoints it depends on. */
 function isIndependent({ plugin, at }: ServiceFrame['service'][number] | Attached<object>): boolean {
   const { eachEndpoint, eachBackend, offers } = at as ServiceFrame['service'][number]['at'];
   return plugin.independent === true || !(eachEndpoint || eachBackend || offers?.length);

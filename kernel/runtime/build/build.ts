@@ -29,7 +29,8 @@ export interface Built {
 }
 
 /**
- * Builds a runtime on the side: nothing outside its own scope is touched, and a failure releases everything.
+ * Builds a runtime while another one serves. Changes nothing outside of its own scope, and a failure releases
+ * everything.
  *
  * @param files the files of the attempt; every file is recorded there, even if the build fails.
  * @param before the serving runtime, whose unchanged parts are reused. Null to build everything.
@@ -43,14 +44,14 @@ export async function build(
   phases: Phases,
   before: Runtime | null = null,
 ): Promise<Built> {
-  // If the document has errors, building only looks for more of them.
+  // If the document already has errors, the build only searches for more of them.
   if (read.errors.length === 0) phases.enter('build');
   const adoption = before && read.errors.length === 0 ? Adoption.of(before, read, files) : null;
-  // Thousands of endpoints are compared in a separate turn of the event loop.
+  // Comparing thousands of endpoints gets a turn of the event loop of its own.
   if (adoption) await nextTurn();
   const known = { ...context, registry: read.registry };
   const built = adoption && (await buildOn(adoption, new ConfigBuild(read, files, known, id, before!.scope), phases));
-  // With errors, everything is built, which reports them all at their locations.
+  // If there are errors, everything is built, so that all of them are reported at their locations.
   const whole = built ?? (await buildWhole(new ConfigBuild(read, files, known, id), phases));
   whole.runtime.understood = read.understood;
   whole.runtime.shown = read.shown ?? read.config;
@@ -115,7 +116,7 @@ export interface Examined {
   readonly registry: Registry;
   readonly errors: readonly ConfigError[];
   readonly warnings: readonly ConfigError[];
-  /** The step that found the errors, or the last one. */
+  /** The step that found the errors; without errors, the last step. */
   readonly phase: 'validate' | 'build';
   /** Maps a pointer in `config` to the pointer in the document. */
   readonly origin: (pointer: string) => string;
@@ -128,8 +129,8 @@ export interface Examined {
 }
 
 /**
- * Depth of an examination: the document alone, with the plugins from files that serve already; also the plugins that it
- * names; also the other files.
+ * Depth of an examination: only the document, with the plugins from files that are already active; or also the plugins
+ * that the document names; or also all other files.
  */
 export type Reach = 'closed' | 'plugins' | 'files';
 
@@ -178,7 +179,10 @@ export async function examine(
   }
 }
 
-/** Location in the document: a host that a backend inherits is at the root, and so is what was derived from an object there. */
+/**
+ * Location in the document. A host that a backend inherits is located at the root, as is everything derived from an
+ * object there.
+ */
 function writtenAt(document: unknown, pointer: string): string {
   const isThere = (at: string) => valueAt(document as Data, parsePointer(at)) !== undefined;
   const [inherited] = /\/host\/\d+$/.exec(pointer) ?? [];

@@ -31,7 +31,7 @@ export interface BuildContext {
   readonly ask?: Ask | undefined;
 }
 
-/** Codes of unknown names: a plugin that could not be loaded may be the one that provides the name. */
+/** Codes of errors about unknown names. A plugin that could not be loaded may be the one that provides the name. */
 const MISSING: ReadonlySet<string> = new Set(['NAMESPACE_UNKNOWN', 'ENCODING_UNKNOWN', 'SD_UNKNOWN', 'PLUGIN_UNKNOWN']);
 
 /** A build in progress: turns one configuration from data into functions, with everything that it acquires. */
@@ -73,7 +73,7 @@ export class ConfigBuild {
     this.files = files;
     this.context = context;
     this.revision = revision;
-    // A sandbox must know which protocols connect to a server.
+    // A sandbox must know which protocols connect to a server, so upstreams are recorded.
     this.upstreams = context.registry.services.sandbox ? [] : null;
     this.scope = service ?? new Holding();
     this.faultMeter = service?.builder?.faultMeter ?? { faults: null };
@@ -108,7 +108,7 @@ export class ConfigBuild {
     const results = [...new Set(this.issues)].filter(
       (error) => !isUnread(error) && (isWhole || !MISSING.has(error.code)),
     );
-    // A reported error may have caused a follow-up error of a component at the same location.
+    // A component may report a follow-up error at the location of an error that was already reported.
     const others = results.map(this.#place).filter(({ pointer }) => !unfilled?.has(pointer));
     return [...errors, ...notReported(others, errors)];
   }

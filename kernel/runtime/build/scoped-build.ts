@@ -210,7 +210,7 @@ export class ScopedBuild implements Build {
     this.start((signal) => {
       port.handler = handler;
       signal.addEventListener('abort', () => {
-        // The handler of another configuration may have replaced this one meanwhile.
+        // Removes the handler only if the handler of another configuration has not replaced it in the meantime.
         if (port.handler === handler) port.handler = null;
       });
     }, 'owner');

@@ -4,8 +4,8 @@ import { scheduler } from '../../contract/internal.ts';
 import { endpointId } from '../prints/endpoint-prints.ts';
 
 /**
- * Copies a configuration, replacing every unchanged part with that of the previous one: memory holds it once, and
- * unchanged parts are found by identity. Works in short slices.
+ * Copies a configuration, replacing every unchanged part with that of the previous one: unchanged parts are then in
+ * memory only once, and can be found by comparing identities. Works in short slices.
  */
 export async function shareWith(before: ServiceConfig, config: ServiceConfig): Promise<ServiceConfig> {
   const shared: Record<string, unknown> = {};

@@ -24,7 +24,7 @@ export async function unknownSchemes(data: unknown, registry: Registry): Promise
     });
 }
 
-/** True for a whole value, except an environment variable with a default. */
+/** Whether a whole value looks like a reference to a secret: an environment variable with a default does not. */
 function isMeant({ isAlone, name }: SecretReference): boolean {
   return isAlone && !/^[-=?+]/.test(name);
 }

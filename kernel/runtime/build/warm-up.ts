@@ -35,7 +35,7 @@ export async function warmUp(tasks: readonly WarmUp[], canceled: AbortSignal): P
   }
 }
 
-/** Tasks may throw before they return a promise. A task whose signal has already aborted is not started. */
+/** A task may throw before it returns a promise. A task whose signal has already been aborted is not started. */
 async function started(task: WarmUp, signal: AbortSignal): Promise<void> {
   await null;
   if (!signal.aborted) await task(signal);

@@ -12,7 +12,7 @@ export class EndpointLease extends Holding implements StreamLease {
   /** Resources shared with other endpoints. */
   #shared: Holding | null = null;
 
-  /** Shares a holding with others: it is released with the last of them. */
+  /** Shares resources with other endpoints; they are released with the last of these endpoints. */
   share(shared: Holding): void {
     shared.adopt();
     this.#shared = shared;

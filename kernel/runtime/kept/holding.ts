@@ -65,14 +65,14 @@ export class Holding extends Scope {
   builder: Builder | null = null;
   /** Number of configurations that hold these resources. */
   #holders = 1;
-  /** Number of holders that serve; briefly two during a swap. */
+  /** Number of holders that serve: two for a short time while one configuration replaces another. */
   #serving = 0;
   #working: AbortController | null = null;
-  /** Promises that delay opening the port. */
+  /** Promises that must settle before the port is opened. */
   #before: readonly Promise<void>[] = nothing;
   #registered: Registered | null = null;
 
-  /** Created on first write: most endpoints register nothing. */
+  /** Created on first use, because most endpoints register nothing. */
   get registers(): Registered {
     this.#registered ??= {
       starts: [],
@@ -88,7 +88,7 @@ export class Holding extends Scope {
     return this.#registered;
   }
 
-  /** Registrations of a kind by name, to add to; most parts have none for most kinds. */
+  /** Returns the map of registrations of a kind, by name, to add to. Most parts have none of most kinds. */
   names<K extends 'health' | 'shared' | 'ports'>(kind: K): Registered[K] {
     const registers = this.registers as { -readonly [Kind in keyof Registered]: Registered[Kind] };
     if (registers[kind] === none) registers[kind] = new Map() as Registered[K];

@@ -3,7 +3,7 @@ import { boundToOwner, type Clock, type TokenPool } from '#contract';
 /** Time for which a worker holds tokens, or remembers that none are available, in milliseconds. */
 const HOLD_MS = 100;
 
-/** Request of a worker to a pool: the key, and the number of tokens; a negative number returns tokens. */
+/** Request of a worker to a token pool: the key, and the number of tokens to take; a negative number returns tokens. */
 export type LeaseQuestion = [of: string, tokens: number];
 
 /** Number of tokens granted, and, if 0, the time until the next token in milliseconds. */
@@ -19,7 +19,10 @@ interface Waiting {
 
 interface Lease {
   tokens: number;
-  /** Time at which the tokens of the lease are released, or, without tokens, the owner may be queried again: milliseconds of the clock. */
+  /**
+   * Time on the clock, in milliseconds, at which unused tokens of the lease are returned or, without tokens, the owner
+   * can be asked again.
+   */
   until: number;
   /** Time of the next token, as reported by the owner; 0 before the first request. */
   nextAt: number;
@@ -34,7 +37,7 @@ export class Leases {
   readonly #clock: Clock;
   readonly #leases = new Map<string, Lease>();
   #sweeper: NodeJS.Timeout | null = null;
-  /** Starts the timer for the component, not for the request that takes the first token. */
+  /** The timer belongs to the component, not to the request that takes the first token. */
   readonly #startSweeper = boundToOwner(() => setInterval(() => this.#sweep(this.#clock.now()), HOLD_MS).unref());
   #isClosed = false;
 
@@ -106,7 +109,7 @@ export class Leases {
     for (const [of, { tokens, until, waiting }] of this.#leases) {
       if (waiting !== null || now < until) continue;
       this.#leases.delete(of);
-      // Tokens that the owner does not get back are refilled with time.
+      // An error is ignored, because tokens that are not returned to the owner are refilled over time.
       if (tokens > 0) this.#ask([of, -tokens]).catch(() => {});
     }
     if (this.#leases.size > 0 || this.#sweeper === null) return;

@@ -55,7 +55,8 @@ export class Mirrors {
 
   /** Publishes a change of this process. */
   change(id: string, change: MirrorChange): void {
-    // A worker's own change comes back from the owner, in the order in which all processes see it.
+    // A worker's own change is not applied here: it returns from the owner, in the order in which all processes see the
+    // changes.
     if (!this.link?.fetch) this.#apply(id, change);
     this.link?.send(id, change);
   }

@@ -43,7 +43,7 @@ export class PluginPort {
       server.once('error', reject);
       server.listen({ host, port }, () => {
         server.off('error', reject);
-        // A connection that could not be accepted does not affect others.
+        // A connection that could not be accepted does not affect other connections.
         server.on('error', () => {});
         resolve();
       });
@@ -51,7 +51,7 @@ export class PluginPort {
   }
 
   #answer(message: IncomingMessage, response: ServerResponse): void {
-    // A client that disconnects is not an error.
+    // Errors are ignored, because a client may disconnect at any time.
     message.on('error', () => {});
     response.on('error', () => {});
     try {

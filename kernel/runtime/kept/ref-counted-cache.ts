@@ -8,7 +8,7 @@ interface Kept {
   holders: number;
 }
 
-/** Values that outlive a configuration: each lives as long as a configuration holds its key. */
+/** Values that outlive a configuration. Each one exists as long as a configuration holds its key. */
 export class RefCountedCache {
   readonly #kept = new Map<string, Kept>();
 
@@ -36,7 +36,7 @@ export class RefCountedCache {
     return kept.close?.(kept.value as never);
   }
 
-  /** Creates a view of the cache for one configuration: its values are released with the scope. */
+  /** Creates a view of the cache for one configuration; the values that it takes are released with the scope. */
   lease(scope: Scope): CacheLease {
     return new CacheLease(this, scope);
   }
@@ -46,7 +46,7 @@ export class RefCountedCache {
 export class CacheLease {
   readonly #cache: RefCountedCache;
   readonly #scope: Scope;
-  /** A list, because each of the many holders has few values. */
+  /** A list takes less memory than a set, because each of the many holders has few values. */
   #held: readonly (readonly [id: string, value: unknown])[] = [];
 
   constructor(cache: RefCountedCache, scope: Scope) {

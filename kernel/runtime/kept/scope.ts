@@ -2,7 +2,7 @@ type Dispose = () => void | Promise<void>;
 
 /** Resources of one configuration: released once, last in first out, even if some releases fail. */
 export class Scope {
-  /** Created with the first disposer: there are many scopes, with one or two each. */
+  /** Created with the first disposer, because there are many scopes with one or two disposers each. */
   #disposers: Dispose[] | null = null;
   #disposed = false;
 

@@ -20,8 +20,8 @@ export async function listenOnSocket(server: Server, path: string, mode: number,
   if (cluster.isPrimary) await removeStaleSocket(path);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
-  // The file must never be accessible to others, not even briefly; it is created within this call. For workers, the main
-  // process creates it; its umask keeps others from writing, which connecting requires.
+  // The file must never be accessible to others, not even briefly; it is created within this call. For workers, the
+  // main process creates it with a umask that denies others to write, which connecting requires.
   const umask = process.umask(0o777 & ~mode);
   try {
     server.listen({ path, backlog }, resolve);

@@ -30,7 +30,7 @@ export interface EndpointChanges {
 /** Number of buckets. With 10,000 endpoints, each has about 40, which are hashed again if one of them changes. */
 const BUCKETS = 256;
 
-/** Some endpoints, by their ids. Immutable once it is in a set. */
+/** Some of the endpoints of a set, by their ids. Must not change once it is in a set. */
 class Bucket {
   readonly prints: Map<string, string>;
   #digest: string | null = null;
@@ -56,7 +56,7 @@ const empty = new Bucket(new Map());
 
 /**
  * The fingerprints of all endpoints of a configuration, by their ids, in any order. A derived set shares all buckets
- * except those with changes; sets are compared by buckets.
+ * without changes with the original, so sets are compared bucket by bucket.
  */
 export class EndpointPrints {
   static readonly none = new EndpointPrints(new Array<Bucket>(BUCKETS).fill(empty), 0);

@@ -24,7 +24,7 @@ export type FileContent = Uint8Array | readonly string[];
 export class ReadFiles {
   readonly #found = new Map<string, ReadAttempt>();
 
-  /** @param given contents read elsewhere, by absolute path; these are not read again. */
+  /** @param given contents that were already read elsewhere, by absolute path; they are not read again. */
   constructor(given: Iterable<readonly [string, FileContent]> = []) {
     for (const [path, content] of given) this.#found.set(path, attemptOf(content, path));
   }
@@ -54,7 +54,7 @@ export class ReadFiles {
     }
   };
 
-  /** Hash of the content at a path, as it is watched; null if it cannot be read. */
+  /** Hash of the content at a path, as the watcher computes it; null if it cannot be read. */
   hashOf(path: string): string | null {
     return this.#attempt(path).hash;
   }
@@ -108,7 +108,7 @@ function attemptRead(path: string): ReadAttempt {
   }
 }
 
-/** @throws ENOTDIR for a file; since its content was not requested, it is not watched. */
+/** @throws ENOTDIR for a file, which is not watched because its content was not requested. */
 function attemptDirectory(path: string): ReadAttempt {
   try {
     return attemptOf(readdirSync(path), path);
@@ -141,7 +141,10 @@ function notA(kind: string, code: string, path: string): Error {
   return Object.assign(new Error(`not a ${kind}`), { code, path });
 }
 
-/** Adds the path to an error, which distinguishes it from a bug: Node.js omits the path when a directory is read, or a path contains a null byte. */
+/**
+ * Adds the path to a file system error, by which callers distinguish it from a bug. Node.js omits the path if a
+ * directory is read, or if the path contains a null byte.
+ */
 function withPath(error: unknown, path: string): unknown {
   return error instanceof Error && !('path' in error) ? Object.assign(error, { path }) : error;
 }

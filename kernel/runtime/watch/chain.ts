@@ -63,7 +63,7 @@ async function follow(entry: string): Promise<PathKind> {
     return { target: await readlink(entry) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Windows reports UNKNOWN where others report EINVAL.
+    // Windows reports UNKNOWN where other systems report EINVAL.
     if (code === 'EINVAL' || code === 'UNKNOWN') return 'not a link';
     return code === 'ENOTDIR' ? 'not in a directory' : 'missing';
   }

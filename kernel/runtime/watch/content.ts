@@ -9,13 +9,13 @@ export interface Content {
    * reader can read, such as a pipe.
    */
   readonly hash: string | null | undefined;
-  /** Changes with size, times, inode and the reason for being unreadable. */
+  /** Text that changes with size, times and inode of the file, and with the reason why it cannot be read. */
   readonly mark: string;
   /** Reason why the file is unreadable; null if it is readable. */
   readonly problem: string | null;
   /** True if the file is missing, or apparently not completely written. */
   readonly unfinished: boolean;
-  /** True if the last write was long enough ago that another one would have changed the mark. */
+  /** Whether the last write was long enough ago that a further write would change the mark. */
   readonly settled: boolean;
 }
 

@@ -16,7 +16,7 @@ interface Watched {
 /** Reports changes of directories' entries. */
 export interface DirectoryEvents {
   /**
-   * Watches exactly these directories. Never rejects. Calls must not overlap.
+   * Watches these directories and no others. Never rejects. Calls must not overlap.
    * @returns whether a directory is newly watched, and a promise for all of them.
    */
   arrange(directories: Directories): Promise<{ readonly moved: boolean; readonly ready: Promise<unknown> }>;
@@ -96,7 +96,7 @@ export function directoryEvents(onEvent: () => void, onError: (error: Error) => 
   };
 }
 
-/** An inode number alone is not enough: it is soon reused for another directory. */
+/** The inode number alone is not sufficient, because file systems reuse it for new directories. */
 async function identityOf(path: string): Promise<string | null> {
   try {
     const { dev, ino, birthtimeNs } = await stat(path, { bigint: true });

@@ -18,7 +18,7 @@ const SHARED: ReadonlyMap<number, string> = new Map([
  * @returns null if it does, or if the type is unknown.
  */
 export async function lacksEvents(directory: string): Promise<string | null> {
-  // The type numbers are specific to Linux.
+  // The numbers of file system types are specific to Linux.
   if (process.platform !== 'linux') return null;
   try {
     const { type } = await statfs(directory);

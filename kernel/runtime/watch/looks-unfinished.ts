@@ -26,7 +26,7 @@ export function looksUnfinished(file: string, bytes: Uint8Array): boolean {
   return PEM_EXTENSIONS.has(extension) && lacksPemEnd(bytes);
 }
 
-/** @param strict a text that does not begin like an object or a list may also be JSON. */
+/** @param strict whether a text that does not begin like an object or a list is also checked as JSON. */
 function endsInside(bytes: Uint8Array, strict: boolean): boolean {
   const open: number[] = [];
   let begun = false;

@@ -6,8 +6,8 @@ import type { WatchTimes } from './watch-times.ts';
 export type Contents = ReadonlyMap<string, Content>;
 
 /**
- * Reads until the changes have settled: two readings agree, and no changed file is missing or looks unfinished. After
- * the time limit, content is accepted as it is.
+ * Reads until the changes have settled: two readings are equal, and no changed file is missing or looks unfinished.
+ * After the time limit, content is accepted as it is.
  *
  * @param read reads everything.
  * @param differing paths of a reading that differ from the known content.

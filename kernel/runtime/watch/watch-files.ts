@@ -63,7 +63,7 @@ export function watchFiles(options: WatchOptions): Watcher {
   let mode: WatchStatus['mode'] = withEvents ? 'events' : 'poll';
   let closed = false;
 
-  /** Since the start of the last check: whether there were events, and whether a poll found changes. */
+  /** Events, and changes that a poll has found, since the start of the last check. */
   let eventCame = false;
   let pollSaw = false;
 
@@ -137,13 +137,14 @@ export function watchFiles(options: WatchOptions): Watcher {
   };
 
   const lookOnce = async (): Promise<void> => {
-    // A file that can be read again causes no event, so a change found by a poll does not prove that events are lost.
+    // A change found by a poll does not prove that events are lost, because a file that becomes readable again causes
+    // no event.
     const polled = pollSaw && !set.hasProblem;
     const reported = eventCame;
     pollSaw = false;
     eventCame = false;
     const { moved, ready } = await arrange();
-    // Changes in a new directory before it was watched caused no event.
+    // Changes in a new directory before it was watched have caused no event.
     if (moved) void ready.then(look);
     const { contents, changed } = await settle(set.read, set.differing, waits, times);
     if (closed) return;

@@ -22,7 +22,7 @@ export interface WatchedSet {
   differing(contents: Contents): string[];
   /** Records the content as known, so that only later changes are reported. */
   accept(paths: readonly string[], contents: Contents): void;
-  /** Tests whether size, times or inode of any path have changed since the last read. */
+  /** Whether size, times or inode of any path have changed since the last read. */
   moved(): Promise<boolean>;
   /** True if a file could not be read for a reason that may pass without an event, such as EMFILE. */
   readonly hasProblem: boolean;
@@ -34,7 +34,7 @@ export interface WatchedSet {
 const ABREAST = 16;
 
 export function watchedSet(looksUnfinished: LooksUnfinished): WatchedSet {
-  /** Content the last attempt read; undefined until the file is first read. */
+  /** Content that the last attempt has read; undefined until the file is first read. */
   let known = new Map<string, string | null | undefined>();
   /** Content that the gateway itself is writing. */
   const own = new Map<string, string>();
@@ -110,7 +110,7 @@ export function watchedSet(looksUnfinished: LooksUnfinished): WatchedSet {
   };
 }
 
-/** Processes items, several concurrently. */
+/** Processes several items concurrently. */
 async function abreast<T>(items: Iterable<T>, use: (item: T) => Promise<void>): Promise<void> {
   const queue = [...items].values();
   const worker = async (): Promise<void> => {

@@ -28,7 +28,7 @@ export interface ExchangeContext {
   readonly identify: Identify | null;
   /** Middleware around all requests; null for none. */
   readonly around: Step<ClientRequest> | null;
-  /** Final hook for response heads; null for none. */
+  /** Last hook for the heads of responses; null for none. */
   readonly heads: SeeHead | null;
   /** Whether responses are passed to Koa instead of being written directly. */
   readonly throughKoa: boolean;

@@ -65,7 +65,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     context.identify?.(message, this.#call);
   }
 
-  /** Called before Koa middleware sees the request: it may change the request, and read its body. */
+  /** Called before Koa middleware, which may change the request and read its body. */
   prepare(): void {
     this.#received.prepare();
   }
@@ -139,7 +139,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     const log = logOf(route ? route.log : this.#context.log, this.#call);
     if (reply.errors.length > 0) {
       this.#errors = reply.errors;
-      // A rejection before the pipe is not a failure: it is visible in the access log.
+      // A rejection before the pipe is not logged as a failure; the access log shows it.
       if (reply.complete !== null) logErrors(reply, log, route !== null && route.endpoint.backend.length > 1);
     }
     if (this.#refusal !== 0 || this.#response.destroyed) {
@@ -185,7 +185,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     return compress(rendered, coding, options.gzip_profile).then(send, () => send(rendered));
   }
 
-  /** If the head cannot be written, the resources of the response are released. */
+  /** Writes the response. If the head cannot be written, its resources are released. */
   #send(rendered: RenderedReply): void {
     try {
       this.#begin(rendered);
@@ -259,7 +259,7 @@ export class Exchange implements InFlight, Stream, CallHost, Written, Failing {
     this.abandon(503);
   }
 
-  /** Background work keeps the configuration alive for as long as requests may. */
+  /** Background work keeps the configuration in memory for at most as long as a request may. */
   background(work: Promise<unknown>): void {
     this.#context.runtime.background(work, maskTarget(this.#received.message.url!));
   }

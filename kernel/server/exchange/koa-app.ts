@@ -40,7 +40,7 @@ export class KoaApp extends Koa {
     };
   }
 
-  /** Called by Koa's own callback for every request. */
+  /** Handles a request; Koa's own callback calls this method. */
   handleRequest(context: Koa.Context, run: Composed): Promise<void> {
     context.res.statusCode = 404;
     return run(context).then(

@@ -26,7 +26,7 @@ export function handToKoa(context: Koa.Context, rendered: RenderedReply, call: C
   if (!(body instanceof ByteStream)) call?.finish();
 }
 
-/** Whether a header may be set by both middleware and an endpoint, each adding its own values. */
+/** Whether a header is a list to which both middleware and an endpoint may add values. */
 function isList(name: string): boolean {
   const lower = name.toLowerCase();
   return lower === 'set-cookie' || lower === 'vary' || lower === 'link';
@@ -72,7 +72,7 @@ export function headersOn(response: ServerResponse & { getRawHeaderNames?(): str
   return names.flatMap((name) => [response.getHeader(name) ?? []].flat().flatMap((value) => [name, String(value)]));
 }
 
-/** Framing headers of the received body, which keep their values whatever middleware sets. */
+/** Headers about the framing of the received body. They keep their values even if middleware changes them. */
 const framing: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
 
 /** Snapshot of a request, to detect what Koa middleware changes. */
@@ -89,7 +89,7 @@ export class KoaChanges {
     this.#method = message.method;
   }
 
-  /** Whether the request's URL or method has changed. */
+  /** Whether the URL or the method of the request has changed. */
   get isElsewhere(): boolean {
     const { url, method } = this.#message;
     return url !== this.#url || method !== this.#method;

@@ -46,7 +46,10 @@ export interface ServingOptions {
   readonly version: string;
   readonly log: Log;
   readonly sinks: LogSinks;
-  /** The workers' owner process handles no requests: it only looks up endpoints for inspection of its configuration. */
+  /**
+   * Role of the process. The owner process of workers handles no requests; it looks up endpoints only to inspect its
+   * configuration.
+   */
   readonly role: Role;
   /** Log settings for configurations in which no component sets them. Default: INFO and above. */
   readonly defaultLogging?: DefaultLogging | undefined;
@@ -83,7 +86,7 @@ export async function createServingContext(
     log,
   };
   runtime.dispatcher.dispatch = componentDispatch(destinations, context.fallbacks);
-  // Without middleware, Koa would only add overhead.
+  // Without middleware, Koa is not used, because it would only add overhead.
   const throughApp = middleware.length > 0 || context.throughKoa;
   const handle = throughApp ? createApp(middleware, rendering.names, profileOf(config.router), log).callback() : null;
   const logging = joinLogging(

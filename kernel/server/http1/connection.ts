@@ -103,8 +103,8 @@ export class Connection {
   }
 
   /**
-   * Closes the connection if the rest of an answered request's body does not arrive in time. Node's own timeout starts
-   * anew with every byte, so a client that sends slowly could hold the connection forever.
+   * Closes the connection if the rest of an answered request's body does not arrive in time. Node's own timeout
+   * restarts with every byte, so a client that sends slowly could keep the connection open forever.
    */
   #limitRest(message: IncomingMessage): void {
     const { restTimeoutMs } = this.#rules;
@@ -162,8 +162,8 @@ export class Connection {
   }
 
   /**
-   * Called when the listener closes: a response in progress is completed; an idle connection is closed once a request
-   * that has arrived on it would have been read.
+   * Called when the listener closes: a response in progress is completed; an idle connection is closed after a delay in
+   * which a request that has already arrived is still read.
    */
   drain(): void {
     if (this.#current === null) afterArrivals(() => this.#current === null && this.#socket.destroySoon());

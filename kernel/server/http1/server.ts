@@ -45,7 +45,7 @@ export function createHttp1(
     keepAliveTimeoutBuffer: 0,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
     insecureHTTPParser: false,
-    // `Connection` rejects these requests itself, so that nothing sent after them runs.
+    // Node would reject these requests itself; instead, `Connection` does, so that no request after them runs.
     requireHostHeader: false,
   });
   // Node silently drops headers beyond this count.
@@ -53,14 +53,17 @@ export function createHttp1(
   const rules: ConnectionRules = { serve, logRefusedQuery, ...connectionLimits(config), closing: false };
   const connections = new Map<Duplex, Connection>();
   let watching: NodeJS.Timeout | undefined;
-  /** Checks all open connections periodically, for the server and not for the client or change that starts it. */
+  /**
+   * Checks all open connections periodically. The timer belongs to the server, not to the client or change that has
+   * started it.
+   */
   const watch = (): void => {
     clearTimeout(watching);
     if (!(rules.sendTimeoutMs > 0)) return;
     watching = runUnowned(() => setTimeout(look, pauseOf(rules.sendTimeoutMs)).unref());
   };
   const look = (): void => {
-    // First, so that an error does not end the checks.
+    // The next check is scheduled first, so that an error does not end the checks.
     watch();
     const now = performance.now();
     for (const connection of connections.values()) connection.checkProgress(now);
@@ -70,7 +73,7 @@ export function createHttp1(
     if (connections.size === 0) clearTimeout(watching);
   };
   server.on('connection', (socket: Socket) => {
-    // Reading the address now keeps it available after the client has disconnected.
+    // Reading the address now makes Node keep it, so that it is available after the client has disconnected.
     void socket.remoteAddress;
     connections.set(socket, new Connection(socket, rules));
     socket.once('close', () => release(socket));
@@ -102,7 +105,8 @@ export function createHttp1(
     },
     drain() {
       rules.closing = true;
-      // To Node, a connection that never sent a whole request is neither idle nor busy: it must not delay shutdown.
+      // Node regards a connection that never sent a complete request as neither idle nor busy, so each connection is
+      // closed individually and none delays shutdown.
       for (const connection of connections.values()) connection.drain();
     },
     cut() {

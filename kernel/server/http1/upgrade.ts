@@ -24,7 +24,7 @@ export function protocolOf(message: IncomingMessage, accepted: ReadonlySet<strin
 
 /** Splits a header into its names, in lowercase. */
 export function namesIn(header: string): string[] {
-  // A pattern such as `\s*,` would take quadratic time for a header full of spaces.
+  // Commas are not matched with a pattern such as `\s*,`, which takes quadratic time for a header full of spaces.
   const names = header.toLowerCase().split(',');
   return names.map((name) => name.trim());
 }
@@ -121,7 +121,7 @@ export class SwitchingResponse extends ServerResponse {
       }
     };
     guarded(() => upgrade.take(connection, this.#head));
-    // The client ended its side while waiting: `end` was already emitted, and is not emitted again.
+    // If the client has closed its side while waiting, `end` was already emitted and is not emitted again.
     if (connection.readableEnded) connection.destroy();
     return () => {
       if (cut || connection.destroyed) return;

@@ -3,7 +3,7 @@ import type { ClientRequest } from '#contract';
 import type { Http2Routes } from '../../pipeline/compile/http2-routes.ts';
 import type { Destination, Wayfinder } from '../routing/destinations.ts';
 
-/** Routes HTTP/2 requests where one content type has its own endpoints. */
+/** Routes HTTP/2 requests if one content type has endpoints of its own. */
 export class Http2Destinations implements Wayfinder {
   readonly #others: Wayfinder;
   readonly #contentType: string;

@@ -5,8 +5,8 @@ import { readFirst } from '../port/first-bytes.ts';
 import { type FirstRequest, firstSettings, PREFACE, requestFrames } from './h2c-frames.ts';
 
 /**
- * Detects the protocol of a plain-text connection from its first bytes, HTTP/2 with prior knowledge or HTTP/1, and puts
- * the bytes back.
+ * Detects the protocol of a plain-text connection from its first bytes, HTTP/2 with prior knowledge or HTTP/1, and then
+ * returns the bytes to the connection.
  * @param waitMs time limit for those bytes; 0 disables it. The connection is closed when it expires.
  */
 export function detectProtocol(socket: Duplex, waitMs: number, reported: (isHttp2: boolean) => void): void {

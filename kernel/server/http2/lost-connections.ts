@@ -23,7 +23,7 @@ const CLOSE_MS = 5_000;
 export function closeLost(sessions: ReadonlySet<ServerHttp2Session>, sendTimeout: () => number): () => void {
   const ending = new WeakMap<ServerHttp2Session, Progress>();
   let isWatching = false;
-  /** Time counted in checks: a blocked process must not cut connections that it has not checked. */
+  /** Time is counted in checks, so that a blocked process does not close connections that it has not checked. */
   let now = 0;
   const watch = (): void => {
     isWatching = sessions.size > 0;

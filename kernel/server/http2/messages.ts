@@ -17,7 +17,7 @@ declare module 'node:http2' {
   }
 }
 
-/** Connections of sessions, as a session does not expose its own. */
+/** Connection of each session, because a session does not expose it. */
 export const connections = new WeakMap<Http2Session, Duplex>();
 
 /**
@@ -71,7 +71,7 @@ function asHttp1(rawHeaders: readonly string[], authority: string | undefined): 
   return list;
 }
 
-/** Connection-specific headers of HTTP/1. */
+/** Headers of HTTP/1 that concern only the connection. */
 const DROPPED: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',
@@ -215,7 +215,7 @@ export function abort(stream: ServerHttp2Stream): void {
     if (!session) return;
     const connection = connections.get(session);
     session.destroy();
-    // The session alone would wait for the client to read.
+    // Closes the connection directly, because the session would wait for the client to read.
     connection?.destroy();
   };
   const timer = setTimeout(cut, RESET_MS);

@@ -72,7 +72,7 @@ export function createHttp2(
     Http2ServerResponse: Http2Response as unknown as typeof Http2ServerResponse,
   });
   const unread = new WeakMap<Http2Session, UnreadBodies>();
-  /** The connection whose session is being opened. */
+  /** The connection for which a session is being opened. */
   let taken: Duplex | null = null;
   server.on('session', (session) => {
     connections.set(session, taken!);
@@ -114,7 +114,7 @@ export function createHttp2(
   });
   return {
     take(socket) {
-      // Reading the address now keeps it available after the client has disconnected.
+      // Reading the address now makes Node.js keep it, so that it is available after the client has disconnected.
       void (socket as Socket).remoteAddress;
       taken = socket;
       handConnection(server, socket);
@@ -135,7 +135,8 @@ export function createHttp2(
     cut() {
       for (const session of sessions) {
         session.destroy(undefined, constants.NGHTTP2_INTERNAL_ERROR);
-        // A session that is over waits for the client to close its side.
+        // Closes the connection of a session that has ended, because the session waits for the client to close its
+        // side.
         connections.get(session)?.destroy();
       }
     },
@@ -154,7 +155,7 @@ function inspect({ headers, rawHeaders, url }: Http2ServerRequest, limitBytes: n
   if (headers.host === undefined || !isLength(headers['content-length'] ?? '0')) return 400;
   if (hasTooManyParameters(url)) return 414;
   let bytes = url.length;
-  // Counted as in HTTP/1, with a colon, a space and CRLF per header.
+  // Counted as in HTTP/1, where each header also has a colon, a space and CRLF.
   for (const text of rawHeaders) bytes += text.length + 2;
   return bytes > limitBytes ? 431 : 0;
 }
@@ -222,7 +223,8 @@ function endWhenReset({ stream }: Http2ServerResponse): void {
   const end = (): void => {
     if (stream.closed) stream.destroy();
   };
-  // 'aborted' while the response is incomplete; 'end' while all of it waits for the client's window.
+  // Node.js emits 'aborted' if the response is incomplete, and 'end' if all of it waits for the client's flow-control
+  // window.
   stream.once('aborted', () => setImmediate(end));
   stream.once('end', end);
 }

@@ -20,7 +20,10 @@ export class UnreadBodies {
   readonly #session: ServerHttp2Session;
   readonly #requests = new Set<Http2ServerRequest>();
   #uncounted = 0;
-  /** Bytes by which the window was reduced: when it grows, the client is only notified of what exceeds them. */
+  /**
+   * Bytes by which the window was reduced. When the window grows, the client is notified only of the growth beyond
+   * them.
+   */
   #reduced = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -72,7 +75,7 @@ export class UnreadBodies {
     this.#session.setLocalWindowSize(this.#reduced + FIRST_BYTES);
     this.#session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     this.#reduced += FIRST_BYTES - CONNECTION_WINDOW_BYTES;
-    // Node.js sends the change only with another frame.
+    // Node.js sends the changed window only together with another frame.
     this.#session.ping(() => {});
   }
 }

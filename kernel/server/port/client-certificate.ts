@@ -2,7 +2,10 @@ import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 
-/** Key of the certificate on its connection: an HTTP/2 message has a proxy as its socket, which forwards properties. */
+/**
+ * Property under which a connection stores the certificate. The socket of an HTTP/2 message is a proxy that forwards
+ * this property.
+ */
 const shown = Symbol('client certificate');
 
 interface Shown {

@@ -8,7 +8,8 @@ import { LimitedLog } from '../../containment/limited-log.ts';
  */
 export function limitConnections(server: Server, log: Log): (config: ServiceConfig) => void {
   const lines = new LimitedLog((line) => log.warning(line));
-  // A worker at its limit closes connections itself: handed back, they would circulate between workers forever.
+  // A worker at its limit closes connections itself. If it returned them, they would be passed from worker to worker
+  // forever.
   Object.assign(server, { dropMaxConnection: true });
   server.on('drop', () => {
     lines.write('limit', `max_connections reached: closing new connections, ${server.maxConnections} are open`);

@@ -8,12 +8,12 @@ import Koa from 'koa';
 // All undocumented behavior of Node.js and Koa that the gateway relies on. Each item has its own test, which fails when
 // a release changes it.
 
-/** Makes an HTTP server without a port check the timeouts of the connections it is handed. */
+/** Makes an HTTP server without a port check the timeouts of the connections that are passed to it. */
 export function watchTimeouts(server: Server): void {
   server.emit('listening');
 }
 
-/** Hands a server a connection that was accepted elsewhere. */
+/** Passes a connection that was accepted elsewhere to a server. */
 export function handConnection(server: Server | TlsServer | Http2Server, connection: unknown): void {
   server.emit('connection', connection);
 }
@@ -23,12 +23,12 @@ export function openConnections(server: TcpServer): number {
   return (server as TcpServer & { _connections: number })._connections;
 }
 
-/** Replaces the context that a TLS server creates, which ignores `allowPartialTrustChain`. */
+/** Replaces the context that a TLS server creates itself, which ignores `allowPartialTrustChain`. */
 export function useContext(server: TlsServer, context: SecureContext): void {
   Object.assign(server, { _sharedCreds: context });
 }
 
-/** The connection that an encrypted one was created on. */
+/** The connection beneath an encrypted one. */
 export function carrierOf(encrypted: TLSSocket): Socket {
   return (encrypted as unknown as { _parent: Socket })._parent;
 }
@@ -41,11 +41,11 @@ export function untaken(socket: Socket): number {
 /** Whether the operating system has closed a connection, as after a reset, even if nothing is read from it. */
 export function isDisconnected(socket: Socket): boolean {
   const { _handle: handle } = socket as Socket & { _handle?: { getpeername?(address: object): number } | null };
-  // Connections of a Unix socket have no such function.
+  // Connections of a Unix socket do not have this function.
   return handle ? (handle.getpeername?.({}) ?? 0) !== 0 : true;
 }
 
-/** Reads from a connection again that Node.js has stopped reading. */
+/** Resumes reading from a connection after Node.js has stopped. */
 export function readAgain(socket: Socket): void {
   (socket as Socket & { _handle?: { readStart?(): number } | null })._handle?.readStart?.();
 }
@@ -69,7 +69,7 @@ export function forgetFirstRead(stream: Readable): void {
   Reflect.deleteProperty(stream, '_read');
 }
 
-/** Koa's own `handleRequest`, for a `KoaApp` that overrides it. */
+/** Calls Koa's own `handleRequest` on behalf of a `KoaApp`, which overrides it. */
 export const respondByKoa: (context: object, run: (context: never) => Promise<void>) => Promise<void> = (
   Koa.prototype as unknown as { handleRequest: typeof respondByKoa }
 ).handleRequest;

@@ -1,4 +1,4 @@
-/** A client's progress in reading the written data. */
+/** Progress of a client in reading the data that was written. */
 export interface Taken {
   /** Whether bytes are waiting for the client. */
   readonly waits: boolean;
@@ -7,7 +7,7 @@ export interface Taken {
   readonly rest: number;
 }
 
-/** Measures how long a client has not read pending data. */
+/** Measures for how long a client has not read pending data. */
 export class Progress {
   #bytes = -1;
   #rest = -1;

@@ -194,7 +194,7 @@ class Dispatch implements Protocols {
   prepare(settings: PortSettings): () => void {
     const { config, tls, upgrades, http2Type } = settings;
     const old = this.#handshakes;
-    // Handshakes in progress finish with the settings they started with.
+    // Handshakes in progress finish with the settings with which they began.
     const handshakes = tls?.fingerprint === old?.fingerprint ? old : tls && this.#shakeHands(tls, config);
     const http1 = (tls === null) === (old === null) ? null : this.#createHttp1(config);
     const opened = this.#http2 ? null : this.#openHttp2(settings);
@@ -259,7 +259,7 @@ function speaksHttp2(config: ServiceConfig, http2Type: string | null): boolean {
   return config.use_h2c || http2Type !== null;
 }
 
-/** Returns the only content type accepted on plain-text HTTP/2 connections; null when all are. */
+/** Returns the only content type that clear-text HTTP/2 connections accept; null if they accept all. */
 function onlyType({ config, tls, http2Type }: PortSettings): string | null {
   return config.use_h2c || tls ? null : http2Type;
 }

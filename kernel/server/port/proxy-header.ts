@@ -36,7 +36,7 @@ export function parseProxyHeader(bytes: Buffer): ProxyHeader | string | null {
   return 'it does not begin with a PROXY protocol header';
 }
 
-/** Whether bytes and a prefix agree as far as there are bytes. */
+/** Whether the bytes received so far are equal to the beginning of a prefix. */
 function startsAs(bytes: Buffer, prefix: Buffer): boolean {
   const length = Math.min(bytes.length, prefix.length);
   return bytes.subarray(0, length).equals(prefix.subarray(0, length));

@@ -67,10 +67,10 @@ export function proxyProtocol({ proxy_protocol: config }: ServiceConfig, faults:
   };
 }
 
-/** Address of a connection, as sockets and TLS sockets show it. */
+/** Address of a connection, as properties of sockets and TLS sockets. */
 type Shown = Pick<Socket, 'remoteAddress' | 'remotePort' | 'remoteFamily'>;
 
-/** Gives a connection the address of the client behind a proxy, wherever the address is read. */
+/** Changes the address of a connection to that of the client behind a proxy, for all code that reads it. */
 function presentAs(socket: Socket, { address, port, family }: ClientAddress): void {
   define(socket, { remoteAddress: address, remotePort: port, remoteFamily: family });
 }

@@ -9,7 +9,7 @@ const SHOWN = 200;
 /** Logs requests that are rejected with 414, at most once a second. */
 export type LogRefusedQuery = (message: Pick<IncomingMessage, 'method' | 'url'>) => void;
 
-/** @param server server with which the log is closed. */
+/** @param server server whose end closes the log. */
 export function refusedQueryLog(server: Server, log: Log): LogRefusedQuery {
   const lines = new LimitedLog((line) => log.warning(line));
   server.once('close', () => lines.close());

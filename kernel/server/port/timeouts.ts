@@ -20,7 +20,7 @@ export function portTimeouts(config: ServiceConfig): PortTimeouts {
   const { read_timeout: whole, read_header_timeout: head = DEFAULT_HEAD_MS, idle_timeout: idle } = config;
   return {
     requestMs: whole,
-    // Node enforces the limit for the whole request first, so the head never takes longer.
+    // Node enforces the limit for the whole request first, so the limit for the head cannot be longer.
     headMs: head > 0 && whole > 0 ? Math.min(head, whole) : head || whole,
     idleMs: idle === undefined ? whole || DEFAULT_IDLE_MS : idle || whole,
   };

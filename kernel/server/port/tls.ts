@@ -83,5 +83,5 @@ function beginsRequest(bytes: Buffer): boolean | undefined {
 
 const LONGEST_METHOD = 'UNSUBSCRIBE'.length;
 
-/** Ignores the error: the connection closes anyway. */
+/** The error needs no handling because the connection closes after it. */
 function ignored(): void {}

@@ -30,7 +30,7 @@ export class ClientBody extends Readable {
     this.#passing = passing;
     this.#message = message;
     this.#response = response;
-    // The reader gets the error; when no reader is left, it must not crash the process.
+    // The reader receives the error; without a reader, the error must not end the process.
     this.on('error', ignored);
   }
 

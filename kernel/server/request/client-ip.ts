@@ -52,7 +52,7 @@ function firstUntrusted(value: string, isTrusted: (address: string) => boolean):
 
 /** Returns the remote address of the connection; empty when the connection is lost or is a Unix socket. */
 export function socketAddress(message: Pick<IncomingMessage, 'socket'>): string {
-  // A request whose upload failed has no socket.
+  // The socket is missing after the upload of a request has failed.
   const address = (message.socket as typeof message.socket | null)?.remoteAddress ?? '';
   return address.startsWith('::ffff:') ? address.slice(7) : address;
 }

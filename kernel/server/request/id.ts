@@ -8,10 +8,13 @@ import { socketAddress } from './client-ip.ts';
 /** Stores a request's ID on its call, and sets its header to that ID alone. */
 export type Identify = (message: IncomingMessage, call: Call) => void;
 
-/** IDs appear in log lines, headers and traces: no spaces, quotes or list separators. */
+/**
+ * Pattern of valid IDs. IDs appear in log lines, headers and traces, so they contain no spaces, quotes or list
+ * separators.
+ */
 const sound = /^[\w.~:/+=@-]{1,128}$/;
 
-/** Differs between processes, so that workers never generate the same ID. */
+/** Part of the ID that differs between processes, so that workers never generate the same ID. */
 const processPart = randomBytes(6).toString('hex');
 let made = 0;
 

@@ -11,7 +11,10 @@ export class PassingBytes {
   #ended = false;
   #reader: ((chunk: Uint8Array | null) => void) | null = null;
 
-  /** @param limitBytes beyond this nothing is kept, and the body is too large for the later reader. */
+  /**
+   * @param limitBytes maximum number of bytes to keep. Beyond it nothing is kept, and the body counts as too large for
+   * the later reader.
+   */
   constructor(message: IncomingMessage, limitBytes: number) {
     this.limitBytes = limitBytes;
     const { push } = message;
@@ -31,7 +34,7 @@ export class PassingBytes {
     return this.#ended;
   }
 
-  /** Passes on the kept bytes, and from now on those that arrive; null marks the end. */
+  /** Delivers the kept bytes, and from now on those that arrive; null marks the end. */
   open(reader: (chunk: Uint8Array | null) => void): void {
     this.#reader = reader;
     for (const chunk of this.#kept.splice(0)) reader(chunk);

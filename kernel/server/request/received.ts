@@ -19,7 +19,7 @@ export class ReceivedRequest implements RequestSource {
   readonly message: IncomingMessage;
   readonly #context: ExchangeContext;
   readonly response: ServerResponse;
-  /** Tracks changes by Koa middleware; null without middleware. */
+  /** Changes that Koa middleware makes to the request; null without middleware. */
   #changes: KoaChanges | null = null;
   #target: Target | null;
   #destination: Destination | null = null;
@@ -102,7 +102,7 @@ export class ReceivedRequest implements RequestSource {
     if (request !== this.#client || this.#body !== null) request.body?.restrict(maxBytes);
   }
 
-  /** Opens the body once, under the limits of the endpoint that the request matches at that time. */
+  /** Opens the body once, with the limits of the endpoint that the request matches at that time. */
   openBody(): RequestBody | null {
     this.#body ??= receiveBody(this.message, this.response);
     const { destination } = this;
@@ -144,7 +144,7 @@ export class ReceivedRequest implements RequestSource {
     this.#body?.settle(streams);
   }
 
-  /** Discards the body, as it has no reader anymore. */
+  /** Discards the body, because it no longer has a reader. */
   dropBody(): void {
     if (this.#body?.destroyed === false) this.#body.destroy(new CancelledError());
   }

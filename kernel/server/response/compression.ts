@@ -78,7 +78,7 @@ function describeCoding(headers: string[], coding: Coding): void {
   let varies = false;
   for (let at = headers.length - 2; at >= 0; at -= 2) {
     const name = headers[at]!.toLowerCase();
-    // Ranges would refer to the uncompressed bytes.
+    // A response with ranges cannot be compressed, because they would refer to the uncompressed bytes.
     if (name === 'content-length' || name === 'accept-ranges') headers.splice(at, 2);
     else if (name === 'etag') headers[at + 1] = weakTag(headers[at + 1]!);
     else if (name === 'vary') varies ||= /(?:^|[\s,])(?:accept-encoding|\*)(?:[\s,]|$)/i.test(headers[at + 1]!);

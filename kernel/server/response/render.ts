@@ -29,7 +29,7 @@ export function renderReply(
   } catch (error) {
     const failed = Reply.failed(toCallError(error));
     logErrors(failed, log, false);
-    // Headers set by the stages are sent to the client even when the content cannot be rendered.
+    // Headers that stages have set are sent to the client even if the content cannot be rendered.
     reply.headers.filter((name) => !name.startsWith('content-'));
     failed.headers = reply.headers;
     return renderError(failed, rendering);

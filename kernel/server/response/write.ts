@@ -28,7 +28,7 @@ export function writeReply(
 ): (() => void) | null {
   const { status, headers, body, outcome } = rendered;
   if (response.req.method === 'HEAD' && isStreamed(rendered)) {
-    // The client gets no body, so the rest of the backend's is not read.
+    // The response has no body for the client, so the rest of the backend's body is not read.
     (body as ByteStream).cancel(new CancelledError());
     written.bytesOut = 0;
     response.writeHead(status, headers).end();
@@ -45,7 +45,7 @@ export function writeReply(
   written.bytesOut = whole === null || response.req.method === 'HEAD' ? 0 : Buffer.byteLength(whole);
   const fields = trailers && trailerFields(trailers, outcome, call?.log);
   if (fields !== null && fields.size > 0) {
-    // Clients of a protocol with a status in the trailers expect them without an announcement.
+    // Clients of a protocol with a status in the trailers expect these trailers without an announcement.
     if (outcome === undefined) announce(response, headers, fields.keys());
     response.writeHead(status, headers);
     if (whole !== null && whole.length > 0) response.write(whole);
@@ -70,7 +70,7 @@ function writeWhole(
   isAlone: boolean,
 ): void {
   const length = body === null ? 0 : Buffer.byteLength(body);
-  // For HEAD and 304, the length refers to the body that is not sent.
+  // The length for HEAD and 304 is that of the body that is not sent.
   if (status !== 204 && status !== 304 && (length > 0 || response.req.method !== 'HEAD')) setLength(headers, length);
   response.writeHead(status, headers);
   if (isAlone) atEndOfTurn(() => endWhole(response, body));
@@ -157,7 +157,7 @@ function streamReply(
     response.flushHeaders();
     for (const chunk of chunks) response.write(chunk);
   };
-  /** Reports errors that occur after this function has returned; otherwise they would be lost. */
+  /** Logs errors that occur after this function has returned, which would otherwise be lost. */
   const attempt = (write: () => void): void => {
     try {
       write();
@@ -194,7 +194,7 @@ function streamReply(
     stop(new CancelledError(), () => {
       open();
       response.end();
-      // The client may never read the pending data.
+      // The connection is closed after a time limit, because the client may never read the pending data.
       const late = setTimeout(() => response.destroy(), END_MS);
       response.once('close', () => clearTimeout(late));
     });

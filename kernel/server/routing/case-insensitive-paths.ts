@@ -15,7 +15,7 @@ interface Node {
 interface Fixed {
   readonly spelling: string;
   readonly node: Node;
-  /** The next segment that differs only in letter case, in declaration order; null for the last. */
+  /** The next sibling that differs only in letter case, in declaration order; null for the last one. */
   other: Fixed | null;
 }
 
@@ -34,8 +34,8 @@ function createNode(): Node {
 }
 
 /**
- * Maps paths in any letter case to their declared spelling (routing rule R5). Consulted only for paths that match
- * nothing as sent; small and quick to build.
+ * Maps paths in any letter case to their declared spelling. Used only for paths that match no endpoint as sent; small
+ * and quick to build.
  */
 export class CaseInsensitivePaths {
   readonly #roots = new Map<string, Node>();
@@ -69,7 +69,7 @@ export class CaseInsensitivePaths {
       this.#fixed.set(method, paths);
     }
     const key = pattern.toLowerCase();
-    // When two paths differ only in letter case, the first one wins.
+    // If two paths differ only in letter case, the first one takes precedence.
     if (!paths.has(key)) paths.set(key, pattern);
   }
 
@@ -109,7 +109,7 @@ function step(node: Node, segment: string): Node {
 /** Returns the segment with its fixed text as declared and the request's values; undefined when it does not match. */
 function spellValues({ texts, folded }: Variables, segment: string): string | undefined {
   const lower = segment.toLowerCase();
-  // A few characters change length in lowercase, so the values could not be located in the original.
+  // Some characters change their length in lowercase, so that values could not be located in the original path.
   const lengths = lower.length === segment.length ? readSegment(folded, lower) : undefined;
   if (!lengths) return undefined;
   let start = texts[0]!.length;

@@ -110,8 +110,8 @@ class VirtualRouters {
   }
 
   /**
-   * Whether a path is in the internal namespace of virtual hosts, however it is encoded. Clients cannot request these
-   * paths.
+   * Whether a path is in the internal namespace of virtual hosts, regardless of its encoding. Clients cannot request
+   * such paths.
    */
   isReserved(path: string): boolean {
     if (!/^\/+(?:_|%5f|\.|%2e|%2f)/i.test(path)) return false;

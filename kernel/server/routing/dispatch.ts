@@ -33,7 +33,7 @@ export function componentDispatch(destinations: Destinations, fallbacks: Fallbac
     const own = inner.fork();
     own.enter(route.log, route.endpoint.timeout);
     const startedAt = performance.now();
-    // Requests from components count like requests from clients.
+    // Requests of components are counted like requests of clients.
     const count = (reply: Reply): Reply => {
       route.traffic.record(performance.now() - startedAt, reply.status, reply.complete === null);
       return reply;

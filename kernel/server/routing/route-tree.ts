@@ -8,7 +8,7 @@ import { triePath } from './trie-path.ts';
 export interface Entry {
   /** Index of the route in the configuration. */
   readonly at: number;
-  /** Path in the tree's syntax. */
+  /** Path in the syntax of the routing tree. */
   readonly path: string;
   /** Variable names in the tree and keys in `Params`; null when they are the same. */
   readonly names: readonly (readonly [string, string])[] | null;
@@ -16,7 +16,7 @@ export interface Entry {
   readonly wildcardAt: number;
 }
 
-/** Paths that the tree would match literally. */
+/** Pattern of paths that the tree would match literally, so that they do not need it. */
 const FIXED = /^[\w./~-]+$/;
 
 /** Empty options, shared by all routes. */
@@ -30,7 +30,7 @@ function ignored(): void {}
  */
 export class RouteTree {
   readonly exact: Instance<never>;
-  /** Paths without variables, by method: they take precedence over all others and do not need the tree. */
+  /** Paths without variables, by method. They take precedence over all others and are found without the tree. */
   readonly fixed = new Map<string, Map<string, number>>();
   /** Lookup for redirects to the declared spelling; null when these redirects are off. */
   readonly spelling: CaseInsensitivePaths | null;
@@ -42,8 +42,8 @@ export class RouteTree {
 
   constructor(config: ServiceConfig, named: RouteTree['named']) {
     this.named = named;
-    // The safety check of regular expressions is unnecessary: the only ones are from `triePath`, which run in linear
-    // time.
+    // The tree's safety check of regular expressions is disabled: all expressions come from `triePath`, and run in
+    // linear time.
     const tree = { maxParamLength: 1_000_000, querystringParser: ignored, allowUnsafeRegex: true };
     this.exact = createFindMyWay(tree) as unknown as Instance<never>;
     this.spelling = config.router.disable_redirect_fixed_path ? null : new CaseInsensitivePaths();

@@ -153,7 +153,8 @@ export class Router {
   }
 
   #lookUp(method: string, plain: string) {
-    // The tree decodes once more and stops at `?` and `#`, so these are encoded to be matched literally.
+    // The tree decodes the path once more and stops at `?` and `#`, so these characters are encoded to be matched
+    // literally.
     const safe = /[%?#]/.test(plain) ? plain.replace(/[%?#]/g, encodeURIComponent) : plain;
     return this.#exact.find(method as HTTPMethod, safe);
   }
@@ -227,7 +228,7 @@ function setParam(params: Params, key: string, value: string): void {
   else params[key] = value;
 }
 
-/** Rejects wildcard matches for paths that could mean a different one: with empty or dot segments, or backslashes. */
+/** Rejects wildcard matches for ambiguous paths: with empty segments, dot segments or backslashes. */
 function checkWildcard(path: string, plain: string): Outcome | null {
   if (plain.includes('\\')) return invalidPath;
   if (!/\/[/;]|\/\.{1,2}(?:[/;]|$)/.test(plain)) return null;
@@ -244,7 +245,7 @@ function rawRemainder(path: string, segments: number): string {
 /** Returns an error for a value that still contains escapes, `?` or `#`, as it could name another resource. */
 function encodedTwice(params: Params, remainder: string | undefined): string | undefined {
   for (const key in params) {
-    // A declared variable may have this name, too.
+    // A declared variable may also have the name of the wildcard parameter.
     const value = (key === 'Wildcard' ? remainder : undefined) ?? params[key]!;
     try {
       if (decodeURIComponent(value) !== value || /[?#]/.test(value)) return 'error: encoded url params';

@@ -9,7 +9,7 @@ import { describe, isList, isMap, isTrue, type Value } from '../value.ts';
 
 /** Built-in functions of the template language. */
 export const builtins: Functions = {
-  // The compiler decides how many arguments are evaluated.
+  // Called with all arguments: the compiler decides how many of them are evaluated.
   and: fn('any any...', (first, ...rest) => rest.reduce((value, next) => (isTrue(value) ? next : value), first)),
   or: fn('any any...', (first, ...rest) => rest.reduce((value, next) => (isTrue(value) ? value : next), first)),
   not: fn('any', (value) => !isTrue(value)),
@@ -29,7 +29,7 @@ export const builtins: Functions = {
   println: bounded('any...', (run, ...values) => `${values.map((value) => textOf(value, run)).join(' ')}\n`),
   printf: bounded('string any...', (run, format, ...values) => sprintf(format, values, run)),
   html: bounded('any...', (run, ...values) => escapeWith(HTML, /[\0"'&<>]/g, joined(values, run))),
-  // Not in Go: characters that XML cannot contain in any form are replaced with a replacement character.
+  // Unlike in Go, characters that XML cannot contain in any form are replaced with a replacement character.
   xmlEscape: bounded('any...', (run, ...values) =>
     escapeWith(HTML, /["'&<>]/g, joined(values, run)).replace(
       /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu,

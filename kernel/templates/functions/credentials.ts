@@ -4,7 +4,10 @@ import { Failure } from '../budget.ts';
 import { bounded, type Functions } from '../function.ts';
 import type { Run } from '../run.ts';
 
-/** Functions that block the process for up to a second, for templates that are executed once, never per request. */
+/**
+ * Functions for keys and passwords. They block the process for up to a second, so they are available only to templates
+ * that are executed once, not for each request.
+ */
 export const credentialFunctions: Functions = {
   bcrypt: bounded('string', (run, password) => hashed(run, password)),
   htpasswd: bounded('string string', (run, user, password) => {

@@ -60,7 +60,7 @@ function claimedKeys(map: Dict, run: Run): string[] {
   return keys;
 }
 
-/** Values of the configuration are frozen. */
+/** Values from the configuration are frozen, so a copy is changed. */
 function changed(map: Dict, change: () => void): Dict {
   if (Object.isFrozen(map)) throw new Failure('this map is read-only: use deepCopy to get a writable one');
   change();

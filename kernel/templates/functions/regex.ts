@@ -9,7 +9,7 @@ import type { Run } from '../run.ts';
 /** Maximum length of an expression, in UTF-16 units: it may come from a client, and compiling takes time. */
 const LONGEST = 1024;
 
-/** Text characters times program steps that cost one template step: a few microseconds. */
+/** Product of text length and program size that costs one step of the template's budget: a few microseconds. */
 const WORK_A_STEP = 256;
 
 const named: Functions = {
@@ -74,7 +74,7 @@ function findAll(pattern: string, text: string, count: number, run: Run): Match[
   if (count === 0 || !program.test(text)) return matches;
   let end = -1;
   for (const match of program.matchAll(text)) {
-    // In the worst case, each search reads the rest of the text.
+    // Each search may read the rest of the text, so its whole length is charged.
     run.budget.spend(1 + Math.ceil((text.length - match.index!) / WORK_A_STEP));
     if (match[0] === '' && match.index === end) continue;
     end = match.index! + match[0].length;

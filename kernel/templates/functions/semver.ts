@@ -124,13 +124,13 @@ function checkOf(text: string): Check {
   if (!match) throw new Failure(`not a version constraint: ${JSON.stringify(text)}`);
   const [, operator = '', ...written] = match;
   const digits = written.slice(0, 3);
-  // Number of parts of the version that the constraint specifies, up to the first wildcard.
+  // Number of version parts that the constraint specifies, up to the first wildcard.
   const given = digits.findIndex((number) => number === undefined || /[xX*]/.test(number));
   const count = given < 0 ? 3 : given;
   const numbers = digits.map((number, index) => (index < count ? BigInt(number!) : 0n)) as [bigint, bigint, bigint];
   const low = new Version(numbers, written[3]?.slice(1) ?? '', '', text);
   const accepts = operators[operator]!(low, count);
-  // A prerelease matches only if the constraint names one.
+  // A prerelease version matches only if the constraint also contains a prerelease.
   return (version) => (version.prerelease === '' || low.prerelease !== '') && accepts(version);
 }
 

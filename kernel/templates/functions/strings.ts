@@ -64,7 +64,7 @@ const LEADING_SPACE = new RegExp(`^[${SPACE}]+`, 'u');
 /** Removes leading and trailing white space. */
 export function trimSpace(text: string): string {
   const start = text.replace(LEADING_SPACE, '');
-  // A loop instead of a pattern: a pattern anchored at the end would be tried at every white space of the text.
+  // A loop, because a pattern anchored at the end would be tried at every white space of the text.
   let end = start.length;
   while (end > 0 && /[\t-\r\x85\p{Zs}\u2028\u2029]/u.test(start[end - 1]!)) end--;
   return start.slice(0, end);

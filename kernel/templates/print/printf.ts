@@ -117,7 +117,7 @@ function scalar(value: NonNullable<Value>, directive: Directive, run: Run): stri
   return numeric(formatFloat(number, verb, precision, flags.includes('#')), directive);
 }
 
-/** Numbers from a document may be integers without being typed as such. */
+/** Numbers from a document are not typed as integers, so any whole number is accepted. */
 function wholeNumber(value: Value, verb: string): bigint | undefined {
   if (!'dboxXc'.includes(verb)) return undefined;
   const number = numberOf(value)!;
@@ -185,7 +185,7 @@ function numeric(text: string, directive: Directive): string {
   return isFilled ? shown + digits!.padStart(width - shown.length, '0') : padded(shown + digits, directive);
 }
 
-/** Widths are in characters. */
+/** Widths are counted in characters. */
 function padded(text: string, { flags, width }: Directive): string {
   if (width === 0) return text;
   const missing = width - [...text].length;

@@ -27,7 +27,7 @@ export interface Range {
 /** Commands; each receives the result of the previous one as its last argument. */
 export interface Pipeline {
   readonly at: number;
-  /** Slots of the variables that are set to the value of the pipeline. */
+  /** Slots of the variables to which the value of the pipeline is assigned. */
   readonly variables: readonly number[];
   readonly commands: readonly Command[];
 }

@@ -179,7 +179,7 @@ class Parser {
     this.#depth--;
   }
 
-  /** A definition of only white space does not replace an existing one. */
+  /** A definition that consists only of white space does not replace an existing one. */
   #keep(definition: Definition, at: number): void {
     const other = this.#definitions.findIndex(({ name }) => name === definition.name);
     if (other < 0) this.#definitions.push(definition);

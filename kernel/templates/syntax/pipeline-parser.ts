@@ -94,7 +94,7 @@ export class PipelineParser {
     if (others.length > 0 && !isCallable) throw this.#tokens.fault(others[0]!.at, 'only a function takes arguments');
   }
 
-  /** @returns undefined without an operand. */
+  /** Parses an operand. @returns undefined for anything else. */
   #operand(): Operand | undefined {
     const tokens = this.#tokens;
     const base = this.#term();

@@ -44,7 +44,7 @@ export class TokenReader {
     return true;
   }
 
-  /** Position to return to. */
+  /** Returns the current position, to which the reader can be reset. */
   get mark(): number {
     return this.#next;
   }

@@ -31,7 +31,7 @@ const readers: Readonly<Record<string, string>> = {
 /** Maximum length of a layout and of a text. */
 const LONGEST = 200;
 
-/** No date has more elements, and matching more takes too long. */
+/** Maximum number of elements in a layout. No date has more, and matching more takes too long. */
 const MAX_ELEMENTS = 16;
 
 /** Parses a time with a layout. @param zone used if the text does not name one. @returns undefined if the text does not match. */

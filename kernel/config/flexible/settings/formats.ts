@@ -84,7 +84,7 @@ function readPairs(text: string, hasSections: boolean): Value {
   return result as Value;
 }
 
-/** A trailing comment must be preceded by white space. */
+/** A comment after a value must be preceded by white space. */
 function unquoted(value: string): string {
   const [, double, single] = /^(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:[#;].*)?$/.exec(value) ?? [];
   if (double !== undefined) return double.replace(/\\(.)/g, (_, sign: string) => (sign === 'n' ? '\n' : sign));

@@ -14,9 +14,9 @@ export interface Place {
 export class SettingsPlaces {
   readonly #texts = new Map<string, string>();
   readonly #locators = new Map<string, Locate | null>();
-  /** Locations of the maps and lists in files. */
+  /** Locations of the maps and lists in each file. */
   readonly #inside = new WeakMap<object, Place>();
-  /** Locations of values, by the variable they are assigned to. */
+  /** Locations of values, by the variable to which they are assigned. */
   readonly #put = new WeakMap<object, Map<string, Place>>();
 
   /** Records the content of a file. */
@@ -76,7 +76,7 @@ function locatorOf(file: string, text: string): Locate | null {
   try {
     return parseDocument(text, file.replace(/\.tml$/i, '.toml')).locate;
   } catch {
-    // A file that contains a list has no positions.
+    // A file whose top level is a list has no positions.
     return null;
   }
 }

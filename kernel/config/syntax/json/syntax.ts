@@ -51,7 +51,10 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
   };
   const complain = (message: string, range: TextRange, hint?: string, mend?: string): void =>
     report(syntaxFault(message, range, hint, mend));
-  /** Position of something missing: the token found there instead, or the end of the line that should contain it. */
+  /**
+   * Position at which something is missing: the token found there instead, or the end of the line that should contain
+   * it.
+   */
   const gap = (): TextRange => {
     const isSameLine = token.kind !== 'end' && lineOf(token) === lineOf({ start: last, end: last });
     return isSameLine ? token : { start: last, end: last };
@@ -128,7 +131,9 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     });
   }
 
-  /** @param key of the value just read, whose first token is `first`. */
+  /**
+   * Whether a list was begun without its bracket. @param key key of the value just read, whose first token is `first`.
+   */
   function isListWithoutOpener(key: Token, first: Token): boolean {
     const isBelow = lineOf(first) > lineOf(key) && startsLine(first);
     if (is(']')) {
@@ -180,7 +185,7 @@ export function jsonSyntaxFaults(text: string): TextFault[] {
     if (is('comment') || is('template') || (isCommaLost && isItem)) return;
     if (isItem) {
       const hint = 'write a comma after the value before it';
-      // On one line, a quote may be missing instead of a comma.
+      // On one line, a missing quote is as likely as a missing comma.
       const mend = startsLine(token) ? { start: last, end: last, text: ',' } : undefined;
       report({ ...syntaxFault(`a comma is missing before this ${what}`, token, hint), mend });
     } else complain('expected a comma or the end of the object after the value', token);

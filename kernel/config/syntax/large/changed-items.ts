@@ -54,12 +54,12 @@ export async function changedItems(
     }
     const places: TextRange[] = [];
     let next: { readonly position: number; readonly at: number } | null = null;
-    /** Start of the unchanged end of the list, used if too many new items precede it. */
+    /** Start of the unchanged items at the end of the list, used if too many new items precede them. */
     let tail: { readonly position: number; readonly at: number } | null = null;
     for (const place of itemsIn(text, { start, end })) {
       if (places.length === WINDOW) {
         tail = sameTail(before, ranges, text, grown, Math.max(from, start));
-        // The unchanged end may have begun already.
+        // The unchanged end of the list may begin before this position.
         const begun = places.findIndex((each) => each.start === tail?.at);
         if (begun >= 0) places.length = begun;
         if (begun >= 0) next = tail;

@@ -42,13 +42,16 @@ export async function parseAside(source: string, file: string): Promise<Document
   const data = (formatNameOf(file) ?? 'json') === 'json' ? await parseInSlices(text) : null;
   if (data) return documentFrom({ data, faults: [] }, text, file);
   const parsed = await inTurn(() => parseOnThread({ text, file }));
-  // Errors that make a parser give up have no positions yet.
+  // Errors after which a parser gives up have no positions yet.
   if (!parsed) return parseDocument(source, file);
   refuseFaults(parsed, text, file);
   return documentFrom(parsed, text, file);
 }
 
-/** Resolves when the last parse has ended: a thread needs far more memory than its text, so one runs at a time. */
+/**
+ * Resolves when the last parse has ended. Only one thread runs at a time, because it needs far more memory than its
+ * text.
+ */
 let last: Promise<unknown> = Promise.resolve();
 
 function inTurn<T>(parse: () => Promise<T>): Promise<T> {
@@ -69,7 +72,7 @@ async function parseOnThread(workerData: ThreadText): Promise<Parsed | null> {
     return { ...rest, data: json === null ? null : ((await parseInSlices(json)) ?? parseExact(json)) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') return null;
-    // Parsing such a text on the main thread would end the process.
+    // Texts are not parsed on the main thread if a thread ran out of memory: the process would end.
     throw wrongAsAWhole(workerData.text, workerData.file, 'not enough memory to parse it', error);
   } finally {
     await thread?.terminate();

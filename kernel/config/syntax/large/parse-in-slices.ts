@@ -21,13 +21,13 @@ export async function parseInSlices(text: string): Promise<DataObject | null> {
   const lists: unknown[][] = [];
   let at = 0;
   do {
-    // Text before the first endpoint and after the last one is parsed with them.
+    // The text before the first endpoint and after the last one is parsed as an object of its own.
     const from = at === 0 ? start : starts[at]!;
     const first = at;
     do at++;
     while (at < starts.length && ends[at]! - from < SLICE);
     const isLast = at >= starts.length;
-    // An incomplete slice of a list ends with a comma; an item 0 makes it valid.
+    // An incomplete slice of a list ends with a comma; an appended item, 0, makes it valid JSON.
     const items = parseSound(isLast ? `[${text.slice(from, end)}]` : `[${text.slice(from, starts[at])}0]`);
     if (!Array.isArray(items) || first + items.length !== (isLast ? starts.length : at + 1)) return null;
     if (!isLast) items.pop();

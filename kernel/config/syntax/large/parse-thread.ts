@@ -4,7 +4,7 @@ import { formatOf } from '../load.ts';
 import { isTooDeep } from '../too-deep.ts';
 import type { ThreadParse, ThreadText } from './parse-aside.ts';
 
-// Parses a single text.
+// The program of the thread: parses a single text.
 const { text, file } = workerData as ThreadText;
 parentPort!.postMessage(parse());
 

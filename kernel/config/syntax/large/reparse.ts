@@ -9,7 +9,7 @@ import { type EndpointRanges, findEndpoints } from './endpoint-ranges.ts';
 /** Ranges of endpoints in documents that may be parsed again after a change. */
 const known = new WeakMap<Document, EndpointRanges | null>();
 
-/** Placeholder for an unchanged endpoint: the surrounding text parses the same way with it. */
+/** Stands for an unchanged endpoint: with it, the surrounding text is parsed in the same way. */
 const OBJECT = '{}';
 
 /**
@@ -31,7 +31,7 @@ export async function reparseDocument(before: Document, text: string, file: stri
   if (!isAround || before.text.slice(end) !== text.slice(Math.max(end + grown, start))) return null;
   const changes = await changedItems(before.text, ranges, text, grown);
   if (!changes) return null;
-  // Endpoints that are no longer at their old position may have moved.
+  // Old endpoints that are no longer at their position, by text: each may have moved to a new position.
   const moved = new Map<string, unknown>();
   for (const { left, right } of changes) {
     for (let at = left; at < right; at++) moved.set(before.text.slice(ranges.starts[at], ranges.ends[at]), listed[at]);
@@ -54,7 +54,7 @@ export async function reparseDocument(before: Document, text: string, file: stri
   return document;
 }
 
-/** Items of a change; null if the whole text must be parsed. */
+/** Items that a change adds; null if the whole text must be parsed. */
 function itemsOf(
   { left, right, range, places }: ListChange,
   text: string,

@@ -2,7 +2,10 @@ import { escapePointer } from '../../../values/pointer.ts';
 import type { TextNode, TextRange } from '../position.ts';
 import { duplicateKey, type TextFault } from '../text-format.ts';
 
-/** Syntax that defined a value: a header, list headers, or an assignment; `implied` if it only appears as a prefix of other names. */
+/**
+ * Kind of syntax that defined a value: a header, list headers or an assignment; `implied` if its name occurs only as a
+ * prefix of other names.
+ */
 type Kind = 'table' | 'tables' | 'value' | 'implied';
 
 /** Position of a value in a TOML document: the literal of an assigned value, the first header of a table. */
@@ -31,7 +34,7 @@ interface Name extends TextRange {
   readonly text: string;
 }
 
-/** A table and its pointer. */
+/** A table with its pointer. */
 type At = readonly [table: TomlPlace, pointer: string];
 
 const blank = /(?:[ \t\r\n]+|#[^\n]*)*/y;

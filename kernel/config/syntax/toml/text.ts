@@ -38,7 +38,7 @@ const styles: readonly (readonly [opening: string, style: (source: string) => Li
   ["'", () => ({ open: 1, close: 1 })],
 ];
 
-/** A line break right after the opening quotes is not part of the text. */
+/** A multi-line string. A line break right after its opening quotes is not part of the value. */
 function long(source: string): LiteralStyle {
   return { open: /^...\r?\n?/.exec(source)![0].length, close: 3 };
 }

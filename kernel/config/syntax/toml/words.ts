@@ -3,7 +3,7 @@ import type { TextRange } from '../position.ts';
 import { syntaxFault, type TextFault } from '../text-format.ts';
 
 interface Words {
-  /** Beginning of the parser's message. */
+  /** Beginning of the message of the TOML parser. */
   readonly theirs: string;
   readonly ours: string;
   readonly hint?: string;

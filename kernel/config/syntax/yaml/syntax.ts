@@ -18,7 +18,8 @@ export function yamlSyntaxFaults(library: Yaml, document: YamlDocument<ParsedNod
   return document.errors.flatMap(({ code, message, pos: [start, end] }) => {
     const range = onOneLine(text, Math.min(start, length), end);
     const at = range.start;
-    // The closer of something reported as unclosed: it exists, but is not indented correctly.
+    // The closing bracket of a list or object that the parser reported as unclosed because the bracket is not indented
+    // correctly.
     if (openers && /flow-\w+-end/.test(message)) return [];
     if (/^Missing closing|must be sufficiently indented and end with/.test(message)) {
       openers ??= unclosedIn(library, document, text);
