@@ -8,16 +8,16 @@ import type { Order } from '#contract';
 export const order: Order = {
   middleware: ['security/http', 'telemetry/logging'],
   request: [
-    // Outermost, so that the key of a request never appears in a log.
+    // Outermost, so that the API key of a request never appears in a log.
     'auth/api-keys',
-    // Telemetry sees everything, including rejections.
+    // Telemetry observes everything inside it, including rejections.
     'telemetry/opentelemetry',
     'telemetry/newrelic',
     'telemetry/opencensus',
     'telemetry/metrics',
     'telemetry/moesif',
     'telemetry/recorder',
-    // Header modifiers: components outside of them see the headers as sent.
+    // Components outside of header modifiers see the headers that are sent.
     'modifier/response-headers',
     // Preflight requests are handled before anything else can reject them, and every rejection has CORS headers.
     'security/cors',
@@ -28,9 +28,9 @@ export const order: Order = {
     'modifier/request-body-extractor',
     'security/bot-detector',
     'modifier/lua-endpoint',
-    // Files are found by the path that the client requests.
+    // Files are looked up by the path that the client requests, before it is rewritten.
     'server/static-filesystem',
-    // Rewrites the path: immediately before the endpoint is looked up.
+    // Rewrites the path immediately before the endpoint is looked up.
     'server/virtualhost',
     'grpc',
   ],
@@ -61,13 +61,13 @@ export const order: Order = {
     'auth/signer',
     'security/policies',
     'modifier/lua-endpoint',
-    // Rate limits are inside authentication: requests rejected for their credentials do not count.
+    // Rate limits run after authentication, so that requests with invalid credentials do not count.
     'qos/ratelimit/router',
     'qos/ratelimit/router/redis',
     'qos/ratelimit/tiered',
     // Personal data is replaced before classifiers of guards, caches and models see it.
     'ai/redaction',
-    // Prompts of attackers count for rate limits, and not for quotas.
+    // Blocked prompts count for rate limits, but not for quotas.
     'ai/prompt-guard',
     'governance/quota',
     'websocket',
@@ -162,7 +162,7 @@ export const order: Order = {
     // Records the requests that an attempt sends, before they are signed and after every component that decides whether
     // to send them.
     'backend/retry',
-    // Signatures cover everything that is sent: innermost.
+    // Signatures are innermost, so that they cover everything that is sent.
     'auth/client-credentials',
     'auth/gcp',
     'auth/ntlm',

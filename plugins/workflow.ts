@@ -81,7 +81,7 @@ export const plugin = definePlugin({
       const isRaw = (name: string) => site.encoding(name)?.raw === true;
       const run = settled(handingOn(pipe(''), config.endpoint), config.ignore_errors);
       if (isRaw(config.output_encoding)) return { protocol: { call: run, hostless: true } };
-      // The endpoint of the workflow passes bytes through undecoded, so its data is encoded.
+      // The endpoint of the workflow passes bytes through undecoded, so the merged data is encoded.
       const call = isRaw(endpoint.output_encoding) ? encoded(run, site.encoding(config.output_encoding)!) : run;
       return { protocol: { call, hostless: true, replies: 'data' } };
     }),

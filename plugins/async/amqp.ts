@@ -124,7 +124,7 @@ class AmqpDriver implements AgentDriver {
         const isDropped = outcome === 'failed' && isDiscarded;
         if (isDropped && !autoAck) log.debug('message discarded');
         const failsAgain = outcome === 'failed' && !isDropped && !autoAck && delivery.isRedelivered;
-        // A channel that closes during the delay returns the message.
+        // If the channel closes during the delay, RabbitMQ requeues the message.
         if (failsAgain) await pause(AGAIN_MS, undefined, { ref: false });
         delivery.nack(!isDropped);
       };

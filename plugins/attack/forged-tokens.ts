@@ -21,7 +21,8 @@ export async function firstAccepted(
   forgeries: readonly ForgedToken[],
   address?: string,
 ): Promise<{ readonly forgery: ForgedToken; readonly request: AttackRequest } | null> {
-  // Without a valid token that is accepted, another component decides, and a rejection says nothing about the validator.
+  // If no valid token is accepted, another component decides about requests, and a rejection says nothing about the
+  // validator.
   if (!isServed(target.accepted)) return null;
   const { settings } = validatorOf(target)!;
   const name = String(settings['auth_header_name'] ?? 'Authorization');

@@ -1,8 +1,8 @@
 import type { AttackedEndpoint } from '#contract';
 
 /**
- * Reads a path as lenient servers do: decoded twice, without dot segments, matrix parameters and repeated slashes, in lower
- * case.
+ * Interprets a path as lenient servers do: decoded twice, without dot segments, matrix parameters and repeated slashes,
+ * in lowercase.
  */
 export function lenientPath(path: string): string {
   const segments: string[] = [];
@@ -28,7 +28,7 @@ export function splitUrl(url: string): { readonly origin: string; readonly path:
   return { origin, path, query };
 }
 
-/** Finds the endpoint whose path a request matches, other than one. */
+/** Finds an endpoint, other than the given one, whose path a request matches. */
 export function otherEndpointOf(
   endpoints: readonly AttackedEndpoint[],
   path: string,

@@ -15,7 +15,7 @@ export function without(request: AttackRequest, name: string): AttackRequest {
   return { ...request, headers: request.headers.filter(([known]) => known.toLowerCase() !== lower) };
 }
 
-/** Appends a query parameter. @param value encoded here. */
+/** Appends a query parameter. @param value unencoded value. */
 export function withQuery(request: AttackRequest, name: string, value: string): AttackRequest {
   const mark = request.target.includes('?') ? '&' : '?';
   return { ...request, target: `${request.target}${mark}${encodeURIComponent(name)}=${encodeURIComponent(value)}` };

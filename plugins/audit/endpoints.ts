@@ -67,7 +67,7 @@ export const endpointRules: readonly AuditRule[] = [
     id: '5.2.2',
     severity: 'LOW',
     message: 'Merge the responses of several backends in endpoints, so that clients make fewer calls.',
-    // Endpoints with no-op can have only one backend.
+    // Endpoints with no-op are skipped, because they can have only one backend.
     yieldsTo: ['5.2.3'],
     find: lacking('/endpoints', ({ endpoints }) =>
       endpoints.some(({ config: { backend = [] } }) => backend.length > 1),
@@ -91,7 +91,7 @@ export const endpointRules: readonly AuditRule[] = [
   },
 ];
 
-/** A gRPC call may have side effects. */
+/** A gRPC call counts as writing, because it may have side effects. */
 function writes({ method = 'GET', extra_config: components = {} }: Partial<BackendConfig>): boolean {
   return !safeMethods.has(method) || Object.hasOwn(components, 'backend/grpc');
 }

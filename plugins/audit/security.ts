@@ -12,7 +12,8 @@ export const securityRules: readonly AuditRule[] = [
       'Remove allow_insecure_connections and list the certificate authorities of your backends in client_tls.ca_certs.',
     find: ({ config }) => [
       ...(config.allow_insecure_connections ? [`/${insecure}`] : []),
-      // The old field alone also sets the new one, so only the field that was written is reported.
+      // If the file contains only the old field, that field also sets the new one, so only the written field is
+      // reported.
       ...(config.client_tls?.[insecure] && !config.allow_insecure_connections ? [`/client_tls/${insecure}`] : []),
     ],
   },
@@ -110,13 +111,16 @@ const headerFields = [
   'referrer_policy',
 ];
 
-/** An empty section sends no header; in development Strict-Transport-Security is not sent either. */
+/**
+ * Whether the settings send any header: an empty section sends none, and in development Strict-Transport-Security is
+ * not sent either.
+ */
 function setsHeaders({ settings }: AuditedComponent): boolean {
   const sts = Boolean(settings['sts_seconds']) && settings['is_development'] !== true;
   return sts || headerFields.some((field) => Boolean(settings[field]));
 }
 
-/** The old field also sets the new one, so only the field that was written is reported. */
+/** The old field also sets the new one, so only the field that the file contains is reported. */
 function h2c({ config }: AuditSubject): string[] {
   if (config.router.use_h2c) return ['/extra_config/router/use_h2c'];
   return config.use_h2c ? ['/use_h2c'] : [];

@@ -57,8 +57,8 @@ const types = new Map(Object.entries({ ...requestTypes, now: 'string' } as const
 const budget = { steps: 100_000, cpuMs: 10 };
 
 /**
- * Calls a backend only if a condition on the request is met. Otherwise the backend is not part of the response, does
- * not count as a failure, and none of its components sees the request.
+ * Calls a backend only if a condition on the request is met. A backend that is not called is neither part of the
+ * response nor a failure, and none of its components sees the request.
  *
  * Configuration faults: `CONDITION_FIELD`, `CONDITION_FALLBACK`, and those of expressions; warnings `CONDITION_HEADER`,
  * `CONDITION_ORDER`, `CEL_KEY`.

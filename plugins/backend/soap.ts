@@ -66,7 +66,7 @@ function attach(site: BackendSite<Config>): AtBackend {
   const fields: Fields<ReceivedBody> = {
     ...requestFields,
     req_path: ({ request }) => pathOf(request.target),
-    // Without a content type, the body is not known to be a document.
+    // A body without a content type is not parsed, because its format is unknown.
     req_body: ({ request: { headers }, bytes }) =>
       headers.has('content-type') ? readClientBody(headers.get('content-type'), bytes, log) : null,
     req_body_str: ({ bytes }) => textOf(bytes),

@@ -183,7 +183,7 @@ class Linking {
       );
     });
     this.#state.set(source, 'done');
-    // Two sets may contain different files of the same name.
+    // The names are made unique, because two sets may contain different files with the same name.
     while (this.#taken.has(file.name)) file.name = `${file.name.replace(/\.proto$/, '')}'.proto`;
     this.#taken.add(file.name);
     this.#ordered.push(file);

@@ -52,7 +52,7 @@ export const plugin = definePlugin({
   ],
 });
 
-/** A loaded module of that name replaces the built-in one. */
+/** Whether the built-in client is used: a loaded module with the same name replaces it. */
 function isStaticClient({ name, httpClient }: Handlers): boolean {
   return name === STATIC_CLIENT && httpClient !== undefined;
 }

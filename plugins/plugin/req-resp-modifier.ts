@@ -98,7 +98,7 @@ function attach(site: NamingSite, phase: 'proxy' | 'backend', output: Encoding |
   if (requests.length + responses.length === 0) return outer;
   return {
     ...outer,
-    // A rejection by a request modifier is not passed to response modifiers.
+    // If a request modifier rejects the request, response modifiers do not see the rejection.
     [phase]: joined([...requests, ...responses.toReversed()]),
     ...(responses.length > 0 && { readsData: message ? (true as const) : ('optional' as const) }),
     offers: requests.length > 0 ? [anyHeader] : [],

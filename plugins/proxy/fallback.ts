@@ -47,7 +47,7 @@ async function firstWhole(
     if (last !== null) discard(last.body);
     last = reply;
     errors = [...errors, ...reply.errors];
-    // A client that disconnects is not a failure of the backend.
+    // A client that disconnects is not a failure of the backend, so nothing is logged.
     if (at < backends.length - 1 && !chain.reason) warnOf(reply, at, chain);
   }
   if (last === null) return Reply.data({}, false);

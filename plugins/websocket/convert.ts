@@ -19,7 +19,7 @@ export function convertEndpoints(document: DataObject, report: Conversion): void
     const { input_headers: headers = [] } = config;
     endpoint['method'] = 'GET';
     endpoint['output_encoding'] = 'no-op';
-    // Anything but a list of names is reported when the component's own settings are checked.
+    // A value that is not a list of names is reported when the component's own settings are checked.
     if (Array.isArray(headers) && headers.every((name) => typeof name === 'string'))
       endpoint['input_headers'] = headers;
   }

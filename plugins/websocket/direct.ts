@@ -141,7 +141,7 @@ export class DirectConnection implements Upgrade {
     const { log, measures } = this.#settings;
     const { signal } = this.#over;
     log.warning(`backend lost: ${error?.message ?? 'the connection ended'}`);
-    // The client may have been paused while the backend was disconnected.
+    // The client may have been paused by the connection that was lost.
     this.#client!.resume();
     const socket = await this.#attempts.run(
       'backend',

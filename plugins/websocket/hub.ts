@@ -58,7 +58,7 @@ export class Hub {
       },
       lost: (error: Error | null) => {
         if (error) this.#around.measures.failed('backend', error);
-        // Clients do not wait while the backend is away: messages that do not fit into the buffers are dropped.
+        // Clients are not paused while the backend is away, so messages that do not fit into the buffers are dropped.
         for (const member of this.#members.values()) member.resume();
       },
       gaveUp: () => {
@@ -110,7 +110,7 @@ export class Hub {
     joined: (member) => {
       this.#around.measures.opened();
       this.#members.set(member.session.get('uuid')!, member);
-      // The gateway may have stopped trying to reach the backend in the meantime.
+      // If the gateway stopped trying to reach the backend in the meantime, the client is disconnected.
       if (this.#uplink.isGivenUp) return member.close(BAD_GATEWAY);
       if (!this.#settings.reportsConnected) return;
       member.isUnannounced = true;

@@ -49,7 +49,7 @@ export function directProtocol(site: Attaching): Protocol {
       const target = targetOf(request, offered);
       try {
         const socket = await dial(target, dialing, call.signal);
-        // Reconnects with the subprotocol that was sent to the client.
+        // Reconnections offer only the subprotocol that the response to the client names.
         const again = { ...target, subprotocols: socket.protocol === '' ? [] : [socket.protocol] };
         const redial = (signal: AbortSignal) => dial(atHost(again, backend, next()), dialing, signal);
         const connection = new DirectConnection(socket, redial, settings);
@@ -69,7 +69,7 @@ export function sharedProtocol(site: Attaching): Protocol {
   const { url_pattern: pattern, host, sd, sd_scheme: scheme } = backend;
   const dialing = { ...dialSettings(site), maxBytes: envelopeBytes(config.max_message_size) };
   const headers = new HeaderBag(['User-Agent', productNames(site.setting('router'), site.use('version')).agent]);
-  // The path is the same for all clients, whose parameters are sent in the envelopes.
+  // The path contains no path parameters of the client, which are sent in the envelopes.
   const path = pattern.replace(/\{[^{}"]+\}/g, '').replace(/[^\x21-\x7e]+/g, encodeURIComponent);
   const { addresses, next } = hostsOf();
   const around: HubSurroundings = {
@@ -77,7 +77,7 @@ export function sharedProtocol(site: Attaching): Protocol {
       const address = next();
       if (address === undefined) throw new BackendError('BACKEND_NO_HOSTS', 'no hosts available');
       let socket: WebSocket | null = null;
-      // All clients share the connection, so it must not belong to the first client's request.
+      // The connection has an owner of its own, because it outlasts the request of the first client.
       const owner = connectionOwner('backend connection', address, () => socket?.terminate());
       const target = addressed({ host: null, headers, subprotocols: [] }, address, path);
       socket = await runOwned(owner, dial, target, dialing, signal);

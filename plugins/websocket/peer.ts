@@ -114,7 +114,7 @@ export class Peer {
   close(code?: number, reason?: Buffer | string): void {
     this.#isClosing = true;
     this.#stopTimers();
-    // A paused connection would not receive the peer's close frame.
+    // Resumes, because a paused connection would not receive the peer's close frame.
     this.#socket.resume();
     if (code === undefined || code === NO_STATUS) this.#socket.close();
     else this.#socket.close(code === ABNORMAL ? GOING_AWAY : code, reason);

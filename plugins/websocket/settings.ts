@@ -56,7 +56,7 @@ export function checkHosts(site: BackendSite<unknown>, isShared: boolean): void 
       'all clients share one connection, whose host cannot depend on the request',
     );
   }
-  // The scheme of hosts that are not sanitized is checked elsewhere.
+  // Hosts that are not sanitized are checked elsewhere.
   if (sd !== 'static' || isRaw || host.length === 0) return;
   throw site.fault('WEBSOCKET_HOST', '/host', 'the hosts of a WebSocket must begin with ws:// or wss://', {
     hint: 'set "disable_host_sanitize": true to use the hosts as written',
@@ -117,7 +117,7 @@ export function atHost(
   { host: hosts }: Pick<BackendConfig, 'host'>,
   next: string | undefined,
 ): DialTarget {
-  // A target that is built from values of the request is not changed.
+  // A target that contains values of the request remains unchanged.
   if (next === undefined || next.includes('{')) return target;
   const bases = hosts.filter((host) => host.startsWith(`${target.origin}/`)).map((host) => splitHost(host).base);
   const base = bases.find((path) => target.target.startsWith(`${path}/`)) ?? '';

@@ -39,7 +39,7 @@ export class Uplink {
   #isGivenUp = false;
   #wasReady = false;
   #triedAt = 0;
-  /** Attempt to reconnect to a backend to which the gateway had stopped to reconnect. */
+  /** Running attempt to reach a backend after the gateway had stopped reconnecting to it. */
   #revival: Promise<boolean> | null = null;
 
   constructor(limits: PeerLimits, retries: RetrySettings, events: UplinkEvents, dial: Dial, log: Log) {
@@ -127,7 +127,7 @@ export class Uplink {
   }
 
   #adopt(peer: Peer): boolean {
-    // The connection was lost, or closed, during the greeting.
+    // If the uplink was closed during the greeting, the new connection is closed.
     if (this.#over.signal.aborted) {
       peer.close(GOING_AWAY);
       return false;

@@ -28,7 +28,7 @@ export const plugin = definePlugin({
     atService(serviceSchema, (site) => ({ offers: [offer(declaredModels, declareModels(site))] })),
     atEndpoint(endpointSchema, (site): AtEndpoint => {
       const models = modelsOf(site);
-      // Errors in the model declarations are reported at the root.
+      // Errors in the declared models are reported at the root, not at the endpoint.
       if (models === null) return ownAnswer;
       const { method } = site.endpoint;
       if (method === 'POST')

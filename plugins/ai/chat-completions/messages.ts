@@ -34,7 +34,7 @@ export function promptOf(messages: Data | undefined): Prompt {
   return { text, turns, instructions: system.join('\n') || undefined };
 }
 
-/** @param names function names of earlier tool calls, by call ID. */
+/** Converts one message. @param names function names of earlier tool calls, by call ID. */
 function saidIn(message: Data, index: number, names: Map<string, string>): Said[] {
   const at = `messages[${index}]`;
   const { role: name, content } = isObject(message) ? message : ({} as DataObject);

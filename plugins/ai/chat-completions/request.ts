@@ -116,7 +116,10 @@ class Fields {
     throw wrong(name, `must be a number of at least ${minimum}`);
   }
 
-  /** Reads the number of choices. `n: 1` is dropped because it is every vendor's default. */
+  /**
+   * Reads the requested number of choices. A value of 1 is omitted from the result, because it is every vendor's
+   * default.
+   */
   choices(): { readonly n?: number } {
     const { n } = this.number('n', 1) as { n?: number };
     return n === undefined || n === 1 ? {} : { n };

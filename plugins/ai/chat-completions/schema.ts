@@ -1,6 +1,6 @@
 import { type Infer, pipeSchema, type Schema } from '#contract';
 
-/** Longer than any endpoint timeout, so that the endpoint's timeout bounds a completion. */
+/** A timeout longer than any endpoint's, so that the timeout of the endpoint limits a completion. */
 const UNBOUNDED = '24h';
 
 const model = {

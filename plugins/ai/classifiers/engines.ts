@@ -10,7 +10,7 @@ const code = 'CLASSIFIER_FAILED';
 export interface Engine {
   readonly ask: CallWithJson;
   question(candidates: readonly Candidate[], request: PipeRequest, body: Uint8Array | undefined): Data;
-  /** The chosen candidate; undefined for a response without a valid choice. */
+  /** Reads the chosen candidate from a response; undefined if the response contains no valid choice. */
   answer<T extends Candidate>(response: Data, candidates: readonly T[]): T | undefined;
 }
 
@@ -70,7 +70,7 @@ function nameAtNotDiamond(vendor: string): string {
   return vendor === 'gemini' ? 'google' : vendor;
 }
 
-/** Messages of a chat, or one message of the user with the content as text. */
+/** Messages of a chat; other content becomes the text of one message with the role `user`. */
 function messagesOf(content: Data | undefined): Data {
   const messages = isObject(content) ? (content['messages'] ?? content['contents'] ?? content) : content;
   if (

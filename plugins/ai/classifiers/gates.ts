@@ -12,7 +12,7 @@ const types: ReadonlyMap<string, CelType> = new Map(
   Object.entries<CelType>({ ...requestTypes, now: 'string', req_body: 'string', JWT: { key: 'string', value: 'dyn' } }),
 );
 
-/** Limits of one evaluation. */
+/** Limits for one evaluation of a policy. */
 const budget = { steps: 100_000, cpuMs: 10 };
 
 /** @throws ConfigError CLASSIFIER_FIELD and those of expressions; warning CEL_KEY. */

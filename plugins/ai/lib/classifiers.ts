@@ -7,8 +7,9 @@ export interface Gate {
   /** True if `passes` needs the request body. */
   readonly readsBody: boolean;
   /**
-   * Whether the request meets the condition. Synchronous; a failed evaluation counts as not met.
-   * @param body the buffered request body, for example from `request.body.bytesToParse()`; needed if `readsBody` is set.
+   * Tests whether the request meets the condition. Synchronous; a failed evaluation counts as not met.
+   * @param body the buffered request body, for example from `request.body.bytesToParse()`; needed if `readsBody` is
+   * set.
    */
   passes(request: PipeRequest, body: Uint8Array | undefined, call: Call): boolean;
 }

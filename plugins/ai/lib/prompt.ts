@@ -25,7 +25,7 @@ export interface Prompt {
 /** Role of a message. `system` messages contain instructions. */
 export type Role = Turn['role'] | 'system';
 
-/** A text, tool call or tool result, with the role that it belongs to. */
+/** A text, tool call or tool result, with the role of its author. */
 export interface Said {
   readonly role: Role;
   readonly text?: string;

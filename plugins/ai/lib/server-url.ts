@@ -2,7 +2,7 @@ import type { Site } from '#contract';
 import { httpUrl } from '../../shared/calls/http-url.ts';
 import { isLocal } from '../../shared/calls/local-url.ts';
 
-/** Codes and wording for the URL of a server that the gateway calls. */
+/** Error codes and wording that a component uses for the URL of a server that the gateway calls. */
 interface ServerUrl {
   /** Error code for a text that is not a valid URL. */
   readonly invalid: string;

@@ -25,7 +25,10 @@ interface Answered {
   readonly reply: Reply;
 }
 
-/** Template fields. The status and headers of the response are no longer available once its body is decoded. */
+/**
+ * Fields available to templates. Status and headers of the response are not among them, because they are lost when the
+ * body is decoded.
+ */
 const fields: Fields<Answered> = {
   ...requestFields,
   resp_body: ({ reply }) => reply.data,
@@ -79,7 +82,7 @@ export function unifyingAnswers(site: BackendSite<DataObject>, options: AnswerOp
     })(next);
 }
 
-/** Response format for clients, the same for all vendors. */
+/** The response format for clients, which is the same for all vendors. */
 function unified({ candidates, usage }: ReturnType<Vendor['read']>): DataObject {
   return { ai_gateway_response: candidates.map(({ texts }) => ({ contents: [...texts] })), usage: usage.total };
 }

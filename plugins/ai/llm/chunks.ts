@@ -9,7 +9,7 @@ export class ChunkWriter implements StreamWriter {
   readonly #write: (bytes: Uint8Array) => void;
   readonly #head: string;
   readonly #reportsUsage: boolean;
-  /** Indexes of the candidates that have started. */
+  /** Indexes of the candidates whose first chunk was written. */
   readonly #begun = new Set<number>();
   /** Indexes of each candidate's tool calls, by the vendor's key. */
   readonly #calls = new Map<number, Map<string | number, number>>();
@@ -34,7 +34,8 @@ export class ChunkWriter implements StreamWriter {
   add({ deltas, usage, failure }: Progress): void {
     if (this.#failed) return;
     if (usage) this.#usage = usage;
-    // The finish reason gets its own chunk: if several choices have the same index, many clients read only the first.
+    // The finish reason is sent in a chunk of its own, because many clients read only the first of several choices with
+    // the same index.
     const texts = deltas.filter(({ text }) => text !== '');
     this.#putChoices(texts.map(({ index, text }) => this.#choice(index, text, null)));
     for (const { index, call } of deltas) if (call) this.#putChoices([this.#callChoice(index, call)]);

@@ -23,7 +23,7 @@ interface Refusal {
 
 const refusalSlot = defineSlot<Refusal>('model refusal');
 
-/** Minimum length of credentials that are masked. Shorter ones are not secret, and could occur in any word. */
+/** Minimum length of credentials that are masked. Shorter texts may also occur in ordinary words. */
 const MIN_SECRET = 8;
 
 /**

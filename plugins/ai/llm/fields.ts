@@ -25,7 +25,7 @@ export function tokensAt(data: DataObject, ...path: string[]): number {
   return typeof value === 'number' && value >= 0 && value < Number.MAX_SAFE_INTEGER ? value : 0;
 }
 
-/** Returns the texts under a key of the objects, in order. Objects without such a text are omitted. */
+/** Returns the texts under a key of the given objects, in order. Objects without such a text are omitted. */
 export function textsIn(objects: readonly DataObject[], key: string): string[] {
   const texts: string[] = [];
   for (const object of objects) {
@@ -35,7 +35,7 @@ export function textsIn(objects: readonly DataObject[], key: string): string[] {
   return texts;
 }
 
-/** Candidate of a response that contains none. */
+/** Candidate used if a response contains none. */
 export const noCandidate: Candidate = { texts: [], stop: undefined };
 
 /** Fields of `variables` that several vendors share. */

@@ -120,7 +120,7 @@ function warnOfSlips(site: BackendSite<DataObject>): void {
 
 const same: Wrap<PipeRequest> = (next) => next;
 
-/** Removes headers that identify the client: vendors are third parties. */
+/** Removes headers that identify the client, because vendors are third parties. */
 const unnamed = before<PipeRequest>(({ headers }) => hideClient(headers));
 
 function isRewritten({ stream }: Vendor, format: Format): boolean {
@@ -134,8 +134,8 @@ function modelOf({ backend }: BackendSite<DataObject>, name: unknown): string {
 }
 
 /**
- * Adds the credentials last, and only to requests to the vendor: earlier steps do not see them, and redirects to other
- * origins do not receive them.
+ * Adds the credentials last, and only to requests to the vendor, so that earlier steps do not see them and redirects to
+ * other origins do not receive them.
  */
 function signerOf(vendor: Vendor, credentials: string, hosts: readonly string[]): HttpSigner {
   const headers = vendor.headers(credentials);

@@ -55,7 +55,7 @@ export function providerOf(entry: DataObject): Provider | null {
 
 /** Address of the vendor's API, or the configured `endpoint` that replaces it; null if the endpoint is not a valid address. */
 export function addressOf(vendor: Vendor, model: string, endpoint: Data | undefined): DataObject | null {
-  // Colons are legal in paths, and part of the model names of Bedrock.
+  // Colons are not percent-encoded: they are valid in paths, and part of the model names of Bedrock.
   const usual = new URL(vendor.address(encodeURIComponent(model).replaceAll('%3A', ':')));
   const url = endpoint === undefined ? usual : typeof endpoint === 'string' ? httpUrl(endpoint) : null;
   if (!url) return null;
@@ -107,7 +107,7 @@ export class Inventory {
     const provider = this.provider(name, joinPointer(pointer, 'extra_config', 'ai/llm', 'provider'));
     const { provider: _, ...rest } = config;
     if (!provider || Object.keys(rest).some((key) => key !== 'format')) {
-      // The error of the provider is already reported; without an address, follow-up errors would hide it.
+      // The error of the provider is already reported. The placeholder address prevents follow-up errors.
       fill(backend, structuredClone(nowhere));
       return;
     }

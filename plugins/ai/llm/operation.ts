@@ -114,7 +114,7 @@ export function observing(site: BackendSite<unknown>, { name }: Vendor, model: s
     const operation = new Operation(observer, span);
     const reply = await next(request, (span?.call ?? call).with(operationSlot, operation));
     const error = errorOf(reply);
-    // A stream ends the operation itself, unless it is never read.
+    // For a streamed response, the end of the stream ends the operation, unless the stream is never read.
     if (error === null && reply.body instanceof ByteStream) call.onEnd(() => operation.end(null));
     else operation.end(error);
     return reply;

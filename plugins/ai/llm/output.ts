@@ -64,7 +64,7 @@ export function outputOf(site: BackendSite<DataObject>): StreamOutput | null {
   const output = site.encoding(name);
   checkPath(site, vendor, output?.streams === true);
   if (!output?.streams) {
-    // A raw output is rejected elsewhere, because this component reads data.
+    // A raw output is not reported here, because it is already rejected for components that read data.
     if (!output?.raw) checkWhole(site, settings.format, formatAt);
     return null;
   }

@@ -1,7 +1,7 @@
 import type { DataObject } from '#contract';
 import type { Delta, Progress } from './vendor.ts';
 
-/** Cuts off a text at the first stop sequence. */
+/** Cuts off a text at the first stop sequence that it contains. */
 export function cutAtStop(text: string, stops: readonly string[]): string {
   const end = firstStop(text, stops);
   return end < 0 ? text : text.slice(0, end);
@@ -51,7 +51,7 @@ export function cuttingAtStops(
   };
 }
 
-/** Length of the longest suffix of the text that is a prefix of a stop sequence. */
+/** Length of the longest end of the text with which a stop sequence could begin. */
 function openLength(text: string, stops: readonly string[]): number {
   let longest = 0;
   for (const stop of stops) {

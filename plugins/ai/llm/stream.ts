@@ -113,7 +113,7 @@ const BYTES_A_TOKEN = 4;
 
 /** Callbacks for the progress and the end of a stream. */
 interface ReadingEvents {
-  /** The first message has arrived. May be called for later ones as well. */
+  /** Called when the first message has arrived. May also be called for later messages. */
   begun(): void;
   /** Adds to the token usage. */
   report(added: number): void;
@@ -138,7 +138,7 @@ class Reading {
   #hasStopped = false;
   #isFinal = false;
   #isFinished = false;
-  /** Code of the vendor's error. */
+  /** Error code of the vendor. */
   #failure: string | null = null;
 
   /** @param promptBytes length of the payload sent to the vendor. */
@@ -209,7 +209,7 @@ function watch(stream: ByteStream, messages: Messages, { read, cutOff, finish }:
       reader.end();
       finish();
     },
-    // The consumer of the stream receives the error itself.
+    // The error is ignored here, because the consumer of the stream receives it.
     fail: cutOff,
   });
 }

@@ -18,7 +18,10 @@ export function reportingUsage(price: Price | undefined): ReportUsage {
   };
 }
 
-/** Splits a usage. Tokens that are only part of the total, such as those of reasoning, are output. */
+/**
+ * Splits the used tokens into prompt and response tokens. Tokens that only the total contains, such as those for
+ * reasoning, count as response tokens.
+ */
 export function tokensOf({ prompt, completion, total }: Usage): Tokens {
   return { input: prompt, output: Math.max(completion, total - prompt) };
 }

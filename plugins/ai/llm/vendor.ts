@@ -73,9 +73,9 @@ export interface StreamWriter {
 export interface Streaming {
   /** Encoding of the vendor's streams. */
   readonly encoding: 'sse' | 'eventstream';
-  /** Method of requesting a stream: by `stream: true` in the payload, or by replacing the end of the path. */
+  /** Way to request a stream: `stream: true` in the payload, or another end of the path. */
   readonly asks: 'payload' | { readonly path: string; readonly becomes: string; readonly query?: string };
-  /** The format of the messages, if it is one of those that streams can be converted to. */
+  /** Format of the vendor's messages, if streams can be converted to it. */
   readonly format?: Exclude<Format, 'native'>;
   /** Starts reading a stream. @returns a function that reads its messages one by one. */
   open(): (message: DataObject) => Progress;

@@ -4,7 +4,10 @@ import type { McpContext } from './observed.ts';
 import { prefixOf } from './remote/schema.ts';
 import type { EndpointSettings, McpConfig, ServerConfig } from './schema.ts';
 
-/** Whether a request may list and call a tool, by its name, or the tools of an upstream server, by their prefix. */
+/**
+ * Whether a request may list and call a tool, given by its name, or the tools of an upstream server, given by their
+ * prefix.
+ */
 export type Offers = (key: string) => boolean;
 
 /** A tool or an upstream server. */

@@ -66,7 +66,7 @@ function ofWorkflow(
 function ofEndpoint(config: ToolConfig, requested: Requested, { site, pointer }: Place, written: Schemas): Callee {
   const { endpoint } = requested;
   const at = `${pointer}/endpoint`;
-  // Unknown encodings are reported at the endpoint.
+  // Unknown encodings are already reported at the endpoint.
   const encoding = site.encoding(endpoint.output_encoding) ?? site.encoding('json')!;
   if (encoding.streams || encoding.messages || Object.hasOwn(endpoint.extra_config, 'websocket')) {
     throw site.fault('MCP_ENDPOINT', at, `${nameOf(endpoint)} returns a stream, which tools do not support`);
@@ -167,7 +167,7 @@ function joined(around: DataObject & { properties: DataObject; required?: string
 function inheritedOutput(endpoint: EndpointConfig, encoding: Encoding, place: Place): CheckedSchema | null {
   const config = endpoint.extra_config['validation/response-json-schema'];
   const schema = isObject(config) ? config['schema'] : undefined;
-  // Lists are passed through unchanged, but an output schema always describes an object.
+  // Lists are passed through unchanged, so they have no output schema, which always describes an object.
   if (!isObject(schema) || encoding.raw || encoding.name === 'json-collection') return null;
   return inheritedSchema(schema, 'validation/response-json-schema', 'output_schema', place) ?? null;
 }

@@ -3,13 +3,13 @@ import { type Call, type ClientRequest, claimsSlot, type Data, type DataObject, 
 import { apiKeySlot } from '../../shared/callers/api-key.ts';
 import { basicUserSlot } from '../../shared/callers/basic-user.ts';
 
-/** Claims that differ between tokens of the same client. */
+/** Claims that differ between tokens of the same client, which the digest excludes. */
 const ofOneToken = new Set(['exp', 'iat', 'nbf', 'jti', 'auth_time', 'nonce', 'at_hash', 'c_hash', 'sid']);
 
 /**
- * Returns a digest that identifies the client, to separate the state of different clients. Covers the subject and
- * issuer of the token, the API key, the user and the certificate. Empty at endpoints without authentication. Different
- * tokens of one client give the same digest.
+ * Returns a digest that identifies the client and separates its state from that of other clients. It covers the subject
+ * and issuer of the token, the API key, the user and the certificate. Empty at endpoints without authentication.
+ * Different tokens of one client give the same digest.
  */
 export function clientDigest({ certificate }: ClientRequest, call: Call): string {
   const claims = call.get(claimsSlot);

@@ -29,7 +29,7 @@ export class ClientStream implements Listener {
 
   /**
    * @param pingMs ping interval; 0 to send comments instead of pings.
-   * @param isThere returns null if the session has ended. Called with the ID of the ping that is about to be sent, or
+   * @param isThere returns null if the session has ended; called with the ID of the ping that is about to be sent, or
    * an empty string if no ping is sent.
    */
   constructor(pingMs: number, isThere: (ping: string) => Promise<string | null>) {

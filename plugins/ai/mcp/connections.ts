@@ -69,7 +69,7 @@ export class Connections {
     };
   }
 
-  /** Registers a call that its client can cancel. @returns a function that removes the entry. */
+  /** Registers a running call, so that its client can cancel it. @returns a function that removes the entry. */
   enter({ session, request }: McpCaller, call: Call): () => void {
     if (session === null) return () => {};
     const entry: RunningCall = { request: JSON.stringify(request), call };

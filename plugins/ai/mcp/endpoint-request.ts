@@ -27,7 +27,7 @@ export interface Places {
 const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'QUERY']);
 
 export function placesOf({ endpoint: { endpoint, input_query_strings }, method }: Requested): Places {
-  // Virtual hosts are selected by `Host`, not by the path.
+  // The path prefix of a virtual host is omitted, because `Host` selects the endpoint.
   const pieces = endpoint.replace(/^\/__virtual\/[^/]*/, '').split(/\{([^{}]+)\}/);
   return {
     pieces,
@@ -108,7 +108,7 @@ function segmentOf(args: DataObject, name: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** Explains why the arguments match a different endpoint. */
+/** Explains why the arguments result in a request for a different endpoint. */
 function unreachable({ path }: Places, args: DataObject, endpoint: string): string {
   const split = [...path].find((name) => /[/\\]/.test(textOf(args[name]!)));
   return split === undefined

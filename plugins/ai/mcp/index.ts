@@ -48,7 +48,7 @@ export const plugin = definePlugin({
     })),
     atEndpoint(endpointSchema, (site): AtEndpoint => {
       const entry = entryOf(site);
-      // Errors in the server declarations are reported at the root.
+      // Errors in the declared servers are reported at the root, not at the endpoint.
       if (entry === null) return ownAnswer;
       const { method } = site.endpoint;
       if (method === 'POST') return { ...ownAnswer, endpoint: () => takeMessages(entry) };

@@ -11,7 +11,8 @@ const LISTED_CHARACTERS = 64 * 1024;
 const MAX_LISTED = 20;
 
 /**
- * Validates schemas against the meta-schema. Created once, because creating it takes longer than compiling a schema.
+ * Validators of schemas against the meta-schema. Each is created once, because that takes longer than compiling a
+ * schema.
  */
 const drafts = new Ajv2020({ strict: false, logger: false });
 
@@ -29,7 +30,7 @@ export function compileCheck(site: Site<unknown>, schema: DataObject, pointer: s
   let listing: ValidateFunction | undefined;
   const check = (given: DataObject): string | null => {
     const text = printJson(given);
-    // Backends receive numbers in full precision; the schema checks the nearest JavaScript number.
+    // Backends receive numbers with all digits, but the schema checks the nearest JavaScript number.
     const data: unknown = mayLoseDigits(text) ? JSON.parse(text) : given;
     if (validate(data)) return null;
     if (text.length > LISTED_CHARACTERS) return described(validate.errors);
@@ -58,11 +59,11 @@ function compile(site: Site<unknown>, schema: DataObject, pointer: string, allEr
     meta: false,
     validateSchema: false,
     validateFormats: false,
-    // Inherited properties such as `toString` are not arguments.
+    // Inherited properties such as `toString` do not count as arguments.
     ownProperties: true,
     code: { regExp: Object.assign((source: string) => site.pattern(source, pointer), { code: '' }) },
   });
-  // Replaces the built-in rule, which compares every item with every other item.
+  // Replaces the built-in check of unique items, which compares every item with every other item.
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: areUnique });
   try {

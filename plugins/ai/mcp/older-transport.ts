@@ -19,7 +19,10 @@ import type { OwnSessions, SessionLink } from './session-link.ts';
 
 /** Query parameter that identifies the session whose stream receives the response. */
 const SESSION = 'session_id';
-/** Without authentication, the session id alone identifies the client, so it is masked like a credential. */
+/**
+ * Names of query parameters that are masked in logs: without authentication, the session ID alone identifies the
+ * client.
+ */
 const secrets = new Set([SESSION]);
 
 /**
@@ -64,7 +67,8 @@ export function takeOlder({ server, sessions: ofAll, textOf, written }: OlderTra
     if (refusal) return written(refusal, call);
     const ended = connections.begin(session);
     if (!ended) return refuse(429);
-    // The fork keeps the request's deadline but outlives the request.
+    // The response is produced in a fork of the call, which keeps the deadline but may continue after this request has
+    // ended.
     const part = call.fork();
     const answer = async (): Promise<void> => {
       try {

@@ -55,7 +55,7 @@ export function guideClients(site: Site<McpConfig>): Guidance {
 }
 
 function challenge({ headers }: Head, url: string): void {
-  // A challenge that consists only of `Bearer` is replaced, because the new challenge contains that scheme.
+  // A challenge that consists only of `Bearer` is removed, because the added challenge has the same scheme.
   if (headers.get('www-authenticate') === 'Bearer') headers.delete('www-authenticate');
   headers.append('WWW-Authenticate', `Bearer resource_metadata="${url}"`);
 }

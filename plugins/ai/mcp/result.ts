@@ -32,7 +32,7 @@ export function resultOf(reply: Reply, rules: ResultRules): DataObject | Promise
     return ofData(typeof body === 'string' ? body : textOf(body), () => reply.data!, rules);
   }
   if (reply.body !== null && !isRefused) return ofBytes(reply, rules);
-  // An empty success, such as a 204.
+  // A successful response without a body, such as 204.
   if (reply.errors.length === 0 && reply.status < 300 && !rules.output) return { content: [] };
   discard(reply.body);
   return failedResult(rules.showsErrors ? textOfFailure(reply) : 'tool execution failed');
@@ -57,13 +57,13 @@ function ofData(text: string, read: () => DataObject, { output, log }: ResultRul
 async function ofBytes(reply: Reply, rules: ResultRules): Promise<DataObject> {
   const { type, encoding } = rules;
   const bytes = await gunzipBody(await bytesOf(reply, BODY_LIMIT_BYTES), reply.headers, BODY_LIMIT_BYTES);
-  // The body already is the encoded form of its data, so it arrives undecoded.
+  // The body is already the encoded form of the data, so it is read without decoding.
   if (!encoding.raw) return ofData(textOf(bytes), () => encoding.decode!(bytes, false) ?? {}, rules);
   if (type === 'text') return { content: [{ type, text: textOf(bytes) }] };
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
   const mimeType = reply.headers.get('content-type') ?? 'application/octet-stream';
   if (type !== 'binary') return { content: [{ type, data, mimeType }] };
-  // The protocol carries bytes of other types only in an embedded resource, which requires a URI.
+  // Bytes of other content types are sent as an embedded resource, which requires a URI.
   const uri = `tool:///${encodeURIComponent(rules.tool)}`;
   return { content: [{ type: 'resource', resource: { uri, mimeType, blob: data } }] };
 }

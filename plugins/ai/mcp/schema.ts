@@ -3,7 +3,7 @@ import { workflowComponents, workflowDefaults, workflowEncoding } from '../../sh
 import { protectedResource } from './protected-resource-schema.ts';
 import { upstreamExample, upstreamSchema } from './remote/schema.ts';
 
-/** Longer than any endpoint timeout, so that the caller's timeout bounds a workflow. */
+/** A timeout longer than any endpoint's, so that the timeout of the caller limits a workflow. */
 const UNBOUNDED = '24h';
 
 const hint = (description: string) => ({ type: 'boolean', description, default: false }) as const;

@@ -29,7 +29,7 @@ export interface OwnSessions extends McpSessions {
 
 /**
  * Connects this process to the sessions of a server.
- * @param name server name. Its sessions survive reloads as long as the configuration has a server of that name.
+ * @param name server name. Sessions continue across reloads as long as the configuration has a server with this name.
  * @param pingMs interval of pings to listening clients; 0 disables them.
  */
 export function linkSessions(site: Site<unknown>, name: string, pingMs: number): SessionLink {
@@ -42,7 +42,7 @@ export function linkSessions(site: Site<unknown>, name: string, pingMs: number):
   const mirror = site.mirror<Connections, Data>(['connections', name], {
     open: () => new Connections(),
     apply: (connections, change) => connections.apply(change as unknown as ConnectionChange),
-    // A new process has no clients yet.
+    // A process that starts has no clients yet, so its copy begins empty.
     snapshot: () => ({ session: '' }),
   });
   const change = (said: ConnectionChange) => mirror.change({ ...said });
@@ -68,7 +68,7 @@ export function linkSessions(site: Site<unknown>, name: string, pingMs: number):
         stream.over = () => {
           connections.left(session, stream);
           change({ session, left: true });
-          // The session ends with the stream: without it, the client cannot be reached.
+          // The session ends with its stream, because the client cannot be reached without it.
           ask({ ask: 'end', session }).catch(() => {});
         };
         connections.listen(session, stream);

@@ -35,10 +35,10 @@ export class Sessions {
   }
 
   /**
-   * Handles a request to a session. Sessions of other clients do not exist for the requesting client.
+   * Handles a request to a session. The sessions of other clients count as unknown.
    * @param question request with the digest of the client.
    * @returns the session ID for `open`, the protocol version for `version`, and the session for `listen`. Null if the
-   *   session does not exist, or if its client has not answered the previous ping.
+   * session does not exist, or if its client has not answered the previous ping.
    */
   reply(question: OwnedQuestion, now: number): string | null {
     this.#forget(now);

@@ -12,7 +12,9 @@ import {
   textOf,
 } from '#contract';
 
-/** Parameters that hold responses of workflow backends, such as `Resp0_id`. Arguments never set them. */
+/**
+ * Pattern of the parameters that contain responses of workflow backends, such as `Resp0_id`. Arguments never set them.
+ */
 const ofResponses = /^Resp\d+(?:_|$)/;
 
 /** Builds the request of a workflow from the arguments of a call. */

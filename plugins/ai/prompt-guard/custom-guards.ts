@@ -11,7 +11,7 @@ import { type GuardConfig, severities } from './schema.ts';
 
 const TIMEOUT_MS = 2000;
 
-/** Limits of one evaluation. */
+/** Limits for one evaluation of a policy. */
 const budget = { steps: 100_000, cpuMs: 10 };
 
 const types: ReadonlyMap<string, CelType> = new Map<string, CelType>([

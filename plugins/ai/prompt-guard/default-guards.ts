@@ -12,7 +12,7 @@ export interface DefaultGuard {
 /** Pattern for up to `most` words between two parts of a phrase. */
 const words = (most: number) => `\\s+(?:[\\w'-]+\\s+){0,${most}}`;
 
-/** Pattern for the words that name the content of a system prompt, such as "instructions". */
+/** Pattern of the words that name the content of a system prompt, such as "instructions". */
 const orders = '(?:instructions?|prompts?|rules?|directions|directives|guidelines|commands|programming)';
 
 /**

@@ -14,7 +14,10 @@ export interface Guarded {
   readonly body: Uint8Array;
 }
 
-/** Check of a guard that evaluates a policy or calls a server. The regular expressions of all guards are matched together instead. */
+/**
+ * Check of a guard that evaluates a policy or calls a server. Guards with regular expressions have none: all their
+ * expressions are matched together.
+ */
 export type Check = (request: Guarded, call: Call) => string | null | Promise<string | null>;
 
 /** A guard that the root declares. */

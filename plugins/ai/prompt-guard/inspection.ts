@@ -29,7 +29,7 @@ export function inspecting(
   const patterned = [...defaults, ...custom.filter(({ kind }) => kind === 'regex')];
   const set = new PatternSet(new Map(patterned.map(({ name, patterns }) => [name, patterns])), site.use('patterns'));
   const severityOf = new Map([...defaults, ...custom].map(({ name, severity }) => [name, severity]));
-  // Policies are evaluated before servers are called, because they are cheaper.
+  // Policies are evaluated before servers are called, because an evaluation costs less.
   const checks = [
     ...custom.filter(({ kind }) => kind === 'policy'),
     ...custom.filter(({ kind }) => kind === 'classifier'),

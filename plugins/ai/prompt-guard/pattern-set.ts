@@ -13,7 +13,10 @@ const TOGETHER = 8;
 /** Limit of processor time for matching the texts of one request, in milliseconds. */
 const MATCH_MS = 100;
 
-/** @returns a function that returns true once the thread has used `limitMs` of processor time since the first call. */
+/**
+ * Creates a time limit. @returns a function that returns true once the thread has used `limitMs` of processor time
+ * since its first call.
+ */
 function limiter(limitMs: number): () => boolean {
   let start: NodeJS.CpuUsage | null = null;
   return () => {
@@ -31,10 +34,10 @@ const lineAnchors = /\(\?:\^\|\\n\)/g;
 
 /** Many expressions that are matched in one pass. */
 export class PatternSet {
-  /** Alternations of the expressions, most often a single one. */
+  /** Joined expressions, usually a single one. */
   readonly #joined: readonly Pattern[];
   readonly #whole: readonly Pattern[];
-  /** Expressions by the guard that they belong to, for naming the guard of a match. */
+  /** Expressions by the guard that they belong to, to find the guard of a match. */
   readonly #byGuard: ReadonlyMap<string, PatternSet | null>;
 
   /** @param guards expressions by guard. Each must compile. */

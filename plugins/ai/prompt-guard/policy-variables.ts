@@ -11,7 +11,7 @@ export class PolicyVariables {
     this.#request = request;
   }
 
-  /** Invalid UTF-8 is decoded to U+FFFD. */
+  /** The body as text. Invalid UTF-8 is decoded to U+FFFD. */
   get body(): string {
     const { body } = this.#request;
     return Buffer.from(body.buffer, body.byteOffset, body.length).toString();
@@ -28,7 +28,7 @@ export class PolicyVariables {
   }
 }
 
-/** Values by name. Built from entries: names such as `__proto__` are plain keys. */
+/** Values of each header, by name. Created from entries, so that names such as `__proto__` are ordinary keys. */
 function headerLists(headers: HeaderBag): DataObject {
   const names = new Map(Array.from(headers, ([name]) => [canonicalHeaderName(name), name.toLowerCase()]));
   return Object.fromEntries(Array.from(names, ([name, key]) => [name, [...headers.getAll(key)]]));

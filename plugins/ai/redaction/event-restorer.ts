@@ -4,10 +4,13 @@ import type { Placeholders } from './placeholders.ts';
 /** Maximum length of an event that is parsed, in characters. Longer ones are passed on with complete placeholders restored only. */
 const MAX_EVENT = 256 * 1024;
 
-/** The beginning of a placeholder at the end of a text, which continues in a later event. */
+/** A text at the end of an event that may be the beginning of a placeholder, which a later event continues. */
 interface Held {
   readonly text: string;
-  /** Rebuilds the event that contained the beginning, with another text in its place. Used if no event continues the text. */
+  /**
+   * Creates the event in which this text was found, with another text in its place. Used if no event continues the
+   * text.
+   */
   readonly event: (text: string) => string;
   /** Path of the text in its message, without the indexes of alternative responses. */
   readonly place: string;
@@ -69,7 +72,10 @@ export class EventRestorer {
     return this.#flush(places) + written(restored);
   }
 
-  /** Returns held-back texts as events of their own, because no event continues them. @param except places whose texts may still continue. */
+  /**
+   * Returns texts that were held back as events of their own, because no later event continues them. @param except
+   * places whose texts may still continue.
+   */
   #flush(except: ReadonlySet<string> = new Set()): string {
     let output = '';
     for (const [key, { text, event, place }] of this.#held) {

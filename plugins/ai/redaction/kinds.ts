@@ -11,7 +11,9 @@ export interface Kind {
   /** Description of the matched values, for the reference. */
   readonly finds: string;
   readonly pattern: RegExp;
-  /** The length of the personal data at the beginning of a candidate; 0 for none. Default: all of it. */
+  /**
+   * Returns the length of the personal data at the beginning of a candidate; 0 for none. Default: the whole candidate.
+   */
   readonly accepts?: (candidate: string) => number;
 }
 
@@ -20,7 +22,10 @@ const digitsOf = (text: string) => text.replace(/\D/g, '');
 const whole = (isValid: (candidate: string) => boolean) => (candidate: string) =>
   isValid(candidate) ? candidate.length : 0;
 
-/** All kinds. The first that accepts a candidate wins: longer and validated ones are in front. */
+/**
+ * All kinds, in order of precedence: the first kind that accepts a candidate is used, so longer and validated kinds
+ * come first.
+ */
 export const kinds: readonly Kind[] = [
   {
     name: 'email',

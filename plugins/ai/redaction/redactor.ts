@@ -1,7 +1,7 @@
 import type { Kind } from './kinds.ts';
 import type { Placeholders } from './placeholders.ts';
 
-/** Marks around the matches of a pattern: noncharacters, which texts do not contain. */
+/** Marks before and after the matches of a pattern: noncharacters, which do not occur in texts. */
 export const OPEN = '\uFDD0';
 export const CLOSE = '\uFDD1';
 
@@ -71,7 +71,7 @@ export function redactBody(
   return redacted === text ? body : redacted;
 }
 
-/** Bodies of `curl -d` are declared as forms, regardless of their content: JSON is recognized first. */
+/** JSON is recognized first, because `curl -d` declares every body as a form. */
 function redactText(text: string, contentType: string, redact: (text: string) => string): string {
   if (isJson(text)) return redactJson(text, redact);
   if (!/^application\/x-www-form-urlencoded\b/i.test(contentType)) return redact(text);

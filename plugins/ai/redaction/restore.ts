@@ -40,7 +40,7 @@ function restorerFor(contentType: string, placeholders: Placeholders): Restorer 
   return new TextRestorer(placeholders, isJson ? (value) => JSON.stringify(value).slice(1, -1) : undefined);
 }
 
-/** Restores a text whose pieces end anywhere. */
+/** Restores a text that arrives in pieces, which can end within a placeholder. */
 class TextRestorer implements Restorer {
   readonly #placeholders: Placeholders;
   readonly #write: ((value: string) => string) | undefined;

@@ -102,7 +102,7 @@ function attempt(
   });
 }
 
-/** Reason to try the next provider; null for a reply that is used. */
+/** Reason for which the next provider is tried; null for a reply that is used. */
 function failureOf(reply: Reply, statuses: ReadonlySet<number>): string | null {
   const status = reply.upstreamStatus;
   if (status !== undefined && (reply.errors.length === 0 || status >= 400)) {
@@ -110,7 +110,7 @@ function failureOf(reply: Reply, statuses: ReadonlySet<number>): string | null {
   }
   const [error] = reply.errors;
   if (!error || error instanceof CancelledError) return null;
-  // Errors in the request would occur with every provider.
+  // An error in the request would also occur with every other provider.
   return (error.view.status ?? 500) < 500 ? null : error.code;
 }
 

@@ -18,8 +18,8 @@ export type Arrange = (candidates: readonly Candidate[], now: number) => readonl
 export function arrangeBy(strategy: Strategy, weights: ReadonlyMap<string, number>, random = Math.random): Arrange {
   const keys: Readonly<Record<Strategy, ((candidate: Candidate, now: number) => number) | null>> = {
     order: null,
-    // Sorting by this key gives a weighted random order: each item comes first with a probability proportional to its
-    // weight.
+    // Sorting by this random key results in a weighted order: each item comes first with a probability proportional to
+    // its weight.
     weight: ({ name }) => -(Math.max(random(), Number.MIN_VALUE) ** (1 / (weights.get(name) ?? 1))),
     cost: ({ price }) => price,
     latency: ({ health }, now) => health.latencyMs(now),

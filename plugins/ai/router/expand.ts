@@ -19,7 +19,7 @@ export function expandRouters(document: DataObject, report: Conversion): void {
     const config = isObject(components) && Object.hasOwn(components, name) ? components[name] : undefined;
     const around = holders.get(pointer.replace(/\/backend\/\d+$/, ''));
     if (!isObject(config) || !around || around === holder) continue;
-    // The host is never called; it prevents a follow-up error if the router is not valid.
+    // The host is never called. It prevents a follow-up error about missing hosts if the router is invalid.
     fill(holder, { host: ['http://localhost'], url_pattern: '/', method: 'POST' });
     expand(document, around, config, { inventory, pointer: joinPointer(pointer, 'extra_config', name) });
   }
@@ -58,7 +58,7 @@ function expand(document: DataObject, around: DataObject, config: DataObject, { 
     }
   }
   config['targets'] = written;
-  // With the encoding that the client receives, components can inspect each message of a stream.
+  // The backends use the encoding that the client receives, so that components can inspect each message of a stream.
   if (output === STREAMING && vendor && pointer.startsWith('/endpoints/')) {
     around['output_encoding'] = encodingOf(vendor, format);
   }

@@ -18,12 +18,12 @@ export class Health {
     return now < this.#coolUntil;
   }
 
-  /** Share of recent requests that failed, from 0 to 1. */
+  /** Share of the recent requests that failed, from 0 to 1. */
   get failureRate(): number {
     return this.#failureRate;
   }
 
-  /** Average time until a response begins, in milliseconds; 0 if it is to be measured again. */
+  /** Average time until a response begins, in milliseconds; 0 if the latency must be measured anew. */
   latencyMs(now: number): number {
     return now - this.#measuredAt < OUTDATED_MS ? this.#latencyMs : 0;
   }

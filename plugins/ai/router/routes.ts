@@ -85,7 +85,7 @@ function arrangementOf({ strategy = 'order', weights = {} }: RouteConfig): Arran
   return arrangeBy(strategy, new Map(Object.entries(weights)));
 }
 
-/** Providers that are not declared are reported when the configuration is converted. */
+/** Undeclared providers are skipped here, because they are reported when the configuration is converted. */
 export function candidatesNamed(
   candidates: RouteContext['candidates'],
   names: string | readonly string[],

@@ -1,6 +1,6 @@
 import { type Infer, pipeSchema, type Schema } from '#contract';
 
-/** Longer than any endpoint timeout: the endpoint's timeout bounds a response. */
+/** A timeout longer than any endpoint's, so that the timeout of the endpoint limits a response. */
 export const UNBOUNDED = '24h';
 
 /** Output encodings that pass each message of a provider's stream to the client as it arrives. */

@@ -21,7 +21,7 @@ import type { CacheConfig } from './schema.ts';
 import { replyOf, storing } from './stored.ts';
 import { encode } from './vectors.ts';
 
-/** Fields of a body that determine the model, or the form of its response. */
+/** Fields of a body that determine the model or the format of its response. */
 const ofTheForm = [
   'model',
   'stream',
@@ -33,7 +33,7 @@ const ofTheForm = [
   'format',
 ] as const;
 
-/** A request to which a stored response can be returned. */
+/** A request that may be answered with a stored response. */
 interface Wanted {
   /** Hash of the request parts that must be equal for requests to share a response. */
   readonly variant: string;
@@ -141,7 +141,10 @@ function contentPart(site: EndpointSite<CacheConfig>): RequestPart {
   return part;
 }
 
-/** A header that is not forwarded is always absent: all callers would share responses. @throws ConfigError SEMANTIC_CACHE_HEADER */
+/**
+ * Rejects headers that the endpoint does not forward: they would always be absent, so that all callers would share
+ * responses. @throws ConfigError SEMANTIC_CACHE_HEADER
+ */
 function checkHeader(site: EndpointSite<CacheConfig>, { header, source }: RequestPart, at: string): void {
   const { input_headers: listed } = site.endpoint;
   if (header === undefined || listed.some((name) => name === '*' || name.toLowerCase() === header)) return;
@@ -150,7 +153,10 @@ function checkHeader(site: EndpointSite<CacheConfig>, { header, source }: Reques
   });
 }
 
-/** Returns the request parts that must be equal for requests to share a response, without the part that is compared by meaning. */
+/**
+ * Returns the request parts that must be equal for requests to share a response. The part that is compared by meaning
+ * is excluded.
+ */
 function unlessContent(content: RequestPart, kind: string, values: Readonly<Record<string, Data>>): Data {
   const entries = Object.entries(values).filter(([name]) => content.source !== `${kind}.${name}`);
   return entries.sort(([a], [b]) => (a < b ? -1 : 1));

@@ -2,7 +2,7 @@ import { type Call, definePort, type Port } from '#contract';
 
 /** Turns texts into vectors. */
 export interface Embedder {
-  /** Equal for embedders whose vectors can be compared. */
+  /** Identity of the embedder; equal for embedders whose vectors can be compared. */
   readonly identity: string;
   /** The vector of a text, with length 1. @throws CallError `SEMANTIC_CACHE_EMBEDDING`, or the call's abort reason. */
   embed(text: string, call: Call): Promise<Float32Array>;

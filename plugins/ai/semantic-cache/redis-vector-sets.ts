@@ -5,13 +5,16 @@ import { defineScript } from '../../clients/redis/script.ts';
 /** Maximum number of vectors of a variant; beyond it, those that expire first are dropped. */
 export const MAX_VECTORS = 20_000;
 
-/** Number of nearest vectors that a search returns: the responses of the nearest ones may have expired. */
+/**
+ * Number of nearest vectors that a search returns. Several are needed because the responses of the nearest ones may
+ * have expired.
+ */
 const NEAREST = 3;
 
 /** Exploration factor of a search: larger values miss fewer near vectors, and take longer. */
 const EXPLORED = 200;
 
-/** Time after which a server without vector sets is tried again, in milliseconds: it can be upgraded. */
+/** Time after which a server without vector sets is tried again, in milliseconds, because it may have been upgraded. */
 const RETRY_MS = 60_000;
 
 /** Returns 0 in place of the error of a server that has no vector sets, or whose user has no permission for them. */
@@ -51,7 +54,7 @@ end
 return 1
 `);
 
-/** An entry to store. */
+/** An entry to store in a vector set, with the lifetime of its response. */
 export interface Kept {
   readonly text: string;
   readonly vector: string;
@@ -95,7 +98,7 @@ function textsWithin(reply: unknown, distance: number): string[] {
   const fields = Array.isArray(reply) ? reply.map(String) : [];
   const texts: string[] = [];
   for (let at = 0; at + 1 < fields.length; at += 2) {
-    // The tolerance is for rounding: equal vectors have distance 0.
+    // The tolerance compensates for rounding, so that equal vectors have distance 0.
     if (2 * (1 - Number(fields[at + 1])) <= distance + 1e-6) texts.push(fields[at]!);
   }
   return texts;

@@ -36,7 +36,7 @@ export function storing(reply: Reply, keep: (stored: string) => void): void {
   }
 }
 
-/** Copies a stream as its reader receives it. Nothing is stored of a stream that fails, is canceled, or is too long. */
+/** Copies a stream as its reader receives it. Stores nothing if the stream fails, is canceled, or is too long. */
 function collect(stream: ByteStream, done: (bytes: Buffer) => void): void {
   let chunks: Uint8Array[] | null = [];
   let length = 0;

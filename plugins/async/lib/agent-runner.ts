@@ -43,9 +43,9 @@ export class AgentRunner {
   readonly #bucket = fullBucket();
   #job: AgentJob | null = null;
   #consuming: AbortController | null = null;
-  /** Resolves when the first attempt to connect is over. */
+  /** Promise that resolves when the first attempt to connect has ended. */
   #attempted: Promise<void> = Promise.resolve();
-  /** Resolves when the agent has ended. */
+  /** Promise that resolves when the agent has ended. */
   #ended: Promise<void> = Promise.resolve();
   #waiting: Waiting[] = [];
   #active = 0;
@@ -70,10 +70,10 @@ export class AgentRunner {
       this.#consuming = consuming;
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#attempted = promise;
-      // The previous run must return its messages to the broker before the next one starts.
+      // The next run starts after the previous one has returned its messages to the broker.
       this.#ended = this.#ended.then(() => this.#consume(consuming, resolve));
     }
-    // The new configuration may have another rate limit.
+    // Started messages are rescheduled, because the new configuration may have another rate limit.
     if (this.#refill) clearTimeout(this.#refill);
     this.#refill = null;
     this.#next();
@@ -129,7 +129,7 @@ export class AgentRunner {
     stopReports();
     if (problem) this.#job!.log.warning(`Consumer stopped: ${problem.message}`);
     else await session.stop().catch(() => {});
-    // Outcomes cannot be reported without the session: the queue redelivers these messages.
+    // Messages of a lost session are not reported, because this requires the session; the queue redelivers them.
     for (const { settle } of this.#waiting.splice(0)) settle('returned');
     if (!problem) await this.#idle();
     await session.close().catch(() => {});
@@ -198,7 +198,7 @@ async function runPipe({ run, isRaw, log }: AgentJob, message: AgentMessage): Pr
   return 'failed';
 }
 
-/** Reason of an unexpected end; null when the signal comes first. */
+/** Resolves with the reason of an unexpected end; with null if the signal aborts first. */
 function firstOf(ended: Promise<Error>, signal: AbortSignal): Promise<Error | null> {
   return new Promise((resolve) => {
     const onAbort = () => resolve(null);

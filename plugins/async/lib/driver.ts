@@ -6,14 +6,17 @@ import type { AgentMessage, Log } from '#contract';
  */
 export type Outcome = 'done' | 'failed' | 'returned';
 
-/** Requirements of a driver for consuming messages. */
+/** Functions and settings that a driver needs to consume messages. */
 export interface Consuming {
   /**
    * Runs the pipe once a worker is free and the rate allows it. Never rejects. The caller limits how many messages
    * wait.
    */
   handle(message: AgentMessage): Promise<Outcome>;
-  /** Counts messages that are discarded without being run, such as one that is too long. @param count Default: 1. */
+  /**
+   * Counts messages that are discarded without running the pipe, for example because they are too long. @param count
+   * Default: 1.
+   */
   discarded(count?: number): void;
   /** Aborts the attempt to connect. */
   readonly signal: AbortSignal;
@@ -30,8 +33,8 @@ export interface AgentSession {
   close(): Promise<void>;
 }
 
-/** Message source of an agent. It connects and consumes; the runner decides when, how often and how fast. */
+/** Message source of an agent. The driver connects and consumes; the runner decides when, how often and how fast. */
 export interface AgentDriver {
-  /** @throws Error with the reason, in bounded time. */
+  /** Connects to the queue, in bounded time. @throws Error with the reason. */
   connect(consuming: Consuming): Promise<AgentSession>;
 }

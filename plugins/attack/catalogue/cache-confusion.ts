@@ -1,7 +1,7 @@
 import type { Attack, AttackRequest, AttackTarget, SandboxRequest, Weakness } from '#contract';
 import { isServed, withHeader } from '../requests.ts';
 
-/** Headers that do not identify a caller, and that caches handle themselves. */
+/** Headers that do not identify a caller, or that caches handle themselves. */
 const neutral = /^(?:if-.*|range|accept.*|cache-control|pragma|content-.*|user-agent)$/i;
 
 /** Headers that backends use as their own address. */
@@ -37,7 +37,7 @@ function echo({ headers }: SandboxRequest) {
   return { status: 200, headers: list, body };
 }
 
-/** Texts by which backends recognize the first caller. */
+/** Texts in a request by which backends recognize the first caller. */
 function credentialsOf({ baseline, other, accepted }: AttackTarget): string[] {
   if (baseline === other || JSON.stringify(baseline) === JSON.stringify(other)) return [];
   const values = accepted.calls.flatMap(({ headers }) => headers.filter((_text, at) => at % 2 === 1));

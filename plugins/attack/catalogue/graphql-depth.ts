@@ -30,7 +30,7 @@ export const graphqlDepth: Attack = {
   },
 };
 
-/** True for a request whose query is deep; a deep value of a variable is data. */
+/** Whether the query of a request is nested deeply. A variable whose value is nested deeply does not count. */
 function isDeep({ url, body }: SandboxRequest): boolean {
   return [new URL(url).searchParams.get('query'), queryIn(body)].some(
     (text) => (text ?? '').split('friends').length > DEPTH,

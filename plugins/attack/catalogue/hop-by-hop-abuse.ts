@@ -44,7 +44,7 @@ export const hopByHopAbuse: Attack = {
   },
 };
 
-/** Name of a header of the client's connection that a backend received. */
+/** Returns the name of a header that a backend received although it belongs to the client's connection. */
 function passedOn(call: SandboxRequest, { headers }: AttackRequest): string | undefined {
   const names = [...ofConnection.map(([name]) => name), 'Upgrade', 'HTTP2-Settings'];
   return headers.find(([name, value]) => names.includes(name) && received(call, name).includes(value))?.[0];

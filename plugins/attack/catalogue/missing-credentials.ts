@@ -1,7 +1,7 @@
 import type { Attack, AttackRequest } from '#contract';
 import { addHeader, isServed } from '../requests.ts';
 
-/** Values of an Authorization header that prove nothing. */
+/** Values of an Authorization header that contain no valid credentials. */
 const empty = ['', 'Bearer', 'Bearer null', 'Bearer undefined', 'Basic', 'Basic Og==', 'Negotiate', 'Bearer ..'];
 
 /** Headers by which some servers skip the authentication of requests from their own network. */
@@ -43,7 +43,7 @@ export const missingCredentials: Attack = {
   },
 };
 
-/** The credentials of a request with changes that make them invalid. */
+/** Credentials of a request, each changed so that they are invalid. */
 function almost(baseline: AttackRequest, anonymous: AttackRequest): AttackRequest[] {
   const known = new Set(anonymous.headers.map(([name]) => name));
   const changes: ((value: string) => string)[] = [

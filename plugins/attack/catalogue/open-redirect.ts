@@ -49,7 +49,7 @@ function requests(baseline: AttackRequest): AttackRequest[] {
   ];
 }
 
-/** Reads a Location as browsers do, for which a backslash is a slash. */
+/** Whether a browser would leave the site for this Location. Browsers treat a backslash as a slash. */
 function leadsAway(location: string): boolean {
   try {
     return new URL(location.replaceAll('\\', '/'), 'http://gateway.invalid').hostname === HOST;

@@ -4,7 +4,7 @@ import { takesBody } from '../requests.ts';
 /** Length of a body that no limit permits, in bytes: 1 TiB. */
 const HUGE = 2 ** 40;
 
-/** Time for the decision about a body that is only announced, in milliseconds. */
+/** Time limit for the response to a body that is only announced, in milliseconds. */
 const DECISION_MS = 2_000;
 
 export const oversizedBody: Attack = {

@@ -60,7 +60,7 @@ function injections({ config, baseline }: AttackTarget): [name: string, request:
   return [...inPath, ...inQuery];
 }
 
-/** Effect of a value on the request to a backend; null if it stayed in its place. */
+/** Effect of a value on the request to a backend; null if the value stayed within its parameter. */
 function effect(call: SandboxRequest, { config, accepted }: AttackTarget): string | null {
   const { origin, path, query } = splitUrl(call.url);
   const usual = accepted.calls.map(({ url }) => splitUrl(url));

@@ -2,7 +2,7 @@ import type { Attack, AttackRequest, AttackTarget, SandboxRequest, Weakness } fr
 import { lenientPath, otherEndpointOf, splitUrl } from '../paths.ts';
 import { isServed, pathOf, withPath } from '../requests.ts';
 
-/** Spellings of a path that servers read differently. */
+/** Spellings of a path that different servers interpret differently. */
 const spellings: readonly ((path: string) => string)[] = [
   (path) => `${path};a=b`,
   (path) => `/${path}`,
@@ -52,7 +52,10 @@ export const pathConfusion: Attack = {
   },
 };
 
-/** Spellings of the path; endpoints that match them serve them without knowing the protected endpoint. */
+/**
+ * Spellings of the protected path that another endpoint could match; it would serve them without the checks of the
+ * protected endpoint.
+ */
 function variants({ anonymous }: AttackTarget): ReadonlySet<string> {
   const path = pathOf(anonymous!);
   const all = new Set(spellings.map((spell) => spell(path)));
@@ -71,7 +74,7 @@ function weakness({ endpoints, id }: AttackTarget, { url }: SandboxRequest, requ
   };
 }
 
-/** True if a server can read one URL as the other. */
+/** Whether a server may interpret the two URLs as the same. */
 function isEquivalent(one: SandboxRequest, other: SandboxRequest): boolean {
   const [first, second] = [splitUrl(one.url), splitUrl(other.url)];
   return first.origin === second.origin && lenientPath(first.path) === lenientPath(second.path);

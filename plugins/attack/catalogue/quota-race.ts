@@ -22,7 +22,8 @@ export const quotaRace: Attack = {
     const served = responses.filter(isServed).length;
     const calls = responses.flatMap((response) => response.calls).length;
     const permitted = LIMIT * Math.max(1, accepted.calls.length);
-    // The limit does not apply to the baseline if it rejects nothing, for example because of its tier.
+    // A limit that rejects none of these requests does not apply to the baseline, for example because of the tier of
+    // its caller.
     if (responses.every(isServed) || (served <= LIMIT && calls <= permitted)) return [];
     return [
       {

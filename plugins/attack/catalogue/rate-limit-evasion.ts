@@ -65,7 +65,7 @@ function lower(document: DataObject): void {
   });
 }
 
-/** Sends requests until the limit is used up. @returns false if the requests are not limited. */
+/** Sends requests until the limit rejects one. @returns false if the requests are not limited. */
 async function exhaust({ baseline, send }: AttackTarget): Promise<boolean> {
   for (let sent = 0; sent < LIMIT; sent++) if (!isServed(await send(baseline))) return false;
   return !isServed(await send(baseline));

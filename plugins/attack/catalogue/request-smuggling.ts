@@ -1,7 +1,10 @@
 import type { Attack, AttackExchange } from '#contract';
 import { pathOf, received } from '../requests.ts';
 
-/** Framings of a message that servers read differently. `#` is replaced with the embedded request, `%` with its length. */
+/**
+ * Framings of a message that different servers interpret differently. `#` is replaced with the embedded request, `%`
+ * with its length.
+ */
 const framings: readonly (readonly [name: string, headers: readonly string[], body: string])[] = [
   ['Content-Length and Transfer-Encoding', ['Content-Length: %', 'Transfer-Encoding: chunked'], '0\r\n\r\n#'],
   [

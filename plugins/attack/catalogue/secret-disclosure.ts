@@ -1,10 +1,10 @@
 import type { Attack, AttackRequest, AttackResponse, AttackTarget, SandboxResponse } from '#contract';
 import { withPath } from '../requests.ts';
 
-/** Paths of the gateway itself. */
+/** Paths of the gateway's built-in endpoints. */
 const ownPaths = ['/__health', '/__debug/attack', '/__echo/attack', '/__stats', '/attack-unknown'];
 
-/** States of backends in which gateways write details into their responses. */
+/** Failures of backends for which gateways may write details into their responses. */
 const states: readonly Partial<SandboxResponse>[] = [
   { status: 500, body: Buffer.from('{"error":"attack"}') },
   { failure: 'refused' },

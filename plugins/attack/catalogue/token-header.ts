@@ -49,7 +49,7 @@ function forgeries(key: SigningKey): ForgedToken[] {
   ];
 }
 
-/** Public key in place of a certificate. */
+/** A public key where a certificate is expected. */
 function selfSigned(): string {
   const { publicKey } = generateKeyPairSync('ed25519');
   return publicKey.export({ format: 'der', type: 'spki' }).toString('base64');

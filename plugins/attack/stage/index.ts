@@ -18,7 +18,7 @@ const prompts: Readonly<Record<string, (endpoint: AttackedEndpoint) => object>> 
 /** Prepares a sandbox: callers with credentials, key servers and backends. */
 export function stage(document: DataObject, endpoints: readonly AttackedEndpoint[]): AttackStage {
   const admitted = admit(document, endpoints);
-  // Attacks use plain connections to a port of the loopback address.
+  // Settings of the listener are removed, because attacks use plain connections to a port of the loopback address.
   for (const field of ['tls', 'proxy_protocol', 'listen_ip', 'socket_mode']) delete admitted[field];
   return {
     document: admitted,
@@ -32,7 +32,10 @@ export function stage(document: DataObject, endpoints: readonly AttackedEndpoint
   };
 }
 
-/** Adds what components require of every request: a host name, the mark of HTTPS, and headers that identify clients. */
+/**
+ * Adds the parts that components require of every request: a host name, the header that indicates HTTPS, and headers
+ * that identify clients.
+ */
 function addressedTo(endpoint: AttackedEndpoint, request: AttackRequest): AttackRequest {
   return endpoint.components.reduce((made, { namespace, level, settings }) => {
     if (namespace === 'security/http') return secured(made, settings);

@@ -5,7 +5,7 @@ import { signingKey } from './signing-keys.ts';
 
 type Respond = (request: SandboxRequest) => SandboxResponse;
 
-/** Fields of components with the address of a server, and the server's response. */
+/** Fields of components that contain the address of a server, each with the response of that server. */
 const fields: readonly (readonly [field: string, respond: Respond])[] = [
   ['introspection_url', (request) => json(introspected(request))],
   ['token_url', () => json({ access_token: 'token-of-the-gateway', token_type: 'Bearer', expires_in: 3600 })],
@@ -45,7 +45,7 @@ function introspected({ body }: SandboxRequest): DataObject {
   return caller === undefined ? { active: false } : { active: true, sub: caller, scope: SCOPES };
 }
 
-/** Decision of an authorization server: the token of a caller is sufficient. */
+/** Response of an authorization server that accepts the tokens of the callers. */
 function decision({ headers }: SandboxRequest, settings: Readonly<DataObject>): SandboxResponse {
   const token = headers.find((value, at) => at % 2 === 1 && value.startsWith('Bearer '))?.slice(7) ?? '';
   const caller = callerOf(token);

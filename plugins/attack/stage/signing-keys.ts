@@ -5,11 +5,11 @@ import { newKey } from '../../clients/keys/new-key.ts';
 /** Identifier of the sandbox's keys. */
 export const KEY_ID = 'sandbox';
 
-/** A key of the sandbox, in place of one of the identity provider. */
+/** A key of the sandbox, which replaces a key of the identity provider. */
 export interface SigningKey {
   /** The key as a member of a key set: public, or symmetric. */
   readonly jwk: JsonWebKey;
-  /** Public key in PEM, as a forger knows it; undefined for a symmetric key. */
+  /** Public key in PEM format, which an attacker may know; undefined for a symmetric key. */
   readonly pem: string | undefined;
   sign(text: string): string;
 }
@@ -42,7 +42,7 @@ const names = {
 /** Header of a token that is signed with the sandbox's key. */
 export const keyHeader = { kid: names.kid, x5t: names.x5t, 'x5t#S256': names['x5t#S256'] } as const;
 
-/** Signs with HS256 and a secret that a forger knows or guesses. */
+/** Signs with HS256 and a secret that an attacker knows or guesses. */
 export function guessedSecret(secret: string): Pick<SigningKey, 'sign'> {
   return { sign: signer('HS256', createSecretKey(Buffer.from(secret))) };
 }

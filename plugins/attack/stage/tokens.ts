@@ -10,7 +10,7 @@ type Settings = Readonly<DataObject>;
 export interface Forgery {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** Signs in place of the key in the key set; null for an empty signature. */
+  /** Key that signs the token instead of the key in the key set; null for an empty signature. */
   readonly key?: Pick<SigningKey, 'sign'> | null;
   /** Payload in place of the claims, for claims that JSON cannot express. */
   readonly payload?: string;
@@ -19,7 +19,10 @@ export interface Forgery {
 /** End of a token's lifetime, in seconds. All tokens of the sandbox are valid until the year 2100. */
 const EXPIRES = 4_102_444_800;
 
-/** Valid tokens by settings and owner, so that a caller always has the same one: some signatures are random. */
+/**
+ * Valid tokens by settings and owner. They are kept because some signatures are random, and a caller must always have
+ * the same token.
+ */
 const valid = new WeakMap<Settings, Map<string, string>>();
 
 /** Returns the token of a caller that a validator accepts. */

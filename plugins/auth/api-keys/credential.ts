@@ -24,7 +24,7 @@ function parameterReader(name: string): ReadKey {
   return (request, call) => {
     const key = request.search === '' ? undefined : request.query.get(name);
     if (key === undefined) return '';
-    // Hides the parameter again, because other components may have reset the query shown in logs.
+    // Hides the parameter once more, because other components may have reset the query that logs show.
     hideParameters(request, call, new Set([name]));
     return key;
   };

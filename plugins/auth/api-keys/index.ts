@@ -106,7 +106,8 @@ function attach(site: EndpointSite<EndpointConfig>): AtEndpoint {
     return admit?.(entry.id);
   });
   if (header === '') return { endpoint };
-  // Backends receive the header even if the endpoint does not list it in `input_headers`.
+  // Sets the header after the filter of the endpoint, so that backends receive it even if `input_headers` does not list
+  // it.
   const proxy = before<PipeRequest>((request) => {
     const role = request.client.headers.get(lowerHeader);
     if (role !== undefined) request.headers.set(header, role);
@@ -119,7 +120,7 @@ function addsParameter({ strategy: ofService }: ServiceConfig, { extra_config: c
   const own = Object.hasOwn(components, 'auth/api-keys') ? components['auth/api-keys'] : undefined;
   if (!isObject(own)) return false;
   const { strategy = ofService, identifier } = own;
-  // The service already hides its own parameter.
+  // The service already hides its own parameter, so only additional ones need to be hidden.
   return strategy === 'query_string' && (ofService !== 'query_string' || identifier !== undefined);
 }
 

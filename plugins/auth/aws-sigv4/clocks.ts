@@ -48,8 +48,8 @@ export async function followClock(clocks: Clocks, host: string, reply: Reply, lo
 }
 
 /**
- * Returns how far the host's clock is ahead, in milliseconds. Adds `Age`, because the `Date` of a cached response is
- * the time of its creation.
+ * Returns by how much the host's clock is ahead of the local one, in milliseconds. Adds `Age`, because the `Date` of a
+ * cached response is the time at which it was created.
  */
 function aheadOf(date = '', age = '0'): number {
   return Date.parse(date) + (/^\d{1,9}$/.test(age) ? Number(age) : 0) * 1000 - Date.now();

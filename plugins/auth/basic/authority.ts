@@ -21,7 +21,9 @@ const MAX_REMEMBERED = 10_000;
 export interface Refused {
   /** Reason for the log. Contains the name only of existing users. */
   readonly reason: string;
-  /** Set if the client is not at fault; the reply then does not claim that its credentials are wrong. */
+  /**
+   * Error of the gateway, if the client is not at fault. The reply then does not say that the credentials are wrong.
+   */
   readonly error?: CallError;
 }
 
@@ -51,7 +53,7 @@ export class Authority {
   readonly #hashes: readonly string[];
   readonly #comparisons: Comparisons;
   readonly #clock: Clock;
-  /** Random per process and set of users, so that cached fingerprints reveal nothing about passwords. */
+  /** Random secret of the process and this set of users, so that cached fingerprints reveal nothing about passwords. */
   readonly #secret = randomBytes(32).toString('base64');
   readonly #remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
   readonly #pending = new Map<string, Pending>();
@@ -102,8 +104,8 @@ export class Authority {
   }
 
   /**
-   * Returns the hash of an existing user to compare an unknown user's password with. Always the same hash for a name,
-   * so that timing does not reveal which users exist.
+   * Returns the hash of an existing user to compare an unknown user's password with. A name always results in the same
+   * hash, so that response times do not reveal which users exist.
    */
   #decoyHash(name: string): string {
     const at = Number.parseInt(hash('sha256', this.#secret + name).slice(0, 8), 16);

@@ -33,7 +33,9 @@ const MAX_THREADS = Math.min(4, availableParallelism());
  * can be done.
  */
 const MAX_WAITING = 1000;
-/** Maximum number of queued comparisons of one client, so that wrong passwords of one leave room for the logins of others. */
+/**
+ * Maximum number of queued comparisons of one client, so that its wrong passwords do not prevent the logins of others.
+ */
 const MAX_WAITING_OF_ONE = 100;
 
 const program = new URL(`./comparison-thread${extname(import.meta.url)}`, import.meta.url);
@@ -103,7 +105,8 @@ export class Comparisons {
     const ended = (cause?: Error) => this.#ended(thread, cause);
     thread.on('error', ended);
     thread.on('exit', () => ended());
-    // Follows the listeners, because adding a listener for messages makes the thread keep the process running again.
+    // Must follow the calls that add listeners: a message listener makes the thread keep the process alive, which
+    // `unref` undoes.
     thread.unref();
     return thread;
   }

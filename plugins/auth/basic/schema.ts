@@ -16,7 +16,7 @@ const properties = {
   },
 } as const satisfies Record<string, Schema>;
 
-/** Hash in the format of `htpasswd -B`, of a password that is not in use. */
+/** Hash in the format of `htpasswd -B`. Its password is not in use. */
 const users = { ada: '$2b$10$jYrjVj9iPcAh4v6d69o2p.fMQ4Skbx9MwuoDqVXxgM8AZXpcsJwWa' };
 
 export const serviceSchema = {

@@ -77,7 +77,7 @@ function signerOf(tokens: TokenStore): HttpSigner {
       }
       if (attempt.redirects > 0 && !(sent?.home && isSameHost(url, sent.home))) {
         attempt.headers.delete('Authorization');
-        // A rejection by another host does not mean that the token is invalid.
+        // A rejection by another host, after a redirect, does not mean that the token is invalid.
         if (sent) sent.token = null;
         return;
       }
@@ -108,7 +108,7 @@ function renewing(tokens: TokenStore): Wrap<PipeRequest> {
     if (reply.status !== 401 || !sent.token || !tokens.dropRefused(sent.token, LEAST_AGE_MS)) return reply;
     if ((body !== null && body.length !== 0) || !idempotent.has(sent.method)) return reply;
     discard(reply.body);
-    // A redirect may have changed the origin, the target and the host.
+    // A redirect may have changed origin, target and host of the request, so they are restored.
     request.origin = origin;
     request.target = target;
     request.host = host;

@@ -45,7 +45,7 @@ export function tokenServer(
     calls: [{ address: url.href, at: '/token_url' }],
   });
   const agent = `Sluice Version ${site.use('version')}`;
-  // The authentication style that a process has detected is shared with all processes.
+  // The detected authentication style is shared with all processes.
   const server = site.mirror<Known, Style | null>(['style', keyOf(url.href, config.client_id)], {
     open: () => ({ style: null }),
     apply: (known, style) => {

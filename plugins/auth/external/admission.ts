@@ -27,7 +27,7 @@ export class Admission {
   readonly #cache: DecisionCache | null;
   readonly #settle: SettleUndecided;
   readonly #measure: ReturnType<typeof measureOf>;
-  /** Lowercase names of headers that no client can set, even if requests are accepted unchecked. */
+  /** Lowercase names of headers that clients can never set, even if requests are accepted without a decision. */
   readonly #reserved: ReadonlySet<string>;
 
   constructor(site: EndpointSite<ExternalConfig>, decide: Decide) {
@@ -60,7 +60,7 @@ export class Admission {
   readonly proxy = before<PipeRequest>(({ headers, client }, call) => {
     const names = call.get(namesSlot);
     if (!names || names.size === 0) return;
-    // Some backends treat `_` and `.` as `-`.
+    // Similar headers of clients are removed, because some backends treat `_` and `.` as `-`.
     headers.filter((name) => !names.has(name) && !names.has(name.replace(/[_.]/g, '-')));
     for (const [name, value] of client.headers) if (names.has(name.toLowerCase())) headers.append(name, value);
   });
@@ -84,7 +84,7 @@ export class Admission {
       this.#measure?.(decision.accepted ? 'accepted' : 'rejected', startedAt);
       return decision.accepted ? decision : replyOf(decision);
     } catch (error) {
-      // The client has disconnected, or its request has timed out.
+      // The error belongs to the client, which has disconnected, or to a request that has timed out.
       if (!(error instanceof Undecided)) return Reply.failed(error as CallError);
       this.#measure?.('failed', startedAt);
       return this.#settle(error) ?? unchecked;

@@ -63,7 +63,7 @@ function writePeer(writer: BinaryWriter, { ip, certificate }: ClientRequest): vo
   message(writer, 1, (address) =>
     message(address, 1, (socket) => {
       text(socket, 2, ip);
-      // The port is a member of a oneof, so it is written even if it is unknown.
+      // The port belongs to a oneof of the message, so it is written even if its value is unknown.
       socket.tag(3, VARINT).uint32(0);
     }),
   );

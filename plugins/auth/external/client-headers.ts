@@ -10,7 +10,7 @@ const ours = new Set([
 /** Headers that describe a body. They are sent only together with the body. */
 const ofBody = new Set(['content-type', 'content-encoding']);
 
-/** Selects the client headers that a server receives. @param names header names, or `*`. */
+/** Creates a function that selects the client headers for a server. @param names header names, or `*`. */
 export function headerSelector(names: readonly string[], withBody: boolean): (request: ClientRequest) => HeaderBag {
   const listed = names.includes('*') ? null : new Set(names.map((name) => name.toLowerCase()));
   return ({ headers }) => {
@@ -21,7 +21,7 @@ export function headerSelector(names: readonly string[], withBody: boolean): (re
     for (let at = 0; at < list.length; at += 2) {
       const lower = list[at]!.toLowerCase();
       if (listed && !listed.has(lower)) continue;
-      // Some servers treat `_` and `.` as `-`.
+      // Similar headers are dropped as well, because some servers treat `_` and `.` as `-`.
       if (isHopByHop(lower) || ours.has(lower.replace(/[_.]/g, '-'))) continue;
       if (!withBody && ofBody.has(lower)) continue;
       if (connection.has(lower)) continue;

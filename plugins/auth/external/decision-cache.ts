@@ -21,7 +21,7 @@ class Decisions {
 export interface DecisionCache {
   keyOf(request: ClientRequest): string;
   known(key: string): Accepted | undefined;
-  /** Decides for all requests with the key. */
+  /** Returns the decision for all requests with the same key. */
   share(key: string, call: Call, decide: (signal: AbortSignal) => ReturnType<Decide>): ReturnType<Decide>;
 }
 

@@ -56,7 +56,7 @@ function fromFile(site: Site<GcpConfig>, path: string, pointer: string): Written
   try {
     return { document: JSON.parse(text), pointer, where: path };
   } catch {
-    // The parser's message could contain part of the key.
+    // The message of the parser is not shown, because it could contain a part of the key.
     throw site.fault('GCP_CREDENTIALS', pointer, `${path} is not valid JSON`);
   }
 }

@@ -84,7 +84,7 @@ async function ask(
   throw new Error(`the token server returned status ${status}${described(text, form?.get('assertion') ?? '')}`);
 }
 
-/** Describes the server's error, unless it repeats what was sent. */
+/** Describes the server's error; omits the description if the error repeats data that was sent. */
 function described(text: string, assertion: string): string {
   const document = objectIn(text);
   const said = document && (getKey(document, 'error_description') ?? getKey(document, 'error'));

@@ -32,7 +32,7 @@ export function signing(site: BackendSite<SignConfig>): AtBackend {
       const components = [...names].filter((name) => name.startsWith('@') || headers.has(name)).map(componentOf);
       const params = `(${components.map(({ identifier }) => identifier).join(' ')})${paramsOf(config)}`;
       const made = signatureBase(components, params, messageOf(attempt));
-      // The list of components contains only those that the request has.
+      // The list contains only the components that the request has.
       if ('missing' in made) return;
       headers.set('Signature-Input', `${LABEL}=${params}`);
       headers.set('Signature', `${LABEL}=:${sign(made.base, key).toString('base64')}:`);

@@ -42,7 +42,7 @@ export function verifying(site: EndpointSite<VerifyConfig>): AtEndpoint {
   const { config } = site;
   const components = check(site);
   const keys = openKeys(site, config, { strategy: 'kid', maxAgeMs: KEYS_MS, cooldownMs: COOLDOWN_MS });
-  // `check` has reported that keys are missing.
+  // If keys are missing, `check` has already reported it.
   if (!keys) return { endpoint: before(() => refuse(401)), terminal: true };
   const log = site.log.at('[HTTPSignatures]');
   const header = config.key_id_header;

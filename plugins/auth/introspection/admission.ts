@@ -78,7 +78,7 @@ export class Admission {
     try {
       answer = await this.#introspector.ask(name, token, call);
     } catch (error) {
-      // The client has disconnected, or its request has timed out.
+      // The error belongs to the client, which has disconnected, or to a request that has timed out.
       if (!(error instanceof Undecided)) return Reply.failed(error as CallError);
       this.#measure?.('failed', startedAt);
       const refusal = this.#settle(error);

@@ -39,7 +39,7 @@ export function readAnswer(status: number, contentType: string, text: string, re
   const claims = parse(text);
   const active = getKey(claims, 'active');
   if (typeof active !== 'boolean') throw new Undecided('"active" in the response is neither true nor false', false);
-  // The other properties of an inactive token are ignored.
+  // Other properties of an inactive token are ignored.
   if (!active) return { claims: null, times: always, requestedAt, length: 0 };
   const times = readRegistered(claims);
   if (typeof times === 'string') throw new Undecided(`the response is not valid: ${times}`, false);

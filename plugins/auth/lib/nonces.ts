@@ -28,7 +28,7 @@ export class Nonces {
     this.#forget(now);
     const until = this.#until.get(name);
     if (until !== undefined && now < until) return false;
-    // Dropping a nonce would allow its request to be replayed.
+    // Nonces are never dropped early, because the requests with them could then be replayed.
     if (this.#until.size >= MAX_NONCES) return null;
     this.#until.delete(name);
     this.#until.set(name, now + lifeMs);

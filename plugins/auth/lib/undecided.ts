@@ -16,7 +16,7 @@ export const failureFields = failureFieldsFor(
 
 /** Indicates that a server did not respond with a decision. */
 export class Undecided extends Error {
-  /** True if the server was not reached, or is not available. Clients must not be able to cause this. */
+  /** Whether the server was not reached, or is not available. Clients must not be able to cause such an error. */
   readonly isOutage: boolean;
 
   constructor(message: string, isOutage: boolean) {

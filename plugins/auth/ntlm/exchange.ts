@@ -1,7 +1,7 @@
 import { BackendError, type Call, discard, type Log, type PipeRequest, Reply, RequestBody, type Step } from '#contract';
 import { type Account, authenticateMessage, negotiateMessage, readChallenge } from './messages.ts';
 
-/** One connection, with two clients that use it. */
+/** A connection, with two HTTP clients that use it. */
 export interface Lane {
   /** Client that follows redirects, as configured for the backend. */
   readonly follow: Step<PipeRequest>;
@@ -32,7 +32,7 @@ export async function authenticated(
     const isMoved = first.origin !== origin || first.target !== request.target;
     if (scheme === undefined || !isForAccount(first.origin, origin)) return reply;
     discard(reply.body);
-    // A request that follows a redirect has no body.
+    // A request that follows a redirect is sent without a body.
     const payload = isMoved ? new Uint8Array() : body;
     if (isMoved && first.method !== 'HEAD') first.method = 'GET';
     const last = await answerChallenge(lane, account, scheme, first, payload, call);

@@ -17,7 +17,7 @@ export class Activity {
   readonly #keys: readonly Buffer[];
   readonly #idleMs: number;
   readonly #intervalMs: number;
-  /** Records that were verified last: the code of a record costs more than the rest of a request. */
+  /** Records that were verified last: verifying the code of a record costs more than the rest of a request. */
   readonly #verified = new WeakMap<Session, string>();
 
   /**

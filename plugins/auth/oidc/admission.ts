@@ -30,7 +30,7 @@ import type { Found } from './sessions.ts';
 
 type Served = Reply | Promise<Reply>;
 
-/** Admits requests with a session, and sends browsers without one to the login. */
+/** Admits requests with a session, and redirects browsers without one to the login. */
 export class Admission {
   readonly #provider: Provider;
   readonly #judge: Judge;
@@ -153,7 +153,10 @@ export class Admission {
     return objection instanceof Promise ? objection.then(settle) : settle(objection);
   }
 
-  /** Converts a failure to a rejection: without a session, no failure accepts a request. */
+  /**
+   * Converts a failure to a rejection. Unlike in other components, no failure accepts a request, because it would have
+   * no session.
+   */
   #undecided(error: unknown, call: Call): Reply {
     if (call.reason) return Reply.failed(call.reason as CallError);
     if (!(error instanceof RedisError || error instanceof Undecided)) throw error;

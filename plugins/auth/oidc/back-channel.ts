@@ -80,7 +80,8 @@ export class BackChannel {
     }
     if (typeof ended === 'string') return refused(ended);
     const sessions = ended;
-    // Sessions end even if the provider disconnects: its next request with the same token would be rejected.
+    // Sessions are ended even if the provider disconnects, because its next request with the same token would be
+    // rejected.
     const pending = underOwnCall(this.#log, END_MS, new AbortController().signal, (own) => this.#end(sessions, own));
     call.background(pending.catch(() => {}));
     const isFirst = await during(call, pending);
@@ -95,7 +96,7 @@ export class BackChannel {
     try {
       await sessions.deleteAll(kind, value, call);
     } catch (error) {
-      // Some sessions may still exist, so the provider must be able to repeat the request.
+      // The token is released, so that the provider can repeat the request: some sessions may still exist.
       await sessions.forget(id, call).catch(() => {});
       throw error;
     }
@@ -134,7 +135,7 @@ export class BackChannel {
 /** Reads the claims of a verified logout token. @returns the reason if the token is not a valid logout token. */
 function read(claims: DataObject): Ended | string {
   const events = getKey(claims, 'events');
-  // An ID token, which browsers have, must not be accepted as a logout token.
+  // An ID token must not be accepted as a logout token, because browsers have ID tokens.
   if (!isObject(events) || !isObject(getKey(events, EVENT))) return 'the token is not a logout token';
   if (Object.hasOwn(claims, 'nonce')) return 'a logout token must not have a nonce';
   const { sid, sub, jti } = claims;

@@ -25,8 +25,8 @@ export function cookiePrefix(name: string): string {
 const none: ReadonlyMap<string, string> = new Map<string, string>();
 
 /**
- * Takes the cookies with a prefix out of a request, so that backends do not receive them. The first one of a name
- * counts.
+ * Removes the cookies with a prefix from a request, so that backends do not receive them. Of several cookies with the
+ * same name, the first one is used.
  */
 export function takeCookies(headers: HeaderBag, prefix: string): Cookies {
   let taken: Map<string, string> | null = null;
@@ -76,7 +76,8 @@ export class CookieJar {
   /** Value of the session; empty if the request has none, or a part of it is missing. */
   session(cookies: Cookies): string {
     const first = cookies.get(`${this.#session}0`) ?? '';
-    // The first cookie begins with the number of parts, so that parts of an earlier, longer value are ignored.
+    // The first cookie begins with the number of parts, so that remaining parts of an earlier, longer value are
+    // ignored.
     const parts = Number(first[0]);
     if (!(parts >= 1 && parts <= MAX_CHUNKS) || first[1] !== '.') return '';
     let value = first.slice(2);
@@ -121,7 +122,7 @@ export class CookieJar {
   /** `Set-Cookie` lines that store a login in progress. */
   storeLogin(state: string, value: string, maxAge: number, cookies: Cookies): string[] {
     const logins = [...cookies.keys()].filter((name) => name.startsWith(this.#login));
-    // Browsers send the oldest cookies first, so the first logins are replaced.
+    // Browsers send the oldest cookies first, so the first logins in the list are replaced.
     const replaced = new Set(logins.slice(0, Math.max(logins.length - MAX_LOGINS + 1, 0)));
     // SameSite is Lax: the provider's redirect is a cross-site navigation, to which browsers do not add Strict cookies.
     return [

@@ -4,7 +4,7 @@ import { during } from '../../shared/calls/during.ts';
 import { limitedWarning } from '../../shared/logging/limited-warning.ts';
 import type { ProviderConfig } from './schema.ts';
 
-/** Loaded at first use: processes without logins never load it. */
+/** The library is loaded at first use, so that processes without logins never load it. */
 export const library = new FirstUse(() => import('openid-client'));
 
 /** Time after which a failed refresh of known metadata is repeated, in milliseconds. */
@@ -68,7 +68,7 @@ export class Discovery {
     const authentication = methods[config.client_auth_method]();
     const options = { [lib.customFetch]: fetch, execute };
     const client = await lib.discovery(issuer, config.client_id, {}, authentication, options);
-    // The library sets no timeout, because each request to the provider has one.
+    // The timeout of the library is disabled, because each request to the provider has its own.
     client.timeout = 0;
     return client;
   }

@@ -11,7 +11,7 @@ const MAX_NAME = 255;
 export class Logouts {
   readonly times = new Map<string, number>();
 
-  /** @param maxAgeMs time after which the ended sessions would have ended anyway. */
+  /** @param maxAgeMs time after which the ended sessions would have expired anyway. */
   add(name: string, at: number, maxAgeMs: number): void {
     this.times.delete(name);
     this.times.set(name, at);
@@ -26,8 +26,8 @@ export class Logouts {
 type Kind = 'one' | 'sid' | 'sub';
 
 /**
- * Sessions that have ended before their cookies expire. Kept in memory by all processes of a gateway, so a restart
- * forgets them, and other gateways do not know them.
+ * Sessions that have ended before their cookies expire. All processes of a gateway keep them in memory, so they are
+ * lost after a restart, and other gateways do not know them.
  */
 export class EndedSessions {
   readonly #logouts: Mirror<Logouts, DataObject>;

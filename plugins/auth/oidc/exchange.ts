@@ -91,7 +91,7 @@ export class Exchange {
     const client = await this.#discovery.client(call);
     const lib = await library.get();
     const { end_session_endpoint: page, revocation_endpoint: revocation } = client.serverMetadata();
-    // The token is revoked so that a copy of the session cannot be refreshed. The user is logged out even if revocation
+    // The refresh token is revoked, so that a copied session cannot be refreshed. The user is logged out even if that
     // fails.
     if (refreshToken !== null && revocation) await lib.tokenRevocation(client, refreshToken).catch(() => {});
     if (!page) return null;

@@ -56,7 +56,7 @@ export async function completeLogin(
     const text = 'This login has expired, or was completed already. Open the page again.';
     return { reply: plainText(400, text), result: 'invalid', reason: 'unknown or expired state' };
   }
-  // Each login can be completed once, regardless of its outcome.
+  // The cookie of the login is removed in any case, because each login can be completed only once.
   const done = jar.clearLogin(state);
   try {
     const text = await exchange.complete(new URL(`${base}${path}/callback?${request.search}`), login, call);

@@ -2,7 +2,7 @@ import { type EndpointSite, meterOf, type Site } from '#contract';
 import { type Measure, measure } from '../lib/measure.ts';
 import type { LoginResult } from './login.ts';
 
-/** Result for a request whose session is missing or was not used unchanged. */
+/** Result of a request whose session is missing, or was refreshed. */
 export type RequestResult = 'missing' | 'refreshed' | 'ended' | 'failed';
 
 /** Measures the sessions of an endpoint, if an exporter is configured. */

@@ -103,7 +103,7 @@ function openProvider(
   const identity = createHash('sha256')
     .update(JSON.stringify([config.name, config.issuer, config.client_id, secrets]))
     .digest('base64url');
-  // A session belongs to the issuer and the client that it was created for, regardless of the provider's name.
+  // The identity excludes the provider's name: a session belongs to the issuer and the client for which it was created.
   const opened = site.keep(['sessions', identity], (): OpenedSessions => new TokenCache());
   const client = JSON.stringify([config.name, config.issuer, config.client_id]);
   const sealed = sessionSeal(seal, client, maxAgeMs, opened);

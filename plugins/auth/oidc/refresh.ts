@@ -19,7 +19,7 @@ const KEPT_MS = 60_000;
 
 /**
  * Time for which the result of a refresh is kept, in milliseconds. If the provider does not replace the refresh token,
- * the token is used again when the access token expires, and the earlier result must be gone by then.
+ * the same token is used again when the access token expires; the earlier result must have been removed by then.
  */
 function keptMs(before: Session, { refreshToken, expires }: Session): number {
   if (refreshToken !== before.refreshToken || expires === null) return KEPT_MS;
@@ -93,8 +93,8 @@ export class Refresher {
       await turns.settle(key, null, 0, call).catch(() => {});
       throw error;
     });
-    // The provider has replaced the refresh token, so the other processes need the result even if the session cannot be
-    // stored.
+    // Stored before the session: the provider has replaced the refresh token, so the other processes need the result
+    // even if the session cannot be stored.
     await turns.settle(key, renewed?.sealed ?? null, renewed ? keptMs(session, renewed.session) : 0, call);
     if (!renewed) {
       await sessions.delete(handle, call);

@@ -3,13 +3,13 @@ import type { RedisConnection } from '../../clients/redis/port.ts';
 import { defineScript } from '../../clients/redis/script.ts';
 
 /**
- * Turns to use a refresh token, which many providers accept only once: the first process that claims the token
- * refreshes it, the others receive the result.
+ * Exclusive turns to use a refresh token, which many providers accept only once: the first process that claims a turn
+ * refreshes the token, and the others receive its result.
  */
 export interface Turns {
   /** Claims a turn. Returns `mine` if the caller must refresh, `taken` while another process refreshes, otherwise the result. */
   claim(key: string, call: Call): Promise<Turn>;
-  /** Ends a turn with its result, which is kept for a time; null lets another process try. */
+  /** Ends a turn with its result, which is kept for some time; null lets another process claim the turn. */
   settle(key: string, result: string | null, keptMs: number, call: Call): Promise<void>;
 }
 

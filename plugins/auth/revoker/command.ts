@@ -32,7 +32,7 @@ export const command: PluginCommand = {
       extra_config: {
         'auth/revoker/server': revoker,
         ...('telemetry/logging' in extra && { 'telemetry/logging': extra['telemetry/logging'] }),
-        // The URLs contain the revoked values.
+        // The access log is disabled, because the URLs contain the revoked values.
         router: { disable_access_log: true },
       },
     });

@@ -29,7 +29,7 @@ const AT_ONCE = 500;
 /** Messages between processes: revoked elements, the start and end of a set's sections, or sections. */
 type Change = { add: string[] } | { union: 'begins' | 'ends' } | Uint8Array;
 
-/** ID of this run of the program. A restarted gateway has lost all revocations. */
+/** ID of this run of the program: after a restart, a gateway has lost all revocations. */
 const RUN = randomUUID();
 
 /**
@@ -85,7 +85,7 @@ export const plugin = definePlugin({
           return found;
         },
         unite(packed: Packed) {
-          // Unions run one after another, so that all parts of a set are added to the window in which it began.
+          // Unions run one after another, so that all parts of a set are added to the filters in which the set began.
           const union = lastUnion.then(() => unite(packed));
           lastUnion = union.catch(() => {});
           return union;

@@ -14,15 +14,15 @@ export function indicesFor(sizing: Sizing): IndicesOf {
   return indexer(sizing.hash, bits, Math.ceil((Math.LN2 * bits) / sizing.n));
 }
 
-/** Set of revoked elements. An element is kept for more than two and at most three periods of the window. */
+/** Set of revoked elements. An element is kept for two to three periods of the window. */
 export class Revocations {
   readonly #sizing: Sizing;
   readonly #bits: number;
-  /** New elements are added to the last two filters; lookups use the first two. */
+  /** Filters of the window: new elements are added to the last two of them, and lookups use the first two. */
   #window: Window;
   /**
-   * Window in which a union began. All of its parts are added there, even if the window has moved on. Null if no union
-   * is running.
+   * Filters in which a union began. All of its parts are added to them, even if the window has moved since. Null if no
+   * union is running.
    */
   #united: Window | null = null;
   #turnsAt: number;
@@ -80,7 +80,7 @@ export class Revocations {
     return encodeSections(filters.flatMap(({ words }, filter) => (words ? [{ filter, first: 0, words }] : [])));
   }
 
-  /** Begins a union: all sections up to its end form one set that belongs to the current window. */
+  /** Begins a union: all sections until its end form one set, which belongs to the current window. */
   beginUnion(now: number): void {
     this.#united = this.#turned(now);
   }

@@ -23,7 +23,7 @@ export function encodeSections(sections: readonly Section[]): Uint8Array {
 
 /** @param bytes output of `encodeSections`. */
 export function* decodeSections(bytes: Uint8Array): Generator<Section> {
-  // The bytes of a message may not be aligned to words.
+  // Copied, because the bytes of a message may not be aligned to words.
   const { buffer, byteOffset, length } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
   const all = new Uint32Array(buffer, byteOffset, length / 4);
   for (let at = 0; at < all.length; ) {

@@ -65,7 +65,7 @@ export function updatePort(target: UpdateTarget, key: string | null, log: Log): 
     if (!paths.has(path)) return answer(message, response, 404, 'unknown operation');
     if (!Object.hasOwn(operations, name)) return answer(message, response, 405, 'method not allowed');
     void run(operations[name]!, target, message, response).catch((error: Error) => {
-      // A client that disconnects before its request is complete is not logged.
+      // A client that disconnects before its request is complete causes no log line.
       if (!message.destroyed) log.error(() => `the port for revocations failed: ${error.message}`);
       answer(message, response, 500);
     });

@@ -51,7 +51,7 @@ export const plugin = definePlugin({
         const { key } = signing;
         if (!key) return refuse(401);
         const reply = await next(request, call);
-        // An inner component, such as a rate limit, has rejected the request without calling the backends.
+        // The request was rejected by an inner component, such as a rate limit, before any backend was called.
         if (reply.complete === null) return reply;
         const { data } = reply;
         if (reply.errors.length > 0 || !reply.complete || data === null) {

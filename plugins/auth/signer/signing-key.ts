@@ -58,10 +58,10 @@ function keyOfServer(site: EndpointSite<SignerConfig>, url: string, log: Log): S
   const { config } = site;
   const server = keySource(site, url, config);
   if (!server) return null;
-  // Key of the previous configuration. It signs until the new one is available, so that a reload does not depend on the
-  // key server.
+  // Key of the previous configuration. It is used for signing until the new key is available, so that a reload does not
+  // depend on the key server.
   const kept = site.keep(['key', server.identity, config.kid, config.alg], () => ({ key: null as KeyObject | null }));
-  /** Null if the server does not have the key, undefined while that is not known. */
+  /** Key of this configuration; null if the server does not have it, undefined while that is unknown. */
   let own: KeyObject | null | undefined;
   const load = async (signal: AbortSignal) => {
     try {
@@ -82,8 +82,8 @@ function keyOfServer(site: EndpointSite<SignerConfig>, url: string, log: Log): S
   }
   site.start(
     async (signal) => {
-      // Stored only once the configuration is active, so that a rejected configuration does not replace the active
-      // one's key.
+      // The key is stored only once the configuration is active, so that a rejected configuration does not replace the
+      // key in use.
       const keep = () => {
         if (own !== undefined) kept.key = own;
       };

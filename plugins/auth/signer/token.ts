@@ -24,7 +24,7 @@ function encoded(value: DataObject): string {
 function canonicalJson(value: Data): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isObject(value)) return text(value);
-  // The members are written one by one: in a sorted copy, integer keys would still come before all others.
+  // The members are written one by one, because in a sorted copy integer keys would still precede all others.
   const members = Object.keys(value).sort();
   return `{${members.map((key) => `${text(key)}:${canonicalJson(value[key]!)}`).join(',')}}`;
 }

@@ -28,7 +28,7 @@ export function nameOf(token: string): string {
   return hash('sha256', token, 'binary');
 }
 
-/** Values of tokens, by cache key. `length` is the number of characters that a value counts for. */
+/** Values of tokens, by cache key. The limit counts `length` characters for each value. */
 export class TokenCache<T extends { readonly length: number }> {
   #young = new Map<string, T>();
   /**

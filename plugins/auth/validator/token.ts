@@ -31,7 +31,7 @@ export function tokenReader(alg: string, strategy: IdentifyStrategy): ReadToken 
     const afterHeader = compact.indexOf('.');
     const afterPayload = compact.indexOf('.', afterHeader + 1);
     if (afterHeader <= 0 || afterPayload < 0) return 'the token is malformed';
-    // A third dot, as in encrypted tokens, is not valid base64url.
+    // A third dot, as in encrypted tokens, is rejected later, because it is not valid base64url.
     const signature = decodeBase64Url(compact.slice(afterPayload + 1));
     const payload = decodeBase64Url(compact.slice(afterHeader + 1, afterPayload));
     if (!signature || !payload || !isUtf8(payload)) return 'the token is malformed';
@@ -74,7 +74,7 @@ function parseOnce(text: string, parse: (text: string) => unknown): DataObject |
     const value = parse(text);
     return isObject(value) && !hasTwins(text) ? value : null;
   } catch {
-    // The text is not valid JSON, or nested so deeply that the stack overflows.
+    // The parser fails if the text is not valid JSON, or is nested so deeply that the stack overflows.
     return null;
   }
 }

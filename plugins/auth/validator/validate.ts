@@ -63,7 +63,7 @@ export class Validation {
     if (text === null) return this.#refuse(401, 'the token is too long');
     const name = nameOf(text);
     const known = this.#known.get(name);
-    // The key may have changed, so its ID is looked up for each request.
+    // The key may have changed since, so its ID is looked up for each request.
     if (known && this.#keys.find(known.keyId) === known.key) return this.#accept(known, request, call);
     const token = this.#read(text);
     if (typeof token === 'string') return this.#refuse(401, token);

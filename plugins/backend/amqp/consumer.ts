@@ -83,7 +83,7 @@ function consuming(site: BackendSite<Config>, { connection, key, reconnection }:
   const undecoded = meter?.counter('amqp.undecoded', { description: 'Number of messages that could not be decoded.' });
   const discarded = meter?.counter('amqp.discarded', { description: 'Number of messages that were dropped.' });
   const keptKey = JSON.stringify(['consumer', key, declaration, autoAck, prefetch]);
-  // The channel survives reloads; messages are counted for the configuration that is active.
+  // The channel continues across reloads, so messages are counted for the active configuration.
   const counting = site.keep(['discarded', keptKey], () => ({ discarded: () => {} }));
   const channel = site.keep(
     keptKey,

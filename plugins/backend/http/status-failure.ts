@@ -25,7 +25,7 @@ export function errorDetails(alias: string, backend: BackendConfig): Wrap<PipeRe
     const details: DataObject = { http_status_code: raw.status };
     if (bytes.length > 0) setKey(details, 'http_body', Buffer.from(bytes).toString());
     if (type) setKey(details, 'http_body_encoding', type);
-    // The name is visible to scripts, but not serialized in responses to clients.
+    // The name can be read by scripts, but it is not serialized in responses to clients.
     Object.defineProperty(details, 'name', { value: alias });
     const reply = Reply.data({ [`error_${alias}`]: details }, false);
     reply.errors = [statusError(raw.status, backend, request)];

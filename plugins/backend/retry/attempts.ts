@@ -104,7 +104,7 @@ export class Attempts {
   #received(attempt: Attempt, reply: Reply): void {
     const at = this.#running.indexOf(attempt);
     if (at < 0) {
-      // The attempt has expired, or another attempt was faster.
+      // The attempt has timed out, or another attempt was faster.
       discard(reply.body);
       return;
     }
@@ -117,7 +117,7 @@ export class Attempts {
     if (this.#pause) return;
     const { sent } = attempt;
     const next = nextAttempt(this.#policy, this.#request, this.#call.remainingMs, { reply, sent, count: this.#count });
-    // A backend that demands a pause does not receive hedged attempts either.
+    // A backend that demands a pause does not receive hedged attempts during the pause.
     if (next === 'retry_after') this.#stopHedging();
     if (typeof next === 'number') this.#retryIn(next, reason, reply);
     else if (this.#running.length === 0) this.#settle(reply, next);
@@ -141,7 +141,7 @@ export class Attempts {
       this.#cancellation?.off();
       this.#cancellation = null;
       const { use, budget } = this.#policy;
-      // A retry that waits puts no load on the backend, so the budget counts only those that are sent.
+      // The budget counts a retry when it is sent, because a waiting retry puts no load on the backend.
       if (allowsRetry(use, budget)) this.#retry(reason);
       else if (this.#running.length === 0) this.#settle(this.#last!, 'budget');
     }, timerMs(waitMs));

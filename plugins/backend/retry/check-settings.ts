@@ -1,7 +1,7 @@
 import type { BackendSite } from '#contract';
 import type { RetryConfig } from './schema.ts';
 
-/** Components whose calls cannot be repeated as a whole. */
+/** Namespaces of components whose calls cannot be repeated as a whole. */
 const others = /^(?:backend\/(?:lambda|amqp\/.+|pubsub\/.+|static-filesystem)|workflow)$/;
 
 /** @throws ConfigError RETRY_PROTOCOL, RETRY_IDEMPOTENT, RETRY_BACKOFF, RETRY_HEDGE, RETRY_NEVER */

@@ -63,7 +63,7 @@ function policyOf(site: BackendSite<RetryConfig>): Policy {
     pauses: { baseMs: backoff.base, maxMs: backoff.max ?? LONGEST_PAUSE * backoff.base },
     maxRetryAfterMs: config.max_retry_after,
     budget: config.budget,
-    // The load is counted per set of hosts, regardless of the endpoint that calls them.
+    // The load is counted for each set of hosts, regardless of the endpoint that calls them.
     use: site.keep({ sd: backend.sd, hosts: [...new Set(backend.host)].sort() }, () => ({ active: 0, retries: 0 })),
     measures: measuresOf(site),
     tracer: tracerOf(site),

@@ -52,7 +52,7 @@ export function nextAttempt(
   const pushback = pushbackOf(reply);
   const demandedMs = pushback === undefined ? retryAfterMs(sent.retryAfter, Date.now()) : pushbackMs(pushback);
   if (demandedMs > policy.maxRetryAfterMs) return 'retry_after';
-  // A pause that the server demands is not randomized, because the server spreads the retries itself.
+  // A pause that the server demands is used unchanged, because the server distributes the retries itself.
   const waitMs = pushback === undefined ? Math.max(demandedMs, pauseMs(policy.pauses, count)) : demandedMs;
   return waitMs >= remainingMs ? 'deadline' : waitMs;
 }

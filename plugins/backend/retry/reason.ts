@@ -28,7 +28,10 @@ const conditionOf: ReadonlyMap<string, Condition> = new Map([
   [ATTEMPT_TIMEOUT, 'timeout'],
 ]);
 
-/** Failures after which it is certain that nothing was sent; TLS and proxies can fail later. */
+/**
+ * Codes of failures that occur before anything is sent. Failures of TLS and proxies are excluded, because they can also
+ * occur later.
+ */
 const unsent: ReadonlySet<string> = new Set([
   'BACKEND_REFUSED',
   'BACKEND_UNREACHABLE',

@@ -23,7 +23,7 @@ export interface OpenChannel<T> extends Link {
   readonly value: T;
 }
 
-/** Limit of the first series of attempts, regardless of the limit configured for later ones. */
+/** Maximum number of attempts in the first series, regardless of the configured limit for later ones. */
 const FIRST_ATTEMPTS = 3;
 
 /** Longest wait for the broker to open and set up a channel, and to close one, in milliseconds. */
@@ -47,12 +47,12 @@ async function openChannel<T>(
   onLost: (error: Error) => void,
   signal: AbortSignal,
 ): Promise<OpenChannel<T>> {
-  // The connection has its own timeout; closing the channel does not wait for it.
+  // The connection is opened with its own timeout, and closing the channel does not wait for it.
   const link = await within(Number.POSITIVE_INFINITY, connection.link(), signal);
   try {
     return await openOn(link, use, onLost, signal);
   } catch (error) {
-    // A broker that does not respond here would not respond to other channels either.
+    // The connection is closed, because a broker that does not respond here would not respond on other channels either.
     if (error instanceof Silence) await link.close();
     throw error;
   }
@@ -77,7 +77,7 @@ async function openOn<T>(
     isOpen = false;
     onLost(problem);
   };
-  // Without a listener an error would end the process.
+  // Without this listener, an error would end the process.
   channel.on('error', (error) => {
     problem ??= error;
   });
@@ -86,7 +86,7 @@ async function openOn<T>(
     problem ??= error;
     discard(channel);
   });
-  // When the connection is lost, its channel closes first; the delay lets the connection report the reason.
+  // When a connection is lost, its channel closes first. The delay gives the connection time to report the reason.
   channel.on('close', () => setImmediate(lost, new Error('channel closed')));
   void link.closed.then(lost);
   limitMessages(channel);
@@ -95,7 +95,7 @@ async function openOn<T>(
     value = await within(OPENING_MS, use.open(channel, link, lost), signal);
   } catch (error) {
     discard(channel);
-    // Whether the message is the only one that the library provides if the channel was closed for another reason.
+    // Whether a message is the one that the library uses if the channel was closed for another reason.
     const isVague = /no reply will be forthcoming/.test((error as Error).message);
     throw (isVague && problem) || error;
   }

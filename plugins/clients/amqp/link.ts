@@ -57,7 +57,8 @@ export async function openLink({ address, tls, denied }: AmqpSettings, signal: A
   signal.addEventListener('abort', giveUp, { once: true });
   if (signal.aborted) giveUp();
   try {
-    // The name lookup is limited as well: a name server may be silent for longer than the attempt may last.
+    // The name lookup has the same time limit, because a name server may not respond for longer than the attempt may
+    // take.
     if (denied.hasPort(port)) {
       await within(Number.POSITIVE_INFINITY, demandAllowed(denied, host, port), ending.signal);
     }
@@ -75,7 +76,7 @@ export async function openLink({ address, tls, denied }: AmqpSettings, signal: A
         frameMax: FRAME_BYTES,
         maxFrameSize: FRAME_BYTES,
       } as Options.Connect,
-      // The signal ends the socket, during the handshake and at any later time.
+      // Aborting the signal destroys the socket, during the handshake and at any later time.
       { noDelay: true, keepAlive: true, ...tls, signal: ending.signal } as SocketOptions,
     );
     return watched(model, ending, ended);
@@ -118,7 +119,7 @@ function watched(model: ChannelModel, ending: AbortController, ended: PromiseWit
   model.on('unblocked', () => {
     blocked = null;
   });
-  // Without a listener an error would end the process.
+  // Without this listener, an error would end the process.
   model.on('error', (error) => {
     problem ??= error;
   });
@@ -129,7 +130,7 @@ function watched(model: ChannelModel, ending: AbortController, ended: PromiseWit
   });
   model.once('close', (error) => {
     onClosed(problem ?? error ?? new Error('closed'));
-    // The library waits for the broker to end the socket.
+    // The socket is destroyed, because the library would wait for the broker to end it.
     ending.abort();
   });
   return {

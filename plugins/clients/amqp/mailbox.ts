@@ -27,7 +27,7 @@ export async function openMailbox(
   const requeue = (delivery: Delivery | undefined) => delivery?.nack(true);
   const subscription = await subscribe(channel, options, (delivery) => requeue(inbox.put(delivery)), lost);
   const end = () => inbox.close(new AmqpError(NOT_CONNECTED));
-  // The broker redelivers the messages of a closed channel.
+  // The inbox is closed with its channel, because the broker redelivers the messages of a closed channel.
   channel.once('close', end);
   return {
     take: (call) => inbox.take(call),

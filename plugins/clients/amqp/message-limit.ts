@@ -28,7 +28,7 @@ export function limitMessages(channel: Channel, maxBytes = MAX_MESSAGE_BYTES): v
   const frames = channel as unknown as { accept(frame: Frame): void };
   const accept = frames.accept;
   let skipped = 0;
-  // The library installs another function here when the channel ends.
+  // The library replaces this function with another one when the channel ends.
   frames.accept = function limited(frame) {
     if (frame.content && skipped > 0) {
       skipped -= frame.content.length;

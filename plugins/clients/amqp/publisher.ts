@@ -41,7 +41,7 @@ export class Publisher {
     this.#exchange = exchange;
     this.#isMandatory = isMandatory;
     channel.on('return', (message) => this.#markReturned(message));
-    // This listener runs before the library's own, which would allocate and walk over a list as long as the tag.
+    // Prepended, because the library's own listener would allocate and search a list as long as the tag.
     for (const event of ['ack', 'nack']) channel.prependListener(event, (fields) => this.#checkTag(fields));
   }
 

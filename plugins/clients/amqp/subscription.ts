@@ -91,7 +91,7 @@ export async function subscribe(
     if (consumerTag !== null) await channel.cancel(consumerTag);
     consumerTag = null;
   };
-  /** Changes run one after another; a broker that does not respond is detected by the channel. */
+  /** Changes of the consumer run one after another. If the broker does not respond, the channel detects it. */
   let changing = Promise.resolve();
   const change = (next: () => Promise<void>): Promise<void> => {
     const changed = changing.then(next);

@@ -79,7 +79,7 @@ async function fromMachine(environment: Environment, send: Step<PipeRequest>): P
       await fetchText(send, { method: 'GET', url: roles + encodeURIComponent(role.trim()), headers: proof }),
     );
   } catch {
-    // The metadata address does not respond on most machines, because they do not run on AWS.
+    // A failed connection is not an error: most machines do not run on AWS, so the metadata address does not respond.
     return null;
   }
 }

@@ -112,7 +112,7 @@ export class KeptLink<L extends Link> {
 
   #begin(limit?: number, strategy?: BackoffStrategy, onFirst?: () => void): void {
     const series = this.#try(limit, strategy, onFirst).then(() => {
-      // A link that was lost immediately has started another series.
+      // A link that was lost immediately has already started another series, which must stay registered.
       if (this.#series === series) this.#series = null;
     });
     this.#series = series;

@@ -47,8 +47,8 @@ export class OwnSockets {
 
   add(socket: Socket): void {
     socket.on('error', () => {});
-    // A library whose attempt was abandoned may still have been resolving a host name. The socket has not connected
-    // yet.
+    // A library whose attempt was abandoned may still resolve a host name and then open a socket, which is destroyed
+    // before it connects.
     if (this.#isOver) return queueMicrotask(() => socket.destroy(this.#reason));
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));

@@ -16,7 +16,7 @@ export class Room {
     return this.#count >= this.#capacity || this.#bytes >= MAX_BYTES;
   }
 
-  /** True if the buffer has enough free space to request more messages. */
+  /** Whether enough capacity is free to request more messages. */
   get isHalfEmpty(): boolean {
     return this.#count <= this.#capacity / 2 && this.#bytes <= MAX_BYTES / 2;
   }

@@ -197,7 +197,7 @@ class Running {
     if (this.#isOver) return;
     if (failure && this.#attempts === 1 && !this.#sending.call.reason) {
       if (exchange.isRefused) return this.#attempt(channel);
-      // A server that tells the client when to retry is not bypassed in favor of another server.
+      // If a server states when to retry, no other server is tried in its place.
       const isSilent = failure.status === UNAVAILABLE && failure.pushback === undefined;
       const other = this.#settings.usesOthers && isSilent && !this.#isPassedOn;
       const next = other ? this.#channel(channel) : undefined;

@@ -122,7 +122,7 @@ export function addressOf(origin: string, isSecure: boolean): Address | undefine
   const bare = origin.replace(/^[a-z][\w+.-]*:\/\//i, '');
   const url = /^[^/@?#]+$/.test(bare) ? URL.parse(`http://${bare}`) : null;
   if (!url) return undefined;
-  // `URL` drops the default port `:80` of the scheme used for parsing.
+  // `URL` removes the port 80 from an address, because it is the default of the scheme used for parsing.
   const [, written] = /:(\d+)$/.exec(bare) ?? [];
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port: written ? Number(written) : isSecure ? 443 : 80 };
 }

@@ -62,7 +62,7 @@ function dial({ host, port }: Address, { keepAliveMs, fallbackDelayMs, tls }: Di
     autoSelectFamilyAttemptTimeout: timerMs(Math.max(fallbackDelayMs, 10)),
   };
   if (!tls) return connectPlain(options);
-  // The certificate must match the name in the address; no SNI is sent for an IP address.
+  // The certificate must be valid for the name in the address. No server name is sent for an IP address.
   const servername = /^[\d.]+$|:/.test(host) ? '' : host;
   return connectTls({ ...options, ...tls(), servername, ALPNProtocols: ['h2'] });
 }

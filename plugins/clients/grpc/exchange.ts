@@ -111,7 +111,7 @@ export class Exchange {
   #begin(headers: IncomingHttpHeaders & { ':status'?: number }): void {
     this.#headers = headers;
     const { ':status': status = 0, 'content-type': type = '' } = headers;
-    // A gRPC status is more specific than an HTTP status.
+    // A gRPC status takes precedence over an HTTP status, because it is more specific.
     if (headers['grpc-status'] !== undefined) return;
     if (status !== 200) this.#fail(ofHttp.get(status) ?? UNKNOWN, `the server returned HTTP status ${status}`);
     else if (!/^application\/grpc(?:[+;]|$)/i.test(type)) {

@@ -72,7 +72,7 @@ export class Connection {
   readonly #dialing: NodeJS.Timeout;
   /** Ends a connection whose server responds neither to a PING nor to its end. */
   #pinging: NodeJS.Timeout | undefined;
-  /** Starts `#pinging` for the connection, not for the call that triggers it. */
+  /** Starts the timer `#pinging`. The connection owns it, not the call that causes the PING. */
   readonly #endIn = boundToOwner((end: () => void) => {
     this.#pinging = setTimeout(end, PING_MS);
   });
@@ -114,13 +114,14 @@ export class Connection {
     });
     this.#session.on('error', (error) => this.#over(error));
     this.#session.once('close', () => this.#over(new ConnectionClosed()));
-    // Node ends a session with its socket, but does not handle socket errors that occur before the session exists.
+    // Node ends a session when its socket closes, but does not handle socket errors that occur before the session
+    // exists.
     socket.on('error', (error) => this.destroy(error));
   }
 
   /** Returns why the connection failed; null while it is alive. */
   get failure(): Error | null {
-    // Node ends the streams of a lost connection before it reports the loss.
+    // Node ends the streams of a lost connection before it reports the loss, but the socket is already destroyed then.
     if (this.#socket.destroyed) this.#failure ??= new ConnectionClosed();
     return this.#failure;
   }
@@ -198,7 +199,10 @@ export class Connection {
     this.#closed(this);
   }
 
-  /** Ends the session. Even after that, the socket would wait for the server to read all data and to close. */
+  /**
+   * Ends the session. The socket is destroyed after a delay, because it would otherwise wait for the server to read all
+   * data and to close.
+   */
   #end(): void {
     if (this.#socket.destroyed) return;
     if (!this.#hasSettings) return this.destroy(new ConnectionClosed());
@@ -212,7 +216,7 @@ export class Connection {
     clearTimeout(this.#dialing);
     clearTimeout(this.#pinging);
     this.#leave();
-    // A session that was closing would wait for a server that has nothing more to send.
+    // The socket is destroyed, because a closing session would wait for a server that sends nothing more.
     this.#socket.destroy();
   }
 }

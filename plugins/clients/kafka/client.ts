@@ -29,7 +29,7 @@ export function clientOptions(settings: KafkaSettings): BaseOptions {
     retryDelay: settings.metadataBackoffMs,
     strict: true,
     ...(settings.rack !== '' && { clientRack: settings.rack }),
-    // TLS server name indication needs a host name; an IP address is not one.
+    // The server name is sent only if the host is a name, because TLS does not allow IP addresses there.
     ...(tls && { tls: { ...tls }, tlsServerName: hosts.every((host) => isIP(host) === 0) }),
     ...(user && { sasl: saslOptions(user) }),
   };

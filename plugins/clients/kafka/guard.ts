@@ -32,14 +32,14 @@ export function guard(
     reauthenticate.call(connection);
   };
   connection.on('connecting', () => {
-    // The socket exists only after the listeners have been called.
+    // The socket exists only after the listeners of this event have been called.
     queueMicrotask(() => {
       const { socket } = connection;
       const fail = (error: Error) => {
         refuse(error);
         socket.destroy(error);
       };
-      // The events of the socket do not belong to the request that opened the connection.
+      // The listeners are owned by the connection, not by the request that opened it.
       ownEvents(socket, connectionOwner('broker connection', name, fail));
       const isOpen = socket instanceof TLSSocket ? 'secureConnect' : 'connect';
       socket.once(isOpen, () => guardSocket(socket, LONGEST_BYTES + requestedBytes, fail));

@@ -106,9 +106,9 @@ class Reading {
     let isMended = false;
     for (let at = 0; at + AFTER_LENGTH <= set.length; ) {
       const length = set.readInt32BE(at + LENGTH);
-      // Without a valid length the position of the next batch is unknown.
+      // Without a valid length, the position of the next batch is unknown, so the rest is dropped.
       const end = length > 0 ? at + AFTER_LENGTH + length : set.length;
-      // The broker may truncate the last batch.
+      // The broker may truncate the last batch, which is then read again with the next request.
       if (end > set.length) break;
       const batch = set.subarray(at, end);
       if (this.#bytes >= LONGEST_BYTES && isCompressed(batch)) {
@@ -149,7 +149,7 @@ class Reading {
       head.writeInt8(UNREADABLE, MAGIC);
       head.writeUInt32BE(this.#unreadable.length - 1, SUM);
       head.writeInt32BE(0, COUNT);
-      // In older formats these bytes have another meaning.
+      // Older formats are excluded, because these bytes have another meaning there.
       if (!isCurrent) head.writeInt32BE(0, LAST_DELTA);
       return [head];
     }
@@ -175,7 +175,7 @@ class Reading {
       this.#bytes += records.length;
       return records;
     } catch (error) {
-      // A batch is detected as too long only once that many bytes are decompressed.
+      // The library reports that a batch is too long only after it has decompressed that many bytes, so they count.
       if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') this.#bytes += LONGEST_BYTES;
       throw error;
     }

@@ -27,7 +27,7 @@ export class DownloadGate {
     const wait = last + INTERVAL_MS - now;
     if (wait > 0) return wait;
     if (requested === 'unknown') this.#unknownAt = now;
-    // The worker that has permission may die before it reports.
+    // Permission expires after a time, because the worker that has it may die before it reports.
     this.#busyUntil = now + 2 * DOWNLOAD_MS;
     return 0;
   }

@@ -95,7 +95,7 @@ export class KeyStore {
     const heard = news.count;
     try {
       const wait = await this.#ask(why);
-      // The result of the other worker's download may have arrived together with the response.
+      // Checked once more, because the result of another worker's download may have arrived together with the response.
       if (wait === BUSY && news.count === heard) await news.next(DOWNLOAD_MS, signal);
       if (wait === BUSY) return news.count !== heard;
       if (wait > 0) {
@@ -103,7 +103,7 @@ export class KeyStore {
         return false;
       }
     } catch {
-      // The process that decides about downloads is gone, and this one will end soon.
+      // The process that decides about downloads has ended, and this one will end soon, so nothing is downloaded.
       return false;
     }
     const reported = news.next(DOWNLOAD_MS, signal);

@@ -141,7 +141,7 @@ export async function openNats(
     nats.connect({
       servers: [...servers],
       name: 'sluice',
-      // The owner of the link reconnects.
+      // Reconnection is disabled in the library, because the owner of the link reconnects.
       reconnect: false,
       timeout: CONNECT_MS,
       pingInterval: PING_MS,

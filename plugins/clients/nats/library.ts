@@ -26,8 +26,8 @@ export function loadNats(): Promise<Library> {
 }
 
 /**
- * Makes the library end a connection on invalid data. By itself it stops reading, buffers everything that arrives, and
- * detects the failure only when its pings fail.
+ * Makes the library end a connection on invalid data. Without this, the library stops reading, buffers everything that
+ * arrives, and detects the failure only when its pings fail.
  */
 function endAtNonsense({ Parser }: Library): void {
   const { parse } = Parser.prototype;

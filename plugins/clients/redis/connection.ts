@@ -97,7 +97,8 @@ export class Connection implements RedisConnection {
         reject(new RedisError(this.name, reason, cause, isOutage));
       };
       const timer = setTimeout(() => {
-        // A single call with a short timeout does not prove that the server is silent; many consecutive ones do.
+        // The server counts as silent only after several consecutive timeouts, because a single call may have a very
+        // short timeout.
         const isSilent = performance.now() - this.#quietSince >= commandMs - TIMER_MS;
         if (isSilent) this.#fallSilent(link);
         giveUp(`no response within ${Math.round(mayWaitMs)}ms`, isSilent);

@@ -77,11 +77,11 @@ async function openCluster(settings: RedisSettings): Promise<Link> {
       rootNodes: settings.addresses.map(({ host, port }) => ({ socket: { host, port } })),
       defaults: { ...options, socket: { ...socket, reconnectStrategy } },
       maxCommandRedirections: settings.maxRedirects,
-      // An unreachable server may have been replaced, so the topology is read again.
+      // The topology of the cluster is read again, because an unreachable server may have been replaced.
       topologyRefreshOnReconnectionAttemptStrategy: 500,
     }),
   );
-  // Without a listener an error would end the process. Commands report the error anyway.
+  // Without this listener, an error would end the process. Commands report the error as well.
   cluster.on('error', () => {});
   const close = () => {
     if (cluster.isOpen) cluster.destroy();
@@ -97,7 +97,7 @@ async function openCluster(settings: RedisSettings): Promise<Link> {
 
 /**
  * Makes a cluster use the same class of clients as single servers. The library identifies the class by the cluster's
- * options as JSON, so that each cluster would create one and displace the other.
+ * options as JSON, so that each cluster would create a class of its own and displace the cached one.
  */
 function withCommonClass<T extends object>(options: T): T {
   return Object.assign(options, { toJSON: () => COMMANDS });
@@ -139,7 +139,7 @@ function clientOptions({ tls, connectMs, clientName }: RedisSettings, { username
     ...COMMANDS,
     socket: {
       connectTimeout: connectMs,
-      // The owner of the link reconnects.
+      // Reconnection is disabled in the library, because the owner of the link reconnects.
       reconnectStrategy: false,
       ...(tls && { tls: true as const, ...tls }),
     },

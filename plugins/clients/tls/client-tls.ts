@@ -122,7 +122,7 @@ export function prepareSharedTls(site: Site<unknown>, config: ClientTls): Prepar
     shared.set(config, prepared);
   }
   if (prepared instanceof ConfigError) throw prepared;
-  // The files are already read; reading them again registers that this caller also depends on them.
+  // The files were already read; reading them again only records that this caller depends on them as well.
   for (const path of prepared.paths) site.read(path);
   return prepared;
 }
@@ -165,7 +165,8 @@ function prepare(readFile: Site<unknown>['read'], config: ClientTls, fault: TlsF
     ...tlsProtocol(config, fault),
     ca: config.disable_system_ca_pool ? extra : [...systemAuthorities(), ...extra],
     allowPartialTrustChain: true,
-    // OpenSSL keeps the last certificate of each key type; the first in the list must take precedence.
+    // OpenSSL keeps the last certificate of each key type, so the list is passed in reverse: the first certificate
+    // takes precedence.
     cert: pairs.map(({ cert }) => cert).reverse(),
     key: pairs.map(({ key }) => key).reverse(),
   };

@@ -38,13 +38,13 @@ class IssueGate {
   /** @returns 1 if the process may request a token, 0 if another process is requesting one. */
   ask(requested: 'begin' | 'end', now: number): number {
     if (requested === 'begin' && now < this.busyUntil) return 0;
-    // The process that has permission may die before it reports.
+    // Permission expires after a time, because the process that has it may die before it reports.
     this.busyUntil = requested === 'begin' ? now + ISSUE_MS : Number.NEGATIVE_INFINITY;
     return 1;
   }
 }
 
-/** The configuration that was requesting a token is gone. */
+/** Error if the configuration that was requesting a token has been replaced. */
 class Abandoned extends Error {}
 
 /** The token of one client: shared by all backends with the same settings and all workers, kept across reloads. */
@@ -107,14 +107,15 @@ export class TokenStore {
     const { news } = held;
     const heard = news.count;
     while (!(await this.#mayAsk())) {
-      // The token that another process has requested may have arrived together with the response.
+      // Checked once more, because the token that another process has requested may have arrived together with the
+      // response.
       if (news.count === heard) await news.next(ISSUE_MS, signal);
       if (signal.aborted) throw new Abandoned('the configuration was replaced');
       if (news.count === heard) continue;
       if (held.failure !== '') throw new Error(held.failure);
       if (held.token) return held.token;
     }
-    // If another process finished in the meantime, this process has already received its token.
+    // If another process has finished in the meantime, its token has already arrived here.
     if (news.count !== heard && held.token && this.#now() < held.token.usableUntil) {
       this.#ended();
       return held.token;
@@ -125,7 +126,7 @@ export class TokenStore {
       const usableUntil = now + (lifeMs === null ? Number.POSITIVE_INFINITY : lifeMs - this.#server.reserveMs);
       const token = { authorization, issuedAt: now, usableUntil };
       this.#mirror.change(changeOf(token, now));
-      // Workers receive the token again later, with the message to all processes.
+      // Workers also receive the token later, with the message to all processes.
       held.token = token;
       return token;
     } catch (error) {
@@ -145,7 +146,7 @@ export class TokenStore {
     try {
       return (await this.#ask('begin')) === 1;
     } catch {
-      // The process that decides is gone, so no other process requests a token for this one.
+      // The process that decides has ended, so no other process requests a token for this one.
       return true;
     }
   }

@@ -14,7 +14,7 @@ export function openSrv(site: BackendSite<undefined>, owner: Data[], log: Log): 
   const scheme = site.backend.sd_scheme.toLowerCase();
   const name = recordName(site);
   const sandbox = site.use('sandbox');
-  // Mocked servers have the name of the record.
+  // In a sandbox, mocked servers have the name of the record.
   if (sandbox && !sandbox.network) return { current: [`${scheme}://${name}`] };
   const pauseMs = timerMs(site.setting('dns_cache_ttl'));
   const known = site.keep<Known>([...owner, name], () => ({ targets: [], text: null }));

@@ -77,7 +77,7 @@ export function watchRecord(name: string, known: Known, pauseMs: number, log: Lo
 /** Creates a resolver that uses the process's name servers and can be canceled separately. */
 function currentResolver(): dns.promises.Resolver {
   const resolver = new dns.promises.Resolver(QUERY);
-  // Called through the module: setting the servers replaces its functions.
+  // Called as a method of the module, because setting the servers replaces its functions.
   const servers = dns.getServers();
   try {
     if (servers.length > 0) resolver.setServers(servers);

@@ -20,7 +20,7 @@ export async function writeResult(
   }
   try {
     await writeFile(path, text, { flag: isNew ? 'wx' : 'w' });
-    // The message is not written to standard output, which may receive another file of the same command.
+    // The message is written to standard error, because standard output may receive another file of the same command.
     stderr.write(`Wrote ${path}\n`);
     return 0;
   } catch (error) {

@@ -20,9 +20,9 @@ const list = <const Name extends string, const P extends Readonly<Record<string,
   properties: P,
 ) => ({ type: 'array', items: { type: 'object', required: [required], properties }, description }) as const;
 
-/** Both levels share one schema: fields that do not apply to a level are ignored. */
+/** Both levels use the same schema; fields that do not apply to a level are ignored there. */
 const properties = {
-  // Fields for the service level.
+  // Fields at the service level.
   version: { type: 'string', description: 'Version of the API.', default: '1.0.0' },
   terms_of_service: text('URL of the terms of service.'),
   contact_name: text('Contact of the API.'),
@@ -111,7 +111,7 @@ const properties = {
     description: 'Serves the OpenAPI document of this gateway and its documentation page. Not available in KrakenD.',
     examples: [{ path: '/docs', audience: 'public' }],
   },
-  // Fields for both levels.
+  // Fields at both levels.
   description: text('Description of the API or endpoint, in Markdown.'),
   custom_security_schemes: freeObject(
     'Security schemes. At the service level: OpenAPI security schemes by name. At an endpoint: the names of the required schemes, each with the value {}.',
@@ -121,7 +121,7 @@ const properties = {
     description: 'Disables the default responses: only responses defined here are documented.',
     default: false,
   },
-  // Fields for the endpoint level.
+  // Fields at the endpoint level.
   summary: text('One-line summary of the endpoint.'),
   tags: { type: 'array', items: { type: 'string' }, description: 'Tags. The first one groups the endpoint.' },
   operation_id: {

@@ -48,7 +48,7 @@ function nameOf(path: string): string {
 
 function urlOf(path: string, query: readonly string[]): DataObject {
   const segments = path.split('/').slice(1).map(segmentOf);
-  // Postman supports only whole segments as variables.
+  // Parts of a segment stay as text, because Postman supports only whole segments as variables.
   const variables = segments.flatMap((segment) =>
     segment.startsWith(':') ? [{ key: segment.slice(1), value: '' }] : [],
   );

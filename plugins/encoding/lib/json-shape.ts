@@ -21,7 +21,7 @@ interface Rule {
 /** Rules for one level of an object. */
 interface Level {
   readonly keys: JsonKeys<Rule>;
-  /** Treatment of keys without a rule. */
+  /** Treatment of keys that have no rule. */
   readonly others: 'keep' | 'drop';
 }
 
@@ -32,7 +32,7 @@ const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Every pass over an object has a unique number. */
+/** Counter that gives every pass over an object a unique number. */
 let passes = 0;
 
 /**
@@ -146,11 +146,11 @@ function writeObject(text: JsonText, start: number, level: Level, output: JsonOu
     if (fate === 'below' && bytes[value] === OPEN_OBJECT) {
       const opened = output.length;
       at = writeObject(text, value, rule!.below!, output);
-      // An object without any allowed member is dropped; one whose members are all denied is kept.
+      // An object of which no member is allowed is dropped, whereas an object whose members are all denied is kept.
       if (rule!.below!.others === 'drop' && output.length === opened + 2) isWritten = false;
     } else {
       at = afterValue(text, value);
-      // A value in place of an expected object has no members, so an allow list drops it and a deny list keeps it.
+      // If a value is not the expected object, it has no members: an allow list drops it, and a deny list keeps it.
       if (fate === 'below' && rule!.below!.others === 'drop') isWritten = false;
       else if (isWritten && at > 0) output.add(bytes, value, at);
     }

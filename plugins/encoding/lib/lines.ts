@@ -103,7 +103,7 @@ export class LineCutter {
       this.#marked++;
     }
     if (at === chunk.length && this.#marked < BOM.length) return at;
-    // The start of an incomplete byte order mark is text.
+    // The beginning of an incomplete byte order mark is text.
     if (this.#marked < BOM.length && this.#marked > at) {
       this.#keep(Buffer.from(BOM.slice(0, this.#marked - at)), 0);
     }

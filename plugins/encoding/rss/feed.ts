@@ -108,7 +108,7 @@ export function filled(object: DataObject): DataObject {
   return kept;
 }
 
-// Adjacent parts of these patterns never match the same character, so that they run in linear time.
+// In these patterns, adjacent parts never match the same character, so that matching takes linear time.
 const withAddress = /^"?([^"<(]*)(?:"\s*)?<([^<>\s@]+@[^<>\s@]+)>$/;
 const addressFirst = /^([^\s@]+@[^\s@(]+)(?:\s*\((.*)\))?$/;
 const addressLast = /^([^(]*)\(([^\s@]+@[^\s@]+)\)$/;

@@ -64,7 +64,7 @@ export function readTree(bytes: Uint8Array): Element {
   return root!;
 }
 
-/** Atom elements are the feed's own in an Atom feed, and an extension in RSS. */
+/** Namespace of an element. Elements of Atom belong to the feed itself in an Atom feed, and are extensions in RSS. */
 function spaceOf(tag: string, prefixes: Prefixes, root: Element | undefined): string {
   const colon = tag.indexOf(':');
   const prefix = colon < 0 ? '' : tag.slice(0, colon);

@@ -61,7 +61,8 @@ export function conditional(
     };
     const goOn = (request: PipeRequest, path: string, call: Call): Reply | Promise<Reply> => {
       if (!after.any) return next(request, call);
-      // The copy is evaluated later, because inner steps may change the request.
+      // The request is copied, because conditions on the response are evaluated later and inner steps may change the
+      // request.
       const seen = readsRequest ? request.copy() : null;
       const reply = next(request, call);
       if (!(reply instanceof Promise)) return respond(reply, seen, path, call);
@@ -119,7 +120,7 @@ function filtering(conditions: Conditions, { pathOf, raw }: Stance): MessageHook
   };
 }
 
-/** Whether the reply has nothing to evaluate. */
+/** Whether the reply is a failure or a rejection, so that it has no data to evaluate. */
 function isRefusal(reply: Reply): boolean {
   return reply.failed || reply.skipped || (reply.complete === null && reply.data === null && reply.body === null);
 }

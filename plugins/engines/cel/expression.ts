@@ -87,7 +87,7 @@ function compilePattern(pattern: string, patterns: Patterns): void {
   }
 }
 
-/** Counts every loop iteration; lists built by `map` and `filter` grow in place. */
+/** Makes loops count every iteration, and makes `map` and `filter` append to their list in place. */
 function boundLoops(node: Expr): void {
   for (const child of childrenOf(node)) boundLoops(child);
   const { case: kind, value } = node.exprKind;

@@ -102,7 +102,7 @@ function isBetween(value: unknown, low: unknown, high: unknown): boolean {
   return number >= least && number <= most;
 }
 
-/** Integers stay exact and comparable with other integers. */
+/** Converts a number so that integers stay exact and can be compared with other integers. */
 function numberOf(value: unknown): number | bigint {
   if (typeof value === 'number' || typeof value === 'bigint') return value;
   if (isCelUint(value)) return value.value;

@@ -125,7 +125,7 @@ export class MessageReader {
       const { names } = this.#options;
       const byName = new Map<string, DescField>();
       if (names !== 'snake_case') for (const field of type.fields) byName.set(field.jsonName, field);
-      // If two fields share a name, the descriptor's name takes precedence.
+      // If two fields have the same name in the data, the one with this name in the descriptor takes precedence.
       if (names !== 'camelCase') for (const field of type.fields) byName.set(field.name, field);
       fields = byName;
       this.#fields.set(type, fields);

@@ -43,7 +43,8 @@ export function parseTimestamp(text: string): Moment | undefined {
     /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/i.exec(text) ?? [];
   if (date === undefined) return undefined;
   const ms = Date.parse(`${date.toUpperCase()}${zone!.toUpperCase()}`);
-  // Nonexistent dates, such as February 30, are rejected, because the parser would roll them over to the next month.
+  // Nonexistent dates, such as February 30, are rejected, because the parser would change them to a day of the next
+  // month.
   if (Number.isNaN(ms) || !isDate(date)) return undefined;
   const seconds = BigInt(ms / 1000);
   if (seconds < FIRST_SECOND || seconds > LAST_SECOND) return undefined;

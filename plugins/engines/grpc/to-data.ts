@@ -37,7 +37,7 @@ export class DataWriter {
       const fields: WriteField[] = [];
       writer = this.#wellKnown(type) ?? ((message) => writeAll(fields, message));
       this.#writers.set(type, writer);
-      // Types can be recursive: the writer is registered before those of its fields are created.
+      // The writer is registered before the writers of its fields are created, because types can be recursive.
       for (const field of type.fields) fields.push(this.#field(field));
     }
     return writer;
@@ -176,7 +176,7 @@ function exact(value: bigint): number | string {
 
 function isZero(value: unknown): boolean {
   if (value instanceof Uint8Array) return value.length === 0;
-  // Negative zero counts as a value, so that it is not omitted.
+  // Negative zero counts as a value other than zero, so that it is not omitted.
   return value === '' || value === false || value === 0n || Object.is(value, 0);
 }
 

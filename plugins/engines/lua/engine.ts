@@ -63,7 +63,7 @@ export class Engine {
     const L = this.main;
     this.#load(code, name);
     lua.lua_settop(L, 0);
-    // The globals are passed to the function as an upvalue, so every run creates its own function.
+    // The globals are passed to the function as an upvalue, so every run creates a function of its own.
     this.#load(`local _ENV = ...; return function(...) ${code}\nend`, name);
     const start = lua.lua_toproxy(L, -1);
     lua.lua_settop(L, 0);
@@ -213,7 +213,8 @@ function refuseChange(L: LuaState): never {
 
 /** Converts an error thrown by a native function to a script error. */
 function nativeError(L: LuaState): number {
-  // Throws the budget error again, which ends the whole thread: otherwise the engine would run all error handlers.
+  // The budget error is thrown again, so that it ends the whole thread; otherwise the engine would run all error
+  // handlers.
   currentBudget()?.refuse();
   const error = lua.lua_touserdata(L, 1) as unknown;
   pushText(L, error instanceof Error ? error.message : String(error));

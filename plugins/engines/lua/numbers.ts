@@ -37,7 +37,7 @@ function shortened(text: string): string {
 export function exponentialText(value: number, decimals: number): string {
   let power = value === 0 ? 0 : Number(/e(.*)$/.exec(value.toExponential())![1]);
   let digits = scaled(value, decimals - power);
-  // Rounding may add one digit, and the shortest representation of a number may lack one.
+  // Adjusts the number of digits: rounding may add one, and the shortest representation may have one less.
   if (value !== 0 && digits.length !== decimals + 1) {
     power += digits.length - decimals - 1;
     digits = scaled(value, decimals - power);

@@ -131,7 +131,7 @@ export class Run {
     try {
       return this.#budget.run(() => lua.lua_resume(L, null, args));
     } catch (error) {
-      // The engine does not expect a thread to end inside error handling.
+      // The call is ended here, because the engine does not expect a thread to end inside error handling.
       this.#ending ??= this.#budget.exceeded === null ? toCallError(error) : null;
       return ENDED;
     } finally {

@@ -39,7 +39,7 @@ export function meteringOf(site: EndpointSite<QuotaUseConfig>): Metering | null 
     },
     begin({ rule, caller }, call) {
       let isCounted = false;
-      // Only one request to Redis runs at a time, regardless of how many messages pass meanwhile.
+      // Only one request to Redis runs at a time, regardless of how many messages pass during it.
       let waiting = 0;
       let isAdding = false;
       const add = async (): Promise<void> => {

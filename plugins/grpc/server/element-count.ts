@@ -130,7 +130,7 @@ class WireReader {
     this.#bytes = bytes;
   }
 
-  /** The low 32 bits of a varint: tags and lengths have no more. */
+  /** The low 32 bits of a varint, which suffice for tags and lengths. */
   varint(): number {
     let value = 0;
     for (let shift = 0; this.at < this.#bytes.length; shift += 7) {
@@ -158,7 +158,7 @@ class WireReader {
       case FIXED32:
         return 4;
       default:
-        // A group has no length: it begins and ends with its own tags.
+        // A group has no length field, so it is read up to its end tag.
         return wireType === 3 || wireType === 4 ? 0 : -1;
     }
   }

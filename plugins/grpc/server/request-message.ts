@@ -62,7 +62,7 @@ function onlyFrame({ body }: ClientRequest, limitBytes: number): Promise<Frame> 
       return;
     }
     source.on('data', (chunk: Uint8Array) => {
-      // The remaining data is discarded with the reply.
+      // The rest of the data is discarded when the reply is sent.
       if (!trying(() => reader.write(chunk))) source.pause().removeAllListeners('data');
     });
     source.once('end', () => trying(end));

@@ -86,7 +86,7 @@ export function statusReply(code: number, message: string, wording: Wording, err
   const reply = Reply.raw(200, new HeaderBag(['content-type', 'application/grpc']), new Uint8Array());
   reply.outcome = httpStatusOf(code);
   reply.errors = errors;
-  // Client errors are only logged in the access log.
+  // Client errors are not logged here, because the access log contains them.
   reply.complete = errors.some((error) => !(error instanceof StatusError && error.isOfClient)) ? false : null;
   reply.trailers = trailersOf(code, message, reply.complete, wording);
   return reply;

@@ -71,7 +71,7 @@ const requestLength: Field<PipeRequest> = {
   append() {
     throw failure('Content-Length can have only one value');
   },
-  // The header is kept, because the body would be sent in chunks without a length.
+  // This header is kept, because without a length the body would be sent in chunks.
   remove() {},
 };
 
@@ -90,7 +90,7 @@ const replyLength: Field<Reply> = {
   remove: ({ headers }) => headers.delete('content-length'),
 };
 
-/** A wrong length would truncate the body, or leave the receiver waiting. */
+/** Whether a length is the actual length of the body; any other would truncate the body, or make the receiver wait. */
 function holds(value: string, length: number | undefined): void {
   if (Number(value) !== length)
     throw failure(`Content-Length ${value} does not match the body of ${length ?? 'unknown'} bytes`);

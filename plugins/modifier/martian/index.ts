@@ -62,7 +62,7 @@ function around({ request: changeRequest, response: changeReply }: Modifier): Wr
     const reply = next(request, call);
     if (changeReply === null) return reply;
     const change = (received: Reply): Reply => {
-      // Failed calls and data of other protocols are not HTTP responses.
+      // Failed calls, and data of protocols other than HTTP, are passed unchanged.
       if (received.errors.length > 0 || received.data !== null || received.skipped) return received;
       try {
         changeReply(received, request);
@@ -76,7 +76,7 @@ function around({ request: changeRequest, response: changeReply }: Modifier): Wr
   };
 }
 
-/** Removes the body and the length if the status does not allow a body: the client would wait for the bytes. */
+/** Removes the body and the length if the status does not allow a body, because the client would wait for the bytes. */
 function settled(reply: Reply): Reply {
   if (reply.status !== 204 && reply.status !== 205 && reply.status !== 304) return reply;
   discard(reply.body);

@@ -30,9 +30,9 @@ export interface Place {
   pattern(source: string, at: string): Pattern;
   /** Compiles a nested modifier. */
   inner(written: Data, at: string): Modifier;
-  /** Tells the compiler that the modifier sets this header on requests. */
+  /** Called by a modifier that sets this header on requests. */
   sets(name: string): void;
-  /** Tells the compiler that this request header may be a copy of another one and may therefore identify the client. */
+  /** Called by a modifier whose request header may be a copy of another one, and may therefore identify the client. */
   identifies(name: string): void;
 }
 

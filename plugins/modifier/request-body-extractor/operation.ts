@@ -102,7 +102,7 @@ function textOf(value: Data): string | null {
   try {
     return printJson(value);
   } catch (error) {
-    // The value is nested too deeply to be printed.
+    // A value that is nested too deeply to be printed is not written.
     if (error instanceof RangeError) return null;
     throw error;
   }

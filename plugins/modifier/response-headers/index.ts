@@ -16,7 +16,7 @@ export const plugin = definePlugin({
     atService(schema, (site) => {
       const changes = compileChanges(site);
       if (changes.length === 0) return {};
-      // Node.js adds a date to every response without one.
+      // The date header cannot be deleted, because Node.js adds one to every response without it.
       const isUndated = site.config.delete?.some((name) => name.toLowerCase() === 'date') ?? false;
       return {
         head: ({ headers }, { raw }) => {

@@ -67,7 +67,7 @@ export function rewriting(site: Site<unknown>, config: UrlRewriteConfig, pointer
 /** Paths that the gateway rejects or redirects are passed through unchanged, never rewritten. */
 const suspicious = /(?:^|\/)\.{1,2}(?:\/|$)|[\0\\]/;
 
-/** Routing uses decoded paths. A path with an invalid encoding stays as is and matches no endpoint. */
+/** Paths are decoded for routing. A path with an invalid encoding stays unchanged and matches no endpoint. */
 function decoded(path: string): string {
   if (!path.includes('%')) return path;
   try {

@@ -89,7 +89,7 @@ class IsolatedPlace implements ThreadUser {
   async #join(thread: { join(user: ThreadUser): Promise<() => Promise<void>> }): Promise<void> {
     try {
       const leave = await thread.join(this);
-      // The configuration was discarded in the meantime.
+      // If the configuration was discarded in the meantime, the place leaves the thread at once.
       if (this.#isOver) await leave();
       else this.#leave = leave;
     } catch (error) {

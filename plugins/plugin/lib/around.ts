@@ -71,7 +71,7 @@ class MiddlewareCall {
     try {
       return this.#end(failedBy(error, name));
     } catch (fault) {
-      // Inner responses are discarded only when the call ends, because one of them may still become the final response.
+      // Inner responses are kept until the call ends, because one of them may still become the final response.
       this.#call.onEnd(() => this.#end(null));
       throw fault;
     }
@@ -79,7 +79,7 @@ class MiddlewareCall {
 
   readonly #goOn: MiddlewareNext = (given = this.#given) => {
     const going = elsewhere(() => this.#send(given));
-    // A promise that is not awaited must not crash the process.
+    // Handles the rejection of a promise that the handler does not await, so that it does not end the process.
     going.catch(ignored);
     return going;
   };
@@ -87,7 +87,7 @@ class MiddlewareCall {
   async #send(given: object): Promise<ResponseView> {
     if (!isRequestLike(given)) throw new TypeError('next requires a request');
     writeRequest(given, this.#given, this.#request, this.#call);
-    // Inner stages change a copy, so that the handler can call `next` again.
+    // Inner stages receive a copy to change, so that the handler can call `next` again.
     const reply = await this.#next(this.#request.copy(), this.#call);
     if (isFailure(reply)) throw new NextFailed(reply);
     const response = new ResponseView(reply);

@@ -56,7 +56,7 @@ function toReadable(given: object): Readable {
   throw new TypeError('a body must be a string, bytes or a stream of bytes');
 }
 
-/** Ignores unobserved errors: readers of the stream receive them, and without readers they must not crash the process. */
+/** Ignores errors that no reader of the stream receives, so that they do not end the process. */
 function quiet(stream: Readable): Readable {
   return stream.on('error', ignored);
 }

@@ -60,7 +60,7 @@ class ClientCall {
       return this.#end(this.#responses.take(given));
     } catch (error) {
       if (error instanceof CallError) return this.#end(failedBy(error, name));
-      // Inner responses are discarded only when the call ends, because one of them may still become the final response.
+      // Inner responses are kept until the call ends, because one of them may still become the final response.
       this.#call.onEnd(() => this.#end(null));
       if (error instanceof NoResponse) throw noAnswer(error.given);
       throw new HandlerError('PLUGIN_ERROR', error instanceof Error ? error.message : String(error), { cause: error });
@@ -78,7 +78,7 @@ class ClientCall {
       request.target = pathname + search;
     }
     if (!(given === this.#requested && hasUnseenHeaders(given))) takeHeaders(request.headers, given.headers);
-    // An untouched body is forwarded unchanged, with its length.
+    // A body that the handler did not read is forwarded unchanged, with its length.
     if (given.body !== this.#requested!.body || given.bodyUsed) request.body = bodyOfMessage(given, this.#call);
     const reply = await elsewhere(() => this.#next(request, this.#call));
     if (isFailure(reply)) throw new NextFailed(reply);

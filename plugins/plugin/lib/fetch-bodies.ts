@@ -6,7 +6,7 @@ import { ByteStream, type Call, RequestBody } from '#contract';
 export function bodyOfMessage({ body }: Request, call: Call): RequestBody | null {
   if (!body) return null;
   const stream = Readable.fromWeb(body as ReadableStream);
-  // Readers of the stream receive the error themselves.
+  // The error is ignored here, because readers of the stream receive it.
   stream.on('error', () => {});
   call.onEnd(() => stream.destroy());
   return RequestBody.stream(stream, undefined);

@@ -28,7 +28,8 @@ export type HostSite<Config = unknown> = Site<Config> & {
  * @param pointer to the handler's name, relative to the site's configuration.
  */
 export function hostFor(site: HostSite, name: string, pointer: string): ModuleHost {
-  // The connections are taken now: a factory may wait before it uses them, and the dependency would then go undetected.
+  // The connections are looked up now, because a factory may use them only later, when the dependency would no longer
+  // be recorded.
   site.take(redisConnections);
   const allQuotas = site.take(quotas);
   const log = site.log.at(`[PLUGIN: ${name}]`);
@@ -48,7 +49,7 @@ export function hostFor(site: HostSite, name: string, pointer: string): ModuleHo
     gatewayVersion: site.use('version'),
     place: placeOf(site),
     onDispose(dispose) {
-      // The factory is still running although its configuration has been discarded.
+      // If the configuration was discarded while the factory was running, the handler is disposed of immediately.
       if (isOver) void dispose();
       else site.defer(dispose);
     },

@@ -67,7 +67,8 @@ export function make<Handler>(
   const settled = given.then(checked, (error: unknown) => {
     throw failed(error);
   });
-  // The promise is not awaited if the configuration is only checked; its rejection must not end the process.
+  // Handles a rejection of the promise, which is not awaited if the configuration is only checked: it must not end the
+  // process.
   settled.catch(() => {});
   site.warm(async (signal) => {
     made.handle = await soon(settled, signal, () => refusal('its factory did not finish'));

@@ -76,7 +76,7 @@ export function findModules(
   return new Map(found.map((named, at) => [positions[at]!, named]));
 }
 
-/** Any name may have settings, but an unlisted key that resembles a known one is a typo. */
+/** Any name may have settings, but an unlisted key that is similar to a known name is probably misspelled. */
 function refuseMisspelled(site: NamingSite, own: readonly string[], all: readonly string[]): void {
   for (const key of Object.keys(site.config)) {
     if (all.includes(key) || /^[@$_#]/.test(key)) continue;

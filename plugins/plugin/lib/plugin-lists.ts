@@ -40,7 +40,7 @@ interface Entry extends DataObject {
   readonly name: string;
 }
 
-/** Entries of another form are left to the schema, which rejects them. */
+/** Whether an entry has the form of version 4; entries of another form are rejected by the schema. */
 function isEntry(entry: Data): entry is Entry {
   const known = ['name', 'config', 'on_load_error'];
   return (

@@ -81,7 +81,7 @@ class ServerCall {
 
   async run(): Promise<Reply> {
     const requested = this.#makeRequest();
-    // No endpoint accepts a method that `fetch` requests cannot have.
+    // Responds with 405 to a method that `fetch` requests cannot have, because no endpoint accepts it.
     if (!requested) return refuse(405);
     this.#requested = requested;
     const { made, time } = this.#stance;
@@ -93,8 +93,7 @@ class ServerCall {
       if (reply !== this.#inner && reply.body !== null) reply.complete = this.#inner?.complete ?? null;
       return reply;
     } catch (error) {
-      // Responses of the gateway are discarded only when the call ends, because one of them may still become the final
-      // response.
+      // Responses of the gateway are kept until the call ends, because one of them may still become the final response.
       this.#call.onEnd(() => this.#drop());
       if (error instanceof CallError) throw error;
       if (error instanceof NoResponse) throw noAnswer(error.given);

@@ -12,7 +12,7 @@ export function slotsOf(weights: readonly number[]): Uint8Array {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const slots = new Uint8Array(SLOTS).fill(FREE);
   const rest = weights[0]! > 0 ? 0 : weights.findLastIndex((weight) => weight > 0);
-  // Every variant with a weight has at least one slot, including the first one, which gets the rest.
+  // Every variant with a weight gets at least one slot, including the first one, to which the remaining slots belong.
   let free = weights[0]! > 0 ? SLOTS - 1 : SLOTS;
   for (let variant = 1; variant < weights.length; variant++) {
     const weight = weights[variant]!;
@@ -44,7 +44,7 @@ function startOf(index: number): number {
 export function slotOf(caller: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < caller.length; at++) hash = Math.imul(hash ^ caller.charCodeAt(at), 0x01000193);
-  // Similar names of callers must not have similar slots.
+  // Names are hashed, so that callers with similar names do not get similar slots.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return Math.floor((((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32) * SLOTS);

@@ -121,7 +121,8 @@ export function guard(
   return (next) => (request, call) => {
     const ticket = enter(breaker, settings);
     if (ticket < 0) return Reply.failed(ticket === OPEN ? open : busy);
-    // An exception is a bug, but it must not leave a half-open breaker waiting for its trial forever.
+    // An exception counts as a failure: it is a bug, but it must not leave a half-open breaker waiting for its trial
+    // call forever.
     const thrown = (error: unknown): never => {
       leave(breaker, settings, ticket, 'failure');
       throw error;

@@ -12,7 +12,7 @@ export interface Breaker {
   since: number;
   /** Number of consecutive failures, counted only while the breaker is closed. */
   failures: number;
-  /** Number of the current state or window: results of calls from an earlier one are ignored. */
+  /** Number of the current state or window. Results of calls that began in an earlier one are ignored. */
   era: number;
   /** Whether the single trial call of a half-open breaker is in progress. */
   trying: boolean;

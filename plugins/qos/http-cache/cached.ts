@@ -20,7 +20,7 @@ export function cached(caching: Caching, next: Step<PipeRequest>): Step<PipeRequ
       counted('hit');
       return give(caching, entry!, asking, now);
     }
-    // Only complete responses are stored: a partial response to a range request is not.
+    // Partial responses to range requests are not stored.
     if (method === 'GET' && headers.has('range')) return passBy(caching, next, request, call);
     if (asking.requested.has('only-if-cached')) {
       counted('miss');

@@ -56,10 +56,11 @@ export class Depot {
     const kept = this.#store.find(key, { asker, headers });
     const entry = kept !== undefined && (heldSince === null || kept.since > heldSince) ? kept : null;
     if (entry !== null && judge(entry, readDirectives(headers), now) === 'fresh') return { does: 'give', entry };
-    // The address has several variants, so the fetch in progress is probably for a different variant.
+    // If an address has several variants, the fetch in progress probably concerns a different one, so this request does
+    // not wait.
     if (kept === undefined && this.#store.has(key)) return { does: 'fetch', entry: null };
     const claim = this.#claims.get(key);
-    // A clock that has been set back would extend a claim.
+    // A claim whose time is in the future is ignored: the clock was set back, which would extend the claim.
     const claimedMs = claim === undefined ? MAX_WAIT_MS : now - claim.since;
     if (claim !== undefined && claim.by !== by && claimedMs >= 0 && claimedMs < MAX_WAIT_MS) {
       claim.isAwaited = true;
@@ -84,7 +85,7 @@ export class Depot {
     const asking = { asker, headers: new HeaderBag(headers as string[]) };
     const isFirst = this.#store.find(key, asking) === undefined;
     const isKept = this.#store.isUnchanged(key, requestedAt) && this.#store.put(entry, limits, asking);
-    // Other workers must renew their copies of the response, which are older.
+    // Other workers are notified, because their copies of the response are older and must be replaced.
     if (!isFirst) notify({ does: 'renew', by, keys: [key] });
     this.#end({ by, key, landing: isKept ? 'kept' : 'not kept' }, notify, now);
   }

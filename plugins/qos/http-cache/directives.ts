@@ -12,7 +12,7 @@ const MAX_SECONDS = 2 ** 31;
 /** Maximum length of a `Cache-Control` header: nothing is stored for a longer one, since no directive must be missed. */
 const MAX_LENGTH = 4096;
 
-/** The first of repeated directives counts. */
+/** If a directive is repeated, the first one is used. */
 export function readDirectives(headers: HeaderBag): Directives {
   const lines = headers.getAll('cache-control');
   if (lines.length === 0) return none;

@@ -160,7 +160,7 @@ function untilExpiry(headers: HeaderBag, cameAt: number): number | undefined {
   const expires = headers.get('expires');
   if (expires === undefined) return undefined;
   const at = httpDate(expires);
-  // Both times are from the backend's clock, so the gateway's clock does not matter.
+  // The difference of two times of the backend's clock, so that the clock of the gateway has no effect.
   const date = httpDate(headers.get('date'));
   return Number.isNaN(at) ? 0 : Math.max((at - (Number.isNaN(date) ? cameAt : date)) / 1000, 0);
 }
@@ -172,7 +172,7 @@ function madeAt(headers: HeaderBag, cameAt: number): number {
 }
 
 function initialAge(headers: HeaderBag, { requestedAt, cameAt }: Received): number {
-  // The first of several ages counts; an invalid one is ignored.
+  // If a header contains several ages, the first one is used; an invalid age is ignored.
   const [, age = 0] = /^\s*(\d+)\s*(?:,|$)/.exec(headers.get('age') ?? '') ?? [];
   const reported = Number(age) + (cameAt - requestedAt) / 1000;
   return Math.max((cameAt - madeAt(headers, cameAt)) / 1000, reported, 0);
@@ -185,7 +185,8 @@ function variesOf(headers: HeaderBag, ruling: HeaderBag, request: HeaderBag, dir
   );
   names.delete('');
   if (names.has('*')) return null;
-  // An encoded body is only for clients that accept the encoding.
+  // A body with a content encoding varies by `Accept-Encoding`, because only clients that accept the encoding can use
+  // it.
   if (headers.has('content-encoding')) names.add('accept-encoding');
   if (names.size > MAX_VARIES) return null;
   const varies = [...names].map((name) => [name, joined(request, name)] as const);

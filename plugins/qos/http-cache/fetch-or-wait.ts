@@ -21,7 +21,8 @@ export async function fetchOrWait(
   const { key, requested } = asking;
   const mayWait = !requested.has('no-cache') && !requested.has('no-store');
   for (let waits = 0; mayWait && waits < MAX_WAITS; waits++) {
-    // The name is recomputed after each fetch, because the response shows what the responses of its address vary by.
+    // The variant name is computed again after each fetch, because the response shows which headers the responses of
+    // its address vary by.
     const name = store.variantName(key, asking);
     if (flights.unkept.has(name, Date.now())) break;
     const flight = flights.flying(name);

@@ -98,7 +98,7 @@ function rulingOf({ changes }: Caching, reply: Reply, request: PipeRequest): Rep
   try {
     for (const change of changes) change(changed, request);
   } catch {
-    // A component that cannot modify the reply fails the call, so the response is not stored.
+    // If a component cannot modify the reply, the call fails and the response is not stored.
     return new HeaderBag(['Cache-Control', 'no-store']);
   }
   return changed.headers;

@@ -50,7 +50,7 @@ export class Unkept {
   /** @param now milliseconds since 1970. */
   has(key: string, now: number): boolean {
     const until = this.#until.get(key);
-    // A clock that has been set back would extend the time.
+    // A time in the future is ignored: the clock was set back, which would extend it.
     return until !== undefined && now < until && until <= now + REMEMBERED_MS;
   }
 

@@ -86,5 +86,5 @@ export class GatewayStore {
   }
 }
 
-/** Lost messages do no harm to a cache: missing responses are fetched again. */
+/** Errors are ignored, because a lost message does not harm a cache: missing responses are fetched again. */
 function ignored(): void {}

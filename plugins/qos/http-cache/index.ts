@@ -103,7 +103,7 @@ function attach(site: BackendSite<Config>): AtBackend {
   const shelf = site.mirror<Shelf, Uint8Array>(key, {
     open: () => ({ store: new Store(), flights: new Flights(), id: randomUUID() }),
     apply: (one, bytes) => hear(one, unpack<News>(bytes)),
-    // A new worker starts with an empty store and requests what it needs.
+    // The copy of a new worker begins empty; the worker requests the responses that it needs.
     snapshot: ({ id }) => pack({ does: 'drop', by: id, keys: [] }),
   });
   const { store, flights, id } = shelf.value;

@@ -33,6 +33,7 @@ function holds(condition: string, headers: HeaderBag): boolean {
   if (wanted.startsWith('"')) return headers.get('etag') === wanted;
   const modified = httpDate(headers.get('last-modified'));
   if (Number.isNaN(modified) || wanted !== headers.get('last-modified')) return false;
-  // A resource can change twice within one second, the resolution of `Last-Modified`.
+  // The time must be well before the response, because a resource can change twice within one second, the resolution of
+  // `Last-Modified`.
   return modified + 1000 <= httpDate(headers.get('date'));
 }

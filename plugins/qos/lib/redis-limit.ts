@@ -72,7 +72,7 @@ export function redisLimit(
 
   const { identify } = each;
   const eachArguments = bucketArguments(each, config.every);
-  // In a cluster, the two buckets of a request are on different servers.
+  // In a cluster, the two buckets of a request can be on different servers, so they are requested separately.
   const isOneCommand = all && connection.isOneServer;
   const args = isOneCommand ? [...eachArguments, ...allArguments] : eachArguments;
   const admit: Admit = (request, call) => {
@@ -88,7 +88,7 @@ export function redisLimit(
   return { admit, admitAll };
 }
 
-/** Text in braces would determine the cluster server of all keys; a space ends the scope. */
+/** Escapes braces, whose content would determine the cluster server of all keys, and spaces, which end the scope. */
 function keyPart(text: string): string {
   return text.replace(/[%{} ]/g, encodeURIComponent);
 }

@@ -79,7 +79,7 @@ async function findMount(
     const version = isObject(options) && options['version'] === '2' ? 2 : 1;
     return { path, version: type === 'kv' || type === 'generic' ? version : null };
   } catch (error) {
-    // Older servers cannot report their mounts, and policies can forbid it.
+    // The error is ignored, because older servers cannot report their mounts, and policies can forbid it.
     const status = error instanceof BackendError ? error.upstreamStatus : undefined;
     if (status === 403 || status === 404) return null;
     throw error;

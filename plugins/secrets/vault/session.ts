@@ -103,7 +103,7 @@ export class Session {
       try {
         return await pending.token;
       } catch (error) {
-        // A login that was canceled must not fail the calls that have waited for it.
+        // If the login was canceled with the call that began it, the calls that waited for it try again.
         if (signal.aborted || pending.signal === signal || !pending.signal.aborted) throw error;
       }
     }

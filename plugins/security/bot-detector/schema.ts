@@ -1,6 +1,6 @@
 import type { Infer, Schema } from '#contract';
 
-// No field has a default: at least one of them must be set.
+// Fields have no default, because at least one of them must be set.
 const agents = (description: string, example: string) =>
   ({ type: 'array', items: { type: 'string' }, description, examples: [[example]] }) as const;
 

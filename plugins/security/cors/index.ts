@@ -60,8 +60,8 @@ export const plugin = definePlugin({
     }),
     atEndpoint(schema, (site) => {
       site.take(endpointPolicies)?.set(site.endpoint, policyOf(site));
-      // Attaches the component to endpoints that serve clients, although the root does the work, so that it is rejected
-      // at other places of the configuration.
+      // The component is attached to endpoints that serve clients, although the root does the work, so that it is
+      // rejected at all other places.
       return { endpoint: (next) => next, offers: [offer(allowedOrigins, originsOf(site))] };
     }),
   ],

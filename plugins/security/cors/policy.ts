@@ -92,7 +92,7 @@ export function compilePolicy(config: CorsConfig, note: Note | null): Policy {
   };
 }
 
-/** The header `Origin` itself is always allowed. */
+/** The header `Origin` is always allowed. */
 function headersTest(allowed: readonly string[]): (names: readonly string[]) => boolean {
   if (allowed.length === 0 || allowed.includes('*')) return () => true;
   const known = new Set(['origin', ...allowed.map((name) => name.toLowerCase())]);

@@ -51,7 +51,7 @@ let used = pool.length;
 
 /** 16 random bytes in base64 without padding. */
 function nonce(): string {
-  // Pooled bytes would not be those of the request.
+  // Pooled bytes are not used for a request with frozen values, whose bytes must be repeatable.
   if (frozen()) return randomBytes(NONCE_BYTES).toString('base64').slice(0, 22);
   if (used === pool.length) {
     randomFillSync(pool);

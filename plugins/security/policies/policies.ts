@@ -40,7 +40,7 @@ export class Policies implements Conditions {
     return this.#policies.length > 0;
   }
 
-  /** A function that uses the request also counts as reading the request. */
+  /** Policies that call a function that uses the request also count as reading the request. */
   reads(prefix: string): boolean {
     return this.#policies.some(
       ({ expression: { reads, calls } }) =>

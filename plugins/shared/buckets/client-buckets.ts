@@ -6,16 +6,22 @@ interface ClientBucket extends Bucket {
   usedAt: number;
 }
 
-/** Largest number of clients tracked at once. Beyond it the oldest entries are dropped, which bounds memory under any flood. */
+/**
+ * Maximum number of clients tracked at once. Beyond it the oldest entries are dropped, which limits the memory even
+ * during an attack.
+ */
 const MAX_CLIENTS = 1_000_000;
 
 /** A longer identity, such as a token, is stored as its digest. */
 const MAX_IDENTITY_LENGTH = 128;
 
-/** Clients checked in one step of a sweep: about a millisecond. */
+/** Number of clients checked in one step of a sweep, which takes about a millisecond. */
 const SWEEP_SLICE = 2000;
 
-/** A single map of a million entries grows in steps of up to 100 ms; many small maps grow in short steps. A power of two. */
+/**
+ * Number of maps. A single map of a million entries grows in steps of up to 100 ms; many small maps grow in short
+ * steps. Must be a power of two.
+ */
 const SHARDS = 64;
 
 type Shard = Map<string, ClientBucket>;
@@ -76,7 +82,7 @@ export class ClientBuckets {
     const shard = this.#shards[index];
     if (this.#size >= this.#maxClients) this.#forgetOldest(shard);
     const bucket = { ...fullBucket(), usedAt: now };
-    // Copies the key: a slice of a header would keep the whole header in memory.
+    // Copies the key, because a slice of a header would keep the whole header in memory.
     shard.set(Buffer.from(key).toString(), bucket);
     this.#size++;
     return bucket;
@@ -117,7 +123,7 @@ function keyOf(identity: string): string {
   return identity.length > MAX_IDENTITY_LENGTH ? hash('sha256', identity, 'base64url') : identity;
 }
 
-/** The last characters of identities differ most. */
+/** Uses the last characters of an identity, because they differ most between identities. */
 function shardOf(key: string): number {
   let sum = key.length;
   for (let at = key.length - 1, last = Math.max(0, at - 3); at >= last; at--) sum = (sum * 31 + key.charCodeAt(at)) | 0;

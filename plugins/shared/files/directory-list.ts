@@ -15,7 +15,7 @@ export async function listDirectory(path: string): Promise<string> {
   return `<!doctype html>\n<meta charset="utf-8">\n<pre>\n${names.sort().map(linkTo).join('')}</pre>\n`;
 }
 
-/** A name with a colon would be parsed as a URL scheme. */
+/** A name that contains a colon gets the prefix `./`, because it would be parsed as a URL scheme. */
 function linkTo(name: string): string {
   const target = `./${name.split('/').map(encodeURIComponent).join('/')}`;
   return `<a href="${escapeHtml(target)}">${escapeHtml(name)}</a>\n`;

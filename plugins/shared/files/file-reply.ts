@@ -40,7 +40,7 @@ function describe({ size, modifiedMs }: OpenFile): HeaderBag {
   return new HeaderBag(['ETag', tag, 'Last-Modified', new Date(modifiedMs).toUTCString()]);
 }
 
-/** The modification time is compared only if the request has no ETag condition. */
+/** The modification time is compared only if the request has no condition with an ETag. */
 function isUnchanged({ modifiedMs }: OpenFile, headers: HeaderBag, requested: HeaderBag): boolean {
   const tags = requested.getAll('if-none-match');
   if (tags.length > 0) {
@@ -55,7 +55,10 @@ function opaque(tag: string): string {
   return tag.trim().replace(/^W\//, '');
 }
 
-/** A weak ETag guarantees nothing about individual bytes; neither does a time within the second in which the file may change again. */
+/**
+ * Whether a range can be served: a weak ETag guarantees nothing about individual bytes, and neither does a time within
+ * the second in which the file may change again.
+ */
 function mayBePartial({ modifiedMs }: OpenFile, requested: HeaderBag): boolean {
   const condition = requested.get('if-range');
   if (condition === undefined) return true;

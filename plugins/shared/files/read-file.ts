@@ -60,7 +60,7 @@ function readAsTaken(fd: number, start: number, end: number, stallMs: number): B
     cancel: () => finish(),
   });
 
-  /** Another file may get the same descriptor number, so it stays open until no read is pending. */
+  /** The file stays open until no read is pending, because another file could get the same descriptor number. */
   const finish = (): void => {
     if (isOver) return;
     isOver = true;

@@ -51,7 +51,7 @@ async function serve(root: string, lists: boolean, request: FileRequest): Promis
   return lists ? replyWithList(opened.path, request) : notFound;
 }
 
-/** A path that ends with a slash cannot be a file. */
+/** Rejects a path that ends with a slash, which cannot be a file. */
 function refuseFile(opened: Opened): Refusal {
   if (opened.kind === 'file') closeFile(opened.file.fd);
   return refusalOf(opened);

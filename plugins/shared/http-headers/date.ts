@@ -19,6 +19,6 @@ export function httpDate(text: string | undefined): number {
   const inCentury = (century: number) =>
     Date.parse(`${dayOfMonth} ${monthName} ${century + Number(year)} ${clock} GMT`);
   const near = inCentury(2000);
-  // A two-digit year more than fifty years ahead is in the past.
+  // Moves a two-digit year that would be more than fifty years ahead to the previous century.
   return near > Date.now() + 50 * 365.25 * 86_400_000 ? inCentury(1900) : near;
 }

@@ -55,7 +55,7 @@ function compareSizes(a: Decimal, b: Decimal): number {
   return a.digits < b.digits ? -1 : a.digits > b.digits ? 1 : 0;
 }
 
-/** Splits by position: a regular expression may run out of stack on millions of digits. */
+/** Splits by position, because a regular expression may run out of stack on millions of digits. */
 export function toDecimal(value: Numeric): Decimal {
   const text = typeof value === 'number' ? String(value) : value.rawJSON;
   const negative = text.startsWith('-');
@@ -64,7 +64,7 @@ export function toDecimal(value: Numeric): Decimal {
   const [whole = '', fraction = ''] = mantissa.split('.');
   const exponent = power < 0 ? '0' : text.slice(power + 1);
   const all = whole + fraction;
-  // Loops, because a regular expression for trailing zeros takes quadratic time on digits with many zeros.
+  // Uses loops, because a regular expression for trailing zeros takes quadratic time on digits with many zeros.
   let start = 0;
   while (start < all.length && all.charCodeAt(start) === ZERO) start += 1;
   let end = all.length;

@@ -28,7 +28,7 @@ export function openTcp(
       });
       socket.once('connect', () => clearTimeout(timer));
       socket.once('close', () => clearTimeout(timer));
-      // No response is expected; anything received is discarded.
+      // Received data is discarded, because a GELF server sends no response.
       socket.resume();
       return socket;
     },
@@ -40,7 +40,8 @@ export function openTcp(
     ...connection,
     write(lines, done) {
       const messages = Buffer.from(lines);
-      // JSON escapes line breaks, so the remaining ones end messages.
+      // GELF ends messages with a zero byte. Each line break is the end of a message, because JSON escapes line breaks
+      // in texts.
       for (let at = messages.indexOf(LINE_BREAK); at >= 0; at = messages.indexOf(LINE_BREAK, at)) messages[at] = 0;
       connection.write(messages, done);
     },

@@ -26,14 +26,14 @@ export function openUdp(address: Address): LogConnection {
     if (open) return open;
     const socket = createSocket(`udp${family}`);
     socket.unref();
-    // Delivery errors are reported to the callback of `send`, if at all.
+    // Datagrams are never confirmed; only the callback of `send` can report a failure.
     socket.on('error', () => {});
     sockets.set(family, socket);
     return socket;
   };
 
   const sendAll = async (lines: Uint8Array): Promise<void> => {
-    // Resolved for each batch of lines: the address behind a name may change.
+    // The host name is resolved for each batch of lines, because its address may change.
     const { address: host, family } = await lookup(address.host);
     const socket = socketFor(family === 6 ? 6 : 4);
     let isLost = false;

@@ -76,14 +76,14 @@ export class BatchWriter {
     return undefined;
   }
 
-  /** A counter that was forgotten in the meantime has restarted at 0. */
+  /** A counter that is less than before was forgotten in the meantime and counts from 0. */
   #grown(name: string, total: number): number {
     const before = this.#before.get(name) ?? 0;
     return total < before ? total : total - before;
   }
 }
 
-/** Integers only: a field keeps the type of its first value. */
+/** Writes only integers, because a field keeps the type of its first value. */
 function below(prefix: string, gauges: Readonly<Record<string, number>>): Fields {
   const own = Object.entries(gauges).filter(([name]) => name.startsWith(prefix));
   return Object.fromEntries(own.map(([name, value]) => [name.slice(prefix.length), { whole: value }]));

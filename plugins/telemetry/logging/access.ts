@@ -69,7 +69,7 @@ function scheme(record: AccessRecord): string {
   return (socket ? 'ws' : 'http') + (record.secure ? 's' : '');
 }
 
-/** Without a tracer, the trace in the client's own headers is used. */
+/** Reads the trace from the client's own headers, which is used without a tracer. */
 function parent(record: AccessRecord): RegExpExecArray | null | undefined {
   const header = record.requestHeaders.get('traceparent');
   return header === undefined ? undefined : /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-/.exec(header);

@@ -5,8 +5,8 @@ const LISTING = '/proc/net/unix';
 const DATAGRAM = '0002';
 
 /**
- * Returns the path of the socket that prevents a connection: the first existing one that accepts only datagrams,
- * provided that no other accepts connections. Undefined if the socket does not exist or the listing is unavailable.
+ * Returns the path of the socket that prevents a connection: the first existing one that accepts only datagrams, unless
+ * another accepts connections. Undefined if no such socket exists or the listing is unavailable.
  */
 export function datagramSocket(paths: readonly string[], listing = LISTING): string | undefined {
   const results = paths.filter((path) => statSync(path, { throwIfNoEntry: false })?.isSocket());
@@ -22,7 +22,7 @@ function kindsOfSockets(listing: string): ReadonlyMap<string, string> {
   } catch {}
   for (const line of text.split('\n')) {
     const [, kind = '', path = ''] = /^\S+ \S+ \S+ \S+ (\S+) \S+ +\S+ (.+)$/.exec(line) ?? [];
-    // An accepted connection is listed with the path of its socket, too.
+    // Skips accepted connections, because they are listed with the path of their socket, too.
     if (!kinds.has(path) || kind !== DATAGRAM) kinds.set(path, kind);
   }
   return kinds;

@@ -90,7 +90,7 @@ function zoneName(timeMs: number): string {
   return zoneFormat.formatToParts(timeMs).find((piece) => piece.type === 'timeZoneName')?.value ?? 'UTC';
 }
 
-/** `.000` keeps every digit, `.999` drops trailing zeros. */
+/** In a layout, `.000` prints every digit, and `.999` omits trailing zeros. */
 function fraction(element: string): PrintTime {
   const mark = element.charAt(0);
   const digits = element.length - 1;
@@ -139,7 +139,7 @@ const fixedElements: Readonly<Record<string, Print>> = {
   pm: ({ at }) => (at.getUTCHours() < 12 ? 'am' : 'pm'),
 };
 
-/** `-07:00` always prints an offset; with `Z` in place of the sign, UTC is printed as `Z`. */
+/** In a layout, `-07:00` always prints an offset; with `Z` in place of the sign, UTC is printed as `Z`. */
 function zoneOffset(element: string): Print {
   const zulu = element.startsWith('Z');
   const colon = element.includes(':') ? ':' : '';

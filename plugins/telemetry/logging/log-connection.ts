@@ -23,7 +23,7 @@ export interface LogConnection extends LogDestination {
 }
 
 /**
- * Connects to the first target that accepts a connection. Holds lines back while none does, so that the sink's bounded
+ * Connects to the first target that accepts a connection. Lines wait while no target does, so that the sink's bounded
  * buffer decides which lines are kept.
  * @param pauseOf milliseconds until the next attempt, by the number of consecutive failures (1 or more).
  */

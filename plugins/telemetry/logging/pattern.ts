@@ -7,7 +7,7 @@ export type Read<R> = (record: R) => string | number | undefined;
 /** A variable of a pattern, with its format applied. */
 export type Variable<R> =
   | {
-      readonly read: Read<R> /** Marks a value that is printed unescaped and never missing: terminal colors. */;
+      readonly read: Read<R> /** Marks a value, such as a terminal color, that is printed unescaped and never missing. */;
       readonly raw?: true;
     }
   | { /** Constant text, the same for every record; may be empty. */ readonly text: string };

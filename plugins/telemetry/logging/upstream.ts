@@ -47,7 +47,7 @@ const plain: ReadonlyMap<string, Read<UpstreamRecord>> = new Map<string, Read<Up
   ['query', (record) => searchOf(record.target)],
   ['host', (record) => record.origin.slice(record.origin.indexOf('://') + 3)],
   ['scheme', (record) => record.origin.slice(0, Math.max(record.origin.indexOf('://'), 0))],
-  // A reply does not carry the backend's HTTP version.
+  // The HTTP version is missing, because a reply does not contain it.
   ['proto', () => undefined],
   ['error', (record) => record.errors.map((error) => error.message).join('; ')],
   ['requestId', (record) => record.call.get(requestIdSlot) ?? record.request.headers.get('x-request-id')],

@@ -19,7 +19,7 @@ const forms: readonly (readonly [RegExp, (...segments: string[]) => Family | nul
     /^router\.response\.(.*)\.status\.(\d+)\.count$/s,
     (endpoint, status) => ({ name: 'router_responses_total', type: 'counter', labels: { endpoint, status } }),
   ],
-  // This counter is always 0 and exists only for readers of the JSON format, so it is omitted.
+  // This counter is omitted, because it is always 0 and exists only for readers of the JSON format.
   [/^router\.response\..*\.status$/s, () => null],
   [
     /^router\.response\.(.*)\.size$/s,

@@ -38,7 +38,7 @@ export class ShownNames {
   };
 
   #release(owner: string): void {
-    // The final counts of the whole configuration are shown once more when it ends.
+    // When the whole configuration ends, its counts are kept, because they are reported a last time.
     if (!this.#serves) return;
     const left = this.#owners.get(owner)! - 1;
     if (left > 0) {
@@ -47,7 +47,7 @@ export class ShownNames {
     }
     this.#owners.delete(owner);
     this.#gone.add(owner);
-    // Scanning all counts for each removed endpoint or pipe would be expensive when there are many.
+    // Removed names are forgotten in batches, because each time all counts are scanned.
     if (this.#gone.size * 8 > this.#owners.size) this.#forget();
   }
 

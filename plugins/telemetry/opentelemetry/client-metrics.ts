@@ -93,7 +93,7 @@ export class ClientSeries {
       if (failure === 'timedout') this.#count('timedOut');
       return;
     }
-    // A response without a body has no size, regardless of its headers.
+    // Returns undefined for a response without a body, regardless of its headers.
     if (reply.body === null) return;
     const length = reply.headers.get('content-length');
     if (length === undefined) this.#count('noContentLength');

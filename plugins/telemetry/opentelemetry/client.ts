@@ -96,7 +96,7 @@ export const connectionReport: ConnectionObserver = {
     const span = call.get(clientSlot)?.span;
     if (!span) return;
     span.events ??= [];
-    // A request that follows many redirects has one event for each.
+    // The number of events is limited, because a request that follows many redirects has one event for each.
     if (span.events.length < 16) span.events.push({ name: 'first-byte-time', at: performance.now() });
   },
 };

@@ -185,7 +185,7 @@ export class Engine {
       timer.unref();
       signal.addEventListener('abort', () => clearInterval(timer));
     });
-    // The push is not awaited here: the exporter waits for it when it closes.
+    // The push is not awaited here, because the exporter waits for it when it closes.
     if (this.#site.role !== 'worker') this.#site.defer(() => void push());
   }
 }

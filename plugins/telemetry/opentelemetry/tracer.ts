@@ -88,7 +88,7 @@ class ComponentSpan implements ActiveSpan {
   }
 
   get call(): Call {
-    // A span around the endpoint has no children: inner spans belong to the span of the request.
+    // A span around the endpoint gets no children, because inner spans belong to the span of the request.
     if (!this.#span) return this.#call;
     this.#inner ??= this.#call.with(spanSlot, this.#span);
     return this.#inner;

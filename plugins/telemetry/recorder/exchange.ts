@@ -44,7 +44,7 @@ export class Exchange {
     this.status = reply.body === null && reply.failed ? 0 : reply.status;
     this.responseHeaders ??= reply.headers.copy();
     this.coding = reply.headers.get('content-encoding');
-    // The body of a failure is written later, and a failed call has none.
+    // Failures are skipped: the body of an error response is written later, and a failed call has no body.
     if (reply.data === null && !reply.failed) captureReply(reply, this.responseBody);
     return reply;
   }

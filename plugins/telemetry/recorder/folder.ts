@@ -70,7 +70,7 @@ export class Folder {
       await rename(temporary, join(this.#path, `${stem}.har`));
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => {});
-      // The folder was removed: the next recording creates it again.
+      // If the folder was removed, the next recording creates it again.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#files = null;
       throw error;
     }

@@ -11,7 +11,7 @@ export const plugin = definePlugin({
   places: [
     atService(schema, (site) => {
       const { sample_rate: rate, max_body: maxBody } = site.config;
-      // A gateway whose servers are mocked serves no clients, and must not write files.
+      // A gateway whose servers are mocked serves no clients and must not write files.
       if (site.use('sandbox')) return {};
       const keep = keeper(site);
       if (rate === 0) return {};

@@ -57,7 +57,8 @@ function openStore(
       return null;
     },
   );
-  // Called in the process that owns the ring, where the response is not a promise.
+  // The cast is safe, because this function is called in the process that owns the ring, where the response is not a
+  // promise.
   site.recordings((count) => ask(count) as string);
   return ask;
 }

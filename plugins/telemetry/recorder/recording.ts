@@ -47,7 +47,7 @@ export class Recording {
    */
   call(endpoint: EndpointConfig, index: number, request: PipeRequest): Exchange | null {
     const { method, origin, target, headers, body } = request;
-    // A component without a server of its own, such as a workflow, calls other backends.
+    // A component without a server of its own, such as a workflow, is not recorded: the backends that it calls are.
     if (origin === '') return null;
     this.endpoint ??= endpoint;
     if (!origin.startsWith('http') || this.calls.length >= MAX_CALLS) {

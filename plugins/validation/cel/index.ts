@@ -76,7 +76,7 @@ function tokenOffers(rules: Rules): readonly Offer[] {
 }
 
 function refuseWithoutTokens(site: EndpointSite<unknown>, rules: Readonly<Record<Phase, Rules>>): void {
-  // Without a component that stores claims, conditions on tokens would never be evaluated.
+  // Warns if no component stores claims, because conditions on tokens would never be evaluated.
   if (readsTokens(site.endpoint.extra_config)) return;
   if (!rules.token.any && !rules.request.reads('JWT') && !rules.response.reads('JWT')) return;
   throw site.fault('CEL_NO_TOKEN', '', `JWT is only available with ${tokenComponentNames}`, {

@@ -41,7 +41,7 @@ export function translate(root: SchemaNode): JsonSchema {
   return typeof schema === 'boolean' ? schema : { ...schema, definitions };
 }
 
-/** In a variable, because an object literal with a member named `then` would look like a promise. */
+/** The name is in a variable, because an object literal with a member named `then` would look like a promise. */
 const whenMet = 'then';
 
 type Translate = (node: SchemaNode) => JsonSchema;
@@ -87,7 +87,7 @@ function array({ array: rules }: SchemaNode, one: Translate): Record<string, unk
   return {
     items: rules.each ? rules.each.map(one) : rules.every && one(rules.every),
     additionalItems: rules.additional && one(rules.additional),
-    // In generated code, an empty array bypasses `contains` next to a list of items, and after a valid array.
+    // The generated code does not reliably check `contains` for an empty array, so at least one item is required.
     minItems: rules.contains ? Math.max(1, rules.minItems ?? 0) : rules.minItems,
     maxItems: rules.maxItems,
     distinct: rules.unique || null,
@@ -164,7 +164,7 @@ export function compileProof(
   try {
     return ajv.compile(translate(root)) as Proof;
   } catch (error) {
-    // The code generator needs more stack per level than validating a document does.
+    // Documents are still validated by the interpreter if only the code generator exceeds the stack.
     if (error instanceof RangeError) return null;
     throw error;
   }

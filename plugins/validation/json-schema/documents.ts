@@ -30,7 +30,7 @@ export function findReferred(reference: string, base: string, document: SchemaDo
     ) ?? [];
   if (name === undefined) return null;
   const metaschema = metaschemaOf(name);
-  // Metaschemas are known by http and https addresses; each metaschema declares only one of them.
+  // Metaschemas are known by both http and https addresses, although each declares only one of them.
   const location = ['http:', 'https:']
     .map((scheme) =>
       resolveReference(href.replace(/^https?:/, scheme), ROOT_ADDRESS, metaschema.names, metaschema.draft),

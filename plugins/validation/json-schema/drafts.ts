@@ -187,7 +187,7 @@ export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ...['date', 'time', 'date-time', 'hostname', 'email', 'ipv4', 'ipv6', 'uri', 'uri-reference'].map(published),
   ...['uri-template', 'regex', 'json-pointer', 'relative-json-pointer', 'duration'].map(published),
   ['uuid', withRegExp(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i)],
-  // An internationalized value is valid if it is valid with its non-ASCII characters replaced by ordinary ones.
+  // An internationalized value is checked by the ordinary format, after its non-ASCII characters are replaced by ASCII.
   ['idn-email', viaAscii('email', 'a')],
   ['iri', viaAscii('uri', '%AA')],
   ['iri-reference', viaAscii('uri-reference', '%AA')],

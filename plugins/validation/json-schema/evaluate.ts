@@ -40,7 +40,8 @@ function evaluate(node: SchemaNode, value: Data, path: Path | null, findings: Fi
     evaluateRules(node, value, path, findings, run);
     return;
   }
-  // Each schema starts with empty findings, because evaluation by the keywords of other schemas does not count.
+  // Each schema begins with no evaluated properties, because evaluation by the keywords of other schemas does not
+  // count.
   const own = new Findings();
   evaluateRules(node, value, path, own, run);
   checkUnevaluated(node.unevaluated, value, path, own, run);

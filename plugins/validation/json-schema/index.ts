@@ -62,7 +62,7 @@ function emptyBody(): Reply {
 
 function refusal(code: string, text: string): Reply {
   const reply = refuse(400, { error: new CallError(code, text) });
-  // The request has entered the pipe, so its response reports that it is incomplete.
+  // The request has entered the pipe, so the response is marked as incomplete.
   reply.complete = false;
   return reply;
 }

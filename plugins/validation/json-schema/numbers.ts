@@ -10,7 +10,8 @@ export function isMultiple(value: Numeric, unit: Numeric): boolean {
   const right = toDecimal(unit);
   if (left.digits === '') return true;
   const shift = left.magnitude - left.digits.length - (right.magnitude - right.digits.length);
-  // Digits have no trailing zeros, so a value with more decimal places than the unit cannot be a multiple of it.
+  // The value has more decimal places than the unit, so it cannot be a multiple of it: trailing zeros are already
+  // removed.
   if (shift < 0) return false;
   const modulus = BigInt(right.digits);
   return (remainder(left.digits, modulus) * powerOfTen(shift, modulus)) % modulus === 0n;

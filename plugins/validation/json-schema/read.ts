@@ -39,7 +39,7 @@ export function readSchema(root: DataObject, { fault, warn, pattern: compile }: 
   const own: SchemaDocument = { draft, names };
   const read = new Map<string, Map<DataObject, SchemaNode>>();
 
-  // `base` is the address of the schema itself, which its own references are relative to.
+  // References within the schema are relative to `base`, its own address.
   const readNode = (
     schema: Data,
     pointer: string,

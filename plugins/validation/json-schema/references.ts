@@ -104,7 +104,7 @@ function rebase(
     if (typeof name !== 'string') continue;
     if (!URL.canParse(name, base)) return { base, address: null, invalid: keyword };
     const address = new URL(name, base).href.replace(/#$/, '');
-    // A fragment alone is an anchor: it does not change the base address.
+    // An id with only a fragment is an anchor, which does not change the base address.
     return { base: name.startsWith('#') ? base : address, address, invalid: null };
   }
   return { base, address: null, invalid: null };

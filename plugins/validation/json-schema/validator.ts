@@ -42,7 +42,8 @@ function compile(schema: DataObject, site: SchemaSite): Validator {
   const root = readSchema(schema, site);
   const { recursive, endless } = findRecursion(root);
   if (endless) throw site.fault('JSON_SCHEMA_ENDLESS', endless.pointer, 'refers to itself in an endless loop');
-  // Generated code checks a value once for every path that leads to it, and recursion multiplies the paths.
+  // Recursive schemas are not compiled: generated code checks a value once for every path to it, and recursion
+  // multiplies the paths.
   const nodes = reachable(root);
   const tracks = nodes.some(({ unevaluated }) => unevaluated !== null);
   const proof =
@@ -89,7 +90,10 @@ export function reachable(root: SchemaNode): SchemaNode[] {
   return [...results];
 }
 
-/** @param hereOnly follow only subschemas that apply to the same value. @returns a node of the first cycle found. */
+/**
+ * @param hereOnly whether to follow only subschemas that apply to the same value. @returns a node of the first cycle
+ * found.
+ */
 function findCycle(starts: readonly SchemaNode[], hereOnly: boolean): SchemaNode | null {
   const open = new Set<SchemaNode>();
   const done = new Set<SchemaNode>();

@@ -83,7 +83,7 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 export function createIdentify(): Identify {
-  // Keys never look like array indices, whose hashes can be made to collide deliberately.
+  // Keys never look like array indices, because hashes of indices can be made to collide deliberately.
   const numbers = new Map<string, number>();
   const known = new Map<object, number>();
   const numberOf = (text: string): number => {

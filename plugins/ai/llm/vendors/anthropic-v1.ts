@@ -60,7 +60,7 @@ export const anthropicV1: Vendor = {
     format: 'anthropic',
     asks: 'payload',
     open() {
-      // The first message reports the tokens of the prompt; later messages report the response tokens so far.
+      // The first message contains the tokens of the prompt, later messages the tokens of the response so far.
       let prompt = 0;
       const usageOf = (completion: number): Usage => ({ prompt, completion, total: prompt + completion });
       return (event): Progress => {

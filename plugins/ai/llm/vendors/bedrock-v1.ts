@@ -49,7 +49,7 @@ export const bedrockV1: Vendor = {
     ],
     usage: usageOf(answer),
   }),
-  // The header has more than the code, for example
+  // The header contains more than the code, for example
   // `ThrottlingException:http://internal.amazon.com/coral/com.amazon.bedrock/`.
   errorCode: (body, headers) => headers.get('x-amzn-errortype')?.split(':', 1)[0] ?? textAt(body, '__type'),
   stream: {

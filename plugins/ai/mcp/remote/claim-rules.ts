@@ -2,7 +2,7 @@ import { type Call, claimsSlot, type Data, getKey, getPath } from '#contract';
 import { matcherOf } from './name-pattern.ts';
 import type { UpstreamConfig } from './schema.ts';
 
-/** Whether the caller's claims allow a tool. @param name at the upstream server. */
+/** Decides whether the caller's claims allow a tool. @param name name of the tool at the upstream server. */
 export type Allows = (name: string, call: Call) => boolean;
 
 /** Compiles the rules. Callers without claims satisfy none. */

@@ -96,7 +96,7 @@ export class Conversation {
       if (reply.errors.length > 0) throw reply.errors[0]!;
       if (isEventStream(reply)) return await readNotifications(reply, this.#notified);
       discard(reply.body);
-      // A server that offers no stream, with the status 405, is not requested again.
+      // A server that responds with 405 has no stream, and is not asked for one again.
       agreement.announces = false;
     } finally {
       this.#isListening = false;
@@ -114,7 +114,7 @@ export class Conversation {
       try {
         return await during(call, result);
       } catch (error) {
-        // A call that was canceled must not fail the calls that wait for its negotiation.
+        // The negotiation is not canceled with the call that began it, because other calls may wait for its result.
         if (call.reason || !by.reason) throw error;
       }
     }
@@ -168,7 +168,7 @@ export class Conversation {
       ...(stateless ? ['Mcp-Method', method, ...mirrored] : []),
       ...(stateless && typeof name === 'string' ? ['Mcp-Name', name] : []),
     ];
-    // A server with a handshake does not take a lost connection for a cancellation.
+    // A server with a handshake is notified of a cancellation, because it does not treat a lost connection as one.
     const cancellation = stateless
       ? null
       : call.onCancel(() => {

@@ -39,7 +39,9 @@ export async function readAnswer(reply: Reply, id: number, notified: (method: st
   return result;
 }
 
-/** Whether the body can be a message: JSON-RPC errors also have the statuses 400 and 404. */
+/**
+ * Whether the body can contain a message. The statuses 400 and 404 are included because JSON-RPC errors have them, too.
+ */
 function isReadable(status: number): boolean {
   return (status >= 200 && status <= 299) || status === 400 || status === 404;
 }

@@ -2,7 +2,7 @@ import { HEADER_NAME_PATTERN, type Infer, type Schema } from '#contract';
 import { strategies } from '../../../shared/callers/client-identity.ts';
 import { secretField } from '../../lib/secret-field.ts';
 
-/** At most one `*`, so that a comparison takes linear time. */
+/** Pattern of tool names with at most one `*`, so that comparisons take linear time. */
 const NAME_PATTERN = '^[^*]*\\*?[^*]*$';
 
 const patterns = {
@@ -228,7 +228,7 @@ export const upstreamExample = {
 
 export type UpstreamConfig = Infer<typeof upstreamSchema>;
 
-/** Text before the names of an upstream's tools. */
+/** Prefix of the published names of an upstream server's tools. */
 export function prefixOf({ name, prefix = `${name}_` }: UpstreamConfig): string {
   return prefix;
 }

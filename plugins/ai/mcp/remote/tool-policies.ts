@@ -26,7 +26,7 @@ export function toolPolicies(site: Site<unknown>, { policies }: UpstreamConfig, 
     const wanted = compiled.filter(({ applies }) => applies(tool));
     if (wanted.length === 0) return true;
     const variables = { tool, args: objectValue(args), claims: objectValue(call.get(claimsSlot) ?? {}) };
-    // An expression that fails, for example at a missing claim, rejects the call.
+    // An expression that fails, for example because a claim is missing, rejects the call.
     return wanted.every(({ expressions }) =>
       expressions.every((expression) => expression.evaluate(variables, Math.max(call.remainingMs, 0)) === true),
     );

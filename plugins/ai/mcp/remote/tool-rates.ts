@@ -48,7 +48,7 @@ export function toolRates(
     const takes: (() => number | Promise<number>)[] = [];
     for (const { applies, all, each, identify } of counted) {
       if (!applies(tool)) continue;
-      // The limit of the caller comes first: rejected callers use up nothing of the limit for all.
+      // The limit per caller is checked first, so that a rejected caller consumes nothing of the limit for all callers.
       if (each) takes.push(() => each(JSON.stringify([tool, identify(client)])));
       if (all) takes.push(() => all(tool));
     }

@@ -24,7 +24,7 @@ import { sentHeaders } from './target.ts';
 import { type AcceptsCall, toolPolicies } from './tool-policies.ts';
 import { type CountCall, toolRates } from './tool-rates.ts';
 
-/** Maximum time for telling a server that a call was canceled, in milliseconds. */
+/** Maximum time for notifying a server that a call was canceled, in milliseconds. */
 const FAREWELL_MS = 5000;
 /** Maximum duration of a stream of announcements, in milliseconds. Each reading of the list opens a new one if none is open. */
 const LISTENING_MS = 3_600_000;
@@ -80,7 +80,8 @@ export function compileUpstream(
     try {
       const list = await underOwnCall(site.log, timeoutMs, end.signal, (call) => readTools(conversation, rules, call));
       availability.up(list.isCut);
-      // Callers with own headers have lists of their own: a stream for each of them would hold up to 1,000 connections.
+      // If callers have lists of their own, no stream of announcements is opened, because there could be up to 1,000
+      // connections.
       if (forwarded.length === 0) {
         const listen = (call: Call) => conversation.listen(call);
         void underOwnCall(site.log, LISTENING_MS, end.signal, listen).catch(() => {});
@@ -123,7 +124,8 @@ export function compileUpstream(
     description: tool.description,
     mirrored: tool.mirrored,
     call: observed(tool.description['name'] as string, observers, {
-      // Tool names come from the upstream server; as metric labels, their number would be unlimited.
+      // Metrics do not contain the tool name: it comes from the upstream server, so the number of label values would be
+      // unlimited.
       label: `${prefix}*`,
       refusal: () => null,
       run: async (args, client, call) => {
@@ -151,7 +153,10 @@ export function compileUpstream(
   };
 }
 
-/** Reason why a call is not sent; null for one that is. Calls that a policy rejects do not count against a rate. */
+/**
+ * Returns the reason for which a call is not sent; null for a call that is sent. A call that a policy rejects does not
+ * count against a rate limit.
+ */
 function refusing(accepts: AcceptsCall, count: CountCall) {
   return async (tool: string, args: DataObject, client: ClientRequest, call: Call): Promise<string | null> => {
     if (!accepts(tool, args, call)) return 'the call is not allowed by a policy';

@@ -23,7 +23,7 @@ async function load({
     throw new Error('the files of the model have changed: restart the gateway, or use another directory');
   }
   const runtime = (await import(runtimePackage)) as OnnxRuntime;
-  // One thread only: further threads would compete with those that serve requests.
+  // The model runs in a single thread, because more threads would compete with those that serve requests.
   runtime.env.wasm.numThreads = 1;
   const session = await runtime.InferenceSession.create(bytes, { executionProviders: ['wasm'], logSeverityLevel: 4 });
   const output = outputOf(session);
@@ -35,7 +35,8 @@ async function load({
   return async (text) => {
     const { ids, token_type_ids: types } = tokenizer.encode(text, { return_token_type_ids: true });
     if (ids.length > maxTokens) throw new Error(`the text has ${ids.length} tokens; the model reads ${maxTokens}`);
-    // All unknown words have the same vector, so texts with different unknown words would share responses.
+    // Texts with unknown words are rejected: these words all have the same vector, so texts with different ones would
+    // share responses.
     if (unknown !== undefined && ids.includes(unknown)) throw new Error('the text contains words unknown to the model');
     const inputs = inputsOf(runtime, session, { ids, types });
     return pooled((await session.run(inputs, [output]))[output]!, pooling);

@@ -112,7 +112,8 @@ export class Model {
     thread.on('message', (message: FromModel) => this.#receive(thread, message));
     thread.on('error', (error: Error) => this.#ended(thread, `the model failed: ${error.message}`));
     thread.on('exit', (status) => this.#ended(thread, `the model failed: the thread exited with code ${status}`));
-    // Follows the listeners, because adding a listener for messages makes the thread keep the process running again.
+    // Must follow the calls that add listeners: a message listener makes the thread keep the process alive, which
+    // `unref` undoes.
     thread.unref();
     this.#isLoaded = false;
     this.#expect(thread, LOAD_MS, 'the model was not loaded');

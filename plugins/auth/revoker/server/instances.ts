@@ -83,7 +83,7 @@ export class Instances {
     const instance = this.#known.get(id);
     if (!instance) return 'it was removed';
     const { ask, retries } = pushing;
-    // Elements revoked from now on are also sent separately. If that fails, the gateway is marked as behind again.
+    // From now on, elements are also sent to this gateway separately. If that fails, it is marked as behind once more.
     instance.isBehind = false;
     const problem = await deliver(ask, new URL('/union', instance.origin), await pack(), retries, signal);
     if (problem !== null) instance.isBehind = true;

@@ -23,7 +23,10 @@ export interface BackendBroker {
   readonly reconnection: Reconnection;
 }
 
-/** Settings for a backend whose host is not a broker address. The kernel rejects the host and lists the supported schemes. */
+/**
+ * Settings for a backend whose host is not the address of a broker; the kernel rejects it and lists the supported
+ * schemes.
+ */
 const elsewhere: AtBackend = {
   protocol: {
     schemes: ['amqp', 'amqps'],

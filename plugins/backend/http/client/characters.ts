@@ -41,7 +41,7 @@ export function isPath(text: string): boolean {
 
 function consistsOf(text: string, use: number): boolean {
   for (let at = 0; at < text.length; at += 1) {
-    // Characters beyond Latin-1 are outside the table and therefore invalid.
+    // Characters beyond Latin-1 have no entry in the table, so they are invalid.
     if ((uses[text.charCodeAt(at)]! & use) === 0) return false;
   }
   return true;

@@ -19,7 +19,7 @@ export interface DialSettings {
 /** Timeout of a TLS handshake, in milliseconds. */
 const HANDSHAKE_MS = 10_000;
 
-/** Marks the request being written as the first on its connection. */
+/** Marks the next request as the first one on its connection. */
 export interface FreshMark {
   /** Times of opening the connection; set only while the connection gets its first requests. */
   fresh: ConnectionTimes | null;
@@ -87,7 +87,7 @@ export function connector(
     const socket = openOwned('backend connection', hostname, open);
     const times = timing(socket, start, isDirect);
     const settle = (error: Error | null) => {
-      // Ensures that nothing on the socket still refers to the first request.
+      // The listeners are removed, so that nothing on the socket still refers to the first request.
       socket.off(opened, ready).off('error', settle).off('close', lost);
       socket.on('error', ignoreError);
       if (error) return callback(error, null);
@@ -172,7 +172,7 @@ function onreadOf(reading: Reading): OnReadOpts {
 /** Prevents an uncaught error: the end of the socket is detected separately. */
 const ignoreError = () => {};
 
-/** Error for a call that would reach the gateway's own admin port. Code: `BACKEND_DENIED`. */
+/** Error of a call that would reach the gateway's own admin port. Code: `BACKEND_DENIED`. */
 export function deniedError(host: string): BackendError {
   return new BackendError('BACKEND_DENIED', `backend ${host}: the gateway does not call its own admin port`);
 }

@@ -97,7 +97,7 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     onceBegun(this.#payload, this);
   }
 
-  /** Called once the first bytes of the body have arrived. A connection assigned earlier could be closed while waiting for the body. */
+  /** Called once the body begins to arrive. A connection assigned earlier could time out while waiting for the body. */
   begin(payload: Payload): void {
     this.#payload = payload;
     if (this.#state === WAITING) this.#attempt(this.#lane!);
@@ -155,7 +155,7 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     this.#state = ANSWERING;
     let body: ByteStream | null = null;
     if (isBodiless(status)) {
-      // Only responses to HEAD and 304 responses can have a length without a body.
+      // Only responses to HEAD and 304 responses can state a length although they have no body.
       if (status !== 304) bag.delete('content-length');
     } else if (this.method !== 'HEAD') {
       if (this.#asksGzip && takeGzip(bag)) {
@@ -170,12 +170,12 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     const reply = Reply.raw(status, bag, body);
     if (allowsTrailers && body !== null) reply.trailers = () => this.#trailers ?? new HeaderBag();
     this.#resolve(reply);
-    // 205 is the only status without a body for which a body may be sent anyway.
+    // A 205 response has no body for the client, but the backend may send one; it is read and discarded.
     if (status === 205) this.#discard();
   }
 
   onResponseData(controller: Attempt, chunk: Buffer): void {
-    // After a pause the parser may deliver an empty chunk. Pausing for it would cause another one, in an endless loop.
+    // After a pause, the parser may deliver an empty chunk; pausing again for it would lead to an endless loop.
     if (chunk.length === 0) return;
     if (this.#sink !== null) {
       if (!this.#sink.write(chunk)) controller.pause();
@@ -217,7 +217,7 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     const outgoing = new Outgoing(headers, client.asksGzip && this.method !== 'HEAD');
     this.#asksGzip = outgoing.asksGzip;
     this.#observation = client.observers && new Observation(client.observers, this.#request, this.#call);
-    // The connection is closed after the response if enough connections are already kept.
+    // The connection is closed after the response if enough idle connections are kept already.
     const isLast = client.transport.crowded(lane);
     const attempt = sending(this, outgoing.list, this.#payload, this.#request.body?.length, isLast);
     lane.dispatcher.dispatch(attempt, this, forceNew);
@@ -268,7 +268,7 @@ class Exchange implements AnswerHandler, ByteSource, RedirectSource {
     this.#timer = setTimeout(() => this.#controller?.abort(aborted()), MAX_DISCARD_MS);
   }
 
-  /** Fails the call on an invalid HTTP/1.1 response. Waiting for its end could take until the deadline. */
+  /** Fails the call at once because of an invalid HTTP/1.1 response, which might not end before the deadline. */
   #malformed(reason: string): void {
     const failure = malformed(this.origin, reason);
     this.#reason = failure;

@@ -1,6 +1,9 @@
 import { type HeaderBag, isHopByHop } from '#contract';
 
-/** Lengths of the names known to `isHopByHop` and `isFraming`, except `proxy-*`. Names of other lengths need no further check. */
+/**
+ * Lengths of the names that `isHopByHop` and `isFraming` know, except for `proxy-*`. A name of any other length needs
+ * no further check.
+ */
 const noted = new Uint8Array(64);
 for (const name of ['te', 'host', 'expect', 'trailer', 'connection', 'content-length', 'accept-encoding']) {
   noted[name.length] = 1;
@@ -125,7 +128,8 @@ function isText(raw: readonly Buffer[] | readonly string[]): raw is readonly str
 /** Removes the headers named by a `Connection` header. */
 function without(list: string[], connection: string): string[] {
   const names = new Set(connection.split(',').map((token) => token.trim().toLowerCase()));
-  // These headers describe the message, not the connection, so naming them in `Connection` must not remove them.
+  // Naming these headers in `Connection` does not remove them, because they describe the message and not the
+  // connection.
   names.delete('content-length');
   names.delete('content-type');
   const kept: string[] = [];

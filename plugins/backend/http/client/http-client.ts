@@ -35,7 +35,7 @@ export interface HttpClient {
 export function enterPool(client: HttpClient, request: RedirectSource, ip: string): OriginPool {
   const { origin, firstOrigin, redirects } = request;
   if (isSocketAddress(origin) && !client.sockets.has(origin)) throw invalidRequest('the Unix socket is not configured');
-  // A redirect can lead to a server that does not expect the PROXY protocol.
+  // After a redirect, no client is announced, because the other server may not expect the PROXY protocol.
   const announced = client.announcesClient && origin === firstOrigin ? ip : undefined;
   return client.transport.enter(origin, client.isPassing || redirects > 0, announced);
 }

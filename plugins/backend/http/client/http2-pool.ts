@@ -80,7 +80,7 @@ export class Http2Pool {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idle);
-    // All requests that still wait for a connection have been aborted.
+    // The attempt to connect is ended, because all requests that waited for it have been aborted.
     this.#opening?.close();
     this.#refuse(clientClosed());
     await this.#http1.close();
@@ -110,7 +110,7 @@ export class Http2Pool {
     });
   }
 
-  /** Requests start once the server's concurrency limit is known. */
+  /** Requests begin only now, when the server's limit on concurrent requests is known. */
   #adopt(socket: Socket): void {
     const { fresh } = this.#mark;
     const connection: Connection = openOwned(

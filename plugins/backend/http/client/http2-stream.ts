@@ -136,10 +136,10 @@ export class Http2Stream implements Attempt {
 
   #end(stream: ClientHttp2Stream): void {
     if (this.#isOver || !this.#hasAnswer) return;
-    // Node also emits `end` for a partial response whose stream was reset.
+    // Node also emits `end` for a partial response whose stream was reset, which is not a complete response.
     if (stream.rstCode) return;
     this.#isOver = true;
-    // The response ended before the request was sent completely; the rest of the request is not needed.
+    // If the response ended before the request was sent completely, the rest of the request is not needed.
     if (!stream.writableFinished) stream.close(constants.NGHTTP2_CANCEL);
     this.#handler.onResponseEnd(this);
   }
@@ -150,7 +150,7 @@ export class Http2Stream implements Attempt {
       if (this.#isUnsent || this.#connection.hasLeftOut(stream)) return new UnprocessedError();
       if (rstCode === constants.NGHTTP2_HTTP_1_1_REQUIRED) return new UnprocessedError(true);
       if (rstCode === constants.NGHTTP2_ENHANCE_YOUR_CALM) {
-        // Node would fail the connection on the remaining header frames.
+        // The connection accepts no further requests, because Node would fail it on the remaining header frames.
         this.#connection.close();
         return new HeadersError();
       }

@@ -9,7 +9,7 @@ import { type ProxyVersion, proxyHeader } from './proxy-header.ts';
 import { SandboxPool } from './sandbox-pool.ts';
 import type { Dispatching } from './sending.ts';
 
-/** All settings that affect connections. Backends with equal settings share connections. */
+/** All settings that affect connections. Backends with equal settings share their connections. */
 export interface TransportSettings {
   readonly dial: DialSettings;
   /** Idle timeout of a connection, in milliseconds; 0 for no limit. */

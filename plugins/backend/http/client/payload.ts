@@ -16,7 +16,7 @@ export function onceBegun(payload: Payload, sender: { begin(payload: Payload): v
   const look = (): void => {
     const isEmpty = payload.readableEnded;
     if (payload.readableLength === 0 && !isEmpty && !payload.destroyed) {
-      // Either no data has arrived yet, or the stream has ended, which only a read reveals.
+      // Either no data has arrived yet, or the stream has ended; only a read makes the difference visible.
       payload.read(0);
       return;
     }

@@ -38,8 +38,8 @@ export class ProxiedPool {
 
   constructor(options: ProxiedOptions) {
     this.#opened = new FirstUse(() => open(options));
-    // The server name is the same for all requests, regardless of `Host`: the library opens a new connection if it
-    // changes.
+    // The server name is the same for all requests, regardless of `Host`, because the library opens a new connection
+    // whenever the name changes.
     this.#serverName = options.address.startsWith('https:') ? new URL(options.address).hostname : undefined;
   }
 

@@ -38,7 +38,7 @@ function binary(command: number, family: number, block: readonly number[]): Buff
 
 function bytesOf(address: string, family: 4 | 6): readonly number[] {
   if (family === 4) return address.split('.').map(Number);
-  // A URL spells every address as groups of hexadecimal digits, with at most one "::".
+  // A parsed URL contains every IPv6 address as groups of hexadecimal digits with at most one "::".
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::') as [string, string?];
   const [before, after] = [groupsOf(head), groupsOf(tail ?? '')];
   const zeros = Array<number>(8 - before.length - after.length).fill(0);

@@ -80,8 +80,8 @@ export function redirectTo(
 }
 
 /**
- * Whether a host may receive the credentials of the first request. The server behind a Unix socket is called
- * `localhost`, but is not another server on this machine.
+ * Whether a host may receive the credentials of the first request. The server of a Unix socket has the name
+ * `localhost`, but it differs from other servers on this machine.
  */
 function mayKnow(host: string, firstOrigin: string): boolean {
   return !isSocketAddress(firstOrigin) && isWithin(host, new URL(firstOrigin).hostname);

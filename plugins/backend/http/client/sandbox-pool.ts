@@ -7,7 +7,10 @@ import { withoutUser } from './failure.ts';
 import type { Payload } from './payload.ts';
 import type { Dispatching, Sending } from './sending.ts';
 
-/** Every connection of a sandbox counts as new: a failure on it is the server's, and is not retried silently. */
+/**
+ * Every connection of a sandbox counts as new, so that a failure on it is attributed to the server and not retried
+ * silently.
+ */
 const opened = { dnsMs: 0, connectMs: 0, tlsMs: 0 };
 
 /** Responds to requests in place of a server, without a connection. */

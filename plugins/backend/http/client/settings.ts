@@ -141,7 +141,7 @@ function nameUpstreams(site: ClientSite, { calls }: HttpOptions, tls: PreparedTl
     site.connectsTo(
       {
         address: to,
-        // A TLS handshake would fail without the PROXY protocol header before it.
+        // TLS is not tested, because the server expects the PROXY protocol header before a handshake.
         tls: /^https:/i.test(to) && !announced ? () => tls?.client ?? standardTls() : null,
         ...(proxy !== undefined && { role: 'proxy' }),
       },
@@ -216,7 +216,7 @@ function transport(site: ClientSite, tls: PreparedTls | null, own: string | unde
     maxIdlePerHost: setting('max_idle_connections_per_host') || DEFAULT_MAX_IDLE_PER_HOST,
     maxIdle: setting('max_idle_connections'),
     keepAlive: !setting('disable_keep_alives'),
-    // An exclusive connection carries its requests one at a time.
+    // A connection with one exclusive owner carries one request at a time.
     http2: site.config.http2 && own === undefined,
     proxy: site.config.proxy_address,
     proxyProtocol: site.config.proxy_protocol,

@@ -1,6 +1,9 @@
 import { OriginPool, poolKey, type TransportSettings } from './origin-pool.ts';
 
-/** Number of configured addresses from which unused ones are removed: service discovery can produce any number. */
+/**
+ * Number of configured addresses above which unused ones are removed, because service discovery can produce any number
+ * of addresses.
+ */
 const SWEEP_FROM = 64;
 /** Maximum number of addresses determined by requests whose idle connections are kept. */
 const MAX_PASSING = 256;
@@ -73,7 +76,7 @@ export class Transport {
     const known = this.#passing.get(key);
     if (!known && this.#passing.size >= MAX_PASSING) this.#makeRoom();
     this.#passing.delete(key);
-    // Only configured addresses are assumed to support HTTP/2 without TLS.
+    // Without TLS, only configured addresses are assumed to support HTTP/2.
     const http2 = this.#settings.http2 && address.startsWith('https:');
     const lane = known ?? new OriginPool(address, { ...this.#settings, idleMs, http2 }, client);
     this.#passing.set(key, lane);
@@ -97,7 +100,7 @@ export class Transport {
   #forget(lane: OriginPool): void {
     const { key } = lane;
     const lanes = [this.#lanes, this.#passing].find((known) => known.get(key) === lane);
-    // The address was already removed by `close`.
+    // `close` has already removed the address.
     if (!lanes) return;
     lanes.delete(key);
     void lane.dispatcher.close();

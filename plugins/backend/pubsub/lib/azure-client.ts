@@ -45,7 +45,7 @@ export async function openSender(
   const close = () => sockets.end(GOODBYE_MS, () => client.close());
   try {
     const sender = client.createSender(topic);
-    // Creating a batch opens the sender's link, because it requires the maximum message size.
+    // Creating a batch opens the sender's link, because a batch needs the maximum message size of the link.
     await sockets.connect(CONNECT_MS, signal, () => sender.createMessageBatch());
     return {
       send: (message, call) =>
@@ -65,7 +65,7 @@ export async function openSender(
 export interface ReceiverHandlers {
   /** @returns a promise that resolves once the message has been acknowledged or returned. Until then it takes up space. */
   readonly receive: (message: ServiceBusReceivedMessage) => Promise<void>;
-  /** Called when earlier messages can no longer be acknowledged or returned; the server redelivers them. */
+  /** Called when received messages can no longer be acknowledged or returned. The server redelivers them. */
   readonly forget: () => void;
 }
 
@@ -94,14 +94,14 @@ export async function openReceiver(
   const sockets = new OwnSockets(denied, 0, CLOSED);
   const ending = new AbortController();
   const close = () => {
-    // The library waits too long between attempts to open its link, so they are aborted.
+    // Attempts to open the link are aborted, because the library waits too long between them.
     ending.abort();
     return sockets.end(GOODBYE_MS, () => client.close());
   };
   const receiver = client.createReceiver(topic, subscription, {
     receiveMode: 'peekLock',
     skipParsingBodyAsJson: true,
-    // The library would renew locks even after their connection is gone.
+    // Locks are not renewed automatically, because the library would do that even after the connection is lost.
     maxAutoLockRenewalDurationInMs: 0,
   });
   const opening = Promise.withResolvers<void>();
@@ -109,7 +109,7 @@ export async function openReceiver(
   const handlers = {
     processMessage: receive,
     async processError({ error, errorSource }: ProcessErrorArgs) {
-      // The error affects a single message, which is redelivered.
+      // The error affects only one message, which the server redelivers.
       if (errorSource !== 'receive') return;
       if (isOpen) onLost(error);
       else opening.reject(error);

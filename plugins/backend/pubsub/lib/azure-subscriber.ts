@@ -81,7 +81,7 @@ export class AzureSubscriber implements Subscriber {
     clearInterval(this.#timer);
     const link = this.#kept.opened;
     if (link) await Promise.race([link.stop().catch(() => {}), pause(STOP_MS, undefined, { ref: false })]);
-    // Messages returned before delivery has stopped would be redelivered to this link.
+    // Waits until delivery has stopped, because messages returned before that would be redelivered to this link.
     this.#isStopped = true;
     for (const { giveBack } of this.#inbox.empty()) giveBack?.();
     await Promise.race([Promise.all(this.#settling), pause(SETTLE_MS, undefined, { ref: false })]);

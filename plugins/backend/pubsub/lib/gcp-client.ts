@@ -50,14 +50,14 @@ async function prepare() {
   const channel: object = {
     'grpc.keepalive_time_ms': PING_MS,
     'grpc.keepalive_timeout_ms': PONG_MS,
-    // Prevents a new client from waiting for the backoff of an earlier one that could not connect.
+    // Prevents a new client from waiting because of an earlier one that could not connect.
     'grpc.use_local_subchannel_pool': 1,
   };
-  // An emulator has no accounts, but the library would still query the machine for one.
+  // Credentials are not looked up for an emulator, which has no accounts: the library would query the machine for one.
   const account: object = process.env['PUBSUB_EMULATOR_HOST']
     ? { clientOptions: { universeDomain: 'googleapis.com' } }
     : {};
-  // The project ID is not used: all resource names are complete.
+  // The library requires a project ID but does not use it, because all resource names are complete.
   const config = await new PubSub({ projectId: 'none', ...channel, ...account }).getClientConfig();
   return { clients, options: config as ConstructorParameters<typeof v1.PublisherClient>[0] };
 }
@@ -133,7 +133,7 @@ export function openPull(
       if (isOver) return;
       isOver = true;
       settle();
-      // Reads the outcome before the stream is canceled.
+      // The outcome is read before the stream is canceled, which would change it.
       if (isAccepted) ended(error);
       else reject(error ?? new Error('the server has ended the stream'));
       stream.cancel();
@@ -159,7 +159,7 @@ export function openPull(
       () => {
         if (!isAccepted && !isOver) silent = setTimeout(accept, ACCEPTED_MS);
       },
-      // The stream reports the reason itself.
+      // The error is ignored here, because the stream itself reports the reason.
       () => {},
     );
     if (signal.aborted) abort();

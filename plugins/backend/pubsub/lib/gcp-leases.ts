@@ -130,7 +130,8 @@ export class Leases {
     try {
       await this.#settling?.modifyAckDeadline(ids, LEASE_S);
     } catch {
-      // The leases are still valid; they are renewed next time, or the messages are redelivered.
+      // If this fails, the leases are still valid: they are renewed at the next interval, or the messages are
+      // redelivered.
       return;
     }
     if (this.#settling) for (const ackId of ids) if (this.#held.has(ackId)) this.#held.set(ackId, now + LEASE_S * 1000);

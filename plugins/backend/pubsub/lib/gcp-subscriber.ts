@@ -79,7 +79,7 @@ export class GcpSubscriber implements Subscriber {
   }
 
   #receive(messages: readonly ReceivedMessage[]): void {
-    // Messages with expired leases are redelivered, and would otherwise still take up space.
+    // Messages with expired leases are removed: the server redelivers them, and they would occupy capacity.
     this.#inbox.retain(({ ackId }) => this.#leases.isHeld(ackId));
     for (const { ackId, message } of messages) {
       if (!ackId) continue;

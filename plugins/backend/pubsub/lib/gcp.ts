@@ -74,7 +74,10 @@ function resourceOf(opening: Opening, kind: 'topics' | 'subscriptions'): string 
 }
 
 const SERVER = 'pubsub.googleapis.com:443';
-/** Matches Google's servers, which use TLS. The variable may also name a regional one instead of an emulator. */
+/**
+ * Whether the server is one of Google's, which use TLS. The environment variable may also name a regional server
+ * instead of an emulator.
+ */
 const isOfGoogle = /\.googleapis\.com(?::\d+)?$/;
 
 const overHttp2 = () => ({ ...runtimeTls(), ALPNProtocols: ['h2'] });

@@ -66,7 +66,7 @@ function keepPublisher({ site, log }: Opening, known: KnownSettings, exchange: s
 
 function keepSubscriber({ site, log, discarded }: Opening, known: KnownSettings, queue: string): Subscriber {
   const connection = keepConnection(site, known, 'consume');
-  // The channel survives reloads; messages are counted for the configuration that is active.
+  // The channel continues across reloads, so messages are counted for the active configuration.
   const counting = site.keep(['discarded', known.key, queue], () => ({ discarded: () => {} }));
   const settings = { queue, isExclusive: false, isAutoDelete: false, autoAck: false, prefetch: CAPACITY, log };
   const options = { ...settings, discarded: () => counting.discarded() };

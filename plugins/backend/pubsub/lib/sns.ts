@@ -23,7 +23,7 @@ export const sns: Driver = {
       async send(message, call) {
         const { text, attributes } = messageOf(message);
         const form = new URLSearchParams({ Action: 'Publish', Version: '2010-03-31', TopicArn: topic, Message: text });
-        // All messages of a FIFO topic belong to one group, in order.
+        // All messages of a FIFO topic belong to one message group, so that they stay in order.
         if (topic.endsWith('.fifo')) form.set('MessageGroupId', 'default');
         for (const [index, [name, value]] of attributes.entries()) {
           const entry = `MessageAttributes.entry.${index + 1}`;

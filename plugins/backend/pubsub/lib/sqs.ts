@@ -59,7 +59,7 @@ function publisherOf(queue: Queue, log: Log): Publisher {
     async send(message, call) {
       const { text, attributes } = messageOf(message);
       const named = attributes.map(([name, value]) => [name, { DataType: 'String', StringValue: value }]);
-      // All messages of a FIFO queue belong to one group, in order.
+      // All messages of a FIFO queue belong to one message group, so that they stay in order.
       const group = isFifo && { MessageGroupId: 'default' };
       const body = { MessageBody: text, MessageAttributes: Object.fromEntries(named), ...group };
       await ask(queue, 'SendMessage', body, call);

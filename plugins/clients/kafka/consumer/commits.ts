@@ -6,7 +6,7 @@ interface Offset {
   readonly offset: bigint;
 }
 
-/** Wait before failed commits are retried, in milliseconds. */
+/** Delay before failed commits are repeated, in milliseconds. */
 const AGAIN_MS = 1000;
 /** Leader epoch of an offset whose leader is unknown. */
 const NO_EPOCH = -1;
@@ -38,7 +38,7 @@ export class Commits {
     assignments: readonly GroupAssignment[],
     offsets: ReadonlyMap<string, bigint>,
   ): Promise<void> {
-    // A request sent over a lost client may remain without a response for long.
+    // A request that was sent over a lost client may remain without a response for a long time, so it is not awaited.
     if (this.#client !== client) this.#committing = null;
     this.#client = client;
     this.#own = new Set(assignments.flatMap(({ topic, partitions }) => partitions.map((one) => `${topic}:${one}`)));
@@ -48,7 +48,7 @@ export class Commits {
     try {
       committed = await client.listCommittedOffsets({ topics: [...assignments] });
     } catch {
-      // If the committed offsets cannot be read, records cannot be read either.
+      // The error is ignored: if the committed offsets cannot be read, records cannot be read either.
       return;
     }
     for (const { topic, partitions } of assignments) {
@@ -102,7 +102,8 @@ export class Commits {
       try {
         await client.commit({ offsets: offsets.map((one) => ({ ...one, leaderEpoch: NO_EPOCH })) });
       } catch {
-        // The partitions may be reassigned by now, or the brokers unreachable: at worst records are read again.
+        // Errors are ignored, because the partitions may have been reassigned or the brokers may be unreachable. At
+        // worst, records are read again.
         for (const offset of offsets) if (this.#own.has(placeOf(offset))) this.#add(offset);
         if (this.#client !== client) this.#run();
         else this.#again = setTimeout(() => this.#run(), AGAIN_MS).unref();

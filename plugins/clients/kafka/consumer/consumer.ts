@@ -138,7 +138,7 @@ export class Membership implements Link {
       onLost(error);
     };
     try {
-      // A group assigns its partitions once all members have joined.
+      // The time limit is longer here, because a group assigns its partitions only once all members have joined.
       const longestMs = connectMs * brokers.length + responseMs + rebalanceMs;
       await this.#sockets.connect(longestMs, AbortSignal.any([signal, broken.signal]), () => this.#join(lost));
     } catch (error) {
@@ -194,13 +194,13 @@ export class Membership implements Link {
     });
     this.#client = client;
     this.#problems.follow(client.connections, group.fetchBytes, lost);
-    // Raised when this member cannot rejoin during a rebalance: the library does not retry.
+    // The library emits this error if the member cannot rejoin during a rebalance; it does not retry.
     client.on('error', lost);
     client.on('consumer:heartbeat:stalled', ({ lastError }) => {
       const why = lastError ? `: ${this.#problems.reasonOf(lastError)}` : '';
       lost(new Error(`heartbeats fail${why}`));
     });
-    // Unreachable brokers are reported immediately, without retries.
+    // Brokers that cannot be reached are reported immediately, because this request is not retried.
     await client.metadata({ topics: [], retries: 0 });
     const stream: Stream = await client.consume({
       topics: [...topics],

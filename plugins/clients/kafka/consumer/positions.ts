@@ -36,7 +36,7 @@ export class Positions {
     const position = this.#all.get(partition);
     if (!position?.open.delete(offset)) return undefined;
     for (const open of position.open) {
-      // Records are received in order.
+      // Records arrive in the order of their offsets, so the first open one has the lowest offset.
       return open < offset ? undefined : open;
     }
     return position.highest + 1n;

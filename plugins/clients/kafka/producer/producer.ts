@@ -213,7 +213,7 @@ async function openProducer(
   const choose = partitionerOf(producer.partitioner, kafka.murmur2);
   const close = () => client.close(true);
   try {
-    // One attempt for each broker, any of which may be silent.
+    // One attempt for each broker, because any of them may not respond.
     const longestMs = settings.connectMs * settings.brokers.length + settings.responseMs;
     await sockets.connect(longestMs, AbortSignal.any([signal, broken.signal]), () =>
       client.metadata({ topics: [], retries: 0 }),
@@ -226,7 +226,7 @@ async function openProducer(
     try {
       return await sockets.run(use);
     } catch (error) {
-      // The library looks up the requests that brokers support only once: another client looks them up again.
+      // The library determines the requests that brokers support only once, so the client is replaced by a new one.
       if (isUnsupported(error)) onLost(error as Error);
       throw error;
     }
@@ -247,7 +247,8 @@ async function openProducer(
         const { unwritableNodes = [] } = await run(() => client.send({ messages: placed, ...options }));
         if (unwritableNodes.length > 0) throw new Error('the records were not written');
       };
-      // With an idempotent producer the library uses one sequence for all partitions.
+      // Partitions are written one after another if the producer is idempotent, because the library then uses one
+      // sequence for all partitions.
       return writePartitioned(messages, partitions, write, producer.isIdempotent);
     },
     close: () => sockets.end(GOODBYE_MS, close),

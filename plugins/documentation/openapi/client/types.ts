@@ -62,7 +62,7 @@ function objectType({ properties, required, additionalProperties: others }: Data
   if (fields.length === 0) {
     return `{ readonly [key: string]: ${others === undefined || others === false ? 'unknown' : typeOf(others, nameOf)} }`;
   }
-  // An index signature has to include the types of all fields.
+  // An index signature must include the types of all fields.
   const rest = others === undefined || others === false ? [] : ['readonly [key: string]: unknown'];
   return `{\n${[...fields, ...rest].map((field) => `  ${indented(field, '  ')};`).join('\n')}\n}`;
 }

@@ -83,7 +83,7 @@ export function describeResponses(
     responses.set(status, { ...contracted.get(status), ...described });
   }
   if (responses.size === 0) responses.set('default', { description: phraseOf('default') });
-  // JavaScript orders integer keys first, in ascending order, so the statuses need no sorting.
+  // The statuses need no sorting, because JavaScript iterates over integer keys first, in ascending order.
   return Object.fromEntries(responses);
 }
 

@@ -105,7 +105,7 @@ export function describeApi(config: DescribedConfig, options: DescribeOptions = 
     const path = spellOnce(spellings, plainPath(endpoint));
     if (!Object.hasOwn(paths, path)) setKey(paths, path, {});
     const method = has(endpoint.extra_config, 'websocket') ? 'get' : endpoint.method.toLowerCase();
-    // The operations of an endpoint for all methods need distinct names.
+    // The operations of an endpoint for all methods need different names, so the method is appended.
     const suffix = config.endpoints[index] === endpoint ? '' : endpoint.method;
     (paths[path] as DataObject)[method] = describe(endpoint, path, suffix);
   }

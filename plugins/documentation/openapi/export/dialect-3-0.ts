@@ -99,7 +99,7 @@ function patterns(schema: DataObject): void {
   if (!isObject(named)) return;
   const choices = Object.values(named);
   if (others === undefined || others === true || isOpen(others)) return;
-  // `false` has already been translated to `{not: {}}`.
+  // The schema `false` has already been translated to `{not: {}}`.
   const all = isObject(others) && !isNever(others) ? [...choices, others] : choices;
   if (all.length > 0) schema['additionalProperties'] = all.length === 1 ? all[0]! : { anyOf: all };
 }

@@ -11,7 +11,7 @@ export function describeInfo(
 ): DataObject {
   const { terms_of_service: terms, license_name: license, license_url: licenseUrl } = settings;
   const contact = present({ name: settings.contact_name, url: settings.contact_url, email: settings.contact_email });
-  // OpenAPI 3.0 has no scheme for mutual TLS.
+  // OpenAPI 3.0 has no security scheme for mutual TLS, so a sentence describes it.
   const note = version === '3.0' && hasMutualTls(config) ? 'Clients must have a certificate (mutual TLS).' : undefined;
   const description = [settings.description, note].filter(Boolean).join('\n\n');
   return {

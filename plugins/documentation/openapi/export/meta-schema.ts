@@ -50,7 +50,7 @@ function relaxed(schema: DataObject): DataObject {
 export async function documentFault(document: Readonly<DataObject>): Promise<string | null> {
   const version = String(document['openapi'] ?? document['swagger']).slice(0, 3);
   const validate = await compilers[version]!();
-  // Converts exact numbers to JavaScript numbers, which the validator understands.
+  // Numbers with many digits are converted to JavaScript numbers, because the validator supports no others.
   if (validate(JSON.parse(JSON.stringify(document)))) return null;
   const error = closest(validate.errors ?? []);
   return error ? `${error.instancePath || '/'}: ${error.message}${namedIn(error)}` : 'unknown fault';

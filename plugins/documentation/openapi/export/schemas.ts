@@ -27,7 +27,7 @@ export class Schemas {
   /** @param version `as written` when a document is imported. @param declared schemas by name. */
   constructor(version: SchemaVersion, declared: Readonly<DataObject>) {
     this.#version = version;
-    // All names are reserved before the first schema is translated.
+    // All names are reserved before the first schema is translated, because schemas refer to each other.
     for (const [name, schema] of Object.entries(declared)) {
       setKey(this.#named, name, schema);
       this.#sources.set(name, schema);
@@ -119,7 +119,7 @@ class Translation {
       return { $ref: reference, ...about };
     }
     const target = lookUp(this.#root, reference);
-    // External targets are not fetched, so any value is allowed.
+    // External targets are not fetched, so a schema that accepts any value replaces them.
     const isSchema = isObject(target) || typeof target === 'boolean';
     return isSchema ? Schemas.reference(this.#nameOf(reference, target)) : {};
   }

@@ -20,7 +20,7 @@ export class SecuritySchemes {
     this.#settings = settings;
     this.#isMutual = hasMutualTls(config) && version === '3.1';
     for (const [name, scheme] of Object.entries(settings.custom_security_schemes ?? {})) {
-      // OpenAPI 3.0 has no scheme for certificates.
+      // OpenAPI 3.0 has no security scheme for certificates.
       const isKnown = version === '3.1' || !isObject(scheme) || scheme['type'] !== 'mutualTLS';
       if (isObject(scheme) && isKnown) setKey(this.#schemes, name, scheme);
     }
@@ -35,7 +35,7 @@ export class SecuritySchemes {
   requirementOf(endpoint: EndpointConfig, { custom_security_schemes: own = {} }: OpenApiSettings): Data | undefined {
     const names = new Set(credentialsOf(endpoint, this.#config).map((credential) => this.#nameOf(credential)));
     for (const [name, scheme] of Object.entries(own)) {
-      // The first definition of a name takes precedence.
+      // If several definitions have the same name, the first one takes precedence.
       if (isObject(scheme) && Object.keys(scheme).length > 0 && !Object.hasOwn(this.#schemes, name)) {
         setKey(this.#schemes, name, scheme);
       }

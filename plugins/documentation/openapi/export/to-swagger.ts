@@ -101,7 +101,7 @@ function referenced(parameter: DataObject, { parameters }: Known): DataObject {
 
 function toParameter({ schema, example: _, examples: __, ...parameter }: DataObject): DataObject {
   const { type, ...inner } = objectOf(schema);
-  // Only bodies can contain objects.
+  // In Swagger 2.0, only bodies can contain objects.
   return { ...parameter, type: type === 'object' || type === undefined ? 'string' : type, ...inner };
 }
 

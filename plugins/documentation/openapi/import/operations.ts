@@ -109,7 +109,7 @@ function parametersOf(resolver: Resolver, item: DataObject, operation: DataObjec
 
 function parameterOf(resolver: Resolver, written: DataObject): SpecParameter {
   const [, content] = resolver.members(written['content'])[0] ?? [];
-  // In Swagger 2.0, the type is next to the name instead of in a schema.
+  // In Swagger 2.0, the type of a parameter is next to its name instead of in a schema.
   const schema = resolver.object(written['schema'] ?? content?.['schema']) ?? written;
   return {
     name: written['name'] as string,

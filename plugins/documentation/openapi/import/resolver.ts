@@ -45,7 +45,7 @@ export class Resolver {
     });
   }
 
-  /** References were decoded when the document was read. */
+  /** References were already decoded when the document was read. */
   #at(reference: string): Data | undefined {
     return reference.startsWith('#') ? descend(this.document, parsePointer(reference.slice(1))) : undefined;
   }

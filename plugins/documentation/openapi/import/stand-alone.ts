@@ -51,7 +51,7 @@ export function standAlone(schema: Data, { document }: Resolver): Data {
   const translated = translate(schema);
   for (let next = waiting.pop(); next; next = waiting.pop()) next();
   if (!isObject(translated) || Object.keys(definitions).length === 0) return translated;
-  // A `$ref` at the root would hide the definitions next to it.
+  // A reference at the root is wrapped, because `$ref` would hide the definitions next to it.
   const root = '$ref' in translated ? { allOf: [translated] } : translated;
   return { ...root, definitions };
 }

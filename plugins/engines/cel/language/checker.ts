@@ -197,7 +197,7 @@ export class Checker {
     throw this.#refused(node, '[]', [holder, key]);
   }
 
-  /** Compiling a regular expression is slow: the pattern must not come from a request. */
+  /** A regular expression must be constant, not part of a request, because compiling it is slow. */
   #checkPattern(node: Expr | undefined, pattern: Known | undefined): void {
     if (!node || !pattern) return;
     const text = textOf(node);

@@ -1,7 +1,7 @@
 /** Strings and comments, which contain no names, and backquoted field names after a dot. */
 const token = new RegExp(
   [
-    // Raw strings, in which a backslash is literal.
+    // In raw strings, a backslash has no special meaning.
     String.raw`(?:[bB]?[rR]|[rR][bB])(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"\n]*"|'[^'\n]*')`,
     String.raw`"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''`,
     String.raw`"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'`,

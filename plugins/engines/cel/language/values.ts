@@ -12,7 +12,7 @@ export interface Members {
 /** Creates a map whose members are created when they are read. */
 export function lazyMap(members: Members): CelInput {
   const map = celMap(new LazyMembers(members) as unknown as ReadonlyMap<string, CelInput>);
-  // The engine's own method returns false for a member that is null.
+  // Overridden, because the engine's own method returns false for a member that is null.
   (map as { has: (key: unknown) => boolean }).has = (key) => typeof key === 'string' && members.has(key);
   return map;
 }
@@ -85,7 +85,7 @@ function exactNumber(text: string): CelInput {
   return wholeNumber(BigInt(text), value);
 }
 
-/** Integers have 64 bits; a greater one becomes a floating-point number. */
+/** Converts a whole number to a 64-bit integer; a larger one becomes a floating-point number. */
 function wholeNumber(whole: bigint, value: number): bigint | number {
   return BigInt.asIntN(64, whole) === whole ? whole : value;
 }

@@ -31,6 +31,6 @@ function charsetOf(bytes: Uint8Array): string {
   if ((first === 0xfe && second === 0xff) || (first === 0 && second === 0x3c)) return 'utf-16be';
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, DECLARATION_BYTES));
   const label = declaration.exec(head.toString('latin1'))?.[1]?.toLowerCase() ?? 'utf-8';
-  // A declaration that can be read byte by byte is not in UTF-16, regardless of what it declares.
+  // A declaration that can be read byte by byte excludes UTF-16, regardless of the declared encoding.
   return label.startsWith('utf-16') ? 'utf-8' : label;
 }

@@ -17,7 +17,7 @@ const options = {
   prettyErrors: false,
   resolveKnownTags: false,
   stringKeys: true,
-  // Duplicate keys are detected below, in linear time.
+  // The library's check for duplicate keys is disabled; they are detected below, in linear time.
   uniqueKeys: false,
 } as const;
 

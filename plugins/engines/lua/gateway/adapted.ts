@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url);
 /** Maximum number of values on the stack of a thread. Beyond it, the script fails with "stack overflow". */
 const STACK_LIMIT = 20_000;
 
-// The engine reads this setting once, when it is loaded.
+// The stack limit is set before the engine is loaded, because the engine reads it only once.
 process.env.FENGARICONF = JSON.stringify({ LUA_COMPAT_FLOATSTRING: true, LUAI_MAXSTACK: STACK_LIMIT });
 require('fengari/src/defs.js');
 const conf = require('fengari/src/luaconf.js') as { lua_number2str(value: number): string };
@@ -122,7 +122,7 @@ tables.luaH_new = (L) => {
   return makeTable(L);
 };
 
-// The engine iterates tables in insertion order; scripts expect list elements first, in list order.
+// The engine iterates over tables in insertion order, but scripts expect list elements first, in list order.
 tables.luaH_setint = (table, key, value) => {
   const { size } = table.strong;
   setInteger(table, key, value);
@@ -178,11 +178,12 @@ interface Arguments {
   luaL_opt(L: unknown, check: (L: unknown, arg: number) => number, arg: number, otherwise: number): number;
 }
 const args = require('fengari/src/lauxlib.js') as Arguments;
-// Integer arguments are truncated.
+// Integer arguments are truncated to integers.
 args.luaL_checkinteger = (L, arg) => Math.trunc(args.luaL_checknumber(L, arg)) || 0;
 args.luaL_optinteger = (L, arg, otherwise) => args.luaL_opt(L, args.luaL_checkinteger, arg, otherwise);
 
-// Library functions take time on long strings, but the engine checks the time only between instructions.
+// The time is also checked in library functions, because they may process long strings and the engine checks it only
+// between instructions.
 const { luaL_checklstring: textArgument } = args;
 args.luaL_checklstring = (L, arg) => {
   const text = textArgument(L, arg);

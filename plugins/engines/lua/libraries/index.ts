@@ -82,7 +82,7 @@ const math: Library = {
     ...mathFunctions,
     mod: fmod!,
     random,
-    // Prevents a script from making another's random numbers predictable.
+    // Each script gets random numbers of its own, so that no script can predict those of another.
     randomseed: () => 0,
   }),
 };
@@ -167,7 +167,7 @@ function lengthOf(L: LuaState): number {
   return lua.lua_rawlen(L, 1);
 }
 
-/** Errors that end a script cannot be caught by it. */
+/** Wraps a function that catches errors, so that a script cannot catch an error that ends it. */
 function refuseToCatch(): void {
   currentBudget()!.refuse();
 }
@@ -210,7 +210,7 @@ function load(L: LuaState): number {
   else text = lauxlib.luaL_checkstring(L, 1);
   if (text.length > MAX_SOURCE_BYTES) raise(L, `source text of more than ${MAX_SOURCE_BYTES} bytes is not loaded`);
   if (lauxlib.luaL_loadbufferx(L, text, text.length, bytesOf(name), nameBytes('t')) === lua.LUA_OK) {
-    // The globals of the loaded code are the globals of the run that calls the function.
+    // The loaded code gets the globals of the run that calls the function.
     currentGlobals(L);
     lua.lua_setupvalue(L, -2, 1);
     return 1;

@@ -28,7 +28,8 @@ export function compileExpression(source: string): Expression {
       const run = new Run();
       try {
         const result = evaluate(value, run);
-        // The caller may change the result, so it must not contain the expression's own objects, nor an object twice.
+        // The result is copied, because the caller may change it: it must contain no object of the expression, and no
+        // object twice.
         return holdsObjects || (shares && isTwice(result, new Seen(), run)) ? copy(result, run) : result;
       } catch (error) {
         if (error instanceof RangeError) throw new CallError('JMESPATH_LIMIT', 'the data is nested too deeply');

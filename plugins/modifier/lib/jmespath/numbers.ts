@@ -10,7 +10,10 @@ export function order(a: Data, b: Data): number {
   return compareTexts(a as string, b as string);
 }
 
-/** JavaScript compares code units, which would order characters outside the basic plane too early. */
+/**
+ * Texts are compared by code point; JavaScript compares code units, so characters outside the basic plane would come
+ * too early.
+ */
 function compareTexts(a: string, b: string): number {
   if (surrogate.test(a) || surrogate.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
   return a < b ? -1 : a > b ? 1 : 0;

@@ -51,7 +51,7 @@ export function generatingResponses(site: EndpointSite<GeneratorConfig>): Wrap<P
   const generator = new ResponseGenerator(renderer, site.config);
   const readsRequest = renderer.reads('req_');
   return (next) => (request, call) => {
-    // Inner stages may change the request.
+    // The request is copied, because inner stages may change it.
     const seen = readsRequest ? request.copy() : request;
     const reply = next(request, call);
     const respond = (settled: Reply): Reply | Promise<Reply> => generator.respond(settled, seen, call);
@@ -148,7 +148,7 @@ function isRefusal({ failed, skipped, complete, data, body, upgrade }: Reply): b
   return failed || skipped || upgrade !== null || (complete === null && data === null && body === null);
 }
 
-/** HTTP does not allow a body with these statuses. */
+/** Whether HTTP forbids a body with this status. */
 function hasNoContent({ status }: Reply): boolean {
   return status === 204 || status === 304;
 }

@@ -45,7 +45,7 @@ export class Instrument<S extends Series = Series> implements InstrumentDescript
     return this.#series.size;
   }
 
-  /** Series with values; for sums, all series. */
+  /** Iterates over the series that have values; for sums, over all series. */
   *series(): Iterable<S> {
     for (const series of this.#series.values()) if (!series.isEmpty) yield series;
     if (this.#overflow) yield this.#overflow;

@@ -13,7 +13,7 @@ export interface PipeOutcome {
 export function outcomeOf(reply: Reply): PipeOutcome {
   const { errors, status, complete, data } = reply;
   if (errors.length === 0) {
-    // Null marks a component's rejection; a reply of bytes does not report completeness.
+    // `complete` is null for a rejection by a component; for a response of undecoded bytes it is not known.
     if (complete === null) return { error: status >= 400, canceled: false, complete: false };
     return complete || data === null ? fine : partial;
   }

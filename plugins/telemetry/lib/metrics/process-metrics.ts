@@ -14,7 +14,7 @@ export function processStore(store = new MetricStore()): MetricStore {
   store.gauge('process_resident_memory_bytes', { description: 'Resident memory of all processes, in bytes.' }, () =>
     process.memoryUsage.rss(),
   );
-  // The values are 0 on systems that do not report them.
+  // Systems that do not report these values set them to 0.
   store.gauge(
     'process_open_fds',
     { description: 'Open file descriptors of all processes.' },

@@ -62,7 +62,7 @@ export function relayed<T, Change>(site: RelaySite, key: Data, relay: Relay<T, C
   const ask = site.share(key, make, receive, end);
   const kept = site.keep(key, make, end);
   if (site.role === 'worker') {
-    // During a reload, two configurations may share the value for a while.
+    // During a reload, two configurations may share the value for some time.
     const handOver = (): Promise<void> => {
       kept.sending ??= send(kept, relay, ask).finally(() => {
         kept.sending = null;

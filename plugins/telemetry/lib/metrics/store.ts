@@ -129,7 +129,7 @@ export class MetricStore implements Meter {
   merge(changes: readonly InstrumentChange[]): void {
     for (const { series, ...description } of changes) {
       const instrument = this.#open(description);
-      // Counts of a histogram with other bucket bounds cannot be added.
+      // Counts of a histogram with other bucket bounds are ignored, because they cannot be added.
       if (instrument.bounds.length !== description.bounds.length) continue;
       for (const [attributes, change] of series) instrument.at(attributes).merge(change);
     }

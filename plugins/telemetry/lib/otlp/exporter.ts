@@ -75,7 +75,7 @@ export class OtlpExporter implements SpanExporter {
       this.#logPush(() => 'metrics pushed');
       this.#outage.passed('spans');
     } catch (error) {
-      // Sums are cumulative: the next push includes what this one did not deliver.
+      // Metrics need no retry, because sums are cumulative: the next push includes what this one did not deliver.
       this.#outage.failed(error instanceof Error ? error.message : String(error), 0, 'spans');
     }
   }

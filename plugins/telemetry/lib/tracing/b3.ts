@@ -43,7 +43,7 @@ function contextOf(
   span: string | undefined,
   sampled: string | undefined,
 ): RemoteContext | null {
-  // 64-bit ids are the second half of 128-bit ids.
+  // A 64-bit id is padded with zeros, because it is the second half of a 128-bit id.
   const traceId = trace?.toLowerCase().padStart(32, '0');
   const spanId = span?.toLowerCase();
   if (traceId === undefined || spanId === undefined || !isTraceId(traceId) || !isSpanId(spanId)) return null;

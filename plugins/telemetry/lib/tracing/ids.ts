@@ -7,7 +7,8 @@ let pool = '';
 let used = 0;
 
 function randomHex(digits: number): string {
-  // While a recorded request is repeated, random bytes are taken for each call: pooled bytes would differ from the recorded ones.
+  // While a recorded request is repeated, ids must not come from the pool, because they would differ from the recorded
+  // ids.
   if (frozen()) return randomBytes(digits / 2).toString('hex');
   if (used + digits > pool.length) {
     pool = randomBytes(POOL_BYTES).toString('hex');

@@ -38,7 +38,7 @@ export class AnswerHead {
     const text = bytes.toString('latin1', from, to);
     this.status = statusOf(text);
     const isOld = text.charCodeAt(HTTP_1.length) === ZERO;
-    // The reason phrase is ignored.
+    // The reason phrase of the status line is ignored.
     const reason = endOfValue(bytes, from + STATUS_END);
     const fields = readFields(bytes, afterLineEnd(bytes, reason), to, text, from);
     const { connection, codings } = fields;

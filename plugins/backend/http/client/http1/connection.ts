@@ -34,8 +34,8 @@ export class Connection implements Carrier {
       this.#error = error;
     });
     socket.once('end', () => {
-      // The socket is destroyed first, so that a request that has not been sent yet does not free the connection for
-      // another one.
+      // The socket is destroyed first, so that ending a request that was not sent yet does not make the connection
+      // available to others.
       socket.destroy();
       this.#trip?.closed(null);
     });
@@ -57,7 +57,7 @@ export class Connection implements Carrier {
 
   /** @param bytes shared buffer that is reused after the call. */
   read(bytes: Buffer, length: number): void {
-    // The server sent data without a request.
+    // Data that arrives without a request is invalid, so the connection is closed.
     if (this.#trip === null) this.socket.destroy();
     else this.#trip.read(bytes, length);
   }

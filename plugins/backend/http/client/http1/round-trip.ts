@@ -67,8 +67,8 @@ export class RoundTrip implements Attempt {
     this.#handler = handler;
     const { method, body, isLast } = sending;
     // The connection is closed after a HEAD request, because the server may send a body anyway, and after a body that
-    // the method does not require, because the server may not read it: these bytes must not be taken for the start of
-    // another message.
+    // the method does not require, because the server may not read it: these bytes must not be interpreted as the start
+    // of another message.
     this.#isLast = isLast || method === 'HEAD' || (body !== null && !expectsBody(method));
   }
 
@@ -109,7 +109,7 @@ export class RoundTrip implements Attempt {
   read(bytes: Buffer, length: number): void {
     if (this.#isOver) return;
     if (!this.#isWritten) {
-      // The request has not been sent yet, so this cannot be its response.
+      // A response before the request was sent cannot belong to it.
       this.#isLast = true;
       return this.#fail(new UnprocessedError());
     }
@@ -178,7 +178,7 @@ export class RoundTrip implements Attempt {
   #readHead(bytes: Buffer, from: number, to: number): void {
     let at = from;
     while (true) {
-      // Some servers send an extra line end after a body.
+      // Line ends before a head are skipped, because some servers send one too many after a body.
       while (at < to && (bytes[at] === CR || bytes[at] === LF)) at += 1;
       const end = bytes.subarray(0, to).indexOf(headEnd, at);
       if (end < 0) return this.#hold(bytes, at, to);
@@ -186,7 +186,7 @@ export class RoundTrip implements Attempt {
       const head = new AnswerHead(bytes, at, end + 2);
       at = end + 4;
       if (!isInterim(head.status)) return this.#begin(head, bytes, at, to);
-      // An interim response can also end the connection.
+      // An interim response can be the last message on a connection.
       this.#isLast ||= head.isLast;
       this.#interim += 1;
       if (this.#interim > MAX_INTERIM) throw malformedAnswer('too many informational responses');
@@ -197,7 +197,7 @@ export class RoundTrip implements Attempt {
   #hold(bytes: Buffer, from: number, to: number): void {
     const size = to - from;
     if (this.#held === null || bytes === this.#held) {
-      // Bytes before this head are no longer needed.
+      // Only this head is copied, because the bytes before it are no longer needed.
       this.#held = size === 0 ? null : Buffer.from(bytes.subarray(from, to));
       this.#heldBytes = size;
       if (size > 0) this.#readHeld(0);
@@ -219,7 +219,8 @@ export class RoundTrip implements Attempt {
     const length = this.#heldBytes;
     if (held.subarray(0, length).indexOf(headEnd, Math.max(0, before - 3)) >= 0) return this.#readHead(held, 0, length);
     if (length > MAX_HEAD_BYTES) throw headersTooLarge();
-    // A long head is checked again only when it has doubled in size, so that slow delivery does not cost more.
+    // A long head is parsed again only when its size has doubled, so that a server that sends slowly does not cause
+    // more work.
     if (length < this.#lookAtBytes) return;
     this.#lookAtBytes = length < LOOKED_AT_BYTES ? length + 1 : 2 * length;
     if (isHopeless(held.subarray(0, length))) throw malformedAnswer('not HTTP/1.1');
@@ -231,7 +232,8 @@ export class RoundTrip implements Attempt {
     this.#held = null;
     const hasBody = this.#sending.method !== 'HEAD' && status !== 204 && status !== 304;
     this.#left = hasBody ? head.length : 0;
-    // A 204 with a body is followed by bytes that must be ignored.
+    // A 204 response has no body; if its headers declare one, the bytes after it are ignored and the connection is
+    // closed.
     const isFollowed = status === 204 && (head.length > 0 || head.length === CHUNKED);
     this.#isLast ||= head.isLast || this.#left === UNTIL_CLOSE || isFollowed;
     this.#handler.onResponseStart(this, status);
@@ -252,7 +254,7 @@ export class RoundTrip implements Attempt {
       if (this.#isOver) return;
     }
     if (this.#left !== 0) return;
-    // Bytes after the response were not requested, so the connection is closed.
+    // The connection is closed if bytes follow the response, because no request asked for them.
     this.#isLast ||= size < has;
     this.#end();
   }
