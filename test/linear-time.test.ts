@@ -113,7 +113,7 @@ describe('regular expressions', () => {
     deepEqual(files.flatMap(quadraticIn), []);
   });
 
-  it('begin with an unbounded repetition in each excepted file', () => {
+  it('begin with an unbounded repetition in each file that is listed as an exception', () => {
     deepEqual(
       [...excepted].filter((file) => quadraticIn(file).length === 0),
       [],
@@ -121,7 +121,7 @@ describe('regular expressions', () => {
   });
 });
 
-describe('texts of others that are built to be slow', () => {
+describe('texts from clients and backends that are built to slow down their parsers', () => {
   for (const [name, work] of Object.entries(works)) {
     it(`are processed in linear time: ${name}`, () => {
       const ms = cost(() => attempt(work));

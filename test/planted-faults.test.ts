@@ -75,7 +75,7 @@ for (const [world, emitters] of Object.entries(worlds)) {
     const sitesOf = (outcomes: readonly Outcome[], wrong: (outcome: Outcome) => boolean): readonly string[] =>
       outcomes.filter(wrong).map(({ site, kind, places, broken }) => `${site} (${kind}): ${places} ${broken ?? ''}`);
 
-    it('occurs at every kind of emitter', () => {
+    it('is tested for every kind of event emitter', () => {
       const reached = report.outcomes.map(({ site }) => site);
       for (const [name, part] of Object.entries(emitters)) {
         ok(
@@ -102,7 +102,7 @@ for (const [world, emitters] of Object.entries(worlds)) {
     });
 
     if (Object.values(emitters).includes('plugins/websocket/peer.ts')) {
-      it('is logged with the request of a connection that serves nothing else', () => {
+      it('is logged with the request that the connection serves, if it serves only one', () => {
         const upgraded = report.outcomes.filter(
           ({ site, places }) => site.startsWith('plugins/websocket/peer.ts') && places[0] === 'client connection',
         );

@@ -93,7 +93,7 @@ describe('a change with contracts=strict', function () {
     equal(body.result, 'applied');
   });
 
-  it('is applied if the active configuration has broken the contract already', async () => {
+  it('is applied if the active configuration already breaks the contract', async () => {
     await open(contractOf({ ...fields, age: 'integer' }));
     equal((await put(source(['id', 'name', 'email']))).status, 200);
     equal((await put(source(['id', 'email']))).status, 422);
@@ -110,7 +110,7 @@ describe('a change with contracts=strict', function () {
     match(invalid.body.errors[0].message, /users\.json: 'endpoint' is missing$/);
   });
 
-  it('requires the folder of contracts, and a recorder', async () => {
+  it('is rejected if the gateway has no folder of contracts or does not record traffic', async () => {
     await open(contractOf(fields), 0, source(['id'], undefined, { 'admin/api': {} }));
     const { status, body } = await put(source(['id']));
     deepEqual([status, body.detail], [400, 'contracts=strict requires the setting "contracts" in admin/api']);

@@ -49,7 +49,7 @@ describe('with a configuration from a file, the admin API', () => {
       deepEqual((await reload()).body.result, 'unchanged');
     });
 
-    it('replaces a configuration that was applied over the API by the file', async () => {
+    it('discards a configuration that was applied over the API, and applies the file', async () => {
       await put(config('/b'));
       const { body } = await reload();
       deepEqual([body.result, body.changes.removed], ['applied', ['GET /b']]);

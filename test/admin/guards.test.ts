@@ -24,7 +24,7 @@ describe('access to the admin API', () => {
       equal(body.type, 'urn:gateway:problem:forbidden');
     });
 
-    it('follows a reload immediately', async () => {
+    it('follows the networks of a reloaded configuration immediately', async () => {
       one = await openAdmin(withAdmin({ allowed_ips: ['127.0.0.1'] }));
       equal((await one.ask('/live')).status, 200);
       await one.gateway.reload(withAdmin({ allowed_ips: ['10.0.0.1'] }));

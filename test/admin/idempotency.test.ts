@@ -57,7 +57,7 @@ describe('a change sent twice with one idempotency key', () => {
     equal((await put(config('/b'), 'k', '?dry_run=true')).status, 422);
   });
 
-  it('is applied when repeated if the first was rejected before it began', async () => {
+  it('is applied the second time if the first request was rejected before the change began', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
     one.gateway.join({

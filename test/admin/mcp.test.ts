@@ -105,7 +105,7 @@ describe('the admin API over the Model Context Protocol', () => {
     equal((await call(client, 'getStatus', { ['__proto__x']: 1 })).isError, true);
   });
 
-  it('applies a proposal only on request, and only once', async () => {
+  it('applies a proposed configuration only on request, and only once', async () => {
     const proposer = await connect('proposer');
     // The masked form, as it was shown: a plaintext secret would be reported as a change.
     const changed = JSON.parse(JSON.stringify(withTokens('/a', '/b')).replace('very-secret', '***'));

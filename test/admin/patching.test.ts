@@ -50,7 +50,7 @@ describe('a PATCH of the active configuration', () => {
     equal((await patch(merge, { name: 'x' }, { 'if-match': '"9-0"' })).status, 412);
   });
 
-  it('builds on the changes applied before it', async () => {
+  it('is applied to the result of the changes before it', async () => {
     const held = holdChange(partsOf(one.gateway).control);
     const first = patch(merge, { name: 'new' }, { 'if-match': '*' });
     await held.reached;

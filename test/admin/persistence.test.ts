@@ -87,7 +87,7 @@ describe('a PATCH with persist=file', () => {
     deepEqual([readFileSync(file, 'utf8'), one!.gateway.status.revision], [text, 1]);
   });
 
-  describe('to a file with other sources', () => {
+  describe('to a file that takes values from other sources', () => {
     const set = (values: Record<string, string>) => {
       const before = Object.keys(values).map((name) => [name, process.env[name]] as const);
       Object.assign(process.env, values);

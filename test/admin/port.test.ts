@@ -192,7 +192,7 @@ describe('the admin port', () => {
     });
   });
 
-  it('closes the old address some time after a change', async () => {
+  it('closes the old address only some time after a change', async () => {
     const gateway = await startGateway(withAdmin({ listen: '127.0.0.1:0' }));
     const opened: string[] = [];
     const port = new AdminPort({

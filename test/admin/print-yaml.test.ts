@@ -13,7 +13,7 @@ describe('data printed as YAML', () => {
     );
   });
 
-  it('quotes keys that would mean something else', () => {
+  it('quotes keys that would have another meaning without quotes', () => {
     equal(printYaml({ yes: 1, '1': 2, 'a: b': 3, '': 4 }), '"1": 2\n"yes": 1\n"a: b": 3\n"": 4\n');
   });
 

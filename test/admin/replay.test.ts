@@ -45,7 +45,7 @@ describe('the replay before a change', function () {
   }
   const put = (query: string, body: object) => one.ask(`/v1/config?${query}`, { method: 'PUT', body });
 
-  it('lists differences in the outcome of the change and of its attempt, without values', async () => {
+  it('lists differences, without values, in the response and in the list of attempts', async () => {
     await open();
     const calls = backend.requests.length;
     const { status, body, text } = await put('replay=2', source(null));

@@ -64,7 +64,7 @@ describe('bounds of data that backends fill', function () {
     deepEqual([session.mounts.size, session.mounts.get('kv0/')], [100, 1]);
   });
 
-  it('drop the oldest of more than a thousand host clocks', () => {
+  it('forget the clock skew of the oldest host, above a thousand hosts', () => {
     const clocks = new Clocks();
     for (let at = 0; at <= 1000; at++) clocks.set(`h${at}`, 1);
     deepEqual([clocks.skewOf('h0'), clocks.skewOf('h1'), clocks.skewOf('h1000')], [0, 1, 1]);

@@ -71,7 +71,7 @@ describe('while the file system fails, telemetry/recorder', () => {
     });
   }
 
-  it('has the only row in test/CHAOS.md', () => {
+  it('is the only component with a row in test/CHAOS.md', () => {
     deepEqual(
       filesRows.map(({ component }) => component),
       ['telemetry/recorder'],

@@ -131,7 +131,7 @@ describe('components in a stream of messages', () => {
     equal(backend.requests.length, 0);
   });
 
-  it('pass other responses than 200 unchanged, whose data conditions do not see', async () => {
+  it('pass responses other than 200 unchanged, without evaluating conditions on their data', async () => {
     respond = (_seen, response) => response.writeHead(429).end('{"n":0}');
     gateway = await startGateway(config({ 'validation/cel': [{ check_expr: 'resp_data.n > 1.0' }] }));
     const { statusCode, payload } = await gateway.inject('/s/7');

@@ -272,7 +272,7 @@ describe('messages of a stream', () => {
       }
     });
 
-    it('with several backend calls, or a filter that would not run', async () => {
+    it('are rejected if their endpoint calls several backends, or has a filter that would not run', async () => {
       const flatmap = { extra_config: { proxy: { flatmap_filter: [{ type: 'del', args: ['a'] }] } } };
       for (const output of ['streaming', 'sse', 'ndjson', 'eventstream']) {
         const { host, endpoints } = endpoint(output);
@@ -293,7 +293,7 @@ describe('messages of a stream', () => {
       }
     });
 
-    it('as the encoding of a backend whose endpoint returns data', async () => {
+    it('if they are the encoding of a backend whose endpoint returns data', async () => {
       deepEqual(await codesOf(endpoint('json', {}, { encoding: 'sse' })), [
         '/endpoints/0/backend/0/encoding ENCODING_UNKNOWN',
       ]);

@@ -247,7 +247,7 @@ describe('a streamed response', () => {
     });
   }
 
-  it('ends in time even for a client that does not read', async () => {
+  it('ends in time even if the client does not read', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     await start(endpoint('streaming'));
     const socket = connect(port, '127.0.0.1');

@@ -231,7 +231,7 @@ export const backendBounds: readonly Bound[] = [
     from: 'plugins/auth/aws-sigv4/clocks.ts',
     limit: '{MAX_HOSTS} hosts',
     beyond: 'The oldest is dropped.',
-    tests: ['bounds of data that backends fill drop the oldest of more than a thousand host clocks'],
+    tests: ['bounds of data that backends fill forget the clock skew of the oldest host, above a thousand hosts'],
   },
   {
     holds: '`Vary` headers joined by `security/cors`',

@@ -15,7 +15,7 @@ export const connectionBounds: readonly Bound[] = [
     setting: 'root: max_requests_per_connection',
     beyond: 'The connection is closed gracefully: `Connection: close` or GOAWAY.',
     tests: [
-      'client connections end with the response to the last of max_requests_per_connection',
+      'client connections end with the response to the last request that max_requests_per_connection allows',
       'client connections end over HTTP/2 with GOAWAY after max_requests_per_connection, when pending responses are complete',
     ],
   },
@@ -97,7 +97,7 @@ export const connectionBounds: readonly Bound[] = [
     from: 'kernel/server/http1/connection.ts',
     limit: '{PIPELINE_LIMIT} requests',
     beyond: 'The connection is closed with 503 after the pending responses.',
-    tests: ['an HTTP/1.1 connection with pipelined requests accepts 100 waiting requests at most'],
+    tests: ['an HTTP/1.1 connection with pipelined requests accepts at most 100 waiting requests'],
   },
   {
     holds: 'Concurrent requests on an HTTP/2 connection',

@@ -7,7 +7,7 @@ import type { Operations } from '#kernel';
 import { startGateway } from '../../support/gateway.ts';
 import { openReading, type ReadingPort } from './support.ts';
 
-describe('a request that a person tries', () => {
+describe('a trial request over the admin API', () => {
   let server: Server;
   let gateway: Operations;
   let admin: ReadingPort;

@@ -26,7 +26,7 @@ describe('the text format of Prometheus', () => {
     equal(write({})[2], 'm 1');
   });
 
-  it('writes infinity as Prometheus reads it', () => {
+  it('writes infinity in the notation of Prometheus', () => {
     deepEqual([write({}, Number.POSITIVE_INFINITY)[2], write({}, Number.NEGATIVE_INFINITY)[2]], ['m +Inf', 'm -Inf']);
   });
 
@@ -181,7 +181,7 @@ describe('GET /metrics', () => {
     equal(all.get('gateway_endpoint_duration_seconds_count{method="GET",endpoint="/a"}'), 5);
   });
 
-  it('adds up latencies exactly', async () => {
+  it('exports the exact sum of latencies', async () => {
     const { traffic } = gateway.serving.compiled.routes[0]!;
     for (const latencyMs of [0.25, 9.75, 1_000]) traffic.record(latencyMs, 200);
     equal(await value('gateway_endpoint_duration_seconds_sum{method="GET",endpoint="/a"}'), 1.01);

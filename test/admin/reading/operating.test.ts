@@ -236,7 +236,7 @@ describe('process operations of the admin API', () => {
       await eventually(() => admin.stops === 1);
     });
 
-    it('reports not ready from then on', async () => {
+    it('makes GET /ready report not ready', async () => {
       await admin.send('POST', '/v1/stop');
       equal((await admin.ask('/ready')).status, 503);
     });

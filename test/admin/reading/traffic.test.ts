@@ -95,7 +95,7 @@ describe('the traffic of a gateway', () => {
     deepEqual(await samples('?interval=1s'), [], 'paused after 15 seconds without a read');
   });
 
-  it('rejects an unknown interval', async () => {
+  it('cannot be read with an unknown interval', async () => {
     const { status, body } = await admin.ask('/v1/traffic?interval=constructor');
     equal(status, 400);
     ok(body.detail.includes('10s, 1s'));

@@ -22,7 +22,7 @@ describe('the difference between two bodies', () => {
     ]);
   });
 
-  it('ignores further keys for a part, but not further entries of a list', () => {
+  it('ignores additional keys if the expectation is a part of the body, but not additional entries of a list', () => {
     deepEqual(differences({ user: { name: 'Ann' } }, { user: { name: 'Ann', age: 7 }, more: 1 }, true), []);
     deepEqual(differences({ ids: [1] }, { ids: [1, 2] }, true), ['+ ids[1]: 2']);
   });
@@ -94,7 +94,7 @@ describe('the expectation of headers', () => {
   const messages = (expected: ExpectedHeaders, list: string[]): string[] =>
     headerChecks(expected, '')(headersOf(list)).map(({ message }) => message);
 
-  it('compares all values, in any case of the name', () => {
+  it('compares all values of a header, whose name can be in any letter case', () => {
     deepEqual(
       messages({ 'x-a': '1', 'Set-Cookie': ['a=1', 'b=2'] }, ['X-A', '1', 'Set-Cookie', 'a=1', 'set-cookie', 'b=2']),
       [],
@@ -103,7 +103,7 @@ describe('the expectation of headers', () => {
     deepEqual(messages({ 'x-a': '1' }, []), ['header x-a is missing']);
   });
 
-  it('matches expressions, and demands absence', () => {
+  it('matches regular expressions, and can require that a header is absent', () => {
     deepEqual(messages({ age: { matches: '^\\d+$' }, 'x-b': { absent: true } } as ExpectedHeaders, ['Age', '7']), []);
     deepEqual(messages({ age: { matches: '^\\d+$' } } as ExpectedHeaders, ['Age', 'x']), [
       'header age does not match ^\\d+$',
@@ -149,7 +149,7 @@ describe('the expectation "calls"', () => {
     ]);
   });
 
-  it('expects as many calls as requests', () => {
+  it('requires as many calls as it lists requests', () => {
     deepEqual(messages({ requests: [{ headers: {} }] }, one, one), ['users was called 2 times, not once']);
   });
 });

@@ -63,7 +63,7 @@ describe('check of references to secrets', () => {
     ok(out.includes('${vault:kv/orders#token}') && !out.includes('kv-two-secret'), out);
   });
 
-  it('reports the reference, with its line, whose secret is not available', async () => {
+  it('reports the line of a reference whose secret is not available', async () => {
     const { code, err } = await check(config({ name: '${vault:kv/none#token}' }), '--secrets');
     equal(code, 1);
     match(err, /cannot fetch \$\{vault:kv\/none#token\}: status 404: no such secret/);

@@ -164,7 +164,7 @@ describe('a check that reads no files', () => {
     deepEqual(await codesOf(protectedBy({ htpasswd_path: 5 })), ['SCHEMA_TYPE']);
     deepEqual(await codesOf(protectedBy({})), ['BASIC_NO_USERS']);
   });
-  it('differs from one that reads the files, which lists none of them as unread', async () => {
+  it('lists unread files, unlike a check that reads the files', async () => {
     const { errors, unread } = await examine(
       onEndpoint({ 'test/reader': { file: import.meta.filename } }),
       {},

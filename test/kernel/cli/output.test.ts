@@ -42,7 +42,7 @@ describe('a standard output that cannot be written', () => {
     deepEqual([await command.ended, command.err], [0, '']);
   });
 
-  it('does not include a closed standard error, which has no effect on a command', async () => {
+  it('is not the same as a closed standard error, which has no effect on a command', async () => {
     const { context } = contextOf({});
     equal(await main(['nope'], { ...context, stderr: failing('EPIPE') }), 2);
   });

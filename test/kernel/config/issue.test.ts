@@ -45,7 +45,7 @@ describe('an issue of a configuration', () => {
     describe(`in ${file}`, () => {
       it('with an unknown key points to the key', () =>
         equal(at('SCHEMA_UNKNOWN_KEY', '/prot').replaceAll('"', ''), 'prot'));
-      it('with a suggested key points to the key', () =>
+      it('with a suggested correction of a key points to the key', () =>
         equal(at('ANY', '/prot', { fix: { key: 'port' } }).replaceAll('"', ''), 'prot'));
       it('with an invalid value points to the value', () => equal(at('SCHEMA_TYPE', '/endpoints/0/timeout'), '"2"'));
       it('within a string points to that part, through escapes', () =>

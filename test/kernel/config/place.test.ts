@@ -96,7 +96,7 @@ describe('the position of a range inside a string', () => {
   }
 });
 
-describe('a duplicate key', () => {
+describe('a duplicate key in a configuration file', () => {
   const pointersIn = (text: string) => duplicateKeys(text).map(({ pointer }) => pointer);
 
   it('is detected at every level, in every notation', () => {

@@ -213,7 +213,7 @@ describe('checking components', () => {
   });
 
   describe('of an endpoint that conflict with its other settings', () => {
-    it('reports a component that has nothing to read', async () => {
+    it('reports a component that reads data which the endpoint does not have', async () => {
       const error = await result(
         onEndpoint({ proxy: { static: { data: { a: 1 }, strategy: 'always' } } }, { output_encoding: 'no-op' }),
         'PROXY_STATIC_RAW',
@@ -223,7 +223,7 @@ describe('checking components', () => {
         ['/endpoints/0/extra_config/proxy/static', ['/endpoints/0/output_encoding']],
       );
     });
-    it('reports every shadow backend if there are only shadow backends', async () => {
+    it('reports every shadow backend if the endpoint has only shadow backends', async () => {
       const shadow = { extra_config: { proxy: { shadow: true } } };
       deepEqual((await result(backends([shadow, shadow]), 'ENDPOINT_BACKENDS')).related, [
         '/endpoints/0/backend/0/extra_config/proxy/shadow',

@@ -13,7 +13,7 @@ describe('two backends with the same group', () => {
     const [warning] = pair();
     deepEqual([warning!.pointer, warning!.related], ['/endpoints/0/backend/1/group', ['/endpoints/0/backend/0/group']]);
   });
-  it('cause no warning with a combiner that joins groups', () => {
+  it('cause no warning with a combiner that merges groups with the same name', () => {
     deepEqual(pair({ extra_config: { proxy: { combiner: 'deep' } } }), []);
     equal(pair({ extra_config: { proxy: { combiner: 'ordered' } } }).length, 1);
   });
@@ -192,7 +192,7 @@ describe('the listening port', () => {
       deepEqual([warning.pointer, warning.message], [`/${/\w+/.exec(message)![0]}`, message]);
     });
   }
-  it('causes no warning with an address, and none if only a Unix socket and its mode are set', () => {
+  it('causes no warning if an address is set, or if only a Unix socket and its mode are set', () => {
     deepEqual(findings(service([], { port: 8080, listen_ip: '127.0.0.1' }), 'LISTEN_UNUSED'), []);
     deepEqual(findings(service([], { ...socket, socket_mode: '0600' }), 'LISTEN_UNUSED'), []);
   });

@@ -65,18 +65,18 @@ describe('a placeholder without a value in url_pattern', () => {
     equal(fault('/{user}').message, '{user} is not declared by GET /items/{id}'));
   it('comes with a list of the declared variables', () => equal(fault('/{user}').hint, 'the endpoint declares {id}'));
 
-  it('for the response of a missing backend is reported', () => {
+  it('is reported if it refers to the response of a missing backend', () => {
     const error = fault('/{resp3_x}', { extra_config: { proxy: { sequential: true } } });
     equal(error.message, '{resp3_x} has no value: backend 3 does not exist: the last one is 0');
   });
-  it('for the response of a later backend is reported with that backend', () => {
+  it('is reported with the later backend if it refers to the response of that backend', () => {
     const chain = backends([{ url_pattern: '/{resp1_x}' }, {}], { extra_config: { proxy: { sequential: true } } });
     deepEqual(finding(chain, 'ROUTE_PLACEHOLDER').related, [
       '/endpoints/0/backend/1',
       '/endpoints/0/extra_config/proxy/sequential',
     ]);
   });
-  it('for the response of another backend is reported with the setting for sequential calls', () => {
+  it('is reported with the setting for sequential calls if it refers to the response of another backend', () => {
     const error = finding(backends([{}, { url_pattern: '/{resp0_x}' }]), 'ROUTE_PLACEHOLDER');
     equal(error.hint, 'add "extra_config": {"proxy": {"sequential": true}} to the endpoint');
   });

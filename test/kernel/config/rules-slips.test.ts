@@ -103,7 +103,7 @@ describe('an old name in a configuration', () => {
 describe('a value of the wrong type', () => {
   const fixOf = (fields: object, code = 'SCHEMA_TYPE') => finding(service([], fields), code).fix;
 
-  it('comes with the number or boolean that it spells as a fix', () => {
+  it('comes with a fix: the number or boolean that the text represents', () => {
     deepEqual(fixOf({ port: '8080' }), { value: 8080 });
     deepEqual(fixOf({ debug_endpoint: 'true' }), { value: true });
     deepEqual(fixOf({ version: '3' }, 'CONFIG_VERSION'), { value: 3 });
@@ -112,7 +112,7 @@ describe('a value of the wrong type', () => {
     deepEqual(fixOf({ host: 'http://a' }), { value: ['http://a'] }));
   it('comes with no fix if it could be several entries', () => equal(fixOf({ host: 'a, b' }), undefined));
   it('comes with no fix if it cannot be converted', () => equal(fixOf({ debug_endpoint: 'yes' }), undefined));
-  it('comes with the duration that it spells as a fix', () => {
+  it('comes with a fix: the duration that the text represents', () => {
     for (const [text, value] of [
       ['2 s', '2s'],
       ['2S', '2s'],
@@ -169,7 +169,7 @@ describe('a duplicate list entry', () => {
     const { related } = finding(service([{ input_headers: ['A', 'B', 'A'] }]), 'SCHEMA_DUPLICATE');
     deepEqual(related, ['/endpoints/0/input_headers/0']);
   });
-  it('is reported by its name in the document', () => {
+  it('is reported by its field name in the document', () => {
     const document = { ...service([{ headers_to_pass: ['A', 'A'] }]), version: 2 };
     const [error] = normalize(document).errors;
     deepEqual([error!.pointer, error!.related], ['/endpoints/0/headers_to_pass/1', ['/endpoints/0/headers_to_pass/0']]);

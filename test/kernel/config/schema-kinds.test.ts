@@ -55,7 +55,7 @@ describe('a schema with exactly one of several fields', () => {
     }
   });
 
-  it('rejects none and both, and lists those present', () => {
+  it('rejects objects with none or several of them, and lists those present', () => {
     for (const value of [{ cache: true }, { url: 'a', path: 'b' }]) {
       deepEqual(check(source, value).errors, ['/x SCHEMA_EXACTLY_ONE']);
       equal(isPublished(source, value), false);

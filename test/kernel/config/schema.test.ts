@@ -154,7 +154,7 @@ describe('a misspelled required key', () => {
       findings({ endpoint: '/a', timeuot: '2s' }).map(([code]) => code),
       ['SCHEMA_UNKNOWN_KEY', 'SCHEMA_REQUIRED'],
     ));
-  it('marks its object as one that lacks the key', () =>
+  it('marks the object that lacks the key', () =>
     deepEqual(compileSchema(schema)({ endpiont: '/a', backend: 'b' }, '/at').lacking, ['/at']));
   it('is reported with its place in an object that accepts any key', () => {
     const open = { ...schema, required: ['endpoint'], values: { type: 'any' } } as const satisfies Schema;

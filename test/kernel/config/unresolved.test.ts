@@ -43,7 +43,7 @@ describe('an unresolved include', () => {
   });
   it('is reported if it replaces the configuration of a component', () =>
     deepEqual(codes(service([], { extra_config: { 'a/b': { $ref: 'b.yaml' } } })), ['/extra_config/a~1b/$ref']));
-  it('is treated as a reference in a component that contains JSON documents', () => {
+  it('is treated as a JSON Schema reference in a component that contains JSON documents', () => {
     const extra_config = {
       'validation/json-schema': { $ref: 'a.json' },
       'documentation/openapi': { response: { $ref: '#/components/x' } },

@@ -169,7 +169,7 @@ describe('faults of handlers of the KrakenD-compatible form', () => {
     deepEqual([file, places, instances], ['/plugins/idle.js', [], 0]);
   });
 
-  it('include a factory that does not return, which is a configuration error', async () => {
+  it('include a factory function that never returns, which is a configuration error', async () => {
     const spin = (): never => {
       for (;;);
     };

@@ -281,13 +281,13 @@ describe('policies for faults of plugins from files', () => {
       places: [{ at: 'endpoint', schema: { type: 'object', properties: {} }, attach }],
     });
 
-    it('reject the configuration, with the place of the error in the source', async () => {
+    it('reject the configuration if the attach function of the plugin throws, with the place of the error in the source', async () => {
       const { code, pointer, message } = await refusal(endpoint(boom));
       deepEqual([code, pointer], ['PLUGIN_ATTACH', '/endpoints/0/extra_config/acme~1test']);
       match(message, /^"acme\/test" cannot be attached: TypeError: boom \(.*policies\.test\.ts:\d+:\d+\)$/);
     });
 
-    it('reject the configuration if attaching does not return', async () => {
+    it('reject the configuration if the attach function of the plugin never returns', async () => {
       const spin = (): never => {
         for (;;);
       };
@@ -296,7 +296,7 @@ describe('policies for faults of plugins from files', () => {
       match(message, /^"acme\/test" cannot be attached: its code runs in an endless loop \(.*policies/);
     }).timeout(30_000);
 
-    it('protect shared objects: the plugin gets its own or a frozen configuration and encodings', async () => {
+    it('pass the plugin its own or a frozen configuration and frozen encodings, not shared objects', async () => {
       const spoil = (site: EndpointSite<{ deep: { list: string[] } }>) => {
         throws(() => site.config.deep.list.push('x'), TypeError);
         throws(() => Object.assign(site.endpoint, { timeout: 0 }), TypeError);
@@ -322,7 +322,7 @@ describe('policies for faults of plugins from files', () => {
       ['a number', () => 7, /must return an object of hooks/],
       ['an invalid hook', () => ({ proxy: 'wrap' }), /returned string as "proxy"/],
     ] as const) {
-      it(`reject the configuration if attaching returns ${what}`, async () => {
+      it(`reject the configuration if the attach function of the plugin returns ${what}`, async () => {
         match((await refusal(endpoint(() => attach() as never))).message, reason);
       });
     }

@@ -149,7 +149,7 @@ describe('a blocked event loop in a process with plugins from files', function (
 describe('a hook that never returns', function () {
   this.timeout(180_000);
 
-  it('is reported with its place, even if its place was determined shortly before', async () => {
+  it('is reported with the source line, even if the line of another hook was determined shortly before', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'watchdog-'));
     const reports = openSync(join(folder, 'reports'), 'w+');
     const lines: string[] = [];

@@ -73,7 +73,7 @@ describe('a ByteStream', () => {
       deepEqual(reported, ['failed: broken']);
     });
 
-    it('one end, regardless of later calls of its writer', () => {
+    it('one end, even if the writer ends it again', () => {
       const { stream } = made();
       const { told: reported, sink } = notes();
       stream.flow(sink);
@@ -85,7 +85,7 @@ describe('a ByteStream', () => {
       deepEqual(reported, ['end']);
     });
 
-    it('one failure, regardless of later calls of its writer', () => {
+    it('one failure, even if the writer fails it again', () => {
       const { stream } = made();
       const { told: reported, sink } = notes();
       stream.flow(sink);
@@ -125,7 +125,7 @@ describe('a ByteStream', () => {
       deepEqual(wanted, ['more']);
     });
 
-    it('and withholds the end until its reader has taken everything', () => {
+    it('and delivers the end only after its reader has taken everything', () => {
       const { stream } = made();
       const { told: reported, sink } = notes();
       sink.hungry = false;
@@ -140,7 +140,7 @@ describe('a ByteStream', () => {
       deepEqual(reported, ['a', 'b', 'end']);
     });
 
-    it('no longer once the pending data has been read', () => {
+    it('no longer once its reader has read the pending data', () => {
       const { stream } = made();
       stream.write(Buffer.alloc(60 * KIB));
       const { sink } = notes();

@@ -18,7 +18,7 @@ describe('the class Call:', () => {
       call.finish();
     });
 
-    it('set with with() are not visible to its siblings', () => {
+    it('set with with() are not visible to sibling calls', () => {
       const call = new Call();
       call.set(user, 'ada');
       const first = call.with(user, 'bob');
@@ -26,7 +26,7 @@ describe('the class Call:', () => {
       deepEqual([first.get(user), second.get(user), call.get(user)], ['bob', 'eve', 'ada']);
     });
 
-    it('set with with() are visible to its forks', () => {
+    it('set with with() are visible to calls forked from the call', () => {
       const section = new Call().with(user, 'bob');
       equal(section.fork().get(user), 'bob');
       equal(section.with(defineSlot('other'), 1).get(user), 'bob');
@@ -51,7 +51,7 @@ describe('the class Call:', () => {
   });
 
   describe('a canceled call', () => {
-    it('cancels its forks at every level', () => {
+    it('cancels the calls forked from it, at every level', () => {
       const call = new Call();
       const grandchild = call.fork().fork();
       call.cancel();
@@ -64,7 +64,7 @@ describe('the class Call:', () => {
       equal(call.reason, null);
     });
 
-    it('cancels a later fork at once', () => {
+    it('cancels a call that is forked from it later, at once', () => {
       const call = new Call();
       call.cancel();
       ok(call.fork(60_000).reason instanceof CancelledError);
@@ -92,7 +92,7 @@ describe('the class Call:', () => {
       deepEqual(heard, [reason]);
     });
 
-    it('has one signal, aborted with the reason, at any time', () => {
+    it('has one AbortSignal, aborted with the reason, regardless of when the signal is first requested', () => {
       const reason = new CancelledError();
       const before = new Call();
       const { signal } = before;
@@ -107,7 +107,7 @@ describe('the class Call:', () => {
       equal(before.signal, signal);
     });
 
-    it('keeps the first of two reasons', () => {
+    it('keeps the first reason if it is canceled twice', () => {
       const call = new Call();
       const reason = new CancelledError();
       call.cancel(reason);
@@ -189,7 +189,7 @@ describe('the class Call:', () => {
       equal(timers, 2);
     });
 
-    it('is not needed to detect a passed deadline', () => {
+    it('is not needed to detect that a deadline has passed', () => {
       const call = new Call(silentLog, -5);
       ok(call.reason instanceof DeadlineError);
       equal(timers, 0);
@@ -276,7 +276,7 @@ describe('the class Call:', () => {
   });
 
   describe('an ended call', () => {
-    it('notifies listeners once, also those of its forks', () => {
+    it('notifies its listeners and those of its forks once', () => {
       const call = new Call();
       const reported: Outcome[] = [];
       call.fork().onEnd((end) => reported.push(end));

@@ -30,7 +30,7 @@ describe('a discarded body', () => {
     equal(cancelled, 1);
   });
 
-  it('is left alone if it has arrived, or is not a stream', () => {
+  it('is not read further if it has arrived completely or is not a stream', () => {
     const body = stream();
     body.end();
     discard(body);

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { atEndOfTurn } from '#contract';
 
 describe('the end of a turn of the event loop', () => {
-  it('runs waiting functions in order, once', async () => {
+  it('runs the functions that wait for it in order, once', async () => {
     const seen: number[] = [];
     for (const number of [1, 2, 3]) atEndOfTurn(() => seen.push(number));
     deepEqual(seen, []);

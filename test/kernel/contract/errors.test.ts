@@ -11,7 +11,7 @@ describe('an error of the gateway', () => {
     equal(new DeadlineError().name, 'DeadlineError');
   });
 
-  it('in a configuration keeps its meaning when it is moved to another pointer', () => {
+  it('in a configuration keeps its text when its pointer is moved', () => {
     const cause = new Error('why');
     const within = { start: 1, end: 2 };
     const error = new ConfigError('A_B', '/a', 'what', {
@@ -39,7 +39,7 @@ describe('an error of the gateway', () => {
     deepEqual([all.code, all.message, all.errors], ['CONFIG_INVALID', '/  A_B  what\n/x  C_D  else', errors]);
   });
 
-  it('of a call has a view for the client, empty by default', () => {
+  it('of a call has a message for the client, empty by default', () => {
     deepEqual(new CallError('A_B', 'what').view, {});
     deepEqual(new CallError('A_B', 'what', { view: { status: 418 } }).view, { status: 418 });
   });

@@ -73,7 +73,7 @@ describe('a PipeRequest', () => {
     return new PipeRequest(client, { Id: '1' }, Query.parse('x=1'), headers, RequestBody.of('b'));
   };
 
-  it('begins with the method of its client, without an address', () => {
+  it('has the method of the client request at first, and no address', () => {
     const { method, origin, target, earlier } = request();
     deepEqual([method, origin, target, earlier], ['POST', '', '', []]);
   });

@@ -85,8 +85,8 @@ describe('the body of a request', () => {
     });
   });
 
-  describe('with a limit', () => {
-    it('is too large if the declared length is, and delivers nothing', async () => {
+  describe('with a limit on its length', () => {
+    it('is rejected as too large if its declared length exceeds the limit, and delivers nothing', async () => {
       const body = RequestBody.stream(from('abc'), 3, 2);
       ok(body.isTooLarge);
       throws(() => body.take(), PayloadTooLarge);
@@ -102,7 +102,7 @@ describe('the body of a request', () => {
       equal(String(await body.bytes()), 'abc');
     });
 
-    it('of 0 can have any length', () => {
+    it('has any length if the limit is 0', () => {
       equal(RequestBody.stream(from('abc'), 3, 0).isTooLarge, false);
       equal(RequestBody.stream(from('abc'), undefined, 2).isTooLarge, false);
     });
@@ -123,7 +123,7 @@ describe('the body of a request', () => {
       equal(RequestBody.stream(stream, 3, 3).take(), stream);
     });
 
-    it('can only get a lower limit', () => {
+    it('can get another limit later only if that is lower', () => {
       const body = RequestBody.stream(from('abcd'), 4, 4);
       body.restrict(9);
       body.restrict(4);
@@ -133,13 +133,13 @@ describe('the body of a request', () => {
       ok(body.isTooLarge);
     });
 
-    it('can get a limit later', () => {
+    it('can get its first limit later', () => {
       const body = RequestBody.stream(from('abcd'), 4);
       body.restrict(3);
       ok(body.isTooLarge);
     });
 
-    it('that it already exceeds is rejected at once', () => {
+    it('is rejected at once if it already exceeds a new limit', () => {
       const body = RequestBody.of('abc');
       body.restrict(3);
       throws(() => body.restrict(2), PayloadTooLarge);

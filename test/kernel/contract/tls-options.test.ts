@@ -31,7 +31,7 @@ describe('TLS versions, cipher suites and curves', () => {
   });
 
   for (const min_version of ['TLS10', 'TLS11'] as const) {
-    it(`with ${min_version} lower the security level of OpenSSL`, () => {
+    it(`with ${min_version} as the minimum lower the security level of OpenSSL`, () => {
       const old = protocol({ min_version, cipher_suites: [47] });
       ok(speaksOld(old));
       equal(tlsProtocol(old, fault).ciphers, `${always}:AES128-SHA:@SECLEVEL=0`);
@@ -53,7 +53,7 @@ describe('TLS versions, cipher suites and curves', () => {
     });
   }
 
-  it('ignore SSL 3.0: the default applies', () => {
+  it('ignore SSL 3.0, and use the default version instead', () => {
     for (const fields of [{ min_version: 'SSL3.0' }, { max_version: 'SSL3.0' }] as const) {
       const { minVersion, maxVersion } = tlsProtocol(protocol(fields), fault);
       deepEqual([minVersion, maxVersion], ['TLSv1.3', 'TLSv1.3']);
@@ -93,7 +93,7 @@ describe('the files of a TLS configuration', () => {
     );
   });
 
-  it('are pairs in the order of keys, followed by the old single pair', () => {
+  it('are the pairs of the list "keys" in order, followed by the pair of the old fields', () => {
     const keys = [{ public_key: 'a.pem', private_key: 'a.key' }, { public_key: 'b.pem' }];
     const of = (config: object) => keyFilesOf({ keys: [], ...config } as unknown as ServerTlsConfig);
     deepEqual(of({ keys, public_key: 'c.pem' }), [
@@ -115,7 +115,7 @@ describe('the files of a TLS configuration', () => {
     deepEqual(of({}), []);
   });
 
-  it('that belong to the system trust store are read once, without duplicates', () => {
+  it('with the CAs of the system trust store are read once, without duplicates', () => {
     const authorities = systemAuthorities();
     equal(systemAuthorities(), authorities);
     equal(new Set(authorities).size, authorities.length);

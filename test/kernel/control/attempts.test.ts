@@ -29,7 +29,7 @@ describe('attempts to change the configuration', () => {
     deepEqual([attempts.get(1), attempts.get(3)!.revision], [undefined, 3]);
   });
 
-  it('can be found by the error that ended them', () => {
+  it('can be found by the error with which they failed', () => {
     const attempts = new Attempts();
     const attempt = attempts.begin({ trigger: 'watch' }, 1);
     const error = new Error('no');

@@ -122,7 +122,7 @@ describe('a guarded change', () => {
     equal(control.attempts.get(attempt)!.guard!.state, 'passed');
   });
 
-  it('passes if it fails no more than the previous one did in the last five minutes', async () => {
+  it('passes if requests fail no more often than under the previous configuration in the last five minutes', async () => {
     timers.advance(6 * MINUTE);
     await apply(config(bad));
     await send(30);
@@ -222,7 +222,7 @@ describe('a guarded change', () => {
   });
 
   describe('whose configuration is already active', () => {
-    it('is evaluated from its first request on', async () => {
+    it('is evaluated from the first request that the configuration served', async () => {
       await apply(config(bad));
       await send(30);
       timers.advance(MINUTE / 2);
@@ -233,7 +233,7 @@ describe('a guarded change', () => {
       deepEqual([state, watched], ['rolled-back', 2]);
     });
 
-    it('is evaluated from its first request on, even if that was minutes ago', async () => {
+    it('is evaluated from the first request that the configuration served, even if that was minutes ago', async () => {
       await apply(config(bad));
       await send(15);
       timers.advance(4 * MINUTE);
@@ -265,7 +265,7 @@ describe('a guarded change', () => {
       equal(guard.state, null);
     });
 
-    it('is guarded by the latest requested guard', async () => {
+    it('is guarded with the thresholds of the latest request', async () => {
       const first = await apply(config(good, { name: 'x' }), guarded);
       const second = await apply(config(good, { name: 'x' }), guarded);
       deepEqual(

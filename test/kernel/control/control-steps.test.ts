@@ -68,12 +68,12 @@ describe('the steps of a change', () => {
       ok(Math.abs(Date.now() - Date.parse(control.current.at)) < 60_000);
     });
 
-    it('reject a precondition, because no configuration serves yet', async () => {
+    it('reject If-Match, because no configuration is active yet', async () => {
       await apply({ provided: () => void reported.push('asked') });
       deepEqual(reported, []);
     });
 
-    it('continue after the last revision number of another process', async () => {
+    it('continue after the last revision number that another process stored', async () => {
       control = open({ lastRevision: 41 });
       equal((await apply()).revision, 42);
     });
@@ -143,7 +143,7 @@ describe('the steps of a change', () => {
     equal((await applied).revision, 2);
   });
 
-  it('report errors of a configuration that would otherwise equal the active one', async () => {
+  it('report the errors of an invalid configuration even if it would equal the active one after normalization', async () => {
     await apply();
     await rejects(apply({ source: config('one', { nope: 1 }) }), { slug: 'validation' });
   });

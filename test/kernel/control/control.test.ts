@@ -129,7 +129,7 @@ describe('configuration changes', () => {
     equal(gateway.status.revision, 1);
   });
 
-  it('that are active are reported as applied, even if a participant fails afterwards', async () => {
+  it('are reported as applied once they are active, even if a participant fails afterwards', async () => {
     const gateway = await start(config());
     gateway.join({
       prepare: async () => ({

@@ -171,7 +171,7 @@ describe('the active and replaced configurations of a process', () => {
     return fresh.close();
   });
 
-  it('answer another process from the requested configuration, otherwise from the active one', async () => {
+  it('answer another process with the requested configuration if it exists, otherwise with the active one', async () => {
     await generations.listen();
     const first = generations.current.runtime.shared as Map<string, (asked: unknown) => unknown>;
     await begin();
@@ -185,7 +185,7 @@ describe('the active and replaced configurations of a process', () => {
     deepEqual([ask(1, 'new'), ask(2, 'other')], ['second', undefined]);
   });
 
-  describe('when a new one is prepared but not activated', () => {
+  describe('when a configuration is prepared but not activated', () => {
     it('release its resources and close its port', async () => {
       await generations.listen();
       const asked = await freePort();
@@ -220,7 +220,7 @@ describe('the active and replaced configurations of a process', () => {
     deepEqual(released, ['one']);
   });
 
-  describe('replaced for longer than drain_timeout', () => {
+  describe('that were replaced longer ago than drain_timeout', () => {
     const abortions = () => sinks.lines.flatMap((line) => /WARNING (.* aborted, .*)/.exec(line)?.[1] ?? []);
 
     beforeEach(() => generations.listen());
@@ -252,8 +252,8 @@ describe('the active and replaced configurations of a process', () => {
     });
   });
 
-  describe('limited in number', () => {
-    it('wait until fewer of them have requests', async () => {
+  describe('of which only a limited number may have pending requests', () => {
+    it('delay the next change until fewer of them have pending requests', async () => {
       await generations.listen();
       let waits = 0;
       const room = (limit: number) => generations.room(limit).then(() => void waits++);
@@ -294,7 +294,7 @@ describe('the active and replaced configurations of a process', () => {
       equal((await first).status, 200);
     });
 
-    it('close connections after each response while clients are to reconnect elsewhere', async () => {
+    it('close connections after each response while the gateway wants clients to reconnect elsewhere', async () => {
       await generations.listen();
       const connection = async () => (await fetch(`http://127.0.0.1:${port()}/fast`)).headers.get('connection');
       equal(await connection(), 'keep-alive');

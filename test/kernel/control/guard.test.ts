@@ -127,7 +127,7 @@ describe('the guard of a change', () => {
     deepEqual([said, looks], [[`3000 GET /a: ${why}`], 3]);
   });
 
-  it('names the first of several endpoints and the number of further endpoints', () => {
+  it('names the first of several endpoints that perform worse, and the number of the others', () => {
     const { timers, said } = guarded(() =>
       ['GET /a', 'GET /b', 'GET /c', 'GET /d'].map((key) => ({
         key,
@@ -175,7 +175,7 @@ describe('the guard of a change', () => {
     deepEqual(said, ['10000 undecided after 20 calls']);
   });
 
-  it('stays undecided without any calls', () => {
+  it('remains undecided without any calls', () => {
     const { timers, said } = guarded(() => []);
     timers.advance(10_000);
     deepEqual(said, ['10000 undecided after 0 calls']);

@@ -46,7 +46,7 @@ describe('a change whose component never finishes warming up', () => {
     await gateway.close();
   });
 
-  it('is canceled two seconds after the next change has arrived', async () => {
+  it('is canceled two seconds after the next change was requested', async () => {
     const hanging = rejects(gateway.reload(config('two', true)), /canceled because a newer change replaces it/);
     await hung.promise;
     const next = gateway.reload(config('three', false));

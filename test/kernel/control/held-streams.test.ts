@@ -68,7 +68,7 @@ describe('streams of replaced configurations', () => {
     deepEqual(hold.notices, ['end']);
   });
 
-  it('continue if their endpoint is restored, and survive another change of it', () => {
+  it('continue if their endpoint is restored, and survive another change of the endpoint', () => {
     const hold = lease();
     streams.follow([route('/a', hold)], [], DRAIN_MS);
     streams.follow([], [route('/a', lease(0))], DRAIN_MS);
@@ -97,7 +97,7 @@ describe('streams of replaced configurations', () => {
     deepEqual([hold.notices, streams.size], [[], 0]);
   });
 
-  it('are not tracked for an endpoint without streams', () => {
+  it('are not tracked if their endpoint has no stream', () => {
     const hold = lease(0);
     streams.follow([route('/a', hold)], [], DRAIN_MS);
     streams.endLasting();

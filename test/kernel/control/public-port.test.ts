@@ -219,7 +219,7 @@ describe('the public port of a process', () => {
       equal(await connection(), 'keep-alive');
     });
 
-    it('closes connections from its opening if the state was set before', async () => {
+    it('closes connections on a port that opens after the state was set', async () => {
       port.setClosing(true);
       await port.open(runtime(0));
       equal(await connection(), 'close');

@@ -57,7 +57,7 @@ describe('a rejected change', () => {
     });
   }
 
-  it('is returned unchanged if it is a refusal already', () => {
+  it('is returned unchanged if it already is a refusal object', () => {
     const refusal = new Refusal('stale', 'read', [], null);
     equal(toRefusal(refusal, 'swap', null), refusal);
   });

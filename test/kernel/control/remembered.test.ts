@@ -73,7 +73,7 @@ describe('the stored history of changes', () => {
     }
   });
 
-  it('contains at most one response worth of errors per rejection, and the number of the others', async () => {
+  it('contains at most as many errors of a rejection as a response does, and the number of the others', async () => {
     gateway = await startGateway(config({}));
     const endpoints = Array.from({ length: 1_000 }, (_, at) => ({ endpoint: `/${at}`, nope: 1 }));
     const source = new ConfigText(JSON.stringify({ version: 3, endpoints }), 'json');

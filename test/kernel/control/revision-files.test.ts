@@ -56,7 +56,7 @@ describe('the files of a revision history', () => {
     deepEqual(await files.read(1), revision(1, { pinned: true }));
   });
 
-  it('can be removed, even if they no longer exist', async () => {
+  it('can be removed, even if they do not exist', async () => {
     const path = await directory();
     const files = revisionFiles(path);
     await files.create(revision(1));

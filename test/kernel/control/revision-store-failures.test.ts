@@ -81,7 +81,7 @@ describe('a revision history on a failing disk', () => {
     );
   });
 
-  it('does not write revisions that were pruned meanwhile', async () => {
+  it('does not write revisions that were pruned before the disk worked again', async () => {
     const { broken, open, path } = await breakable();
     const store = await open(1);
     broken.add('create');
@@ -288,7 +288,7 @@ describe('two processes with one revision history', () => {
     deepEqual(JSON.parse(text), revision(1, { text: 'first' }));
   });
 
-  it('serve their own revision each', async () => {
+  it('serve different revisions', async () => {
     const { first, second } = await two();
     deepEqual(
       [await first.get(1), await second.get(1)],
@@ -305,19 +305,19 @@ describe('two processes with one revision history', () => {
     deepEqual([warnings.length, second.problem], [1, null]);
   });
 
-  it("do not remove each other's files when they prune", async () => {
+  it("do not remove each other's files when they prune old revisions", async () => {
     const { path, second } = await two(1);
     await second.add(revision(2));
     deepEqual((await readdir(path)).sort(), ['00000001.json', '00000002.json']);
   });
 
-  it("do not overwrite each other's files when they pin", async () => {
+  it("do not overwrite each other's files when they pin a revision", async () => {
     const { path, second } = await two();
     await second.pin(1, true);
     equal(JSON.parse(await readFile(join(path, '00000001.json'), 'utf8')).text, 'first');
   });
 
-  it('write one complete file when many write the same number at once', async () => {
+  it('write one complete file when many of them write the same number at once', async () => {
     const path = await directory();
     const texts = Array.from({ length: 20 }, (_, at) => `${at}`.repeat(50_000));
     const made = await Promise.all(texts.map((text) => revisionFiles(path).create(revision(1, { text }))));
@@ -326,7 +326,7 @@ describe('two processes with one revision history', () => {
     deepEqual(await readdir(path), ['00000001.json']);
   });
 
-  it('leave no temporary file if the name is taken', async () => {
+  it('leave no temporary file if another process has written the number first', async () => {
     const path = await directory();
     await mkdir(join(path, '00000001.json'));
     equal(await revisionFiles(path).create(revision(1)), false);

@@ -187,7 +187,7 @@ describe('secrets from stores', () => {
     equal(await got(), 'one-secret');
   });
 
-  it('are renewed while their lease can be prolonged, and fetched when it ends', async () => {
+  it('with a lease are renewed while the lease can be prolonged, and fetched when it ends', async () => {
     store.secrets.set('db/app', {
       content: { password: 'leased-1' },
       lease: { id: 'l1', lifeMs: 60, isRenewable: true },
@@ -205,7 +205,7 @@ describe('secrets from stores', () => {
     equal(await got(), 'leased-2');
   });
 
-  it('of a lease are issued anew when the access to their store is replaced', async () => {
+  it('with a lease are issued anew when the token for their store is replaced', async () => {
     const lease = { id: 'l1', lifeMs: 3_600_000, isRenewable: true };
     store.secrets.set('db/app', { content: { password: 'leased-1' }, lease });
     const kept = [false, true];
@@ -218,7 +218,7 @@ describe('secrets from stores', () => {
     equal(await got(), 'leased-2');
   });
 
-  it('are reported if the access to their store cannot be kept', async () => {
+  it('are reported if the token for their store cannot be renewed', async () => {
     store.set('s', 'a-value');
     store.keepAlive = async () => {
       throw new Error('the token has expired');
@@ -228,7 +228,7 @@ describe('secrets from stores', () => {
     deepEqual(gateway!.secrets.failing, [{ secret: 'acme', reason: 'the token has expired' }]);
   });
 
-  it('of a lease are not issued anew by a reload', async () => {
+  it('with a lease are not issued anew by a reload', async () => {
     store.secrets.set('db/app', {
       content: { password: 'leased-1' },
       lease: { id: 'l1', lifeMs: 60_000, isRenewable: true },
@@ -276,7 +276,7 @@ describe('secrets from stores', () => {
     await until(async () => (await got()) === 'good-secret');
   });
 
-  it('become numbers and booleans where their references end with a type', async () => {
+  it('become numbers and booleans if their references end with that type', async () => {
     store.set('kv/x', { size: '4096', debug: 'true' });
     const fields = { max_header_bytes: '${acme:kv/x#size}!int', debug_endpoint: '${acme:kv/x#debug}!bool' };
     await start(config('$${acme:kv/x#size}!int ${acme:kv/x#size}!int', fields));
@@ -316,7 +316,7 @@ describe('secrets from stores', () => {
     });
   }
 
-  it('leave the serving configuration in place if a rotated value is not of the type of its reference', async () => {
+  it('leave the serving configuration in place if a rotated value does not have the type that its reference requires', async () => {
     store.refreshMs = 20;
     store.set('kv/x', { size: '4096' });
     await start(config('x', { max_header_bytes: '${acme:kv/x#size}!int' }));

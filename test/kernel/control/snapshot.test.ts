@@ -25,7 +25,7 @@ describe('a snapshot of a configuration', () => {
     ['gateway.toml', 'version = 3\n', 'toml'],
     ['gateway.conf', '{"version": 3}', 'json'],
   ] as const) {
-    it(`read from ${name} has its text and its data`, async () => {
+    it(`read from ${name} has the text and the data of the source`, async () => {
       const path = join(folder, name);
       writeFileSync(path, text);
       const snapshot = await readSnapshot(path, note);

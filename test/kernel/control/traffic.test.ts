@@ -54,7 +54,7 @@ describe('the histogram buckets of latencies', () => {
 });
 
 describe('the traffic counters of an endpoint', () => {
-  it('count calls, and as errors those answered with 500 or above', () => {
+  it('count calls, and count responses with status 500 or above as errors', () => {
     const traffic = new EndpointTraffic();
     for (const status of [200, 404, 499, 500, 504]) traffic.record(1, status);
     deepEqual([traffic.calls, traffic.errors], [5, 2]);
@@ -156,7 +156,7 @@ describe('a window of traffic between two snapshots', () => {
     });
   });
 
-  it('can be combined from several windows', () => {
+  it('can be the sum of several windows', () => {
     deepEqual(joined([serving(1).snapshot(), noTraffic, serving(1, 9).snapshot()]), serving(1, 1, 9).snapshot());
   });
 
@@ -198,7 +198,7 @@ describe('the history of traffic by minute', () => {
     deepEqual(history.before('GET /a', timers.now()), traffic.snapshot());
   });
 
-  it('joins the last five minutes and drops the one before', () => {
+  it('adds up the last five minutes and drops older ones', () => {
     const { timers, traffic, history, calls } = recorded();
     history.start();
     const after: number[] = [];
@@ -261,7 +261,7 @@ describe('the history of traffic by minute', () => {
     equal(calls(), 3);
   });
 
-  it('adds the traffic of a new configuration to the same endpoint of the old one', () => {
+  it('adds the traffic of an endpoint in a new configuration to that of the same endpoint in the old one', () => {
     const { timers, endpoints, history, calls } = recorded(serving(1, 2, 3));
     history.start();
     timers.advance(minutes(1));
@@ -270,7 +270,7 @@ describe('the history of traffic by minute', () => {
     equal(calls(), 5);
   });
 
-  describe('with a mark', () => {
+  describe('with a mark at the time of a change', () => {
     it('separates the traffic before the mark from the traffic after it', () => {
       const { timers, traffic, history, calls } = recorded(serving(1, 2));
       timers.advance(10_000);

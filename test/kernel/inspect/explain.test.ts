@@ -106,7 +106,7 @@ describe('explainRequest', () => {
         'X-Any': '1',
       }));
 
-    it("after the backend's own filter", () =>
+    it("with headers and parameters filtered by the backend's own lists", () =>
       same(
         one(
           { input_headers: ['*'], input_query_strings: ['*'] },
@@ -266,7 +266,7 @@ describe('explainRequest', () => {
     deepEqual(forwarded[0]!.urls, ['http://a.test/x', 'http://b.test/base/x']);
   });
 
-  it('shows the name that service discovery looks up in place of the host', async () => {
+  it('shows the service name to discover in place of the host', async () => {
     const config = one({}, { host: ['api.service.test'], sd: 'dns', disable_host_sanitize: true });
     const { forwarded } = await explain(config, { method: 'GET', target: '/e' });
     deepEqual([forwarded[0]!.sd, forwarded[0]!.urls], ['dns', ['{dns:api.service.test}/x']]);

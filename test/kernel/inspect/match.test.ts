@@ -38,21 +38,21 @@ describe('matchRoute', () => {
     deepEqual(result.kind === 'route' && result.params, { '*': 'x/y' });
   });
 
-  it('lists endpoints that are less specific than fixed text, with the reason', async () => {
+  it('lists endpoints that lost to an endpoint with fixed text in the path, with the reason', async () => {
     const { rivals } = await match('GET /user/new');
     deepEqual(ids(rivals), ['GET /user/{id}', 'POST /user/{id}']);
     equal(rivals[0]!.why, 'its placeholder {id} is less specific than the fixed segment new');
     equal(rivals[1]!.why, 'matches the path, but serves POST');
   });
 
-  it('lists an endpoint that is less specific than a word with more fixed text, with the reason', async () => {
+  it('lists an endpoint that lost to an endpoint with more fixed text in a segment, with the reason', async () => {
     const words = ['/{a}', '/{b}.json'].map((endpoint) => ({ endpoint, backend }));
     const { match, rivals } = await matchRoute(await serve({ endpoints: words, disable_rest: true }), 'GET', '/x.json');
     equal(match.kind === 'route' && match.route.id, 'GET /{b}.json');
     equal(rivals[0]!.why, '{a} is less specific than {b}.json');
   });
 
-  it('lists an endpoint for ANY that is less specific than one for the method, with the reason', async () => {
+  it('lists an endpoint with the method ANY that lost to one with the method of the request, with the reason', async () => {
     const every = ['GET /a/{id}', 'ANY /a/{name}'].map((route) => {
       const [method, endpoint] = route.split(' ');
       return { method, endpoint, backend };
@@ -68,7 +68,7 @@ describe('matchRoute', () => {
     deepEqual(put.kind === 'route' && [put.route.id, put.params], ['ANY /a/{name}', { name: '7' }]);
   });
 
-  it('lists a wildcard that is less specific than a variable, with the reason', async () => {
+  it('lists a wildcard endpoint that lost to an endpoint with a variable, with the reason', async () => {
     const { match: result, rivals } = await match('GET /f/x/b');
     equal(result.kind === 'route' && result.route.id, 'GET /f/{a}/b');
     deepEqual(ids(rivals), ['GET /f/*']);
@@ -88,7 +88,7 @@ describe('matchRoute', () => {
     equal(nearMisses[0]!.why, 'segment 1 is "user", not "usr"');
   });
 
-  it('suggests an endpoint without the prefix of the request', async () => {
+  it('suggests the endpoint for the rest of the path if the request has an unknown prefix', async () => {
     const { nearMisses } = await match('GET /v1/user/7');
     equal(nearMisses[0]!.route.id, 'GET /user/{id}');
     equal(nearMisses[0]!.why, 'the pattern has 2 segments, the path has 3');

@@ -58,7 +58,7 @@ describe('a line of the built-in access log', () => {
     equal(line.split('\n').length, 2);
   });
 
-  it('prints the latency in the largest unit that fits', () => {
+  it('prints the latency in the largest suitable unit', () => {
     deepEqual([0.0000005, 0.000812, 0.004529, 12.5, 1200, 59_999.5, 63_900, 3_725_000].map(printDuration), [
       '1ns',
       '812ns',

@@ -96,7 +96,7 @@ describe('the application log', () => {
     deepEqual(lines, ['DEBUG now\n']);
   });
 
-  it('writes nothing and reports no error without an output', () => {
+  it('writes nothing and reports no error if it has no output', () => {
     const log = createLog({ level: 'DEBUG', outputs: [] });
     let asked = 0;
     log.critical(() => {
@@ -132,7 +132,7 @@ describe('joining the settings of several logging components', () => {
   const sinks = sinksOver(sink);
   const format = () => 'x';
 
-  it('combines their outputs and uses the first level', () => {
+  it('combines their outputs and uses the level of the first component', () => {
     const joined = joinLogging(
       [
         { level: 'ERROR', outputs: [{ sink, format }] },
@@ -144,7 +144,7 @@ describe('joining the settings of several logging components', () => {
     equal(joined.application.outputs.length, 2);
   });
 
-  it('replaces formats that are not fixed', () => {
+  it('replaces the log format unless a component fixes it', () => {
     const other = () => 'y';
     const joined = joinLogging(
       [

@@ -209,7 +209,7 @@ describe('the log sinks of a process', () => {
 
   const room = new URL('../../../kernel/logging/index.ts', import.meta.url).href;
 
-  it('lose nothing when the process ends normally', async () => {
+  it('lose no lines when the process ends normally', async () => {
     const script = `import { createSinks } from '${room}'; const { stdout } = createSinks();
       for (let at = 0; at < 3000; at++) stdout.write('line ' + at + ' ' + 'x'.repeat(40) + '\\n', 'INFO');
       process.exit(0);`;

@@ -33,7 +33,7 @@ describe('denied addresses of an admin port', () => {
     }
   });
 
-  it('include Unix sockets, also through links, but no links in a circle', () => {
+  it('include Unix sockets, also through symbolic links, and ignore circular links', () => {
     const folder = mkdtempSync(join(tmpdir(), 'denied-'));
     const [file, link, loop] = ['file', 'link', 'loop'].map((name) => join(folder, name)) as [string, string, string];
     try {

@@ -102,12 +102,12 @@ describe('regular expressions in RE2 syntax', () => {
       notEqual(patterns.compile('^idle$'), idle);
     });
 
-    it('convert to different cache keys if they differ', () => {
+    it('have different cache keys if the expressions differ', () => {
       notEqual(String(compile('^a$')), String(compile('^b$')));
     });
   });
 
-  it('load their library at first use', () => {
+  it('load the RE2 library at first use', () => {
     const script = `
       const { createPatterns } = await import('./kernel/patterns/patterns.ts');
       const { createRequire } = await import('node:module');

@@ -54,7 +54,7 @@ describe('the address of a backend', () => {
     await gateway.close();
   });
 
-  it('never leads to another resource through a dot segment in a path variable', async () => {
+  it('never leads to another resource through a dot segment (. or ..) in a path variable', async () => {
     const gateway = await startGateway({
       host: [backend.url],
       endpoints: [{ endpoint: '/e/{id}/x', backend: [{ url_pattern: '/users/{id}/data' }] }],

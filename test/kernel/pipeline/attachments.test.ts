@@ -32,7 +32,7 @@ describe('a component of the service that attaches to all endpoints', () => {
     gateway = undefined;
   });
 
-  it('wraps each endpoint and each backend, and knows its position', async () => {
+  it('wraps each endpoint and each backend, and knows the position of each in the configuration', async () => {
     const places: string[] = [];
     const passed: string[] = [];
     const passing = (what: string) => after<PipeRequest>(() => void passed.push(what));

@@ -147,7 +147,7 @@ describe('the header X-Forwarded-Client-Cert', () => {
     equal(backend.requests[0]!.headers['x-forwarded-client-cert'], 'Hash=ab');
   });
 
-  it('follows the next configuration', async () => {
+  it('is sent as the next configuration requires after a reload', async () => {
     await listen();
     equal(await get(), undefined);
     await gateway.reload(config({ mode: 'sanitize_set', details: [] }));
@@ -187,6 +187,6 @@ describe('a distinguished name in one line', () => {
     ['', ''],
   ];
   for (const [subject, line] of rows) {
-    it(`of ${JSON.stringify(subject)} is ${JSON.stringify(line)}`, () => equal(distinguishedName(subject), line));
+    it(`made of ${JSON.stringify(subject)} is ${JSON.stringify(line)}`, () => equal(distinguishedName(subject), line));
   }
 });

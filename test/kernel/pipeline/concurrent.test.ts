@@ -92,7 +92,7 @@ describe('concurrent calls', () => {
     deepEqual([errors.map(({ message }) => message), calls.length], [['context canceled'], 0]);
   });
 
-  it('return streamed bytes at once, and let them complete even if another call responds', async () => {
+  it('return a streamed response at once, and let its body arrive completely even if another call responds later', async () => {
     const late = Promise.withResolvers<Reply>();
     const bytes = Reply.raw(200, new HeaderBag(), new ByteStream());
     bytes.complete = false;
@@ -113,7 +113,7 @@ describe('concurrent calls', () => {
     );
   });
 
-  it('end when data arrives, and the winner is not canceled afterwards', async () => {
+  it('end when the first response arrives, and the call that sent it is not canceled afterwards', async () => {
     const { step, calls } = oneByOne(() => Reply.data({ a: 1 }), never);
     const call = newCall();
     await concurrently(2, step, T)(pipeRequest(), call);
@@ -135,7 +135,7 @@ describe('concurrent calls', () => {
     deepEqual(request.params, {});
   });
 
-  it('receive the deadline as their reason when it ends them', async () => {
+  it('are canceled with the deadline error as the reason when the deadline ends them', async () => {
     const { step, calls } = oneByOne(never, never);
     const reply = await concurrently(2, step, 20)(pipeRequest(), newCall());
     deepEqual(
@@ -148,7 +148,7 @@ describe('concurrent calls', () => {
     );
   });
 
-  it('are closed at the backend once one has won, without a log line', async () => {
+  it('close the connections of the other calls once one has responded, without a log line', async () => {
     let closed = 0;
     const backend = await startBackend((_seen, response) => {
       response.on('close', () => response.writableFinished || closed++);

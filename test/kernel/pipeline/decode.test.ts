@@ -32,7 +32,7 @@ const respond = (body: Reply['body'], headers: string[] = [], status = 200) =>
   Reply.raw(status, new HeaderBag(headers), body);
 
 describe('decoding a backend response', () => {
-  it('skips decoded data, rejections and failures', async () => {
+  it('is skipped for replies that are already decoded, rejections and failures', async () => {
     const failed = respond(Buffer.from('{}'));
     failed.errors = [new BackendError('TEST', 'it broke')];
     const data = Reply.data({ a: 1 });
@@ -40,7 +40,7 @@ describe('decoding a backend response', () => {
     for (const raw of [data, refuse(204), failed]) equal((await read(raw)).reply, raw);
   });
 
-  it('fails for every status except 200 and 201, and names it', async () => {
+  it('fails for every status except 200 and 201, with an error that names the status', async () => {
     for (const status of [200, 201]) deepEqual((await read(respond(Buffer.from('{}'), [], status))).reply.data, {});
     const { reply, warnings, errors } = await read(respond(null, [], 404));
     deepEqual(errors, [['BACKEND_STATUS', 'invalid status code 404 [GET /p]: http://a:1/p?q']]);
@@ -114,7 +114,7 @@ describe('decoding a backend response', () => {
     deepEqual([nothing.reply.data, nothing.reply.complete], [null, false]);
   });
 
-  it('is skipped for bytes that were validated instead', async () => {
+  it('is skipped for bytes that only needed validation', async () => {
     const passing = (empty: boolean): Encoding => ({
       ...json,
       passes: (bytes) => (bytes.length === 0 ? null : { contentType: 'text/x', body: bytes, empty }),

@@ -41,7 +41,7 @@ for (const [name, folded] of [
       });
     }
 
-    it('keep their order among hooks of other kinds', () => {
+    it('keep their order when other kinds of hooks are between them', () => {
       const wraps = [noting('a'), around('b'), noting('c'), noting('d'), ask<PipeRequest>(() => void seen.push('e'))];
       folded(wraps, respond)(pipeRequest(), new Call());
       deepEqual(seen, ['b in', 'e', 'd', 'c', 'b out', 'a']);
@@ -78,7 +78,7 @@ describe('composed hooks on the reply', () => {
     ],
     ['is rejected', look<PipeRequest>(() => Promise.reject(new Error('no')))],
   ] as const) {
-    it(`receive a failure if an inner hook ${how}`, async () => {
+    it(`receive a failed reply if an inner hook ${how}`, async () => {
       const reply = await foldSettled([status, failing, status], () => Reply.data({}))(pipeRequest(), new Call());
       deepEqual(statuses, [0, 1]);
       equal(reply.failed, true);

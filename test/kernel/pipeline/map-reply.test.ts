@@ -31,7 +31,7 @@ describe('pipeline steps that change replies', () => {
     );
   });
 
-  it('do not modify the steps that they were made from', async () => {
+  it('do not modify the steps that they wrap', async () => {
     const inner = mapReply(() => new Reply(200), word('a'));
     mapReply(inner, word('b'));
     deepEqual((await answer(inner)).headers.getAll('x'), ['a']);

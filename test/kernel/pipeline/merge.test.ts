@@ -31,7 +31,7 @@ describe('the merge of several backends', () => {
     equal(JSON.stringify((await merged).data), '{"id":2,"a":1,"b":2}');
   });
 
-  it('lists failures in the order in which they occurred', async () => {
+  it('lists errors in the order in which they occurred', async () => {
     const slow = held();
     const merged = parallel([slow.step, failing('second'), failing('third')], undefined, T)(pipeRequest(), newCall());
     slow.release(Reply.failed(new CallError('TEST', 'first')));
@@ -140,7 +140,7 @@ describe('the merge of several backends', () => {
 });
 
 describe('a merged response', () => {
-  it('can be as large as its parts together', async () => {
+  it('can be as large as all its parts together', async () => {
     const large = 'x'.repeat(9 * 1024 * 1024);
     const backend = await startBackend((seen, response) => json({ [seen.target.slice(1)]: large })(seen, response));
     const gateway = await startGateway({

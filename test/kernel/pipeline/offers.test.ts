@@ -31,7 +31,7 @@ describe('values that plugins provide to one another', () => {
     deepEqual([offers.take(taker, port('key')), offers.takeAll(taker, port('key'))], [undefined, []]);
   });
 
-  it('come from a component that is attached on demand if the port names it and no other component provides one', () => {
+  it('come from a component that is attached on demand, if the declaration of the value names that component and no other provides one', () => {
     const asked: string[] = [];
     const service = Offers.atRoot(createContainer(), (namespace) => {
       asked.push(namespace);

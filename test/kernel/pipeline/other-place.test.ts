@@ -48,7 +48,7 @@ describe('a setting at a place where it is unknown', () => {
     equal(ofOtherPlace(error, { name: 'x/y', description: '' }, endpoint, here), error);
   });
 
-  it('is handled only at the top level of a component', () => {
+  it('is only corrected at the top level of a component', () => {
     for (const error of [unknown(`${here}/a/door`), new ConfigError('SCHEMA_TYPE', `${here}/door`, 'wrong')]) {
       equal(ofOtherPlace(error, plugin(endpoint, backend), endpoint, here), error);
     }

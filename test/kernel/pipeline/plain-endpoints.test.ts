@@ -221,7 +221,7 @@ describe('equal endpoints without components, which share their pipeline', () =>
       closed.length = 0;
     });
 
-    it('share the attachments of the second endpoint', async () => {
+    it('share one attachment from the second endpoint on', async () => {
       gateway = await open(true, config(at('/a'), at('/b'), at('/c'), at('/d'), at('/e', 'http://b.test')));
       equal(attached, 3);
       equal((await gateway.inject('/d')).body, '{"of":"http://a.test"}');

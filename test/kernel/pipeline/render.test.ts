@@ -65,7 +65,7 @@ describe('the response of a decoding endpoint', () => {
     equal(written(Reply.data(null, true)).at(-2), 'X-Gateway-Completed: false');
   });
 
-  it('has no completion header if no backend had to contribute', () => {
+  it('has no completion header if no backend was required', () => {
     deepEqual(written(data(null)), [200, 'Content-Type: text/plain', 'X-Gateway: Version 1', '{"a":1}']);
   });
 
@@ -81,7 +81,7 @@ describe('the response of a decoding endpoint', () => {
     );
   });
 
-  it('is the bytes of a component that sets bytes instead of data', () => {
+  it('consists of the bytes if a component sets bytes instead of data', () => {
     const reply = Reply.raw(201, new HeaderBag(['X-A', '1']), Buffer.from('bytes'));
     reply.complete = true;
     deepEqual(written(reply, { ttlMs: 1000 }), [

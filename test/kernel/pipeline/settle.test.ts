@@ -57,7 +57,7 @@ describe('composed stages with error handling', () => {
     });
   }
 
-  it('pass the same reply to each stage, one after another, even if a hook waits', async () => {
+  it('pass the same reply to one stage after another, even if a hook waits', async () => {
     const slow = afterwards<ClientRequest>(async (reply) => {
       await turn();
       reply.headers.append('x', 'slow');
@@ -92,7 +92,7 @@ describe('composed stages with error handling', () => {
     });
   }
 
-  it('use the reply of a step that handles the cancellation itself', async () => {
+  it('use the reply of a step that handles the cancellation on its own', async () => {
     const call = new Call();
     const heeds = (): Promise<Reply> => new Promise((resolve) => call.onCancel(() => resolve(new Reply(204))));
     const reply = foldSettled([mark('a')], heeds)(request, call);

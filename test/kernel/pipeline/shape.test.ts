@@ -12,7 +12,7 @@ describe('shaping the data of a backend', () => {
     }
   });
 
-  it('omits objects of which allow leaves nothing', () => {
+  it('omits objects that "allow" leaves empty', () => {
     deepEqual(shaped({ allow: ['a.b', 'd'] }, { a: { c: 1 }, d: 2 }), { d: 2 });
     deepEqual(shaped({ allow: ['a.b'] }, { a: { c: 1 } }), {});
     deepEqual(shaped({ allow: ['a.b'] }, { a: 1 }), {});

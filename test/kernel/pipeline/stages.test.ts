@@ -71,7 +71,7 @@ describe('the stages of a backend', () => {
     ]);
   });
 
-  it('are the same objects if they are equal', () => {
+  it('are the same function objects for equal backends', () => {
     const [one, other] = [stagesOf(true, true), stagesOf(true, true)];
     for (const [at, stage] of one.entries()) equal(other[at], stage);
     equal(Object.isFrozen(one[0]), true);

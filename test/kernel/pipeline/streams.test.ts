@@ -58,7 +58,7 @@ describe('streamed bodies', () => {
     equal((await chunks.next()).done, true);
   });
 
-  it('break the client connection if the backend breaks off, with a log line', async () => {
+  it('end the client connection if the backend disconnects in the middle, with a log line', async () => {
     let breakOff = (): void => {};
     received = (_message, response) => {
       response.write('first');
@@ -86,7 +86,7 @@ describe('streamed bodies', () => {
     await broken;
   });
 
-  it('fail the call if the backend breaks off within a body to be decoded', async () => {
+  it('fail the call if the backend disconnects in the middle of a body that must be decoded', async () => {
     received = (_message, response) => {
       response.writeHead(200, { 'Content-Length': '100' });
       response.write('{"a":', () => response.destroy());

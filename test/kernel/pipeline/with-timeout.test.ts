@@ -47,7 +47,7 @@ async function timed(respond: (reply: Reply) => Reply | Promise<Reply> = (reply)
 }
 
 describe('a step with its own timeout', () => {
-  it('is subject to the timeout while bytes arrive', async () => {
+  it('is subject to the timeout until its last byte has arrived', async () => {
     const { isOver, body, flow, told: reported } = await timed();
     flow();
     body.write(Buffer.from('a'));

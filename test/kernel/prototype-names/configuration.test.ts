@@ -37,7 +37,7 @@ for (const name of PROTOTYPE_NAMES) {
         ['an endpoint', (extra: object) => whole({ endpoints: [endpointOf({ extra_config: extra })] })],
         ['a backend', (extra: object) => whole({ endpoints: [endpointOf({}, { extra_config: extra })] })],
       ] as const) {
-        it(`is not a known component of ${level}`, async () => {
+        it(`is reported as an unknown component of ${level}`, async () => {
           const { code, err } = await check(document(holding(name, {})));
           equal(code, isComment ? 0 : 1);
           if (!isComment) match(err, /NAMESPACE_UNKNOWN/);
@@ -117,7 +117,7 @@ for (const name of PROTOTYPE_NAMES) {
         }
       });
 
-      it('is shown, compared, explained, migrated and audited like any other', async () => {
+      it('is shown, compared, explained, migrated and audited like any other name', async () => {
         const endpoint = endpointOf(
           { endpoint: `/a/{${name}}`, input_query_strings: [name], input_headers: [name] },
           { url_pattern: `/{${name}}`, group: name, mapping: holding(name, name) },

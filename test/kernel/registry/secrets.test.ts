@@ -48,7 +48,7 @@ describe("a field that its component's schema marks as secret", () => {
   it('is treated as secret in addition to fields with secret names or texts', () =>
     equal(isSecret('/x/password', 'hidden'), true));
 
-  it('is masked in the printed configuration', () => {
+  it('is masked in the configuration that the gateway prints', () => {
     const shown = JSON.stringify(maskSecrets(document('hidden'), '', isSecret));
     equal(shown, JSON.stringify(document('***')));
   });
@@ -59,7 +59,7 @@ describe("a field that its component's schema marks as secret", () => {
     );
     deepEqual(values, ['***', '{"no_redirect":true,"proxy_address":"***"}']);
   });
-  it('is masked in the excerpt of an issue', () => {
+  it('is masked in the excerpt of the file that an issue shows', () => {
     const source = parseDocument(JSON.stringify(document('hidden')), 'g.json');
     const findings = findingsOf('g.json', source, [new ConfigError('ANY', CLIENT, 'is wrong')], [], isSecret);
     const printed = formats.get('text')!.print(findings, false);

@@ -52,7 +52,7 @@ describe('a rejected reload', () => {
     );
   });
 
-  it('is not treated as unchanged if its valid part equals the active configuration', async () => {
+  it('is not confused with an unchanged configuration if its valid part equals the active one', async () => {
     await refusal(service([sound, { endpoint: '/broken' }]));
     equal(gateway.status.revision, 1);
   });

@@ -133,7 +133,7 @@ describe('a gateway that watches its file', () => {
     await until(() => serves('/three'));
   });
 
-  describe('reports only once an invalid save', () => {
+  describe('reports an invalid save once', () => {
     const refusals = () => sinks.lines.filter((line) => line.includes('configuration refused')).length;
     /** Log lines about a check of the files that found no change. */
     const quietLooks = () => sinks.lines.filter((line) => line.includes('same content as before')).length;
@@ -162,7 +162,7 @@ describe('a gateway that watches its file', () => {
       });
     }
 
-    it('that a reload has already reported', async () => {
+    it('even if a reload has already reported it', async () => {
       const file = join(folder, 'gateway.json');
       writeFileSync(file, '{"version": 3,, "endpoints": []}');
       await rejects(gateway!.reload());

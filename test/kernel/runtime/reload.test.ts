@@ -58,7 +58,7 @@ describe('reload', () => {
 
   after(() => agent.destroy());
 
-  it('serves 200 configurations one after another under load without a failed or mixed response', async function () {
+  it('serves 200 configurations one after another under load; every request succeeds, and each response comes from one configuration', async function () {
     this.timeout(60_000);
     let stop = false;
     let response = 0;

@@ -68,13 +68,13 @@ describe('a file watcher', () => {
       deepEqual([at.watcher.status.mode, at.warnings.length], ['events', 1]);
     });
 
-    it('without reporting devices', async () => {
+    it('without reporting device files as changes', async () => {
       await at.start(['/dev/null', { path: '/dev/zero', hash: hash('x') }, file]);
       await at.nothingElseThan(file);
     });
   });
 
-  it('runs one handler at a time, and once for all changes meanwhile', async () => {
+  it('runs one handler at a time, and once for all changes during the run', async () => {
     const other = join(at.home, 'other.json');
     await writeFile(other, '0');
     const gate = Promise.withResolvers<void>();
@@ -98,7 +98,7 @@ describe('a file watcher', () => {
     equal(at.reported.length <= 3, true);
   });
 
-  describe('receives the files of a reload attempt', () => {
+  describe('when it receives the files of a reload attempt', () => {
     let other: string;
 
     beforeEach(async () => {
@@ -106,7 +106,7 @@ describe('a file watcher', () => {
       await writeFile(other, '{}');
     });
 
-    it('and stops watching those of the previous attempt', async () => {
+    it('stops watching files that only the previous attempt used', async () => {
       await at.start([file, other]);
       await at.watcher.watch([other]);
       equal(at.watcher.status.files, 1);
@@ -114,7 +114,7 @@ describe('a file watcher', () => {
       await at.nothingElseThan(other);
     });
 
-    it('and reports at once a file that has changed since it was read', async () => {
+    it('reports at once a file that has changed since it was read', async () => {
       await at.start([
         { path: file, hash: hash('{"a": 0}') },
         { path: other, hash: hash('{}') },
@@ -122,7 +122,7 @@ describe('a file watcher', () => {
       deepEqual(await at.next(), [file]);
     });
 
-    it('while it reports a change', async () => {
+    it('does so while it reports a change', async () => {
       const read = { path: other, hash: hash('{}') };
       await at.start([file], { onChange: () => at.watcher.watch([file, read]) });
       await writeFile(file, '{"a": 2}');

@@ -24,7 +24,7 @@ const refusing = ['redis connection of counters, ', 'component of "telemetry/inf
 describe('a sandbox with every component', function () {
   this.timeout(60_000);
 
-  it('answers requests to servers, refuses other connections and opens none', async () => {
+  it('answers requests to mocked servers, refuses all other connections and opens none', async () => {
     const refused = new Set<string>();
     const requests: SandboxRequest[] = [];
     const body = Buffer.from('{"id":1,"data":{"user":{"id":1}}}');

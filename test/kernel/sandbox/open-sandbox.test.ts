@@ -59,7 +59,7 @@ describe('a sandbox', () => {
     own.refusals.length = 0;
   });
 
-  it('leaves references to secrets as written if no mock answers for their store, without waiting', async () => {
+  it('leaves references to secrets as written, without waiting, if no mock answers for their store', async () => {
     const root = {
       'secrets/vault': { address: 'https://vault.internal', auth: { method: 'token', token: 'a' } },
       'auth/api-keys': { keys: [{ key: '${vault:kv/shop#key}', roles: ['user'] }] },
@@ -93,7 +93,7 @@ describe('a sandbox', () => {
     equal(sent['x-other'], undefined);
   });
 
-  it('passes bodies of clients, and inflates compressed responses', async () => {
+  it('passes client bodies to mocks, and decompresses compressed responses', async () => {
     const headers = ['Content-Type', 'application/json', 'Content-Encoding', 'gzip'];
     const session = new Recording(() => ({ headers, body: gzipSync('{"ok":true}') }));
     const sandbox = await oneBackend({ method: 'POST' }, { method: 'POST' });
@@ -102,7 +102,7 @@ describe('a sandbox', () => {
     equal(Buffer.from(session.requests[0]!.body).toString(), '{"name":"Ann"}');
   });
 
-  it('runs retries of backends for real', async () => {
+  it('runs the retries of backends as the gateway does', async () => {
     const session = new Recording((_request, count) => (count < 3 ? { status: 503 } : {}));
     const retry = { 'backend/retry': { attempts: 3, status_codes: [503], backoff: { base: '1ms' } } };
     const sandbox = await oneBackend({ extra_config: retry });
@@ -119,7 +119,7 @@ describe('a sandbox', () => {
     });
   }
 
-  it('ends a call to a server that hangs at the timeout of its endpoint', async () => {
+  it('ends a call to a mocked server that does not respond at the timeout of its endpoint', async () => {
     const session = new Recording(() => ({ failure: 'hang' as const }));
     const sandbox = await oneBackend({}, { timeout: '30ms' });
     equal((await sandbox.inject(session, get)).statusCode, 500);
@@ -131,7 +131,7 @@ describe('a sandbox', () => {
     equal((await sandbox.inject(session, get)).statusCode, 500);
   });
 
-  it('answers protocols that are not HTTP, with the address of their server', async () => {
+  it('answers protocols other than HTTP, with the address of their server', async () => {
     const session = new Recording(() => ({}));
     const producer = { name: 'users', exchange: 'events', routing_key: 'Id' };
     const sandbox = await oneBackend({
@@ -234,7 +234,7 @@ describe('a sandbox', () => {
     );
   });
 
-  it('sends unanswered requests to their server when the network is permitted', async () => {
+  it('sends requests without a mock to their server if network access is permitted', async () => {
     const server = createServer((_request, response) => response.end('{"real":true}')).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
@@ -248,7 +248,7 @@ describe('a sandbox', () => {
     server.close();
   });
 
-  it('rejects an invalid configuration, and permits connections again', async () => {
+  it('rejects an invalid configuration, and then allows connections again', async () => {
     await rejects(open({ endpoints: [{ endpoint: 'users', backend: [] }] }), /ENDPOINT_PATH|endpoint/);
     equal(Socket.prototype.connect, connecting);
   });

@@ -154,7 +154,7 @@ describe('an async agent', () => {
     ]);
   });
 
-  it('causes a warning for components that need a client', async () => {
+  it('causes a warning for components that need a client, which a message does not have', async () => {
     await start(agent({ extra_config: { 'test/queue': {}, 'qos/ratelimit/router': { max_rate: 1 } } }));
     deepEqual(
       gateway!.status.warnings.map(({ code, pointer }) => `${code} ${pointer}`),

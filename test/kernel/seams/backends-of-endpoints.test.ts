@@ -47,7 +47,7 @@ describe("a component of an endpoint that attaches to the endpoint's backends", 
     return (await fetch(`http://127.0.0.1:${port}${path}`)).text();
   };
 
-  it('can call them over another protocol, with their addresses, and does not affect other endpoints', async () => {
+  it('can call them over another protocol at their own addresses, and does not affect other endpoints', async () => {
     const host = ['tele://a:1/base', 'tele://b:2'];
     gateway = await startWith([telegraph], {
       endpoints: [

@@ -54,7 +54,7 @@ describe("the client's view of a failed call", () => {
     deepEqual(await shown(always, true), expected);
   });
 
-  it('has an empty body otherwise, unless return_error_msg is set', async () => {
+  it('otherwise has an empty body, unless return_error_msg is set', async () => {
     deepEqual((await shown(view, false)).slice(0, 3), [422, undefined, '']);
     deepEqual(await shown(view, true), [422, 'application/json', view.body]);
   });

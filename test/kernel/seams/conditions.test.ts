@@ -77,7 +77,7 @@ describe('a condition on a backend', () => {
     equal(backend.requests.length - before, 3);
   });
 
-  it('without an expression is true if no other one is, in any position', async () => {
+  it('without an expression is true if no condition with an expression is, in any position', async () => {
     await start([on('/other', {}), on('/x', { header: 'x' }), on('/y', { header: 'y' })]);
     deepEqual(await answer('y'), [200, { y: true }, 'true']);
     deepEqual(await answer(), [200, { other: true }, 'true']);
@@ -89,13 +89,13 @@ describe('a condition on a backend', () => {
     deepEqual(seen, ['x', 'y']);
   });
 
-  it('is evaluated in turn for sequential backends', async () => {
+  it('is evaluated before each call if the backends are sequential', async () => {
     await start([on('/x', { header: 'x' }), on('/y', { header: 'y' })], { proxy: { sequential: true } });
     deepEqual(await answer('y'), [200, { y: true }, 'true']);
     deepEqual(seen, ['x', 'y']);
   });
 
-  it('that is never true gives an empty, complete response', async () => {
+  it('that is false for every backend results in an empty, complete response', async () => {
     const before = backend.requests.length;
     await start([on('/x', { header: 'x' }), on('/y', { header: 'y' })]);
     deepEqual(await answer(), [200, {}, 'true']);

@@ -139,7 +139,7 @@ describe('a service of a plugin that is configured at the root', () => {
     deepEqual([await calls(), events], [1, ['open a']]);
   });
 
-  it('is closed when its address changes, after the new one is open', async () => {
+  it('is closed when its address changes, after the connection to the new address is open', async () => {
     gateway = await startWith([store, counter], counting({ 'test/store': { address: 'a' } }));
     await reload(counting({ 'test/store': { address: 'b' } }));
     equal(await calls(), 1);
@@ -192,7 +192,7 @@ describe('a service of a plugin that is configured at the root', () => {
       await gateway.reload({ version: 3, ...guarded({ 'test/rules': {} }) });
       deepEqual(known, [false, true]);
     });
-    it('is configured by its name at the root', async () => {
+    it('is configured under its name at the root', async () => {
       gateway = await startWith([rules, door], guarded({ 'test/rules': { word: 'shut' } }));
       deepEqual([await passes('open'), await passes('shut'), events], [false, true, ['rules shut']]);
     });

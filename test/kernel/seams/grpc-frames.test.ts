@@ -127,7 +127,7 @@ describe('gRPC frames on the port of the service', () => {
     deepEqual(await ask('Nothing', ''), { messages: [], status: '12' });
   });
 
-  it('end a call even if the client has not ended its side', async () => {
+  it('end a call even if the client has not closed its side of the stream', async () => {
     const stream = open('Nothing');
     stream.write(frame('one'));
     const closed = once(stream, 'close');

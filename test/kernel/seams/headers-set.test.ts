@@ -56,7 +56,7 @@ describe('headers that a component sets', () => {
     deepEqual(await seenBy({ 'test/roles': {} }), { 'x-role': 'reader', x_team: 'red' });
   });
 
-  it('are those named in its settings, also at the root', async () => {
+  it('are those that its settings name, also at the root', async () => {
     const seen = await seenBy({ 'test/roles': {} }, { 'test/roles': { header: 'X-Team' } });
     deepEqual(seen, { 'x-role': 'reader' });
   });

@@ -208,7 +208,7 @@ describe("the gateway's HTTP client, used by a component", () => {
     ]);
   });
 
-  it('has its requests signed with their actual body, in any order of declaration', async () => {
+  it('has its requests signed with the body that is sent, in any order of declaration', async () => {
     await start({ 'test/graphql': { query: '{ a }' }, 'test/signer': {} });
     equal(await ask(), 200);
     equal(seen[0]!.signature, expected('POST', '/graphql', seen[0]!.body));

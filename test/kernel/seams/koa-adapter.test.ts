@@ -108,7 +108,7 @@ describe('Koa middleware from npm', () => {
       deepEqual(parsed, [{ a: 1 }]);
     });
 
-    it('leaves it unchanged even if it was read as text', async () => {
+    it('leaves it unchanged even if the middleware read it as text', async () => {
       await start(async (context, next) => {
         context.req.setEncoding('latin1');
         for await (const piece of context.req) parsed.push(piece);
@@ -160,7 +160,7 @@ describe('Koa middleware from npm', () => {
       });
     });
 
-    it('can read a part of it', async () => {
+    it('can read only a part of it', async () => {
       await start(async (context, next) => {
         await new Promise((resolve) => {
           context.req.once('data', resolve);
@@ -174,7 +174,7 @@ describe('Koa middleware from npm', () => {
       match(await client.ended(), /"body":"abcdef"/);
     });
 
-    it('leaves no unread rest on the connection', async () => {
+    it('leaves no unread bytes on the connection', async () => {
       await start(parsing);
       const client = await openRaw(port);
       const body = JSON.stringify({ a: 'x'.repeat(1000) });
@@ -190,7 +190,7 @@ describe('Koa middleware from npm', () => {
       if (head.status === 418) head.status = 419;
     };
 
-    it('passes its response head to components that read heads', async () => {
+    it('passes its response head to the hooks that read response heads', async () => {
       await start(
         (context, next) => {
           context.set('X-Layer', 'own');
@@ -218,7 +218,7 @@ describe('Koa middleware from npm', () => {
       }
     });
 
-    it('passes each response head once if it reads the reply', async () => {
+    it('passes each response head to these hooks once, even if the middleware reads the reply', async () => {
       await start((_context, next) => next(), {
         readsReply: true,
         head: (head) => head.headers.append('X-Seen', 'once'),
@@ -246,7 +246,7 @@ describe('Koa middleware from npm', () => {
     });
   });
 
-  it('shows the changed request to outer hooks', async () => {
+  it('shows the changed request to hooks outside of it', async () => {
     const seen: unknown[] = [];
     await start(
       (context, next) => {

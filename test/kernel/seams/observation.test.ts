@@ -134,7 +134,7 @@ describe('metrics of a component', () => {
     await gate.close();
   });
 
-  it('can be tested with a meter of the test', async () => {
+  it('can be tested with a meter that the test provides', async () => {
     const series: Series = new Map();
     const gate = await openHarness(measuring, 'endpoint', {}, { offers: [offer(meters, remembering(series))] });
     await gate.send('GET /');
@@ -228,7 +228,7 @@ describe('an observer of connections to backends', () => {
     );
   });
 
-  it('does not fail requests if it fails', async () => {
+  it('does not fail requests if the observer throws', async () => {
     await start('/fail');
     equal((await gateway!.inject({ url: '/0' })).statusCode, 200);
     equal(replies.length, 1);

@@ -95,11 +95,11 @@ describe('a component that responds by itself', () => {
     return warnings.filter(({ code }) => code === 'PLUGIN_HIDDEN');
   };
 
-  it('hides components inside it around a backend, which causes a warning', async () => {
+  it('causes a warning if it hides components inside it, around a backend', async () => {
     const [warning] = await hidden({}, both);
     match(warning!.message, /"test\/answering" can respond without calling "test\/inner", which may never run/);
   });
-  it('hides components inside it at the root, too', async () => {
+  it('causes a warning if it hides components inside it, at the root', async () => {
     deepEqual(
       (await hidden(both, {})).map(({ pointer }) => pointer),
       ['/extra_config/test~1answering'],

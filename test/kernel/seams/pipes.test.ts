@@ -61,7 +61,7 @@ describe('a pipeline inside a component', () => {
     equal(response.headers['x-gateway-completed'], 'true');
   });
 
-  it('is shaped by the backend that it replaces', async () => {
+  it('has its result shaped by the settings of the backend that it replaces', async () => {
     gateway = await start(
       endpoint(
         { url_pattern: '/x' },
@@ -129,7 +129,7 @@ describe('a pipeline inside a component', () => {
   });
 
   describe('with errors', () => {
-    it('is rejected at the place of each error', async () => {
+    it('is rejected with the place of each error', async () => {
       deepEqual(await refusedAs(endpoint(nested({ backend: [{ url_pattern: '/y', encodin: 'json' }] }))), [
         'SCHEMA_UNKNOWN_KEY /endpoints/0/backend/0/extra_config/test~1workflow/backend/0/encodin',
       ]);

@@ -125,7 +125,7 @@ describe('values that one plugin offers to another', () => {
     deepEqual(seen, [undefined, []]);
   });
 
-  it('are not reported as missing if the offering plugin could not be attached, or waits for a file', async () => {
+  it('are not reported as missing if the offering plugin could not be attached, or has a file that was not read', async () => {
     const file = definePlugin({
       name: 'test/file',
       description: 'Offers what a file holds.',

@@ -342,7 +342,7 @@ describe('a value mirrored in every process', () => {
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('ignores changes of unknown values', () => {
+  it('ignores changes to values that do not exist', () => {
     const mirrors = new Mirrors();
     ok(!mirrors.receive('x', ['a']));
     equal(mirrors.snapshot('x'), undefined);

@@ -97,7 +97,7 @@ describe('the recorded settings, files and services that a component reads', () 
     await registry.close();
   });
 
-  it('include reads after attaching', async () => {
+  it('include what a component reads after it was attached', async () => {
     const gate = await openHarness(careless, 'backend', {});
     deepEqual(gate.reads.settings, []);
     await gate.send('GET /');

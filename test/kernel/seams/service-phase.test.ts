@@ -143,7 +143,7 @@ describe('a hook around all endpoints', () => {
     equal((await gateway!.inject('/a')).json().team, 'b');
   });
 
-  it('can replace the body, and read the original one', async () => {
+  it('can replace the body and still read the original', async () => {
     await start([
       rooted('test/body', () => ({
         request: (next) => async (request, call) => {
@@ -327,7 +327,7 @@ describe('a hook around all endpoints', () => {
       backend: [{ host: [backend.url], url_pattern: '/' }],
     });
 
-    it("is answered by an endpoint within the endpoint's own timeout", async () => {
+    it('is answered by an endpoint, within the timeout of that endpoint', async () => {
       gateway = await startWith([calling('/u/9')], { endpoints: [...endpoints(), around('/outer')] });
       equal((await gateway.inject('/outer')).json().target, '/u/9');
       await gateway.close();

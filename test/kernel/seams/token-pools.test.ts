@@ -99,7 +99,7 @@ describe('tokens of a rate limit that workers take in batches', () => {
     );
   });
 
-  it('can be unused in one worker only briefly, then others get them', async () => {
+  it('return to other workers soon if one worker does not use them', async () => {
     const [first, second] = await open({ requests: 12, batch: 10 }, 2);
     equal(await send(first!, 1), 1);
     equal(await send(second!, 10), 2);

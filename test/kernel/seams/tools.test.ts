@@ -89,7 +89,7 @@ const document = (extra: object) => ({
   endpoints: [{ endpoint: '/a', extra_config: extra, backend: [{ host: ['http://127.0.0.1:9'], url_pattern: '/' }] }],
 });
 
-describe('in a plugin,', () => {
+describe('of a plugin,', () => {
   let folder: Folder;
   before(() => {
     folder = createFolder();
@@ -172,7 +172,7 @@ describe('in a plugin,', () => {
       const file = folder.write('b.json', document({}));
       equal((await sluice('audit', '-c', file, '--ignore', 'test/locks.missing')).err, '');
     });
-    it("reads which fields a component's schema marks as secret", async () => {
+    it('can read which fields the schema of a component marks as secret', async () => {
       const results = await recommended({ 'test/locks': { key: 'opensesame' } });
       const { instances } = results.find(({ rule }) => rule === '8.1.5')!;
       equal(instances[0]!.pointer, '/endpoints/0/extra_config/test~1locks/key');

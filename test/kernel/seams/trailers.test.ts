@@ -206,7 +206,7 @@ describe('trailers that a backend sends', () => {
     deepEqual((await get('/decoded')).trailers, []);
   });
 
-  it('can be absent', async () => {
+  it('are optional', async () => {
     for (const path of ['/none', '/whole']) {
       const { trailers, headers } = await get(path);
       deepEqual([trailers, headers.trailer], [[], undefined]);

@@ -95,7 +95,7 @@ describe('an endpoint with the method ANY', () => {
     equal(await leadsTo('HEAD /x'), 'HEAD /ANY/x');
   });
 
-  it("calls its backend with the backend's own method if there is one", async () => {
+  it('calls its backend with the method that the backend configures, if any', async () => {
     await start([at('ANY /x', { backend: [{ url_pattern: '/', method: 'POST' }] })]);
     equal(await leadsTo('PUT /x'), 'POST /');
   });
@@ -129,7 +129,7 @@ describe('an endpoint with the method ANY', () => {
     equal(backend.requests.length, 1);
   });
 
-  it('has the CORS policy of its endpoint for each method', async () => {
+  it('uses the CORS policy of its endpoint for each method', async () => {
     const cors = { allow_origins: ['https://a.test'], allow_methods: ['PUT'] };
     await start([at('ANY /x', { extra_config: { 'security/cors': cors } })], {
       'security/cors': { allow_origins: ['https://b.test'] },
@@ -183,7 +183,7 @@ describe('an endpoint with the method OPTIONS', () => {
     equal((await ask(port, 'DELETE /x')).headers.allow, 'GET, HEAD, OPTIONS');
   });
 
-  it('receives preflights with options_passthrough', async () => {
+  it('receives CORS preflights if options_passthrough is set', async () => {
     gateway = await startGateway({
       host: [backend.url],
       endpoints: [at('OPTIONS /x'), at('GET /x')],

@@ -61,7 +61,7 @@ describe('the endpoint /__catchall', () => {
     '/%252e%252e/admin',
     '/a%3Fb',
   ]) {
-    it(`rejects ${path}, like a wildcard endpoint`, async () => {
+    it(`rejects ${path}, as wildcard endpoints do`, async () => {
       await start([all, at('GET /x/*')]);
       equal((await ask(port, `GET ${path}`)).status, 400);
       equal((await ask(port, `GET /x${path}`)).status, 400);

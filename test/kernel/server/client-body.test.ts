@@ -172,7 +172,7 @@ describe('the body of a client request', () => {
       await rejects(text(body), CancelledError);
     });
 
-    it('leads to a closed connection after the response if much of it is outstanding', () => {
+    it('causes the connection to be closed after the response if much of the body has not arrived', () => {
       for (const [length, keeps] of [
         [262_144, true],
         [262_145, false],
@@ -196,7 +196,7 @@ describe('the body of a client request', () => {
       }
     });
 
-    it('leads to a closed connection after the response if it is endless', async () => {
+    it('causes the connection to be closed after the response if the body never ends', async () => {
       const { socket, message, response } = send({ 'transfer-encoding': 'chunked' });
       receiveBody(message, response)!.settle(false);
       message.write('x'.repeat(262_144));
@@ -209,7 +209,7 @@ describe('the body of a client request', () => {
       equal(socket.ended, 1);
     });
 
-    it('closes the connection at once if the response was written', async () => {
+    it('causes the connection to be closed at once if the response has already been written', async () => {
       const { socket, message, response } = send({ 'transfer-encoding': 'chunked' });
       receiveBody(message, response)!.settle(false);
       response.writableFinished = true;
@@ -219,7 +219,7 @@ describe('the body of a client request', () => {
     });
   });
 
-  it('that is canceled pauses until the response head is written, and is then dropped', () => {
+  it('that is canceled is not read until the response head is written, and is then dropped', () => {
     const before = send();
     const early = receiveBody(before.message, before.response)!;
     early.read(0);

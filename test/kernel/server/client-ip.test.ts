@@ -133,7 +133,7 @@ describe('the client’s address', () => {
     equal(socketAddress({ socket: null } as unknown as IncomingMessage), '');
   });
 
-  it('is subject to a warning for proxies without effect, and to a rejection for an invalid proxy address', async () => {
+  it('depends on proxies: a setting without effect causes a warning, and an invalid proxy address is rejected', async () => {
     for (const router of [{ forwarded_by_client_ip: true }, { trusted_proxies: ['10.0.0.1'] }]) {
       gateway = await startGateway({ extra_config: { router } });
       equal(gateway.status.warnings.length > 0, true, JSON.stringify(router));

@@ -201,7 +201,7 @@ describe('response compression', () => {
     deepEqual([headers['content-encoding'], bytes], ['gzip', packed]);
   });
 
-  it('applies to long rejections', async () => {
+  it('applies to rejections with long bodies', async () => {
     await start({}, { error_body: { 404: { text } } });
     const { status, headers, bytes } = await get('GET /none');
     deepEqual([status, headers['content-encoding'], JSON.parse(gunzipSync(bytes).toString())], [404, 'gzip', { text }]);
@@ -216,7 +216,7 @@ describe('response compression', () => {
       equal(JSON.parse(gunzipSync(bytes).toString()).a.length, 1_000_000);
   });
 
-  it('survives a client that has disconnected', async () => {
+  it('does not fail if the client has disconnected', async () => {
     answerWith({ 'Content-Type': 'application/json' }, JSON.stringify({ a: text.repeat(2000) }));
     await start({});
     const client = await openRaw(port);

@@ -72,7 +72,7 @@ describe('client connections', () => {
     await client.until((received) => received.startsWith('HTTP/1.1 200 OK'));
   });
 
-  it('end with the response to the last of max_requests_per_connection', async () => {
+  it('end with the response to the last request that max_requests_per_connection allows', async () => {
     const { port } = await secure.listen({ max_requests_per_connection: 2 });
     const client = await open(port);
     client.write(get + get + get);

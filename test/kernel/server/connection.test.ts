@@ -104,7 +104,7 @@ describe('an HTTP/1.1 connection', () => {
       deepEqual(targets(), ['/hold/1', '/2']);
     });
 
-    it('answers those before an ambiguous one, and runs none after it', async () => {
+    it('answers the requests before one with ambiguous framing, and runs none after it', async () => {
       const ambiguous = get('/v/2', 'Host: b\r\n');
       deepEqual(statusesOf(await sendRaw(port, get('/v/1') + ambiguous + get('/v/3'))), [200, 400]);
       deepEqual(targets(), ['/1']);
@@ -118,7 +118,7 @@ describe('an HTTP/1.1 connection', () => {
       deepEqual([statusesOf(await client.ended()), targets()], [[413], []]);
     });
 
-    it('accepts 100 waiting requests at most', async () => {
+    it('accepts at most 100 waiting requests', async () => {
       const client = await openRaw(port);
       client.write(get('/hold/1') + get('/v/w').repeat(150));
       await holding(1);
@@ -173,7 +173,7 @@ describe('an HTTP/1.1 connection', () => {
       equal(gateway.status.calls, 0);
     });
 
-    it('delivers the response for a backend that cannot be reached', async () => {
+    it('delivers the error response if the backend cannot be reached', async () => {
       const client = await openRaw(port);
       client.write('POST /dead HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nhalf');
       await client.until((received) => statusesOf(received).length === 1);
@@ -265,7 +265,7 @@ describe('an HTTP/1.1 connection', () => {
     equal(held[0]!.writableFinished, false);
   });
 
-  it('survives a client that disconnects in the middle of its body', async () => {
+  it('survives a client that disconnects in the middle of its request body', async () => {
     const client = await openRaw(port);
     client.write('POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf');
     const other = await openRaw(port);

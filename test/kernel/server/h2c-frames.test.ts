@@ -44,7 +44,7 @@ function fieldsIn(block: Buffer): [string, string][] {
   return fields;
 }
 
-describe('detecting the first settings of a clear-text HTTP/2 client', () => {
+describe('the detection of the first settings of a clear-text HTTP/2 client', () => {
   /** The header of a frame, whose payload may not have arrived yet. */
   const frame = (length: number, type = 4, flags = 0, stream = 0, there = length): Buffer => {
     const head = Buffer.alloc(9 + there);

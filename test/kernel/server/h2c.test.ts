@@ -53,7 +53,7 @@ describe('clear-text HTTP/2', () => {
     equal((await ask(secure.session(port, 'http'), { ':path': '/a' })).body, '{"a":1}');
   });
 
-  it('is served on the same port as HTTP/1.1', async () => {
+  it('is served on the port that serves HTTP/1.1', async () => {
     const { port } = await secure.listen({ use_h2c: true });
     for (const method of ['GET /a', 'PUT /a', 'POST /a']) {
       const socket = secure.dial(port);
@@ -62,7 +62,7 @@ describe('clear-text HTTP/2', () => {
     }
   });
 
-  it('is detected by its first bytes, regardless of how they are split', async () => {
+  it('is detected by the first bytes of the connection, regardless of how they are split', async () => {
     const { port } = await secure.listen({ use_h2c: true });
     const socket = secure.dial(port);
     socket.setNoDelay(true);
@@ -117,7 +117,7 @@ describe('clear-text HTTP/2', () => {
   });
 
   describe('requested with Upgrade', () => {
-    it('answers the request itself as the first stream', async () => {
+    it('answers the request with the Upgrade header as the first stream', async () => {
       const { port } = await secure.listen({ use_h2c: true });
       const socket = secure.dial(port);
       socket.write(`GET /a?x=1 HTTP/1.1\r\nHost: localhost\r\n${UPGRADE}X-Mine: ${'long '.repeat(5000)}\r\n\r\n`);

@@ -27,7 +27,7 @@ describe('a header value set by a component', () => {
     return { status: statusCode, headers, log: sinks.lines.join('') };
   };
 
-  it('with a line break fails the request and names the plugin and its line', async () => {
+  it('with a line break fails the request; the error names the plugin and its line', async () => {
     const hooks: Hooks = {
       endpoint: { endpoint: afterwards<ClientRequest>((reply) => reply.headers.set('X-A', FORGED)) },
     };
@@ -39,7 +39,7 @@ describe('a header value set by a component', () => {
     doesNotMatch(log, /ERR_INVALID_CHAR|writeHead/);
   });
 
-  it('with a line break fails the request and names the module', async () => {
+  it('with a line break fails the request; the error names the module', async () => {
     const module = {
       name: 'forger',
       httpServer: () => async (_request: unknown, next: () => Promise<Response>) => {
@@ -55,7 +55,7 @@ describe('a header value set by a component', () => {
     doesNotMatch(log, /ERR_INVALID_CHAR|writeHead/);
   });
 
-  it('with a line break fails the request and names the script', async () => {
+  it('with a line break fails the request; the error names the script', async () => {
     const lua = { post: "local r = response.load() r:headers('X-A', 'a\\r\\nSet-Cookie: b=c')" };
     gateway = await startPlugged({ endpoints: [endpoint({ 'modifier/lua-proxy': lua })] }, {}, { sinks });
     const { status, log } = await ask();

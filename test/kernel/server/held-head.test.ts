@@ -87,13 +87,13 @@ describe('the head of a response', () => {
     deepEqual([writes, response.headersSent], [[], false]);
   });
 
-  it('is sent when the response is ended normally', () => {
+  it('is sent if the response ends while the head is held back', () => {
     const { writes, end } = answer(short());
     end!();
     match(writes.join(''), /^HTTP\/1\.1 200 OK\r\n/);
   });
 
-  it('is reported if it can no longer be sent', () => {
+  it('is reported as failed if it can no longer be sent', () => {
     const early = answer([...short(), 'X', 'a\nb']);
     early.body.write(Buffer.from('abcd'));
     early.body.end();

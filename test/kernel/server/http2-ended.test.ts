@@ -108,7 +108,7 @@ describe('an HTTP/2 connection that the gateway has ended, and the client keeps 
     server.close();
   });
 
-  it('is closed 5 seconds after a response was aborted that the client does not read', async () => {
+  it('is closed 5 seconds after the gateway aborted a response that the client does not read', async () => {
     const responses: ServerResponse[] = [];
     const { server, accepted, port } = await serveHttp2(0, (response) => responses.push(response));
     const { socket } = client(port, opening(true));
@@ -126,7 +126,7 @@ describe('an HTTP/2 connection that the gateway has ended, and the client keeps 
   });
 });
 
-describe('an HTTP/2 connection whose client has announced its end', () => {
+describe('an HTTP/2 connection whose client has sent GOAWAY', () => {
   const goaway = frame(FRAMES.goaway, 0, 0, Buffer.from('0000000000000000', 'hex'));
   /** DATA of a request that does not exist: an error of the connection. */
   const violation = frame(FRAMES.data, END_STREAM, 3, Buffer.from('a'));

@@ -109,7 +109,7 @@ describe('a message object over HTTP/2', () => {
       equal(message.rawHeaders[message.rawHeaders.indexOf('x-a') + 1], 'y');
     });
 
-    it('keeps the separators between its cookies', async () => {
+    it('keeps the separators between several Cookie headers', async () => {
       const opened = await open();
       opened
         .request([':path', '/x', ':authority', 'a', 'cookie', 'a=1', 'x-a', 'y', 'cookie', 'b=2'] as never)
@@ -139,7 +139,7 @@ describe('a message object over HTTP/2', () => {
       equal(message.socket.remoteAddress, '127.0.0.1');
     });
 
-    it('fails for its reader when the rest will not arrive', async () => {
+    it('fails for its reader if the rest of the body will not arrive', async () => {
       const opened = await open();
       request(opened, { ':method': 'POST' }).write('half');
       const { message } = await serving();
@@ -148,7 +148,7 @@ describe('a message object over HTTP/2', () => {
       equal(((await failed)[0] as Error).message, 'aborted');
     });
 
-    it('does not fail if the body was read completely or not at all', async () => {
+    it('does not fail after a disconnect if the body was read completely or not at all', async () => {
       const opened = await open();
       const whole = request(opened, { ':method': 'POST' });
       whole.end('whole');
@@ -166,7 +166,7 @@ describe('a message object over HTTP/2', () => {
       equal(errors, 0);
     });
 
-    it('without a body does not fail once it is answered', async () => {
+    it('without a body does not fail after it was answered', async () => {
       const stream = request(await open());
       const { message, response } = await serving();
       let errors = 0;

@@ -34,7 +34,7 @@ describe('HTTP/2', () => {
     rawHeaders.filter((_value, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === name);
 
   describe('requests', () => {
-    it('reach the backend with their method, path, parameters and body', async () => {
+    it('reach the backend with the method, path, parameters and body', async () => {
       const { backend, session } = await passing((_seen, response) => response.end('ok'));
       await ask(session, { ':path': '/x', ':method': 'POST', 'content-type': 'text/plain' }, 'hello');
       const [seen] = backend.requests;
@@ -185,13 +185,13 @@ describe('HTTP/2', () => {
       equal(String(await once(stream, 'data')), 'last');
     });
 
-    it('of built-in endpoints are compressed, too', async () => {
+    it('of built-in endpoints are also compressed', async () => {
       const { session } = await passing((_seen, response) => response.end());
       const { headers } = await ask(session, { ':path': '/nowhere' });
       deepEqual([headers[':status'], headers['x-gateway-completed']], [404, 'false']);
     });
 
-    it('of a backend that breaks off are visibly incomplete', async () => {
+    it('of a backend that disconnects in the middle are visibly incomplete', async () => {
       const { session } = await passing((_seen, response) => {
         response.write('half');
         setImmediate(() => response.destroy());
@@ -217,7 +217,7 @@ describe('HTTP/2', () => {
       stream.close(constants.NGHTTP2_CANCEL);
     };
 
-    it('cancels the backend call of that request only', async () => {
+    it('cancels only the backend call of that request', async () => {
       const closed: string[] = [];
       const finish = new Map<string, () => void>();
       const { backend, session, gateway } = await passing((seen, response) => {
@@ -380,7 +380,7 @@ describe('HTTP/2', () => {
     equal((await response).headers[':status'], undefined);
   });
 
-  it('appears in the access log with the address of the client', async () => {
+  it('write the address of the client to the access log', async () => {
     const sinks = rememberingSinks();
     const { port } = await secure.listen({ use_h2c: true }, { sinks });
     await ask(secure.session(port, 'http'), { ':path': '/a' });

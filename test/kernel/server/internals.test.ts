@@ -38,7 +38,7 @@ describe('undocumented features of Node.js and Koa that the gateway uses', () =>
     return (port.address() as AddressInfo).port;
   }
 
-  it('let an HTTP server serve given connections, and close late ones', async () => {
+  it('let an HTTP server serve connections that it has not accepted itself, and close late ones', async () => {
     const server = createServer({ connectionsCheckingInterval: 5 }, (_message, response) => response.end('hi'));
     watchTimeouts(server);
     const port = await portTo((socket) => handConnection(server, socket));
@@ -81,7 +81,7 @@ describe('undocumented features of Node.js and Koa that the gateway uses', () =>
     equal(isDisconnected(accepted!), true);
   });
 
-  it('do not consider a connection of a Unix socket lost while it is open', async () => {
+  it('do not consider an open connection of a Unix socket lost', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-internals-'));
     const path = join(folder, 'a.sock');
     const accepted = Promise.withResolvers<Socket>();
@@ -113,7 +113,7 @@ describe('undocumented features of Node.js and Koa that the gateway uses', () =>
     server.closeAllConnections();
   });
 
-  it('let a TLS server use another context, and know the connection that carries another', async () => {
+  it('let a TLS server use another context, and find the connection that carries a TLS connection', async () => {
     const certificates = makeCertificates();
     const authority = certificates.authority('authority');
     const { certificatePem: cert, privateKeyPem: key } = certificates.issue('given', authority);
@@ -137,7 +137,7 @@ describe('undocumented features of Node.js and Koa that the gateway uses', () =>
     certificates.remove();
   });
 
-  it('report how much of a write the system has not accepted', async () => {
+  it('report how many bytes of a write the system has not accepted yet', async () => {
     const accepted = Promise.withResolvers<Socket>();
     const client = connect(await portTo(accepted.resolve), '127.0.0.1');
     const socket = await accepted.promise;
@@ -187,7 +187,7 @@ describe('undocumented features of Node.js and Koa that the gateway uses', () =>
     deepEqual(seen, ['/told', '/told body', '/off body']);
   });
 
-  it('let Koa respond from the state of a context', async () => {
+  it('let Koa respond on the basis of the state of a context', async () => {
     class Through extends Koa {
       handleRequest(context: Koa.Context, run: (context: Koa.Context) => Promise<void>): Promise<void> {
         return respondByKoa.call(this, context, run);

@@ -22,7 +22,7 @@ function settledAfter(change: (headers: IncomingMessage['headers']) => void): st
 describe('request changes made by Koa middleware', () => {
   const { rawHeaders: untouched } = messageOf();
 
-  it('are empty without a change', () => {
+  it('are empty if the middleware changes nothing', () => {
     deepEqual(
       settledAfter(() => {}),
       untouched,

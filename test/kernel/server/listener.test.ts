@@ -97,7 +97,7 @@ describe('the listener of a port', () => {
       });
     }
 
-    it('answers the previous ones first, and rejects once', async () => {
+    it('answers the previous requests first, and rejects only once', async () => {
       await open();
       const refusal = get('/x', 'Expect: 200-ok\r\n');
       const { ended } = await client(`${get('/1')}${refusal}CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -115,7 +115,7 @@ describe('the listener of a port', () => {
       deepEqual([statusesOf(await ended()), abandoned], [[400], [400]]);
     });
 
-    it('breaks the connection if its response has begun', async () => {
+    it('closes the connection if its response has begun', async () => {
       await open();
       const { until, ended } = await client('POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
       await serving(1);
@@ -148,7 +148,7 @@ describe('the listener of a port', () => {
       listener = null;
     });
 
-    it('aborts pending responses when its time is over', async () => {
+    it('aborts pending responses when the time limit is over', async () => {
       await open();
       const idle = await client('');
       const { ended } = await client(get('/x'));
@@ -158,7 +158,7 @@ describe('the listener of a port', () => {
       deepEqual([await ended(), await idle.ended(), abandoned], ['', '', [503]]);
     });
 
-    it('closes each connection after its pending response, and keeps the remaining ones open if the order is revoked', async () => {
+    it('closes each connection after its pending response, and keeps the remaining ones open if the closing is revoked', async () => {
       await open();
       const waiting = await client(get('/1'));
       await serving(1);

@@ -54,7 +54,7 @@ describe('Koa middleware at the service', () => {
   };
   const errors = (): string[] => lines.filter((line) => line.includes('ERROR'));
 
-  it('sees requests that match no endpoint, and the match of others', async () => {
+  it('runs for requests that match no endpoint, and sees which endpoint the others match', async () => {
     const seen: unknown[] = [];
     await start((context, next) => {
       seen.push(context.state.match()?.endpoint ?? null);
@@ -74,7 +74,7 @@ describe('Koa middleware at the service', () => {
     match(headers['x-gateway'] as string, /^Version /);
   });
 
-  it('can override headers of the response, and extend lists', async () => {
+  it('can override headers of the response, and add to their lists', async () => {
     answer = (response) =>
       response
         .writeHead(200, {
@@ -187,7 +187,7 @@ describe('Koa middleware at the service', () => {
       deepEqual((await ask(port, 'GET /raw')).headers['set-cookie'], ['b=1', 'c=2']);
     });
 
-    it('receives streams as streams', async () => {
+    it('receives streamed bodies as streams', async () => {
       const piece = 'x'.repeat(100_000);
       answer = (response) => {
         response.writeHead(200, { 'Content-Type': 'text/x' });
@@ -199,7 +199,7 @@ describe('Koa middleware at the service', () => {
       deepEqual([text.length, headers['content-type']], [200_000, 'text/x']);
     });
 
-    it('has the response compressed after it, with a weak ETag', async () => {
+    it('has its response compressed afterwards, with a weak ETag', async () => {
       const long = 'y'.repeat(5000);
       answer = (response) => json({ long })(undefined as never, response);
       await start(tagging, reads);

@@ -42,7 +42,7 @@ describe('the gateway’s built-in endpoints', () => {
       equal(await status('GET /__ready'), 200);
     });
 
-    it('do not affect health', async () => {
+    it('do not affect the health endpoint', async () => {
       await start({});
       equal((await drained('/__health'))[0], 200);
     });
@@ -67,7 +67,7 @@ describe('the gateway’s built-in endpoints', () => {
       equal(await status('GET /__ready'), 500);
     });
 
-    it('cannot have the path of health', async () => {
+    it('cannot have the path of the health endpoint', async () => {
       await rejects(start(router({ ready_path: '/__health' })), /ready_path and health_path are both "\/__health"/);
     });
   });

@@ -27,7 +27,7 @@ describe('the routes of built-in endpoints', () => {
     ['GET /narrow/a', undefined],
   ];
   for (const [line, path] of results) {
-    it(`resolve ${line} to ${path ?? 'nothing'}`, () => {
+    it(`are found as ${path ?? 'nothing'} for ${line}`, () => {
       const [method, target] = line.split(' ') as [string, string];
       equal(ownRoutes().find(method, target)?.path, path);
     });

@@ -21,7 +21,7 @@ describe('the write progress of a response', () => {
     equal(progress.stalledMs(waiting, 6400), 400);
   });
 
-  it('is checked often enough for its limit, and at least every 5 s', () => {
+  it('is checked often enough for the time limit, and at least every 5 s', () => {
     equal(pauseOf(100), 25);
     equal(pauseOf(1), 1);
     equal(pauseOf(60_000), 5000);

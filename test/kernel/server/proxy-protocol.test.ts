@@ -103,7 +103,7 @@ describe('the PROXY protocol on the public port', () => {
     ok(sinks.lines.some((text) => text.includes('no PROXY protocol header within 50 ms')));
   });
 
-  it('does not report connections that are closed without a byte, as those of port checks', async () => {
+  it('does not report connections that are closed without a byte, as port checks do', async () => {
     const sinks = rememberingSinks();
     const port = await listen(trusted, { sinks });
     const client = await openRaw(port);

@@ -137,7 +137,7 @@ describe('request ids', () => {
     }
   });
 
-  it('are part of the JSON access log', async () => {
+  it('are a field of the JSON access log', async () => {
     const logging = { level: 'INFO', stdout: true, access_log_format: 'json' };
     const { port, lines, close } = await start({ request_id: 'X-Request-Id' }, { 'telemetry/logging': logging });
     try {

@@ -116,7 +116,7 @@ describe('the router of endpoint paths', () => {
     }
   });
 
-  it('takes a variable of any length', async () => {
+  it('accepts a value of any length for a variable', async () => {
     const router = await routerOf(['GET /u/{id}']);
     const id = 'x'.repeat(900_000);
     deepEqual(paramsOf(router.find('GET', `/u/${id}`)), { Id: id });
@@ -152,7 +152,7 @@ describe('the router of endpoint paths', () => {
     deepEqual((await routerOf(['GET /x/{id}'])).methodsOf('/x/%zz'), []);
   });
 
-  it('adds a missing slash before a wildcard, even without letter case correction', async () => {
+  it('adds a missing slash before a wildcard, even if the correction of letter case is disabled', async () => {
     const router = await routerOf(['GET /f/*', 'GET /v/{id}/'], { disable_redirect_fixed_path: true });
     deepEqual(router.find('GET', '/f'), { kind: 'redirect', path: '/f/', slashOnly: true });
     deepEqual(router.find('GET', '/v/..'), { kind: 'redirect', path: '/v/../', slashOnly: true });
@@ -179,7 +179,7 @@ describe('the router of endpoint paths', () => {
     for (const path of ['/', '//', '/z', '/z/', '/Y']) equal(router.find('GET', path).kind, 'none', path);
   });
 
-  it('lets other work run while it is built', async () => {
+  it('lets other work run while its tree is built', async () => {
     const lines = Array.from({ length: 5_000 }, (_none, at) => `GET /${at}/{id}`);
     let turns = 0;
     const turning = setInterval(() => turns++);

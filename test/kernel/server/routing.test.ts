@@ -68,7 +68,7 @@ describe('the routing of requests', () => {
       });
     }
 
-    it('describes 404 and 405 as the gateway’s own responses', async () => {
+    it('marks 404 and 405 as responses of the gateway, not of a backend', async () => {
       await start(endpoints);
       const missing = await ask(port, 'GET /none');
       match(missing.headers['x-gateway'] as string, /^Version \d/);
@@ -79,7 +79,7 @@ describe('the routing of requests', () => {
     });
   });
 
-  it('rejects two names for one variable, naming both paths', async () => {
+  it('rejects two names for the variable at one position, and names both paths', async () => {
     const faulty = startGateway({
       host: [backend.url],
       endpoints: [at('GET /v1/{d}/u/{a}'), at('GET /v1/{d}/u/{b}/s')],

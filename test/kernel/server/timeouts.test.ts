@@ -62,7 +62,7 @@ describe('the timeouts of the port', () => {
     deepEqual([statusesOf(received), backend.requests.length], [[408], 0]);
   });
 
-  it('close a connection whose request is answered, but whose body never ends although bytes arrive', async () => {
+  it('close a connection whose request is answered but whose body never ends, even if bytes still arrive', async () => {
     await start({ idle_timeout: '50ms', timeout: '50ms' });
     const client = await openRaw(port);
     client.write('POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n');
@@ -87,7 +87,7 @@ describe('the timeouts of the port', () => {
     ],
     ["the gateway's own paths", '/__echo/x', { echo_endpoint: true }],
   ] as const) {
-    it(`end a request whose body never ends although bytes arrive, if ${reader} read it`, async () => {
+    it(`end a request whose body never ends, even if bytes still arrive, if ${reader} read it`, async () => {
       await start({ idle_timeout: '50ms', timeout: '50ms', ...settings });
       const client = await openRaw(port);
       client.write(`POST ${target} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n`);
@@ -125,7 +125,7 @@ describe('the timeouts of the port', () => {
     }
   };
 
-  it('do not limit a slow response if only reading is limited', async () => {
+  it('do not limit a slow response if only timeouts for reading are set', async () => {
     const held = Promise.withResolvers<ServerResponse>();
     answer = held.resolve;
     await start({ read_timeout: '50ms', idle_timeout: '60s' });
@@ -138,7 +138,7 @@ describe('the timeouts of the port', () => {
     slow.socket.destroy();
   });
 
-  it('can be very long', async () => {
+  it('can be longer than a Node.js timer allows', async () => {
     const held = Promise.withResolvers<ServerResponse>();
     answer = held.resolve;
     const long = '999999h';

@@ -200,7 +200,7 @@ describe('TLS on the public port', () => {
       deepEqual(await secure.refused({ tls: { keys: [] } }), [['TLS_KEYS', '/tls/keys', 'public key not defined']]);
     });
 
-    it('is rejected with half a pair', async () => {
+    it('is rejected with a certificate without a key, or a key without a certificate', async () => {
       deepEqual(await secure.refused({ tls: { keys: [{ public_key: 'a' }] } }), [
         ['TLS_KEYS', '/tls/keys/0/private_key', 'private key not defined'],
       ]);
@@ -228,7 +228,7 @@ describe('TLS on the public port', () => {
       ]);
     });
 
-    it('is rejected for files with other content', async () => {
+    it('is rejected for files whose content is not a certificate or key', async () => {
       const { certificate, privateKey } = secure.server;
       const empty = file('empty.pem', 'nothing here');
       const broken = file('broken.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
@@ -265,7 +265,7 @@ describe('TLS on the public port', () => {
       ]);
     });
 
-    it('is rejected if no cipher suite is left for the versions', async () => {
+    it('is rejected if none of the cipher suites can be used with the TLS versions', async () => {
       deepEqual(await secure.refused(secure.tls({ min_version: 'TLS10', max_version: 'TLS11' })), [
         ['TLS_CIPHER', '/tls/cipher_suites', 'no cipher suite for TLS11 or older'],
       ]);

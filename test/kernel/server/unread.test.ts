@@ -158,7 +158,7 @@ describe('a response that its client never reads', () => {
     await until(() => idle() && gateway.status.draining === 0 && held.size === 0);
   });
 
-  it('arrives completely over HTTP/2 if it is large and read', async () => {
+  it('arrives completely over HTTP/2 if it is large and the client reads it', async () => {
     const port = await start({});
     const session = connectHttp2(`http://127.0.0.1:${port}`).on('error', () => {});
     leave = () => session.destroy();

@@ -129,7 +129,7 @@ describe('a wildcard endpoint', () => {
     for (const [target, result] of cases) deepEqual(await leadsTo(target), result, target);
   });
 
-  it('ranks after static segments and variables, the longest prefix first', async () => {
+  it('is less specific than static segments and variables; among wildcards, the longest prefix wins', async () => {
     await start(['/a/*', '/1'], ['/a/b/*', '/2'], ['/a/{v}/c', '/3'], ['/a/b/s', '/4']);
     equal(await leadsTo('/a/x'), '/1/x');
     equal(await leadsTo('/a/b/x'), '/2/x');
@@ -177,7 +177,7 @@ describe('a wildcard endpoint', () => {
     );
   });
 
-  it('is rejected if two have the same prefix, or the star is alone or not at the end', async () => {
+  it('is rejected if another one has the same prefix, or if its star is alone or not at the end', async () => {
     for (const endpoints of [[['/a/*'], ['/a/*']], [['/*']], [['/a/*/b']], [['/a*']], [['/*/a']], [['/a/**']]]) {
       const all = endpoints.map(([endpoint]) => ({ endpoint, backend: [{ url_pattern: '/' }] }));
       await rejects(startGateway({ host: [backend.url], endpoints: all }), ConfigErrors, JSON.stringify(endpoints));

@@ -44,7 +44,7 @@ describe('templates compared with Go and Sprig', () => {
     else process.env.TZ = TZ;
   });
 
-  it('have recorded results for the whole corpus', () => {
+  it('have a recorded result for every template of the corpus', () => {
     const expected = Object.entries(corpus.templates).map(([topic, texts]) => [topic, texts]);
     const present = Object.keys(corpus.templates).map((topic) => [
       topic,
@@ -69,7 +69,7 @@ describe('templates compared with Go and Sprig', () => {
     it(`produce the intended output where Go's is surprising: ${template}`, () => equal(ours(template), output));
   }
 
-  it('have the recorded results confirmed if Go is installed', function () {
+  it('have results that Go confirms if it is installed', function () {
     this.timeout(120_000);
     const go = '/usr/local/go/bin/go';
     if (!existsSync(go)) return this.skip();

@@ -24,7 +24,7 @@ describe('template functions for credentials', () => {
     equal(compareSync('secret', hash!), true);
   });
 
-  it('reject input that would mean another password or user', () => {
+  it('reject input that would result in another password or user', () => {
     throws(() => render('{{bcrypt (repeat 73 "a")}}'), /more than 72 bytes/);
     throws(() => render('{{htpasswd "a:b" "c"}}'), /must not contain a colon/);
   });

@@ -37,7 +37,7 @@ describe('a template', () => {
     equal(render('{{template "list.tmpl" .l}}', { l: [1, 2] }, { templates }), '<1><2>');
   });
 
-  it('has additional functions if they are given', () => {
+  it('can call additional functions that the caller provides', () => {
     equal(render('{{twice "a"}}', {}, { functions: { twice: fn('string', (text) => text + text) } }), 'aa');
   });
 

@@ -21,7 +21,7 @@ describe('JSON data', () => {
     }
   });
 
-  it('can have any key', () => {
+  it('can have any key, including those of prototypes', () => {
     const data: DataObject = {};
     setKey(data, '__proto__', 1);
     setKey(data, 'a', 2);
@@ -30,7 +30,7 @@ describe('JSON data', () => {
     equal(getKey(data, '__proto__'), 3);
   });
 
-  it('has only its own keys', () => {
+  it('finds only own keys of an object, none of its prototype', () => {
     equal(getKey({}, 'constructor'), undefined);
     deepEqual([hasKeys({}), hasKeys({ a: 1 }), hasKeys(Object.create({ a: 1 }))], [false, true, false]);
   });

@@ -34,7 +34,7 @@ describe('the name nearest to a mistyped word', () => {
     deepEqual(findNear('hast', ['host', 'hash']), { name: 'host', isSure: false });
   });
 
-  it('has the same first letter if two names are equally similar', () => {
+  it('is the one with the same first letter if two names are equally similar', () => {
     deepEqual(findNear('host', ['cost', 'hose']), { name: 'hose', isSure: false });
     deepEqual(findNear('host', ['hose', 'cost']), { name: 'hose', isSure: false });
   });

@@ -9,7 +9,7 @@ import { silentSinks } from '../../../kernel/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 
 describe('a value that workers share', () => {
-  it('is requested on behalf of the configuration that serves the request, even after it was replaced', async () => {
+  it('is requested for the configuration that serves the request, even after that was replaced', async () => {
     const asked: number[] = [];
     const { generations, registry } = openEngine(catalogue, {
       sinks: silentSinks,

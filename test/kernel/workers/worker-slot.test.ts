@@ -12,7 +12,7 @@ describe('a worker slot, which holds one worker process and its replacements,', 
   });
   afterEach(() => harness.close());
 
-  it('is empty before its first worker', () => {
+  it('is empty until its first worker starts', () => {
     deepEqual(
       [harness.slot.state, harness.slot.pid, harness.slot.uptimeMs, harness.slot.heartbeat],
       ['down', null, 0, null],
@@ -214,7 +214,7 @@ describe('a worker slot, which holds one worker process and its replacements,', 
   });
 
   describe('on abort', () => {
-    it('waits until its worker has exited, and stays empty', async () => {
+    it('waits until its worker has exited, and starts no other', async () => {
       await harness.up();
       let isOver = false;
       harness.answer({ stop: () => {} });
@@ -231,7 +231,7 @@ describe('a worker slot, which holds one worker process and its replacements,', 
       deepEqual([harness.slot.state, harness.processes.length, harness.reports.length], ['down', 1, 1]);
     });
 
-    it('does not wait for a worker that dies meanwhile, or has not started', async () => {
+    it('does not wait for a worker that dies in the meantime, or has not started', async () => {
       await harness.up();
       harness.answer({ stop: () => harness.last.end(null, 'SIGKILL') });
       await harness.slot.stop();

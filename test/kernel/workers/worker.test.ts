@@ -143,7 +143,7 @@ describe('the program of a worker process', () => {
     equal(backend.requests.at(-1)!.headers['x-key'], 'handed-secret');
   });
 
-  it('builds the next text from a difference to the active one', async () => {
+  it('reconstructs the text of the next configuration from its difference to the active one', async () => {
     const { text, ...next } = order(2);
     await serve(1);
     const start = text.indexOf('"/a"');
@@ -188,7 +188,7 @@ describe('the program of a worker process', () => {
     equal((await commit(4)).revision, 4);
   });
 
-  it('opens the port of the configuration unless the gateway was given another', async () => {
+  it('opens the port of the configuration unless the gateway was started with another', async () => {
     await channel.ask('stop');
     begin(null);
     const server = createServer().listen(0, '127.0.0.1');
@@ -264,7 +264,7 @@ describe('the program of a worker process', () => {
     equal(closing.headers.get('connection'), 'close');
   });
 
-  it('does not connect to denied addresses', async () => {
+  it('refuses connections to denied addresses', async () => {
     await serve(1);
     const url = await listen();
     await channel.ask('deny', [{ address: '127.0.0.1', port: Number(new URL(backend.url).port) }]);

@@ -31,12 +31,12 @@ async function largestRoom(...args: readonly string[]): Promise<number> {
 }
 
 describe('the heap space for new objects in a serving process', () => {
-  it('is enlarged, and limited', async () => {
+  it('is enlarged, but limited', async () => {
     const room = await largestRoom();
     ok(room >= 16 * MIB && room <= 48 * MIB, `${room} bytes`);
   });
 
-  it('can be as large as the command line says', async () => {
+  it('can be set on the command line', async () => {
     ok((await largestRoom('--max-semi-space-size=32')) > 32 * MIB);
   });
 

@@ -34,7 +34,7 @@ describe('schemas inferred from samples', () => {
     deepEqual(schemaOf([parseExact('0.12345678901234567890123')]), { type: 'number' });
   });
 
-  it('require keys that all objects have, from the minimum number of samples', () => {
+  it('require keys that all objects have, if there are at least the minimum number of samples', () => {
     const samples: Data[] = [{ a: 1, b: 'x' }, { a: 2 }];
     const properties = { a: { type: 'integer' }, b: { type: 'string' } };
     deepEqual(schemaOf(samples), { type: 'object', properties, required: ['a'] });
@@ -47,7 +47,7 @@ describe('schemas inferred from samples', () => {
     deepEqual(schemaOf([[], []]), { type: 'array' });
   });
 
-  it('name formats that all strings have, from the minimum number of samples', () => {
+  it('name formats that all strings have, if there are at least the minimum number of samples', () => {
     const dates = ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.1+01:00'];
     deepEqual(schemaOf(dates), { type: 'string', format: 'date-time' });
     deepEqual(schemaOf(dates.slice(1)), { type: 'string' });
@@ -58,7 +58,7 @@ describe('schemas inferred from samples', () => {
     deepEqual(schemaOf(['2026-01-02', '2026-01-03']), { type: 'string', format: 'date' });
   });
 
-  it('contain values only for enums, with few different strings', () => {
+  it('contain values of the samples only as enums, for few different strings', () => {
     const roles = ['admin', 'user', 'admin', 'user', 'admin', 'user', null];
     deepEqual(schemaOf(roles), { type: ['string', 'null'] });
     deepEqual(schemaOf(roles, { enums: true }), { type: ['string', 'null'], enum: ['admin', 'user', null] });

@@ -146,7 +146,7 @@ describe('sluice contracts check', function () {
     ]);
   });
 
-  it('finds removed endpoints, and other encodings and fields of endpoints without a request', async () => {
+  it('finds removed endpoints, changed encodings, and changed fields of endpoints without a request', async () => {
     deepEqual(await breaksOf(config({ url_pattern: '/v1/{id}' }, { endpoint: '/people/{id}' })), ['endpoint']);
     const other = folder.write(
       'empty.har',
@@ -188,13 +188,13 @@ describe('sluice contracts check', function () {
     match((await check(file)).out, /status not in the contract \(200, 404 → 401\)/);
   });
 
-  it('names calls of backends that the recording does not contain', async () => {
+  it('names backend calls that the recording does not contain', async () => {
     const { code, out } = await check(config({ url_pattern: '/v2/{user}' }));
     equal(code, 1);
     match(out, /^1 request: the recording does not contain the call GET http:\/\/users:8000\/v2\/1$/m);
   });
 
-  it('marks differences that the responses of the baseline have as well', async () => {
+  it('marks differences that the responses of the baseline configuration also have', async () => {
     const changed = config({ deny: ['name'] });
     const baseline = folder.write('old.json', folder.read('next.json'));
     const { breaking } = await resultOf(changed, '--baseline', baseline);
@@ -205,7 +205,7 @@ describe('sluice contracts check', function () {
     match((await check(changed, '--baseline', baseline)).out, /^ {4}also in the responses before the change$/m);
   });
 
-  it('compares the responses to tests', async () => {
+  it('compares the contracts with the responses that tests receive', async () => {
     const tests = folder.write('users.test.json', {
       backends: { users: { url: '/v1/**', response: { body: { id: 'x', role: 'admin' } } } },
       tests: [{ name: 'a user', request: { path: '/users/1' } }],

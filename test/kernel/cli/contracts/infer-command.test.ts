@@ -53,7 +53,7 @@ describe('sluice contracts infer', () => {
     doesNotMatch(folder.read('contracts/get-a-_b.json'), /Ada|ada|private|c=d/);
   });
 
-  it('replaces contracts, or adds the responses to them', async () => {
+  it('replaces existing contracts, or extends them with the new responses', async () => {
     const first = [1, 2, 3].map((at) => call('/a', '/a', { id: at, name: 'x' }));
     const second = [1, 2, 3].map((at) => call('/a', '/a', { id: `${at}` }));
     await infer(first);
@@ -80,7 +80,7 @@ describe('sluice contracts infer', () => {
     equal(contract('get-b').endpoint, '/b');
   });
 
-  it('writes contracts whose file names would be equal to different files', async () => {
+  it('writes contracts to separate files even if their file names would be equal', async () => {
     const { out } = await infer([call('/a/b', '/a/b', {}), call('/a-b', '/a-b', {})]);
     match(out, /2 added/);
     match(out, /get-a-b-[\da-f]{8}\.json/);

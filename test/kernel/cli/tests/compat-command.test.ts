@@ -230,7 +230,7 @@ describe('sluice compat', function () {
     });
   });
 
-  describe('against a gateway that does not behave', () => {
+  describe('against a gateway that misbehaves', () => {
     const serve = async (server: Server): Promise<number> => {
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       closing.push(

@@ -211,7 +211,7 @@ describe('sluice replay', () => {
     match((await sluice('replay', close, '-c', limited, '--baseline', baseline)).out, /status changed \(200 → 503\)/);
   });
 
-  it('answers calls of other hosts of a backend with the recorded response', async () => {
+  it('answers calls to another host of a backend with the recorded response', async () => {
     const several = (name: string) =>
       config({ host: ['http://a:8000', 'http://b:8000'], allow: ['id', 'name', 'tags'] }, {}, name);
     const recording = record([...exchange('1'), ...exchange('2'), ...exchange('3')]);
@@ -227,7 +227,7 @@ describe('sluice replay', () => {
     equal(out.includes('another status'), false, out);
   });
 
-  it('lists calls of another host, which get the recorded response', async () => {
+  it('lists calls to another host, which get the recorded response', async () => {
     const { code, out } = await replay(config({ host: ['http://people:8000'], allow: ['id', 'name', 'tags'] }));
     equal(code, 1);
     match(out, /^ {2}more backend calls: GET http:\/\/people:8000 /m);

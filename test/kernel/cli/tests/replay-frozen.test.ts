@@ -107,7 +107,7 @@ describe('time, IDs and random values in a replay', function () {
     equal(JSON.parse(out).unfaithful, 0);
   });
 
-  it('are those of the recording for the time of day', async () => {
+  it('start at the time of the recording', async () => {
     const { out } = await sluice('replay', record('/template', '/lua'), '-c', config('a.json'), '--format', 'json');
     const { changes } = JSON.parse(out) as { changes: { at: string; shown: string }[] };
     const shown = (name: string) => changes.find((change) => change.at === name)?.shown;
@@ -142,7 +142,7 @@ describe('time, IDs and random values in a replay', function () {
     match(out, /id \(1 → \["r-1"\]\)/);
   });
 
-  it('are those of the system for other code, meanwhile and afterwards', async () => {
+  it('are those of the system for code that does not belong to the replay, during and after it', async () => {
     const before = [Date, Date.now, Math.random, process.hrtime];
     const isNow = () => Math.abs(Date.now() - performance.timeOrigin - performance.now()) < 60_000;
     let isRunning = true;

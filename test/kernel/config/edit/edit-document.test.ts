@@ -207,7 +207,7 @@ describe('editing the text of a configuration', () => {
     it('rejects a key that already exists', () => {
       throws(() => edit('a.json', '{"a":1}', { pointer: '', add: 'a', value: 2 }), refusal('EDIT_DUPLICATE_KEY'));
     });
-    it('rejects an array, a string and a missing object', () => {
+    it('fails if the pointer leads to an array, a string or a missing object', () => {
       for (const pointer of ['/a', '/b', '/c']) {
         throws(() => edit('a.json', '{"a":[],"b":"x"}', { pointer, add: 'd', value: 2 }), refusal('EDIT_IMPOSSIBLE'));
       }

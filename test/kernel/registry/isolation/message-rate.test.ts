@@ -11,7 +11,7 @@ describe('messages of an isolated plugin', () => {
     equal(isFlood, false);
   });
 
-  it('are a flood from 20,000 in a second without a response, counted anew every second', () => {
+  it('count as a flood if more than 20,000 in one second answer no request', () => {
     const rate = new MessageRate(0);
     for (let message = 1; message < 20_000; message++) equal(rate.add(500, false), true);
     equal(rate.add(999, false), false);

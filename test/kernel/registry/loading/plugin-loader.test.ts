@@ -390,7 +390,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     deepEqual([new Set(refusals).size, evaluations[1], evaluations[0] !== evaluations[2]], [1, evaluations[0], true]);
   });
 
-  it('that throw are loaded again later with the same content, because the cause may lie elsewhere', async () => {
+  it('that throw an error while they are loaded are loaded again later even if unchanged, because the cause may lie elsewhere', async () => {
     const counted = globalThis as { evaluations?: number };
     folder.write('a.ts', `globalThis.evaluations = (globalThis.evaluations ?? 0) + 1;\nthrow new Error('not yet');`);
     for (const [retryMs, counts] of [
@@ -417,7 +417,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     deepEqual(names(await load()), ['acme/header']);
   });
 
-  it('that change while requests may be pending are loaded in a thread first', async () => {
+  it('that change while requests may be pending are first loaded in a thread as a trial', async () => {
     loader = new PluginLoader(catalogue.adapt, 200);
     const marked = globalThis as { evaluatedByTest?: string };
     const source = (text: string) => `globalThis.evaluatedByTest = '${text}';\n${headerSource(text)}`;
@@ -458,7 +458,7 @@ export const plugin = { name: name + basename('/y/z'), contract: 1, description:
     deepEqual(messagesOf(loaded), [`PLUGIN_NAME ${file}: the gateway already has a plugin named "security/cors"`]);
   });
 
-  it('are not required in imported files; other files without a plugin cause a warning', async () => {
+  it('are required in the files of the folder, where a missing one causes a warning, but not in imported files', async () => {
     folder.write('a.ts', `import { text } from './shared.ts';\n${headerSource('x')}void text;`);
     folder.write('shared.ts', `export const text = 'x';`);
     const idle = folder.write('idle.ts', `export const text = 'x';`);

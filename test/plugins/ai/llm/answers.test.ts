@@ -31,7 +31,7 @@ describe('ai/llm', () => {
 
   for (const [vendor, , fixture] of models) {
     describe(`with ${vendor}`, () => {
-      it("sends the vendor's payload with the gateway's credentials", async () => {
+      it("sends a payload in the vendor's format with the gateway's credentials", async () => {
         respond = json(fixture.answer);
         await ask(await testbed.serve(vendor), { contents: 'hi', instructions: 'be brief' });
         deepEqual(received(), fixture.payload);
