@@ -13,7 +13,7 @@ import { reading } from './operations/reading.ts';
 import { createSessions } from './tokens/sessions.ts';
 import type { Tokens } from './tokens/tokens.ts';
 
-/** All operations, except the MCP operation built on them. */
+/** All operations except the MCP operation, which is built on them. */
 const own = [...changing, ...reading];
 
 /** Every operation of the admin port. @param run runs the operations that MCP tools call. */

@@ -41,7 +41,7 @@ export function createApp(admin: Admin, operations: readonly Operation[], pages:
   }
   const settings = () => admin.settings;
   const app = new Koa();
-  // Responses to errors were already sent by inner middleware; only interruptions of a response by its client arrive
+  // Inner middleware has already responded to errors. Only responses that their client interrupted lead to an error
   // here.
   app.on('error', (error: Error) => log.debug(() => `the response was interrupted: ${error.message}`));
   app.use(outermost(gateway, log));

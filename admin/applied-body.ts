@@ -28,7 +28,7 @@ export function appliedBody(applied: Applied, { processes, attempts }: Operation
     phases: { read: 0, render: 0, validate: 0, build: 0, warmup: 0, swap: 0, ...phases },
     changes,
     rebound,
-    // Always empty: no configuration setting requires a restart.
+    // Always empty, because every setting can be changed without a restart.
     requiresRestart: [],
     warnings: issues,
     guard,

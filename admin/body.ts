@@ -19,9 +19,9 @@ export interface FormFile {
 }
 
 /**
- * The only file of a `multipart/form-data` body. Its type is its own content type, or else follows from its name.
+ * The only file of a `multipart/form-data` body. Its format is given by its content type, or else by its file name.
  * @throws Problem bad-request for any other body, and for several files, which a configuration cannot refer to;
- *   unsupported-media-type.
+ * unsupported-media-type.
  */
 async function singleFile(body: Uint8Array, contentType: string): Promise<FormFile> {
   const [file, ...others] = await filesOf(body, contentType);
@@ -48,7 +48,7 @@ async function filesOf(body: Uint8Array, contentType: string): Promise<File[]> {
 
 /** The body of a request. */
 export interface Body {
-  /** Lower-case, without parameters. */
+  /** Media type in lower case, without parameters. */
   readonly mediaType: string;
   readonly bytes: Uint8Array;
 }
@@ -142,7 +142,7 @@ function unsupported(ctx: Koa.Context, mediaType: string, accepted: readonly str
 async function collect(ctx: Koa.Context, limitBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // The connection is needed for the response, so the rest of the body is discarded afterwards.
+  // The rest of the body is discarded after the response, which needs the connection.
   for await (const chunk of ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
     length += chunk.length;
     if (length > limitBytes) throw tooLarge(limitBytes);

@@ -31,7 +31,7 @@ export async function startAdmin(gateway: Operations, options: StartAdminOptions
     settings: () => means.settings,
     log,
   });
-  // Loaded on the first request, so that it does not delay the start of the gateway.
+  // The API is loaded on the first request, so that it does not delay the start of the gateway.
   const app = new FirstUse(async () =>
     (await import('./api.ts')).createApi(means, source.tokens, openPages(dashboard), log),
   );

@@ -53,7 +53,7 @@ interface Place {
   readonly holder?: Data;
 }
 
-/** Yields every `***` whose current value is a secret. */
+/** Yields the place of every `***` that replaces a secret. */
 function* maskedIn(value: Data, current: Data | undefined, place: Place): Generator<Kept> {
   const { pointer, isSecret, holder } = place;
   if (current === undefined) return;
@@ -70,7 +70,7 @@ function* maskedIn(value: Data, current: Data | undefined, place: Place): Genera
   }
 }
 
-/** Members that identify an entry of a list: the list may have been sorted, or have new entries. */
+/** Members by which the entries of two lists are matched, because the list may have been sorted or have new entries. */
 const names = ['endpoint', 'method', 'id', 'name', 'url_pattern'] as const;
 
 function counterpart(item: Data, index: number, list: readonly Data[], current: readonly Data[]): Data | undefined {
@@ -78,7 +78,7 @@ function counterpart(item: Data, index: number, list: readonly Data[], current: 
   const reported = names.filter((name) => getKey(item, name) !== MASK);
   const isSame = (other: Data) =>
     isObject(other) && reported.every((name) => nameOf(other, name) === nameOf(item, name));
-  // Entries with the same name are matched by their order.
+  // Entries with the same name are matched in their order.
   const nth = list.slice(0, index).filter(isSame).length;
   return current.filter(isSame)[nth];
 }

@@ -97,7 +97,7 @@ export class AdminPort implements Participant {
   /** @throws the system's error when a requested address cannot be opened. */
   async #openFor({ address, listen, isExplicit }: PortPlan): Promise<Opening> {
     if (address.kind === 'off') return { entrance: null, giveBack() {} };
-    // An ephemeral port stays open when the next configuration requests it by its number.
+    // An ephemeral port stays open if the next configuration requests it by its number.
     if (this.#entrance && (listen === this.#listen || listen === this.#entrance.address))
       return { entrance: this.#entrance, giveBack() {} };
     const leaving = this.#leaving.get(listen);

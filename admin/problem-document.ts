@@ -87,7 +87,7 @@ export function attemptProblem({ id, revision, problem }: Attempt): ProblemDocum
 }
 
 function detailOf({ slug, issues, message, hidden }: RefusalRecord, revision: number): string {
-  // Details of an internal error are only logged.
+  // Details of an internal error are only logged, not sent.
   if (slug === 'internal') return `An internal error; revision ${revision} stays active.`;
   const [first] = issues;
   if (!first) return message;

@@ -50,7 +50,8 @@ function runnerOf(operation: Operation, { admin, idempotency, log }: OperationCo
   const conditional: Run = async (ctx, permit) => {
     permit();
     if (admin.settings.require_if_match) demandIfMatch(ctx);
-    // A replayed result is returned regardless of the configuration that is active at that time.
+    // The body is read first, because the response to an earlier request with the same key is repeated regardless of
+    // the serving configuration.
     const isRead = accepts.length > 0 && ctx.get('idempotency-key') !== '';
     const body = isRead ? await readBody(ctx, admin, accepts) : null;
     await idempotency.once(ctx, callerOf(ctx)?.id ?? '', body?.bytes ?? null, () =>

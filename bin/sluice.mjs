@@ -24,7 +24,8 @@ function runPinned() {
   const child = spawn(pinned, [...process.execArgv, ...process.argv.slice(1)], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      // A terminal sends Ctrl-C to both processes: a second SIGINT would end the gateway without draining.
+      // Ignores SIGINT, because a terminal sends Ctrl-C to both processes, and a second SIGINT would end the gateway
+      // without draining.
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
     });
   }

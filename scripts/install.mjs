@@ -10,11 +10,11 @@ const installed = `${root}node_modules`;
 const staging = `${root}.install`;
 const previous = `${staging}/previous`;
 const { engines } = readJson(`${root}package.json`);
-// A Node.js that is too old requires the pinned one, which is a development dependency.
+// The pinned Node.js is a development dependency, which is installed if the running Node.js is too old.
 const isSupported = isAtLeast(process.versions.node, engines.node.replace('>=', ''));
 const isWhole = !process.argv.includes('--omit=dev') || !isSupported;
 
-// An earlier run was interrupted between the two moves.
+// If an earlier run was interrupted between the two moves, the old installation is restored.
 if (existsSync(previous) && !existsSync(installed)) renameSync(previous, installed);
 if (!isInstalled()) install();
 

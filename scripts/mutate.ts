@@ -32,7 +32,7 @@ function finish(words: string): void {
   console.log(`\n${summaryOf(tried, readEquivalents())}\n${words}`);
 }
 
-// An interrupted run reports its results so far.
+// An interrupted run reports the results that it has so far.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => finish('not all of them tried'));
 
 const late = setTimeout(() => process.kill(process.pid, 'SIGTERM'), Number(values.minutes) * 60_000);
@@ -44,7 +44,7 @@ const stryker = new Stryker({
   reporters: ['collect'],
   ignorers: ['spoken'],
   coverageAnalysis: 'perTest',
-  // Faults in code that runs while a file is loaded need a process each.
+  // Faults in code that runs while a file is loaded need a process each, so they are only tested on request.
   ignoreStatic: !values.static,
   timeoutMS: 20_000,
   tempDirName: folder,

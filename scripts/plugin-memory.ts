@@ -6,7 +6,10 @@ const [edits = 500] = process.argv.slice(2).map(Number);
 
 const FIRST = 100;
 const STEP = 50;
-/** A plugin of this size takes about 100 kB: if all versions were retained, the heap would double. */
+/**
+ * Growth above which the measurement fails, as a share. A plugin of this size takes about 100 kB: if all versions were
+ * retained, the heap would double.
+ */
 const TOLERANCE = 0.05;
 
 const gateway = await openEditedPlugin();

@@ -13,7 +13,7 @@ export type Guard = (settings: AdminSettings) => (ctx: Koa.Context) => void;
 const browserGuard: Guard = ({ allowed_origins: allowed }) => {
   const origins = new Set(allowed);
   return (ctx) => {
-    // Browsers cannot connect to a Unix socket.
+    // Requests over a Unix socket are always accepted, because browsers cannot connect to one.
     if (addressOf(ctx) === null) return;
     const origin = ctx.headers['origin'];
     const isAllowed = origin !== undefined && origin !== 'null' && (origins.has(origin) || origin === ownOrigin(ctx));
@@ -30,7 +30,7 @@ function ownOrigin({ req: { socket, headers } }: Koa.Context): string {
   return `${'encrypted' in socket ? 'https' : 'http'}://${headers.host?.toLowerCase()}`;
 }
 
-/** Ports that a Host header omits. */
+/** Ports that a Host header omits, by protocol. */
 const implied: ReadonlySet<number> = new Set([80, 443]);
 
 /**
@@ -75,10 +75,10 @@ const upgradeGuard: Guard = () => (ctx) => {
     throw new Problem('bad-request', 'the admin port does not support protocol upgrades');
 };
 
-/** Checks of a connection or request, in order of evaluation. */
+/** Checks of a connection or request, in order of evaluation, before its token is checked. */
 const guards: readonly Guard[] = [ipGuard, hostGuard, browserGuard, upgradeGuard];
 
-/** Runs all checks that precede the token check. @param settings the current settings. */
+/** Runs the checks that precede the check of the token. @param settings the current settings. */
 export function guardConnection(settings: () => AdminSettings): Koa.Middleware {
   let made: { readonly for: AdminSettings; readonly checks: readonly ((ctx: Koa.Context) => void)[] } | null = null;
   return (ctx, next) => {

@@ -48,7 +48,7 @@ export function createRunner(
         ...headers,
       },
     }) as unknown as IncomingMessage;
-    // This response is never written: its content is read from the context.
+    // This response is never sent; the runner reads its content from the context.
     const ctx = app.createContext(message, new ServerResponse(message));
     Object.assign(ctx, { params });
     try {

@@ -104,7 +104,7 @@ export function processMetrics(admin: Admin): Metric[] {
   const { held, leaked, aborted, headerFaults } = admin.gateway.processes;
   const states = held.map(({ state }) => state);
   const workers = workersOf(admin);
-  // A process that is still starting has not reported yet.
+  // A process that is still starting is listed without values, because it has not reported any.
   const ofEach = (bytes: 'rssBytes' | 'heapUsedBytes'): Sample[] =>
     workers
       .filter((worker) => worker[bytes] > 0)

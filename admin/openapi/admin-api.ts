@@ -52,7 +52,7 @@ function describe(operation: Operation, components: Components): OpenApiOperatio
         describeResponse(response, components),
       ]),
     ),
-    // An empty requirement in the list makes authentication optional.
+    // The empty requirement makes authentication optional.
     security: openOnLoopback ? [{}, ...needed] : needed,
   };
 }

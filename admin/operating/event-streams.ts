@@ -48,7 +48,7 @@ export function openEventStreams(gateway: Operations, timers: Timers): EventStre
         leave();
         stream.push(null);
       };
-      /** Remembered events are sent all at once, faster than any reader could read, and do not count against the limit. */
+      /** Sending remembered events at once may exceed the limit, which therefore applies only to later events. */
       let live = false;
       const send = (text: string): void => {
         stream.push(text);
@@ -65,7 +65,7 @@ export function openEventStreams(gateway: Operations, timers: Timers): EventStre
       };
       endings.add(end);
       beat();
-      // The response headers are sent with the first bytes of the body.
+      // An empty comment is sent, because the response headers are only sent with the first bytes of the body.
       send(':\n\n');
       unsubscribe = gateway.events.subscribe(wish, (event) => send(frame(event, gateway)));
       live = true;
@@ -81,7 +81,7 @@ function frame(event: GatewayEvent, gateway: Operations): string {
   return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(viewOf(event, gateway))}\n\n`;
 }
 
-/** Data that the API also returns elsewhere has the same form here. */
+/** Returns event data in the form in which other operations of the API return the same data. */
 function viewOf({ type, data }: GatewayEvent, gateway: Operations): unknown {
   if (type === 'reload.succeeded') return appliedBody(data, gateway);
   if (type === 'reload.failed') return attemptProblem(data);

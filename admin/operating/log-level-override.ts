@@ -23,7 +23,7 @@ export function openLogLevelOverride(gateway: Operations, timers: Timers): LogLe
     active = null;
     gateway.setLogLevel(null);
   };
-  // A configuration sets its own level when it starts to serve, so the override is reapplied.
+  // The override is set again, because a configuration sets its own level when it starts to serve.
   const unsubscribe = events.subscribe({ types: ['reload.succeeded', 'worker.up'] }, () => {
     if (active) gateway.setLogLevel(active.level);
   });

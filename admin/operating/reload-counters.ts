@@ -33,7 +33,8 @@ export function countReloads({ events, attempts }: Pick<Operations, 'events' | '
     if (result !== 'failed') lastSuccessAt = Date.parse(attempt.at) + attempt.durationMs;
   };
   const close = events.subscribe({ after: 0, types: ['reload.succeeded', 'reload.failed'] }, ({ type, data }) => {
-    // The event of a failed reload contains the attempt; the event of a successful one contains only its number.
+    // The event of a failed reload contains the attempt; the event of a successful one contains only the attempt's
+    // number.
     if (type === 'reload.failed') count(data);
     else if (type === 'reload.succeeded') count(attempts.get(data.attempt));
   });

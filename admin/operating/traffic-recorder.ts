@@ -104,7 +104,7 @@ export class TrafficRecorder {
     this.#cancel = null;
   }
 
-  /** Counts from now on: traffic before a pause belongs to no sample. */
+  /** Ignores traffic before this moment, because traffic during a pause belongs to no sample. */
   #start(): void {
     this.#samples = [];
     this.#reader = new TrafficReader();
@@ -152,7 +152,7 @@ export class TrafficRecorder {
       p95Ms: rounded(quantile(total, 0.95)),
       p99Ms: rounded(quantile(total, 0.99)),
       ...processes,
-      // A process that has been replaced takes its processor time with it.
+      // The difference may be negative: the processor time of a process that has been replaced is no longer included.
       cpu: Math.max(0, rounded((cpuMs - this.#cpuMs) / durationMs)!),
       endpoints: endpoints.sort((a, b) => b.calls - a.calls).slice(0, maxEndpoints),
     });
@@ -174,7 +174,7 @@ export class TrafficRecorder {
   }
 }
 
-/** To three decimals, so that samples are short. */
+/** Rounds to three decimals, so that samples are short. */
 function rounded(value: number | null): number | null {
   return value === null ? null : Math.round(value * 1000) / 1000;
 }

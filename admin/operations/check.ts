@@ -55,7 +55,7 @@ export const check: Operation = {
     const level = queryWord(ctx, 'level', levels);
     const isAudited = queryFlag(ctx, 'audit');
     const given = await readConfigBody(ctx, admin);
-    // A configuration shown with masked secrets can be checked as it would be applied.
+    // Masked secrets are restored, so that a configuration can be checked in the form in which the API shows it.
     const snapshot = await readSnapshot(given ? keepSecrets(given, gateway) : gateway.source, undefined, 'aside');
     const { document, data } = snapshot;
     const odd = document?.warnings ?? [];

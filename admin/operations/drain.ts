@@ -39,7 +39,7 @@ export const stop: Operation = {
     operating.drain.start();
     ctx.body = null;
     ctx.status = 202;
-    // Stopping also closes the admin port, so it begins after this response has been sent.
+    // The gateway stops after this response has been sent, because stopping also closes the admin port.
     ctx.res.once('close', end);
   },
 };

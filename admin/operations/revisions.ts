@@ -133,7 +133,7 @@ async function contentOf(
 ): Promise<object> {
   if (isRevealing(ctx)) return { content };
   const { data } = await readSnapshot(new ConfigText(content, format), undefined, 'aside');
-  // An old revision may name components that the serving configuration does not use.
+  // All components are loaded, because an old revision may name components that the serving configuration does not use.
   await components.load();
   const masked = shown(ctx, { components }, data as Data);
   if (format === 'yaml') return { content: (await import('../print-yaml.ts')).printYaml(masked) };

@@ -23,7 +23,8 @@ const limits = {
   keepAliveTimeout: 30_000,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16_384,
-  // A missing Host header is rejected by the host guard, like any other wrong host name.
+  // Node.js does not check the Host header, because the host guard rejects a missing one like any other wrong host
+  // name.
   requireHostHeader: false,
 };
 
@@ -36,7 +37,7 @@ export function createHttpServer(respond: RequestListener, pem: AdminPem | null)
     pem,
     take: (socket) => handConnection(server, socket),
     drain: () => server.closeIdleConnections(),
-    // The server does not own the port: closing only stops its connection checks.
+    // The server does not own the port, so closing only stops the server's checks of connections.
     close: () => void server.close(() => {}),
   };
 }

@@ -48,7 +48,7 @@ export async function openSocketListener(
     async close(graceMs) {
       const { promise, resolve } = Promise.withResolvers<void>();
       server.close(() => resolve());
-      // These connections have sent nothing, so no response is in progress.
+      // Connections that have sent nothing are closed at once, because no response is in progress.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       const cut = setTimeout(() => {
         for (const socket of sockets) socket.destroy();

@@ -52,12 +52,12 @@ async function stateOf(file: string): Promise<'missing' | 'unsafe' | 'private'> 
   const stats = await lstat(file).catch(() => null);
   if (!stats) return 'missing';
   if (!stats.isFile() || stats.size === 0) return 'unsafe';
-  // `getuid` and permissions of this kind do not exist on Windows.
+  // On Windows, `getuid` and permissions of this kind do not exist.
   const user = process.getuid?.();
   return user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0) ? 'private' : 'unsafe';
 }
 
-/** Not readable by other accounts at any moment, regardless of an existing file. */
+/** Writes a file that other accounts cannot read at any moment, even if the file exists already. */
 async function writePrivately(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`;
   await makeDirectory(dirname(file));

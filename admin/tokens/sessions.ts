@@ -36,7 +36,7 @@ interface Issued {
  * @param now milliseconds, monotonic.
  */
 export function createSessions(tokens: Tokens, now: () => number): Sessions {
-  /** Both by the hash of the secret, so that neither memory nor timing reveals one. */
+  /** Codes and sessions are found by the hash of the secret, so that neither memory nor timing reveals a secret. */
   const codes = new Map<string, Issued>();
   const sessions = new Map<string, Issued>();
 
@@ -58,7 +58,7 @@ export function createSessions(tokens: Tokens, now: () => number): Sessions {
       return tokens.find(session?.owner ?? sha256);
     },
     createCode(requester) {
-      // A session can open another window, which acts for the same owner.
+      // The owner of a session that opens another window is the owner of the new session, too.
       const owner = current(sessions, requester)?.owner ?? requester;
       return { code: issue(codes, owner, CODE_MS), validForMs: CODE_MS };
     },

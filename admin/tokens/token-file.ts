@@ -41,7 +41,7 @@ export function watchTokenFile(file: string, log: Log, id = 'file'): () => Promi
   return async () => {
     const now = await markOf(file);
     if (now !== mark) {
-      // The file is read after its modification time, so a change in between is detected by the next check.
+      // The file is read after its modification time, so that the next check detects a change in between.
       await read();
       mark = now;
     }

@@ -66,7 +66,7 @@ const resources: Readonly<Record<string, Answering>> = {
   },
   'POST introspect': ({ body }, response) =>
     answer(response, tokens[new URLSearchParams(body).get('token') ?? ''] ?? { active: false }),
-  // Two texts with the same long words get the same vector.
+  // Returns the same vector for two texts with the same long words.
   'POST embeddings': ({ body }, response) => {
     const embedding = Array.from({ length: 64 }, () => 0);
     for (const word of String(JSON.parse(body).input)

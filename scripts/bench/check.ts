@@ -41,7 +41,7 @@ function readRun(file: string | undefined, options: readonly string[], expected:
     const { status } = spawnSync(process.execPath, [BENCH_FILE, '--scenario', names, ...options, '--json', json], {
       stdio: 'inherit',
     });
-    // Exit code 1 means that a scenario has no results, which its line reports.
+    // Exit code 1 is accepted: it means that a scenario has no results, which the line of the scenario reports.
     if (status !== 0 && status !== 1) throw new Error('the benchmark failed');
     return JSON.parse(readFileSync(json, 'utf8'));
   } finally {

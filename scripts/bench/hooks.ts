@@ -30,7 +30,8 @@ async function measure(step: Step<ReturnType<typeof makeRequest>>): Promise<numb
   for (let round = 0; round < ROUNDS; round++) {
     const start = process.threadCpuUsage();
     for (let at = 0; at < CALLS; at++) {
-      // A separate call, as for every request, so that state that hooks leave on it is discarded with it.
+      // Every hook gets a separate call, as in a real request, so that state that hooks leave on it is discarded with
+      // it.
       const reply = step(request, new Call());
       if (reply instanceof Promise) await reply;
     }

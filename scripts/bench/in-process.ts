@@ -230,5 +230,5 @@ for (const scenario of chosen) {
   rows.push([scenario.name, figure(base), figure(more)]);
 }
 console.log(table([['component', 'base µs', 'more µs'], ...rows]));
-// Resources opened for the components would keep this process alive.
+// Exits, because resources opened for the components would keep this process alive.
 process.exit();

@@ -106,7 +106,7 @@ async function withPeers({ scenarios, charts }: Options, peers: readonly Peer[],
   return outcomes;
 }
 
-/** A peer may lack results; the gateway and its reference may not. */
+/** A peer may lack results, but the gateway and its reference may not. */
 function isFailed(outcome: Outcome | ContestOutcome): boolean {
   if (!('results' in outcome)) return 'failed' in outcome;
   return [floor, gateway].some(({ name }) => !outcome.results.some((result) => result.name === name));

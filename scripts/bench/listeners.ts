@@ -162,5 +162,5 @@ for (const [name, lanes, perConnection] of [
 }
 console.log(table([['listener or backend', 'base µs', 'more µs'], ...rows]));
 rmSync(folder, { recursive: true, force: true });
-// Gateways and servers would keep this process alive.
+// Exits, because gateways and servers would keep this process alive.
 process.exit();

@@ -69,7 +69,7 @@ async function benchNats(): Promise<void> {
   const publisher = await openHarness(publisherPlugin, 'backend', { topic_url: 'bench' }, around);
   await measure('NATS, backend/pubsub/publisher', () => publisher.send({ method: 'POST', body }));
   const subscriber = await openHarness(subscriberPlugin, 'backend', { subscription_url: 'bench' }, around);
-  // One message per request, so that none is dropped.
+  // Sends one message per request, so that none is dropped.
   await measure('NATS, bare publish and backend/pubsub/subscriber', async () => {
     const reply = subscriber.send('GET /');
     await publish();
@@ -98,7 +98,7 @@ async function benchKafka(): Promise<void> {
   await consumer.close(true);
   const reader = { topics: ['bench'], cluster, group: { id: 'bench' } };
   const subscriber = await openHarness(kafkaSubscriber, 'backend', { reader }, { plugins: [json] });
-  // A new group starts at the newest record, so the records to read are written concurrently.
+  // The records are written while the group reads, because a new group starts at the newest record.
   await subscriber.send('GET /');
   await measure('Kafka, both components: write and read', async () => {
     const reply = subscriber.send('GET /');
@@ -184,7 +184,7 @@ async function benchAmqp(): Promise<void> {
 async function benchSqs(): Promise<void> {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
-  // In a separate process, whose CPU time is not counted.
+  // The backend runs in a separate process, whose CPU time is not counted.
   const env = { ...process.env, FAUXQS_PORT: String(port), FAUXQS_LOGGER: 'false' };
   const server = spawn(process.execPath, ['node_modules/fauxqs/dist/server.js'], { env, stdio: 'ignore' });
   await until(() =>

@@ -40,7 +40,7 @@ export interface Subject {
 }
 
 const FLOOR_FILE = join(import.meta.dirname, 'floor.ts');
-/** As in the published package. */
+/** The code of the gateway, as in the published package. */
 const GATEWAY_FILE = join(await built(), 'kernel/bin.js');
 
 export const floor: Subject = {

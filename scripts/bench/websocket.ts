@@ -50,7 +50,7 @@ function childrenOf(pid: number): number[] {
 const TICK_US = 10_000;
 
 function usageOf(pid: number): Usage {
-  // Fields after the program's name, which is in parentheses.
+  // Skips the program's name, which is in parentheses, because it may contain spaces.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ');
@@ -133,7 +133,7 @@ async function measureOne(subject: Subject, backend: string): Promise<void> {
     return socket;
   };
   const clients: WebSocket[] = [];
-  // Warm-up: one-time allocations must not be attributed to connections.
+  // Warms up, because one-time allocations must not be attributed to connections.
   for (let at = 0; at < 50; at++) clients.push(await open());
   const idle = await usage();
   for (let at = 0; at < connections; at += 50) {

@@ -24,7 +24,7 @@ export const builtins: Plugin = {
     if (!isBuiltin(id)) return null;
     const path = id.startsWith('node:') ? id : `node:${id}`;
     if (kind === 'require-call') return REQUIRED + path;
-    // Without side effects, so that unused modules are removed.
+    // The module is marked as free of side effects, so that it is removed when unused.
     if (kind === 'import-statement') return { id: IMPORTED + path, moduleSideEffects: false };
     return { id: path, external: true };
   },

@@ -7,7 +7,7 @@ const joined: Readonly<Record<string, string | null>> = {
   awilix: null,
   chokidar: null,
   'find-my-way': null,
-  // The package's entry point for `require()` hides its modules from bundlers.
+  // Lists modules by path, because the package's entry point for `require()` hides them from bundlers.
   'jsonc-parser': 'lib/esm/main.js',
   koa: null,
   'lru-cache': null,

@@ -39,9 +39,9 @@ async function saveByRename({ file }: Target, text: string): Promise<void> {
 type Way = (target: Target, text: string) => Promise<void>;
 
 const ways: readonly Way[] = [
-  // Renames a new file over the old one, which the watcher detects.
+  // Renames a new file to the path of the old one, which the watcher detects.
   saveByRename,
-  // Sends a signal; the watcher may detect the change first.
+  // Sends a signal; the watcher may have detected the change before.
   async (target, text) => {
     await saveByRename(target, text);
     target.gateway.child.kill('SIGHUP');

@@ -96,7 +96,7 @@ export async function runMessages({ reloads, restarts, onProgress }: MessageRun)
     }
     isOver = true;
     await Promise.all(clients);
-    // Waits until messages in transit have arrived; messages that have not arrived by then count as lost.
+    // Waits until messages in transit have arrived; messages that arrive later count as lost.
     const end = performance.now() + 30_000;
     while (sumUp(counts, confirmed, consumed).lost > 0 && performance.now() < end) await pause(50);
     return sumUp(counts, confirmed, consumed);

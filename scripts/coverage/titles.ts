@@ -31,7 +31,7 @@ export async function listTitles(): Promise<Title[]> {
   try {
     const output = join(folder, 'titles.json');
     const report = ['--reporter', 'json', '--reporter-option', `output=${output}`];
-    // Suites whose servers are not installed count too: skipping them does not affect the tables.
+    // Suites whose servers are not installed are listed too, so that the tables do not depend on the machine.
     const env = { ...process.env, SLUICE_TEST_LISTING: '1' };
     await promisify(execFile)(process.execPath, [mocha, '--dry-run', ...report, 'test/**/*.test.ts'], { env });
     const { tests, pending } = JSON.parse(await readFile(output, 'utf8')) as { tests: Listed[]; pending: Listed[] };

@@ -183,7 +183,7 @@ export function withDiscovery(name: string): Fields {
  */
 export async function mustBeGood(document: Fields, of: string, registry: Registry): Promise<void> {
   const { errors, warnings } = await examine(document, {}, registry.with([exampleModule], true), false);
-  // Variables are filled in where the configuration is deployed.
+  // Placeholder variables are accepted, because they are filled in where the configuration is deployed.
   const others = warnings.filter(({ code }) => code !== 'CONFIG_VARIABLE');
   const reported = [...errors, ...others].map(({ pointer, code, message }) => `${pointer} ${code} ${message}`);
   if (reported.length > 0)

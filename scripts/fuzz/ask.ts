@@ -18,7 +18,7 @@ export interface HttpAnswer {
 
 /** Default time to wait for a response, in milliseconds. */
 const PATIENCE_MS = 10_000;
-/** Connections are kept alive, so that a response sent before the end of the request body is not lost. */
+/** Connections are kept alive, so that a response that is sent before the end of the request body is not lost. */
 const agent = new Agent({ keepAlive: true });
 
 /**

@@ -81,8 +81,8 @@ export class BlockCoverage {
 }
 
 /**
- * Determines which blocks were executed: the innermost range that contains the start of a block decides. Ranges around
- * others come first and are overwritten by those inside.
+ * Determines which blocks were executed. The innermost range that contains the start of a block decides: outer ranges
+ * come first, and inner ranges overwrite their result.
  */
 function executedBlocks(starts: readonly number[], functions: readonly Profiler.FunctionCoverage[]): number[] {
   const ranges = functions.flatMap((each) => each.ranges);
@@ -94,7 +94,7 @@ function executedBlocks(starts: readonly number[], functions: readonly Profiler.
 
 function post(method: string, parameters: object = {}): object {
   let returned: object = {};
-  // The inspector session of the same thread responds before the call returns.
+  // The result is available at once, because the inspector session of the same thread responds synchronously.
   session!.post(method, parameters, (error, result) => {
     if (error) throw new Error(`${method}: ${error.message}`);
     returned = result ?? {};

@@ -54,7 +54,7 @@ export function converse(
     const disconnect = (): void => {
       if (isReset) line.reset();
       else socket.end();
-      // A socket that is not read would not notice the end of the connection.
+      // The socket is read, because it would not notice the end of the connection otherwise.
       socket.resume();
     };
     const closed = afterPatience(PATIENCE_MS, () => {

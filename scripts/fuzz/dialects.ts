@@ -105,9 +105,9 @@ export const amqpDialect: Dialect = (socket, say) => {
       bytes = bytes.subarray(length);
       const answer = type === 1 ? amqpAnswers[id] : undefined;
       if (answer) say(method(channel, ...answer));
-      // Messages of a new channel are numbered from 1.
+      // The count is reset, because messages of a new channel are numbered from 1.
       if (id === '0014000a') published.delete(channel);
-      // The body of a message, which is acknowledged.
+      // The body of a message, which the broker confirms.
       if (type !== 3) continue;
       const tag = (published.get(channel) ?? 0) + 1;
       published.set(channel, tag);

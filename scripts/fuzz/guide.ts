@@ -29,7 +29,10 @@ export class Guide<I> extends fc.Arbitrary<I> {
   #group: Tape[] = [];
   /** Number of inputs in the next groups. */
   #size = 1;
-  /** Blocks that repeated groups have executed. Those that no single input reaches again count once all inputs have been repeated. */
+  /**
+   * Blocks that repeated groups have executed, but no single input so far. Once all inputs have been repeated, these
+   * blocks count as reached.
+   */
   readonly #unassigned: Taken[] = [];
   #measuredAt = performance.now();
   #measurementMs = 0;
@@ -100,7 +103,7 @@ export class Guide<I> extends fc.Arbitrary<I> {
       this.#keptWords -= this.#kept.shift()!.words.length;
   }
 
-  /** Half of the inputs are new. */
+  /** Returns a new tape for one half of the inputs, and a changed one for the other half. */
   #tape(pick: Pick, bias: number | undefined): Tape {
     if (this.#kept.length === 0 || pick(1) === 0) return { words: [], bias };
     const any = (): Tape => this.#kept[pick(this.#kept.length - 1)]!;

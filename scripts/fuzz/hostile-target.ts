@@ -86,7 +86,7 @@ export function hostileTarget(options: HostileOptions): Target {
           const driver = await drive(server.port);
           try {
             for (let request = 0; request < REQUESTS; request++) await timed(driver, deadlineMs + SLACK_MS);
-            // Without a collection, bytes that were read and discarded count as well.
+            // Garbage is collected first, because bytes that were read and discarded would count as well.
             if (globalThis.gc) {
               await eventually(
                 () => outsideBytes() - before <= MEMORY_BYTES,

@@ -60,7 +60,7 @@ export interface Stage {
 /** Open connections of clients, by the port of their gateway. */
 const connections = new Map<number, Set<Socket>>();
 
-// Published by Node.js for each connection that a server of this process accepts.
+// Node.js publishes this event for each connection that a server of this process accepts.
 channel('net.server.socket').subscribe((message) => {
   const { socket } = message as { socket: Socket };
   const sockets = connections.get(socket.localPort ?? 0);

@@ -31,7 +31,7 @@ function configuration(endpoints: number, change: number, backend: string): Conf
       ],
       extra_config: {
         'qos/ratelimit/router': { max_rate: 1_000_000 + (change % 7), client_max_rate: 1_000_000, strategy: 'ip' },
-        // Endpoint 0 takes no body, which causes a warning.
+        // Endpoint 0 takes no body, so the validation of its body causes a warning.
         'validation/json-schema': { type: 'object', properties: { id: { type: 'string' } }, maxProperties: change + 1 },
       },
     })),

@@ -88,7 +88,7 @@ function reporterTo(report: (result: TestResult) => void) {
         timeSpentMs: test.duration ?? 0,
         ...(test.file !== undefined && { fileName: test.file }),
       });
-      // Code run by the hooks of a suite is attributed to its first test.
+      // Code that is run by the hooks of a suite is attributed to the first test of the suite.
       runner.on('suite', (suite) => {
         const first = firstTest(suite);
         if (first) context.currentTestId = first.fullTitle();
@@ -105,7 +105,7 @@ function reporterTo(report: (result: TestResult) => void) {
   };
 }
 
-/** A test that fails without a fault is not used. */
+/** A test that fails without a fault is ignored. */
 function passes(test: TestResult): boolean {
   if (test.status !== TestStatus.Failed) return true;
   process.stderr.write(`omitted, because it fails without a fault: ${test.name}\n${test.failureMessage}\n`);

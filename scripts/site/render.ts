@@ -33,7 +33,7 @@ export function renderMarkdown(text: string, resolve: (target: string) => string
   };
   rules.code_block = (all, at) =>
     `<div class="code"><pre tabindex="0"><code>${markdown.utils.escapeHtml(all[at]!.content)}</code></pre></div>\n`;
-  // Long names break after their separators.
+  // Allows line breaks in long names after their separators.
   rules.code_inline = (all, at) =>
     `<code>${markdown.utils.escapeHtml(all[at]!.content).replace(/[_./](?=\w)/g, '$&<wbr>')}</code>`;
   rules.heading_close = (all, at) => {

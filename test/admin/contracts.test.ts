@@ -27,7 +27,7 @@ const contractOf = (properties: Readonly<Record<string, string>>) => ({
 });
 
 describe('a change with contracts=strict', function () {
-  // Each check starts a process.
+  // The time limit is raised, because each check starts a process.
   this.timeout(60_000);
   let backend: TestBackend;
   let folder: string;

@@ -83,7 +83,7 @@ describe('connections to an admin port that is closing', () => {
     await once(response.resume(), 'end');
     const silent = connect(Number(port), host);
     await once(silent, 'connect');
-    // The time limit for pending responses never expires.
+    // The time limit for pending responses never expires in this test.
     mock.timers.enable({ apis: ['setTimeout'] });
     await one.close().finally(() => mock.timers.reset());
     agent.destroy();

@@ -107,7 +107,7 @@ describe('the admin API over the Model Context Protocol', () => {
 
   it('applies a proposed configuration only on request, and only once', async () => {
     const proposer = await connect('proposer');
-    // The masked form, as it was shown: a plaintext secret would be reported as a change.
+    // The configuration is sent with masked secrets, as it was shown: a plaintext secret would be reported as a change.
     const changed = JSON.parse(JSON.stringify(withTokens('/a', '/b')).replace('very-secret', '***'));
     const { data } = await call(proposer, 'proposeConfig', { config: changed });
     equal(data.check.valid, true);
@@ -126,7 +126,7 @@ describe('the admin API over the Model Context Protocol', () => {
         (line) => line.includes('token="writer"') && line.includes('PUT /v1/config') && line.includes('revision=1->2'),
       ),
     );
-    // The configuration has changed in the meantime.
+    // The configuration has changed since the model read it.
     const again = await call(writer, 'applyConfig', { ...args, config: withTokens('/c') });
     equal(again.isError, true);
     equal(again.data.status, 412);

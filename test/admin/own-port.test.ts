@@ -79,7 +79,7 @@ describe("a backend request to the gateway's own admin port", function () {
     equal((await askThrough(one, `127.0.0.1:${first}`)).statusCode, 500);
     await one.gateway.reload(over(url, listen(second)));
     equal((await askThrough(one, `127.0.0.1:${second}`)).statusCode, 500);
-    // The old address is served for a while, and rejected as a backend during that time.
+    // The old address is still served for some time, during which it is rejected as a backend.
     equal((await askThrough(one, `127.0.0.1:${first}`)).statusCode, 500);
     await one.admin.close();
     const other = await startBackend((_seen, response) => response.end('mine'));

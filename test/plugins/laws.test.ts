@@ -103,7 +103,7 @@ function lawsOfPlace(plugin: Plugin, at: Level, schema: Schema): void {
   });
 
   for (const [index, example] of examplesOf(schema).entries()) {
-    it(`starts, reloads and releases all resources, and runs only in phases that list it: example ${index + 1} of its schema`, async () => {
+    it(`starts, reloads and releases all resources, and takes part only in the phases that list it: example ${index + 1} of its schema`, async () => {
       const harness = await openHarness(plugin, at, example, {
         endpoint: { method: 'POST', ...severalBackends(name) },
         offers: await exampleOffers(plugin),

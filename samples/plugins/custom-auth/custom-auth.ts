@@ -31,7 +31,7 @@ export const plugin = definePlugin({
             if (given !== undefined && timingSafeEqual(digest(given), wanted)) return undefined;
             return refuse(401, { headers: new HeaderBag(['WWW-Authenticate', 'Bearer realm="acme"']) });
           }),
-          // Receives the request to the backends: an X-Client header sent by the client itself is replaced.
+          // Receives the request to the backends, and replaces an X-Client header that the client has sent.
           proxy: before((request) => {
             request.headers.set('X-Client', config.client);
           }),

@@ -3,7 +3,7 @@ import { atService, definePlugin, definePort, isObject, offer } from 'sluice/plu
 /** Addresses by service name, as listed in the file. */
 type Hosts = ReadonlyMap<string, readonly string[]>;
 
-/** A discovery has no settings of its own: the plugin passes it the settings at the root. */
+/** The plugin passes the settings at the root to the discovery, which has no settings of its own. */
 const filePort = definePort<string>('acme hosts file');
 
 /** @throws Error with the reason if the file is invalid. */

@@ -33,7 +33,8 @@ export class LineConnection {
 
   /** @throws BackendError if the server does not respond, CallError if the call is aborted first. */
   async ask(line: string, call: Call): Promise<string> {
-    // With a full queue nothing is written. If the server hangs, the connection is then idle, and its timeout closes it.
+    // If the queue is full, nothing is written. If the server hangs, the connection is then idle, and its timeout
+    // closes it.
     if (this.#waiting.length >= MAX_WAITING) throw new BackendError('LINES_BUSY', 'too many requests wait');
     this.#socket ??= this.#open();
     const { promise, resolve, reject } = Promise.withResolvers<string>();

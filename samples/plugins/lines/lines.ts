@@ -20,7 +20,7 @@ export const plugin = definePlugin({
         },
       },
       ({ config, backend, keep }) => {
-        // One connection per host, shared by all requests and kept over reloads that do not change hosts or timeout.
+        // One connection per host is shared by all requests, and kept over reloads that do not change hosts or timeout.
         const connections = keep(
           { hosts: [...backend.host], timeout: config.timeout },
           () => new Map(backend.host.map((host) => [host, new LineConnection(host, config.timeout)])),

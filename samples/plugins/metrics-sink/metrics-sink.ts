@@ -59,7 +59,7 @@ export const plugin = definePlugin({
         },
       },
       ({ config, keep }) => {
-        // Kept over reloads.
+        // The sink is kept over reloads.
         const sink = keep('sink', () => new Sink());
         const requests = sink.counter('requests');
         return {

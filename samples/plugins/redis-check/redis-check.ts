@@ -49,7 +49,7 @@ export const plugin = definePlugin({
           () => clientFor(url, (error) => log.warning(`redis: ${error.message || (error as { code?: string }).code}`)),
           (kept) => kept.destroy(),
         );
-        // Opened when the configuration serves, not while it is checked.
+        // The connection is opened when the configuration serves, not while it is checked.
         start(
           async () => {
             if (!client.isOpen) await client.connect().catch(() => {});

@@ -56,7 +56,7 @@ export const plugin = definePlugin({
               context.status = 502;
               return;
             }
-            // A stream has become a buffer; other bodies keep their type.
+            // A stream has become a buffer, which must have the type of the stream; other bodies keep their type.
             if (body !== null && typeof body === 'object') context.body = bytes;
             context.set('X-Signature', `sha256=${createHmac('sha256', key).update(bytes).digest('hex')}`);
           },

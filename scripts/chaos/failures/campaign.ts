@@ -110,7 +110,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
     failures.push((error as Error).message);
   }
   const code = await gateway.stop();
-  // The command reports that its output cannot be written, which is what the plan makes happen.
+  // A failure to write the output is ignored, because the plan causes it.
   const isOutput = gateway.output().includes('cannot write to standard output');
   if (code !== 0 && !isOutput) failures.push(`the gateway ended with ${code}`);
   const lines = gateway
@@ -143,7 +143,7 @@ class Watch {
         const status = await ask(this.#port, paths[at % paths.length]!, agent);
         this.slowestMs = Math.max(this.slowestMs, performance.now() - from);
         this.statuses[status] = (this.statuses[status] ?? 0) + 1;
-        // One client disconnects before its response arrives.
+        // One of the clients disconnects before its response arrives.
         if (at % 5 === 0) await ask(this.#port, paths[at % paths.length]!, agent, 1);
         await delay(2);
       }

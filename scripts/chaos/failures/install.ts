@@ -22,7 +22,7 @@ export async function installFailures(plan?: Plan): Promise<Installed> {
     const known = Object.getOwnPropertyDescriptor(target, name);
     const original = (target as Record<string, (...given: unknown[]) => unknown>)[name]!;
     const made = make(original);
-    // Members of the function, such as `util.promisify.custom`, are kept.
+    // Copies the members of the function, such as `util.promisify.custom`.
     for (const key of Reflect.ownKeys(original)) {
       const own = Object.getOwnPropertyDescriptor(made, key);
       if (!own) Object.defineProperty(made, key, Object.getOwnPropertyDescriptor(original, key)!);

@@ -102,7 +102,7 @@ function wrapResolvers(failures: Failures, replace: Replace): void {
 
 async function late(failing: Failing | null): Promise<void> {
   if (!failing) return;
-  // The timer does not keep the process alive; the caller does.
+  // The timer does not keep the process alive, because the caller does.
   await new Promise((resolve) => setTimeout(resolve, failing.delayMs).unref());
   if (failing.error) throw failing.error;
 }

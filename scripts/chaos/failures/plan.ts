@@ -85,7 +85,7 @@ export class Failures {
     return null;
   }
 
-  /** Mulberry32. */
+  /** Returns a random number by the algorithm Mulberry32. */
   #chance(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);

@@ -18,7 +18,7 @@ if (path !== undefined) {
       failures.plan = JSON.parse(read(path, 'utf8')) as Plan;
       seen = state;
     } catch {
-      // The file is still being written.
+      // If the file is incomplete, it is still being written.
       if (seen === '') failures.plan = noFailures;
     }
   };

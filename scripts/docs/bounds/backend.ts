@@ -134,7 +134,7 @@ export const backendBounds: readonly Bound[] = [
     limit: 'max_tools, max_list_bytes, {MAX_PAGES} pages',
     beyond: 'Further tools are ignored.',
     tests: [
-      'an MCP server with upstream servers bounds the number of tools and the size of their descriptions, and logs once that tools are ignored',
+      'an MCP server with upstream servers limits the number of tools and the size of their descriptions, and logs once that tools are ignored',
     ],
   },
   {
@@ -153,8 +153,8 @@ export const backendBounds: readonly Bound[] = [
     limit: '{MAX_BYTES}, {MAX_LISTED} for requests that are compared with each other',
     beyond: 'The least recently used are dropped.',
     tests: [
-      'copies of vectors from Redis take at most 64 MiB, and drop the least recently used variants',
-      'copies of vectors from Redis have at most 2,000 vectors of a variant',
+      'copies of vectors from Redis take at most 64 MiB; beyond that the least recently used variants are dropped',
+      'copies of vectors from Redis contain at most 2,000 vectors of a variant',
     ],
   },
   {
@@ -199,7 +199,7 @@ export const backendBounds: readonly Bound[] = [
     from: 'plugins/clients/keys/key-set.ts',
     limit: '{MAX_KEYS} keys',
     beyond: 'Only the last keys are used.',
-    tests: ['a JSON Web Key Set keeps the last 10,000 keys'],
+    tests: ['a JSON Web Key Set contains only the last 10,000 keys'],
   },
   {
     holds: 'Response of an OpenID Connect provider (`auth/oidc`)',

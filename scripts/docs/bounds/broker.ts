@@ -18,7 +18,7 @@ export const brokerBounds: readonly Bound[] = [
     limit: '{FULL_BYTES} and one message',
     beyond: 'Messages are returned to the broker, which then delivers fewer at a time.',
     tests: [
-      'with RabbitMQ an AMQP channel buffers at most 64 MiB and one message, and acknowledges or rejects each message once',
+      'with RabbitMQ an AMQP channel buffers at most 64 MiB plus one message, and acknowledges or rejects each message once',
     ],
   },
   {
@@ -85,7 +85,7 @@ export const brokerBounds: readonly Bound[] = [
     from: 'plugins/clients/broker/kept-link.ts',
     limit: '{MAX_REASONS} reasons',
     beyond: 'Further reasons are logged at DEBUG.',
-    tests: ['a broker connection logs each reason of an outage once, and the recovery'],
+    tests: ['a broker connection logs each reason of an outage once, and logs its end'],
   },
   {
     holds: 'Redis commands waiting for a response',

@@ -43,7 +43,7 @@ export const clientBounds: readonly Bound[] = [
     default: '64 KiB',
     beyond: 'The request is rejected with 413.',
     tests: [
-      'a gateway with forward authentication sends bodies up to max_body_size, which the backend receives as well',
+      'a gateway with forward authentication sends bodies up to max_body_size to the server, and the same bodies to the backend',
     ],
   },
   {
@@ -66,7 +66,7 @@ export const clientBounds: readonly Bound[] = [
     limit: '{MAX_NONCES} nonces',
     beyond: 'Requests are rejected with on_failure_status until signatures become too old.',
     tests: [
-      'nonces of HTTP message signatures in memory are limited to 100,000, and further ones are rejected until earlier ones have expired',
+      'nonces of HTTP message signatures are limited to 100,000 in memory, and further ones are rejected until earlier ones have expired',
     ],
   },
   {
@@ -82,8 +82,8 @@ export const clientBounds: readonly Bound[] = [
     limit: '{MAX_CHUNKS} cookies of {CHUNK} characters',
     beyond: 'The login is rejected with 500; larger sessions are rejected unread.',
     tests: [
-      'cookie sessions of auth/oidc use several cookies for large tokens, and remove those that they no longer need',
-      'cookie sessions of auth/oidc are rejected after any change, and for another provider, another client or a login',
+      'cookie sessions of auth/oidc use several cookies for large tokens, and remove cookies that are no longer needed',
+      'cookie sessions of auth/oidc are rejected after any change, and as the cookie of another provider, another client or a login',
     ],
   },
   {
@@ -91,14 +91,14 @@ export const clientBounds: readonly Bound[] = [
     from: 'plugins/auth/oidc/ended.ts',
     limit: '{MAX_LOGOUTS} logouts, of names of {MAX_NAME} characters, until max_age',
     beyond: 'The earliest is forgotten: copies of its cookie are valid again until their access token expires.',
-    tests: ['logouts in memory with auth/oidc are limited to ten thousand, of which the earliest is forgotten'],
+    tests: ['logouts in memory with auth/oidc are limited to ten thousand; beyond that the earliest is forgotten'],
   },
   {
     holds: 'Logins in progress (`auth/oidc`), in the cookies of a browser',
     from: 'plugins/auth/oidc/cookies.ts',
     limit: '{MAX_LOGINS} logins',
     beyond: 'The oldest is removed.',
-    tests: ['logins with auth/oidc keep the five latest logins of a browser'],
+    tests: ['logins with auth/oidc are kept for the five latest attempts of a browser'],
   },
   {
     holds: 'Results of refreshes (`auth/oidc`), for each provider',
@@ -114,7 +114,7 @@ export const clientBounds: readonly Bound[] = [
     from: 'plugins/auth/oidc/back-channel.ts',
     limit: '{MAX_REQUEST:bytes}',
     beyond: 'The request is rejected with 400.',
-    tests: ['sessions of auth/oidc in Redis do not end for logout tokens that are not valid'],
+    tests: ['sessions of auth/oidc in Redis are not ended by invalid logout tokens'],
   },
   {
     holds: 'Bearer token of a request (`auth/validator`)',
@@ -158,7 +158,7 @@ export const clientBounds: readonly Bound[] = [
     setting: 'service: governance/processors: quotas[].rejecter_cache',
     default: 'none',
     beyond: 'The oldest is dropped; the next request of that caller is checked in Redis.',
-    tests: ['callers that are rejected without a call to Redis are limited in number: the oldest is dropped'],
+    tests: ['callers that are rejected without a call to Redis are limited in number; beyond it the oldest is dropped'],
   },
   {
     holds: 'Cached responses (`qos/http-cache`)',
@@ -198,7 +198,7 @@ export const clientBounds: readonly Bound[] = [
     limit: '{MAX_CALLERS} callers',
     beyond: 'The session and tool list of the least recently seen are dropped.',
     tests: [
-      'the state of callers of an upstream MCP server is kept for at most a thousand combinations of forwarded headers, of which the oldest is dropped',
+      'the state of callers of an upstream MCP server is kept for at most a thousand combinations of forwarded headers; beyond that the oldest is dropped',
     ],
   },
   {
@@ -207,7 +207,7 @@ export const clientBounds: readonly Bound[] = [
     limit: '1 MiB, or max_payload up to {MESSAGE_LIMIT_BYTES}',
     beyond: 'The request is rejected with 413.',
     tests: [
-      "an MCP server with hostile clients rejects a message larger than 1 MiB, or than half of the router's max_payload",
+      "an MCP server with hostile clients rejects a message larger than 1 MiB, or larger than half of the router's max_payload",
     ],
   },
   {

@@ -7,7 +7,7 @@ import { type KeyPair, makeCertificates } from '../../../test/support/certificat
 export const certificateStates = ['first', 'renewed', 'broken', 'mismatched', 'deleted'] as const;
 export type CertificateState = (typeof certificateStates)[number];
 
-/** The real functions, because those of `node:fs` may be failing. */
+/** The real functions are copied, because those of `node:fs` may be failing. */
 const [write, remove] = [writeFileSync, rmSync];
 
 /** Two certificates, whose files are put into the folder of a run in any state. */

@@ -8,7 +8,7 @@ export type Kind = (typeof kinds)[number];
 /** Number of requests that `/counted` allows in each run, regardless of reloads. */
 export const ALLOWED = 3;
 
-/** The real function, because the one of `node:fs` may be failing. */
+/** The real function is copied, because the one of `node:fs` may be failing. */
 const write = writeFileSync;
 
 export interface Written {

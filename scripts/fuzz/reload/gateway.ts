@@ -10,7 +10,7 @@ import { eventually } from '../eventually.ts';
 
 const program = bundledProgram();
 
-/** The real functions, because those of `node:fs` may be failing. */
+/** The real functions are copied, because those of `node:fs` may be failing. */
 const [write, list, remove] = [writeFileSync, readdirSync, rmSync];
 
 /** Time until every worker serves again after a kill, in milliseconds: the longest pause before a restart, and a start. */
@@ -50,12 +50,12 @@ export async function startGateway(workers: number, prepare: (folder: string) =>
     revisionDirectory: history,
     ...(workers > 0 && { workers: { count: workers, program, args: [] } }),
   };
-  // On a machine that is busy, workers may not start in time.
+  // The start is retried once, because workers may start late on a busy machine.
   const start = (): Promise<Operations> => createGateway(file, options) as Promise<Operations>;
   const operations = await start().catch(start);
   const { processes, internalErrors } = operations;
   await operations.listen();
-  // The first revision is recorded while the gateway already serves.
+  // Waits for the history, because the first revision is recorded while the gateway already serves.
   await eventually(
     () => operations.revisions.list().length > 0,
     () => 'the first revision is not recorded',

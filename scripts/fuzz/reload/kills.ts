@@ -1,7 +1,7 @@
 import cluster, { Worker } from 'node:cluster';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** The real functions, because those of `node:fs` may be failing. */
+/** The real functions are copied, because those of `node:fs` may be failing. */
 const [list, read, follow] = [readdirSync, readFileSync, readlinkSync];
 
 /** The moment in the conversation with its primary at which a worker is killed. */
@@ -83,7 +83,8 @@ export function ownerOf(from: number, to: number, pids: readonly number[]): numb
   const hex = (port: number): string => `[0-9A-F]+:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const ends = new RegExp(`^\\s*\\d+: ${hex(from)} ${hex(to)} `);
   let line: string | undefined;
-  // The system's table is not read atomically, so a connection may be missing from it.
+  // The table is read repeatedly, because the system does not read it atomically and a connection may be missing from
+  // it.
   for (let attempt = 0; attempt < MOST_READS && line === undefined; attempt++)
     line = read('/proc/self/net/tcp', 'utf8')
       .split('\n')

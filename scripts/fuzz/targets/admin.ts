@@ -79,8 +79,8 @@ const bodies: fc.Arbitrary<Request['body']> = fc.oneof(
   data.map((value) => JSON.stringify(value)),
   messages,
   fc.constantFrom(
-    // The duration is longer than an input takes: the level is reset after each input, and one that expired before
-    // would count as a change.
+    // The duration is longer than an input takes, because the level is reset after each input, and one that expires
+    // earlier would count as a change.
     '{"level":"DEBUG","ttl":"1h"}',
     '{"level":"DEBUG","ttl":"999999h"}',
     '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
@@ -239,7 +239,7 @@ function toCall(
 function changed(list: readonly Change[]): string {
   const document = structuredClone(config);
   for (const change of list) applyChange(document, change);
-  // The configuration as shown to callers that may not see secrets.
+  // The configuration in the form that is shown to callers that may not see secrets.
   return JSON.stringify(document).replaceAll(SECRET, '***');
 }
 

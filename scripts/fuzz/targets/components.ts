@@ -90,7 +90,7 @@ async function open(): Promise<OpenTarget<Input>> {
     async accept(input) {
       const subject = subjects.get(input.component);
       if (!subject) throw new Error(`unknown component "${input.component}"`);
-      // The input is used as it would be read from a file.
+      // The input is parsed from text, as it would be read from a file.
       const { config, exchanges } = JSON.parse(JSON.stringify(input)) as Input;
       const around = arounds.get(input.component)!;
       const first = await run(subject, around, config, exchanges);

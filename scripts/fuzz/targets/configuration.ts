@@ -57,7 +57,7 @@ async function accept({ seed, changes: list }: Input): Promise<void> {
     JSON.stringify(config, (key, value) => (key === 'host' && value ? ['http://127.0.0.1:9'] : value)),
   );
   const left = await serve(isolated);
-  // Resources opened once, on first use, do not count as leaks.
+  // Resources that are opened once, on first use, do not count as leaks.
   if (left > 0 && (await serve(isolated)) > 0) throw new Error(`leaves ${left} descriptors open`);
 }
 
@@ -78,7 +78,7 @@ async function serve(config: Tree): Promise<number> {
   } finally {
     await gateway.close();
   }
-  // A closed socket releases its descriptor a moment later.
+  // Waits, because a closed socket releases its descriptor a moment later.
   const end = performance.now() + CLOSING_MS;
   while (openDescriptors() > before && performance.now() < end) await new Promise(setImmediate);
   return openDescriptors() - before;
@@ -107,7 +107,7 @@ async function askEach(gateway: Awaited<ReturnType<typeof createGateway>>): Prom
       () => `${endpoint} does not answer`,
       ANSWER_MS,
     );
-    // A stream ends with the gateway.
+    // Streams are not read to their end, because a stream ends only with the gateway.
     if (!isOver) continue;
     const { statusCode } = await answered;
     if (statusCode < 200 || statusCode > 599) throw new Error(`answers ${statusCode}`);

@@ -157,7 +157,8 @@ async function open(): Promise<OpenTarget<Input>> {
       await call(path);
       behavior = GOOD;
       await stage.settled();
-      // A connection that its server has broken causes at most one failed call.
+      // A second request is sent if the first one fails, because a connection that its server has broken causes at most
+      // one failed call.
       if ((await call('/one')) !== 200 && (await call('/next')) !== 200)
         throw new Error('the next calls are not served');
     },

@@ -33,10 +33,11 @@ async function open(workers: number): Promise<OpenTarget<readonly Step[]>> {
   let isWarm = false;
   return {
     async accept(steps) {
-      // A process that serves for the first time opens resources that remain open, and loads modules, which must not fail.
+      // The first input is run in advance: a process that serves for the first time opens resources that remain open,
+      // and loads modules, which must not fail.
       if (!isWarm) await runs.alone(kinds.map((kind) => ({ act: 'save', kind, port: 1 })));
       isWarm = true;
-      // Workers take most of the time to start: a gateway with workers serves several inputs.
+      // A gateway with workers serves several inputs, because the start of workers takes most of the time.
       if (workers > 0) return runs.take(steps);
       const before = openThings();
       await runs.alone(steps);

@@ -40,7 +40,7 @@ export const testFiles = defineTarget<Input>({
 });
 
 async function accept({ file, status, headers, body, calls }: Input): Promise<void> {
-  // Recordings are files of the system.
+  // Recordings are not read, because they are files of the system.
   const given = isObject(file) && 'recordings' in file ? { ...file, recordings: [] } : file;
   try {
     for (const { mocks, checks } of compileFile(given as Data, 'tests.json').tests) {

@@ -101,7 +101,7 @@ async function open(): Promise<OpenTarget<Input>> {
 }
 
 async function play(socket: Socket, { steps, pieceBytes, isPolite, end }: SocketScript): Promise<void> {
-  // A close frame arrives in a write of its own.
+  // Each close frame is sent in a write of its own.
   if (isPolite) socket.on('data', (chunk: Buffer) => chunk.lastIndexOf(0x88) >= 0 && socket.end());
   for (const step of steps) {
     if (socket.destroyed) return;

@@ -64,11 +64,11 @@ const refusals: Readonly<Record<number, { readonly at?: SetupName; change(ask: A
 
 /** Documented statuses that no client can cause in this test, with the reason. */
 const unreachable: Readonly<Record<string, readonly number[]>> = {
-  // Requests from loopback addresses need no token.
+  // No token is required, because the requests come from a loopback address.
   'GET /metrics': [401, 429],
-  // Both revisions were accepted when they were applied; only a later release could reject them.
+  // Only a later release could reject these revisions, which were accepted when they were applied.
   'GET /v1/revisions/{from}/diff/{to}': [422],
-  // Takes ten seconds; the suite of the operation moves the clock.
+  // The response takes ten seconds, so the suite of the operation tests it with a fake clock.
   'POST /v1/try': [504],
 };
 

@@ -94,7 +94,7 @@ export const setups = {
 
 async function open(source: string | object = config(), options: TestAdminOptions = {}): Promise<Setup> {
   const one = await openAdmin(source, options);
-  // The first revision is being written to the history.
+  // Waits until the first revision is written to the history.
   await until(() => one.gateway.revisions.list().length > 0);
   return { one, close: () => one.close() };
 }

@@ -162,7 +162,7 @@ export function agentSuite(broker: () => Broker): void {
       equal((await admin.checkQueue(queue)).messageCount, 0);
     });
 
-    it('continues with the next message while another one keeps failing', async () => {
+    it('continues with other messages while one message keeps failing', async () => {
       respond = (text) => ({ status: text === 'poison' ? 500 : 200, body: '{}' });
       await start();
       publish('poison');
@@ -171,7 +171,7 @@ export function agentSuite(broker: () => Broker): void {
       equal(await leftOver(), 1);
     });
 
-    it('retries a permanently failing message once a second instead of in a tight loop', async () => {
+    it('retries a permanently failing message once a second', async () => {
       respond = (text) => ({ status: text === 'poison' ? 500 : 200, body: '{}' });
       await start();
       publish('poison');
@@ -241,7 +241,7 @@ export function agentSuite(broker: () => Broker): void {
       deepEqual(bodies(), ['a', 'b']);
     });
 
-    it('stops consuming with auto_ack while many messages wait, and loses none of them', async () => {
+    it('stops consuming with auto_ack while many messages are waiting, and loses none of them', async () => {
       respond = () => ({ status: 200, body: '{}', afterMs: 500 });
       await start([agent({ auto_ack: true }, { workers: 100 })]);
       for (let n = 0; n < 1200; n++) publish(`{"n":${n}}`);
@@ -276,7 +276,7 @@ export function agentSuite(broker: () => Broker): void {
       deepEqual([bodies(), (await counts()).consumerCount], [['a'], 0]);
     });
 
-    it('retries if the queue exists with other flags, and continues once the declaration succeeds', async () => {
+    it('declares its queue again if the queue exists with other flags, and continues once the declaration succeeds', async () => {
       await admin.assertQueue(queue, { durable: true });
       gateway = await startGateway({ async_agent: [agent()] }, { sinks });
       await until(() => sinks.lines.some((line) => /ERROR.*declaration of queue .*PRECONDITION_FAILED/.test(line)));

@@ -152,7 +152,7 @@ describe('an async agent with any driver', () => {
     equal(await queue.put('one'), 'done');
   });
 
-  it('applies its rate to all workers together', async () => {
+  it('applies its rate limit to all its workers together', async () => {
     await start([agent({ consumer: { workers: 4, max_rate: 20 } })]);
     const began = performance.now();
     // 20 immediately, then one every 50 ms.
@@ -161,7 +161,7 @@ describe('an async agent with any driver', () => {
     ok(ms > 250, `${ms} ms`);
   });
 
-  it('applies a reloaded rate immediately, even to waiting messages', async () => {
+  it('applies the rate limit of a new configuration immediately, even to waiting messages', async () => {
     await start([agent({ consumer: { max_rate: 0.001 } })]);
     equal(await queue.put('one'), 'done');
     const second = queue.put('two');
@@ -327,7 +327,7 @@ describe('an async agent with any driver', () => {
       return state;
     };
 
-    it('keeps the port closed until each agent has tried to connect, with sequential_start', async () => {
+    it('with sequential_start keeps the port closed until each agent has tried to connect', async () => {
       await start(two(), { sequential_start: true, port: 0 });
       const state = listening();
       gates[0]!.resolve();
@@ -337,7 +337,7 @@ describe('an async agent with any driver', () => {
       equal((await state.opened).port > 0, true);
     });
 
-    it('does not wait for the agents without sequential_start', async () => {
+    it('without sequential_start does not wait for the agents', async () => {
       await start(two(), { port: 0 });
       await listening().opened;
     });

@@ -144,7 +144,7 @@ describe('backend/conditional', () => {
     const sequence = (more: object = {}) => ({ extra_config: { proxy: { sequential: true, ...more } } });
     const label = { sequential_propagated_params: ['resp0_label'] };
 
-    it("evaluates the condition at the backend's turn, with the responses of earlier backends", async () => {
+    it('evaluates the condition after the earlier backends have responded, with their responses', async () => {
       await start([on('/label/{id}', null), on('/b', policy("req_params.Resp0_label == 'OK'"))], sequence(label));
       equal(await answered(undefined, '/a/OK'), 'b,label');
       const { body, completed } = await get(undefined, '/a/NO');
@@ -173,7 +173,7 @@ describe('backend/conditional', () => {
     });
   });
 
-  it('runs outside all other components: rate limits and circuit breakers ignore unselected backends', async () => {
+  it('runs outside all other components, so that rate limits and circuit breakers ignore unselected backends', async () => {
     const limited = { 'qos/ratelimit/proxy': { max_rate: 1, capacity: 1, every: '10m' } };
     await start([on('/a', header('a'), limited), on('/c', fallback)]);
     for (let round = 0; round < 3; round++) equal(await answered(), 'c');
@@ -194,7 +194,7 @@ describe('backend/conditional', () => {
     deepEqual(gateway!.status.warnings, []);
   });
 
-  it('calls only the first selected backend with no-op encoding', async () => {
+  it('calls only the first selected backend with the no-op encoding', async () => {
     const raw = { output_encoding: 'no-op' };
     await start([on('/a', header('a')), on('/b', policy("'a' in req_headers['X-M']")), on('/gone', fallback)], raw);
     const before = backend.requests.length;

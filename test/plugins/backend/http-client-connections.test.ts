@@ -98,7 +98,7 @@ describe('the connections of backend/http/client', () => {
     deepEqual(closed, [2]);
   });
 
-  it('cause one retry if a reused connection fails before any byte of the response', async () => {
+  it('lead to one retry if a reused connection fails before any byte of the response', async () => {
     let connections = 0;
     const origin = await bench.serveRaw((socket) => {
       if (state.get(socket)) {
@@ -117,7 +117,7 @@ describe('the connections of backend/http/client', () => {
     equal(connections, 2);
   });
 
-  it('cause no retry for a POST or on a new connection', async () => {
+  it('lead to no retry for a POST request or on a new connection', async () => {
     let requests = 0;
     const first = new Set<unknown>();
     const origin = await bench.serveRaw((socket, text) => {
@@ -135,7 +135,7 @@ describe('the connections of backend/http/client', () => {
     equal(requests, 3);
   });
 
-  it('are replaced for requests, even POST, that were not sent before the connection failed', async () => {
+  it('are replaced for requests, even POST requests, that were not sent before the connection failed', async () => {
     const seen: string[] = [];
     const sockets: Socket[] = [];
     const origin = await bench.serveRaw((socket, text) => {
@@ -199,7 +199,7 @@ describe('the connections of backend/http/client', () => {
     deepEqual(await gate.close(), { kept: 0, deferred: 0 });
   });
 
-  it('fail for a request whose body was already consumed', async () => {
+  it('fail requests whose body was already consumed', async () => {
     const origin = await bench.serve((_request, response) => response.end('ok'));
     const body = streamBody(['a']);
     body.take();

@@ -140,7 +140,7 @@ suite(`nginx as a backend with the PROXY protocol${withoutNginx ? ` (${withoutNg
 
   for (const version of ['v1', 'v2']) {
     for (const scheme of ['http', 'https']) {
-      it(`sees the client of the gateway in version ${version} over ${scheme}`, async () => {
+      it(`shows the client of the gateway in version ${version} over ${scheme}`, async () => {
         const port = await freePort();
         const ssl =
           scheme === 'https'

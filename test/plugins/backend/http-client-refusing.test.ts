@@ -30,7 +30,7 @@ describe('a backend behind a proxy, with the port of the admin API,', () => {
   }
   const turn = () => new Promise(setImmediate);
 
-  it('is not called if its name is not resolved within the connection timeout', async () => {
+  it('is not called if its name cannot be resolved within the connection timeout', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const { outcomes, send } = sending(() => new Promise(() => {}));
     send();
@@ -42,7 +42,7 @@ describe('a backend behind a proxy, with the port of the admin API,', () => {
     deepEqual(outcomes, ['CONNECT_TIMEOUT']);
   });
 
-  it('is resolved once for all calls that wait for it', async () => {
+  it('has its name resolved once for all calls that wait for it', async () => {
     let lookups = 0;
     const { promise, resolve } = Promise.withResolvers<{ address: string }[]>();
     const { outcomes, send } = sending(() => {
@@ -59,7 +59,7 @@ describe('a backend behind a proxy, with the port of the admin API,', () => {
     equal(lookups, 2);
   });
 
-  it('is called if its name can only be resolved by the proxy, or leads elsewhere', async () => {
+  it('is called if only the proxy can resolve its name, or if the name leads elsewhere', async () => {
     for (const answer of [Promise.reject(new Error('ENOTFOUND')), Promise.resolve([{ address: '192.0.2.1' }])]) {
       const { outcomes, send } = sending(() => answer);
       send();

@@ -93,7 +93,7 @@ describe('backends on Unix sockets', () => {
     equal(seen.length > 0 && other.requests.length > 0, true);
   });
 
-  it('can redirect to a path of their own, and to another server without credentials', async () => {
+  it('can redirect to another path of their own, and to another server without sending it credentials', async () => {
     const other = await startBackend(json({ b: 1 }));
     await serve(path, ({ url }, response) => {
       const location = url === '/b?c=d' ? '/next' : `${other.url}/away`;
@@ -141,7 +141,7 @@ describe('backends on Unix sockets', () => {
     equal(seen.length, 0);
   });
 
-  it("cannot be the gateway's admin socket, not even through a link", async () => {
+  it("cannot be the gateway's admin socket, not even through a symbolic link", async () => {
     await serve(path);
     const link = join(folder, 'link.sock');
     symlinkSync(path, link);
@@ -160,7 +160,7 @@ describe('backends on Unix sockets', () => {
     deepEqual(await refused({}, api), [['ADMIN_BACKEND', '/endpoints/0/backend/0/host/0']]);
   });
 
-  it("that are the gateway's own cause a warning", () => {
+  it('cause a warning if they belong to the gateway itself', () => {
     const document = backends([{ host: ['unix:///run/a.sock'] }], {}, { listen_ip: 'unix:/run/a.sock' });
     equal(finding(document, 'LOOP').pointer, host);
     const other = backends([{ host: ['unix:///run/b.sock'] }], {}, { listen_ip: 'unix:/run/a.sock' });

@@ -59,7 +59,7 @@ describe('backend/http/client with streams and cancellation', () => {
     ['closes the connection', (socket: Socket) => void socket.end()],
     ['responds with a timeout', (socket: Socket) => void socket.end('HTTP/1.1 408 Request Timeout\r\n\r\n')],
   ] as const) {
-    it(`does not hold a reused connection while a request body has not started: the backend ${name} meanwhile`, async () => {
+    it(`does not occupy a reused connection before a request body has started, even if the backend ${name} meanwhile`, async () => {
       const seen: string[] = [];
       const sockets: Socket[] = [];
       const origin = await bench.serveRaw((socket, text) => {

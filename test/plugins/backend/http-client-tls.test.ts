@@ -163,7 +163,7 @@ describe('the TLS settings of backend/http/client', () => {
     }
   });
 
-  it('are rejected for reversed versions and unknown cipher suites', async () => {
+  it('are rejected if the minimum TLS version exceeds the maximum, and for unknown cipher suites', async () => {
     equal((await refused({ min_version: 'TLS13', max_version: 'TLS12' }))[0], 'CLIENT_TLS_VERSION');
     deepEqual(await refused({ cipher_suites: [49199, 5] }), [
       'CLIENT_TLS_CIPHER',
@@ -172,7 +172,7 @@ describe('the TLS settings of backend/http/client', () => {
     ]);
   });
 
-  it('read certificates again on a reload', async () => {
+  it('load certificates again on a reload', async () => {
     const path = join(made.directory, 'changing.pem');
     writeFileSync(path, other.certificatePem);
     const origin = await secure();

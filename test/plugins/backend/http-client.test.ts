@@ -30,7 +30,7 @@ describe('hide_client of backend/http/client', () => {
   it('removes all headers that identify the client', async () => {
     deepEqual(await sentWith({ hide_client: true }), ['x-a']);
   });
-  it('is off by default', async () => {
+  it('is disabled by default', async () => {
     deepEqual(await sentWith({}), ['x-a', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']);
   });
 });
@@ -105,7 +105,7 @@ describe('backend/http/client', () => {
     equal(seen.host, origin.slice(7));
   });
 
-  it('sends Content-Length for a body of known length and chunks otherwise', async () => {
+  it('sends Content-Length for a body of known length, and chunks otherwise', async () => {
     const seen: string[] = [];
     const origin = await bench.serve(async (request, response) => {
       const body = await bodyOf(request);

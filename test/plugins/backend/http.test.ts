@@ -42,7 +42,7 @@ describe('backend/http', () => {
     deepEqual(reply.data, { error_b: { http_status_code: 500, http_body: 'packed' } });
   });
 
-  it('treats a name such as __proto__ as plain data', async () => {
+  it('treats names such as __proto__ as plain data', async () => {
     const gate = await openHarness(
       plugin,
       'backend',
@@ -53,7 +53,7 @@ describe('backend/http', () => {
   });
 
   for (const status of [200, 201]) {
-    it(`returns a ${status} unchanged`, async () => {
+    it(`with ${status} returns the response unchanged`, async () => {
       for (const gate of [await details(responses(status, 'ok')), await code(responses(status, 'ok'))]) {
         const reply = await gate.send('GET /');
         deepEqual([reply.status, String(reply.body), reply.errors.length], [status, 'ok', 0]);
@@ -76,7 +76,7 @@ describe('backend/http', () => {
     deepEqual([view.status, String(view.body), view.contentType], [404, '{"e":1}', 'application/json']);
   });
 
-  it('rejects a configuration with both fields or neither', async () => {
+  it('rejects a configuration with both fields, and one with neither', async () => {
     const both = { return_error_details: 'a', return_error_code: true };
     await rejects(openHarness(plugin, 'backend', both), /HTTP_ERRORS_BOTH/);
     await rejects(openHarness(plugin, 'backend', {}), /HTTP_ERRORS_NONE/);
@@ -89,7 +89,7 @@ describe('backend/http', () => {
     }
   });
 
-  it('warns if the no-op encoding returns the response unchanged', async () => {
+  it('warns if the no-op encoding passes the response unchanged, so that the component has no effect', async () => {
     const endpoint = { output_encoding: 'no-op' };
     const gate = await openHarness(plugin, 'backend', { return_error_code: true }, { endpoint });
     deepEqual(
@@ -112,7 +112,7 @@ describe('backend/http', () => {
     );
   });
 
-  it('detects a name that an earlier backend uses', () => {
+  it('reports a name that an earlier backend already uses', () => {
     const own = { extra_config: { 'backend/http': { return_error_details: 'b' } } };
     const endpoint = { backend: [own, { extra_config: {} }, own] } as unknown as EndpointConfig;
     deepEqual(

@@ -28,7 +28,7 @@ const answers = [
 ];
 
 describe('an HTTP/1.1 response', () => {
-  it('is parsed the same for any split into chunks', async () => {
+  it('is parsed identically for any split into chunks', async () => {
     for (const answer of answers) {
       const expected = await whole(answer);
       equal(expected.error, '', answer);
@@ -43,7 +43,7 @@ describe('an HTTP/1.1 response', () => {
     }
   });
 
-  it('is parsed like Node.js parses it, or rejected, for any corruption', async () => {
+  it('if it is corrupted, is either parsed like Node.js parses it or rejected', async () => {
     const random = numbers(17);
     const odd = [
       '\r',

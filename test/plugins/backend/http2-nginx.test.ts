@@ -67,7 +67,7 @@ describe(title, () => {
   });
 
   for (const path of ['/plain', '/secure']) {
-    it(`loses none of 500 requests to ${path} if nginx closes each connection after 50`, async () => {
+    it(`loses none of 500 requests to ${path} if nginx closes each connection after 50 requests`, async () => {
       const ask = async () => {
         const { statusCode, headers, body } = await gateway.inject({ method: 'POST', url: path, payload: '12345' });
         equal(statusCode, 200, body);

@@ -160,7 +160,7 @@ describe('HTTP/2 to backends', () => {
     equal(await textOf(await reply), String(200 * size));
   });
 
-  it('pauses a response that is not read without pausing others on the connection', async () => {
+  it('pauses a response that the client does not read, without pausing other responses on the same connection', async () => {
     const size = 16 * 1024 * 1024;
     let written = 0;
     const { origin, sessions } = await serveHttp2(bench, (stream, headers) => {
@@ -223,7 +223,7 @@ describe('HTTP/2 to backends', () => {
     equal(open.size, 1);
   });
 
-  it('closes a connection idle for idle_connection_timeout', async () => {
+  it('closes a connection that was idle for idle_connection_timeout', async () => {
     const { origin, open } = await serveHttp2(bench, saying('ok'));
     const gate = await http2({}, { idle_connection_timeout: 20 });
     equal(await textOf(await send(gate, { origin })), 'ok');

@@ -185,7 +185,7 @@ describe('backend/soap', () => {
     equal(last().method, 'PUT');
   });
 
-  it('fails without a call and reports the position if the template cannot be executed', async () => {
+  it('fails without calling the backend if the template cannot be executed, and logs the position of the error', async () => {
     await start({ template: base64('<a>\n{{ index .req_headers "X" 5 }}</a>') });
     equal((await ask()).statusCode, 500);
     equal(stub.requests.length, 0);

@@ -60,7 +60,7 @@ describe('backend/static-filesystem', () => {
   const get = (path: string, headers: Record<string, string> = {}) => ask(port, `GET ${path}`, { headers });
   const statusOf = async (path: string) => (await get(path)).status;
 
-  describe('with no-op', () => {
+  describe('with the no-op encoding', () => {
     it('serves files below the pattern with their content types, without a host', async () => {
       await start([site()]);
       const { headers, text } = await get('/demo/css/a.css?v=1');
@@ -95,14 +95,14 @@ describe('backend/static-filesystem', () => {
         ok((await statusOf(`/f/${name}`)) >= 400);
     });
 
-    it("redirects a directory without a trailing slash to the client's path with one", async () => {
+    it('redirects a directory without a trailing slash to the path that the client requested with a slash', async () => {
       await start([site()]);
       const { status, headers } = await get('/demo/docs?a=1');
       deepEqual([status, headers['location']], [301, '/demo/docs/?a=1']);
       equal((await get('/demo/docs/')).text, 'docs');
     });
 
-    it('serves the directory itself if the path with a slash belongs to another endpoint', async () => {
+    it('serves the directory itself if the path with a trailing slash belongs to another endpoint', async () => {
       await start([{ endpoint: '/page', output_encoding: 'no-op', backend: [files('/docs')] }]);
       deepEqual([await statusOf('/page'), (await get('/page')).text], [200, 'docs']);
     });
@@ -234,7 +234,7 @@ describe('backend/static-filesystem', () => {
       ],
     });
 
-    it('strips its prefix, and leaves skipped paths to the host', async () => {
+    it('serves paths below its prefix from the directory, and forwards paths that it skips to the host', async () => {
       const settings = { path: join(tree.path, 'site'), prefix: '/static', skip: ['/static/api'] };
       gateway = await startGateway(old(settings));
       port = (await gateway.listen()).port;
@@ -245,7 +245,7 @@ describe('backend/static-filesystem', () => {
       equal(gateway.status.warnings[0]?.code, 'CONFIG_OLD_PLUGIN');
     });
 
-    it('leaves paths outside its prefix to the host', async () => {
+    it('forwards paths outside its prefix to the host', async () => {
       gateway = await startGateway(old({ path: join(tree.path, 'site'), prefix: '/other/' }));
       port = (await gateway.listen()).port;
       deepEqual(JSON.parse((await get('/demo/css/a.css')).text), { from: 'host' });

@@ -11,7 +11,7 @@ import { json, startBackend } from '../../support/gateway.ts';
 const request = connectionOwner('request', 'GET /', () => {});
 
 describe('the idle timers of connections that requests share', () => {
-  it('belong to the connections over HTTP/1.1, not to the request that started them', async () => {
+  it('belong to the connection over HTTP/1.1, not to the request that started them', async () => {
     const backend = await startBackend(json({}));
     const places: (string | undefined)[] = [];
     let isEnded = false;
@@ -61,7 +61,7 @@ describe('the idle timers of connections that requests share', () => {
     }
   });
 
-  it('belong to the connections over gRPC, as do the handlers of their events', async () => {
+  it('belong to the connection over gRPC, and so do its event handlers', async () => {
     const server = createServer((_, response) => response.end());
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;

@@ -96,7 +96,7 @@ describe('service discovery with "sd": "dns"', () => {
     deepEqual(await shares(10), { a: 5, b: 5 });
   });
 
-  it('selects a host for each of the concurrent calls separately', async () => {
+  it('selects hosts independently for each of several concurrent calls', async () => {
     // Each server responds when both have received the request: an earlier response would cancel the other call.
     const waiting: ServerResponse[] = [];
     const requested = (response: ServerResponse) => {
@@ -116,7 +116,7 @@ describe('service discovery with "sd": "dns"', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('starts without hosts if the lookup fails, logs that, and serves once a lookup succeeds', async () => {
+  it('starts without hosts if the lookup fails, logs this, and serves requests once a lookup succeeds', async () => {
     names.zone.set(NAME, 'fails');
     const sinks = rememberingSinks();
     await start([{}], {}, { sinks });
@@ -136,13 +136,13 @@ describe('service discovery with "sd": "dns"', () => {
     equal(await ask(), '500 no hosts available');
   });
 
-  it('returns no hosts if the record declares that the service is unavailable', async () => {
+  it('returns no hosts if the DNS record declares that the service is unavailable', async () => {
     names.zone.set(NAME, [{ name: '', port: 0, weight: 0, priority: 0 }]);
     await start();
     equal(await ask(), '500 no hosts available');
   });
 
-  it("does not affect the endpoint's other backends if one has no hosts", async () => {
+  it("does not affect the endpoint's other backends if one backend has no hosts", async () => {
     names.zone.set(NAME, 'fails');
     gateway = await startGateway({
       version: 3,
@@ -212,7 +212,7 @@ describe('service discovery with "sd": "dns"', () => {
     equal(await ask(), 'a');
   });
 
-  it('looks up once for each backend with "dns", and once for all backends with "dns_shared"', async () => {
+  it('looks a name up separately for each backend with "dns", and once for all backends with "dns_shared"', async () => {
     await start([{}, {}, {}]);
     equal(names.requested.length, 3);
     await gateway!.close();
@@ -233,7 +233,7 @@ describe('service discovery with "sd": "dns"', () => {
     equal(names.requested.length, 2);
   });
 
-  it('applies a changed dns_cache_ttl and drops the old one', async () => {
+  it('applies a changed dns_cache_ttl instead of the old one', async () => {
     await start([{}], { dns_cache_ttl: '5s' });
     await gateway!.reload(config([{}], { dns_cache_ttl: '60s' }));
     while (gateway!.status.draining > 0) await turn();
@@ -253,7 +253,7 @@ describe('service discovery with "sd": "dns"', () => {
     while (names.requested.length < 2) await turn();
   });
 
-  it('looks up a new name of a reloaded configuration before activation', async () => {
+  it('looks up a new name in a reloaded configuration before the configuration is activated', async () => {
     await start();
     names.zone.set('other.test', [record(b, 1)]);
     await gateway!.reload(config([{ host: ['other.test'] }]));

@@ -22,7 +22,7 @@ describe('the configuration of service discovery', () => {
 
   const at = '/endpoints/0/backend/0';
 
-  it('is rejected with an unknown "sd", and a similar one is suggested', async () => {
+  it('is rejected with an unknown "sd", and the error suggests a similar one', async () => {
     deepEqual(await refusal({ host: ['http://a'], sd: 'statik' }), [`SD_UNKNOWN ${at}/sd did you mean "static"?`]);
     deepEqual(await refusal({ host: ['http://a'], sd: 'dns_shared' }), [
       `SD_UNKNOWN ${at}/sd did you mean "dns-shared"?`,
@@ -35,7 +35,7 @@ describe('the configuration of service discovery', () => {
     ]);
   });
 
-  it('needs a host', async () =>
+  it('requires a host', async () =>
     deepEqual(await refusal({ sd: 'dns' }), [`BACKEND_HOST ${at} add "host" here or at the root`]));
 
   for (const sanitised of [true, false]) {
@@ -98,7 +98,7 @@ describe('a DNS lookup', () => {
     }
   });
 
-  it('returns the same array while nothing changes', async () => {
+  it('returns the same array of hosts as long as nothing changes', async () => {
     const harness = await openDiscovery(dns);
     await harness.warm();
     const before = harness.list.current;
@@ -107,7 +107,7 @@ describe('a DNS lookup', () => {
     await harness.close();
   });
 
-  it('waits for a silent name server no longer than its timeout', async () => {
+  it('waits for an unresponsive name server no longer than its timeout', async () => {
     names.zone.set('_http._tcp.api.test', 'silent');
     const lines: string[] = [];
     const harness = await openDiscovery(shared, {}, remembering(lines));

@@ -71,7 +71,7 @@ describe('the host list from SRV records', () => {
     deepEqual(spread(records), spread(records.toReversed()));
   });
 
-  it('is sampled only beyond 100 entries, and the sample contains every target', () => {
+  it('is a sample only if it would have more than 100 entries, and the sample contains every target', () => {
     const short = Array.from({ length: 100 }, (_, at) => `h${at}:80`);
     equal(mixed(short), short);
     const long = [...short, 'h100:80'];

@@ -11,12 +11,12 @@ describe('encoding/eventstream', () => {
     deepEqual(rewrite(plugin, [frame(json, '{"a": 1, "secret": 2}')], without('secret')), frame(json, '{"a":1}'));
   });
 
-  it('leaves payloads of other types, and JSON other than objects, unchanged', () => {
+  it('leaves payloads of other types, and JSON values other than objects, unchanged', () => {
     const stream = Buffer.concat([frame(plain, '{"secret":1}'), frame(json, '[ 1 ]'), frame({}, ''), frame(json, '')]);
     deepEqual(rewrite(plugin, [stream], without('secret')), stream);
   });
 
-  it('decodes a stream the same way for any split', () => {
+  it('decodes a stream identically for any split into chunks', () => {
     const stream = Buffer.concat([frame(json, '{"é":1,"secret":2}'), frame(plain, 'x'), frame(json, '{"b":2}')]);
     const whole = Buffer.concat([frame(json, '{"é":1}'), frame(plain, 'x'), frame(json, '{"b":2}')]);
     for (const chunks of everyCut(stream)) deepEqual(rewrite(plugin, chunks, without('secret')), whole);
@@ -27,7 +27,7 @@ describe('encoding/eventstream', () => {
     deepEqual(rewrite(plugin, [frame(headers, '{"secret":1,"a":1}')], without('secret')), frame(headers, '{"a":1}'));
   });
 
-  it('reads the content type among headers of every type', () => {
+  it('finds the content type among headers of all types', () => {
     const sizes = [0, 0, 1, 2, 4, 8, 'sized', 'sized', 8, 16] as const;
     const headers = Buffer.concat([
       ...sizes.map((size, type) => header(`h${type}`, type, size === 'sized' ? sized('abc') : Buffer.alloc(size, 7))),

@@ -32,13 +32,13 @@ function readWithin(heapMb: number, body: string): Promise<DataObject> {
 describe('documents that are designed to be expensive', function () {
   this.timeout(20_000);
 
-  it('a feed resolves each namespace once, regardless of the nesting of declarations', async () => {
+  it('a feed resolves each XML namespace once, regardless of the nesting of declarations', async () => {
     const opened = numbered(4000, (at) => `<a xmlns:p${at}="urn:${at}">`).join('');
     const feed = await readWithin(96, `<rss><channel>${opened}${'</a>'.repeat(4000)}<title>T</title></channel></rss>`);
     equal(feed['title'], 'T');
   });
 
-  it('an XML prefix resolves to the innermost declaration around it', () => {
+  it('an XML prefix is resolved by the innermost declaration around it', () => {
     const dc = 'http://purl.org/dc/elements/1.1/';
     const channel = `<x xmlns:d="urn:other"><d:title/></x><y xmlns:d="urn:third"/><d:title>T</d:title>`;
     equal(read(rss, `<rss xmlns:d="${dc}"><channel>${channel}</channel></rss>`)!['title'], 'T');
@@ -58,7 +58,7 @@ describe('documents that are designed to be expensive', function () {
     }
   });
 
-  it('an XML element has a limited number of attributes, and a document any number', () => {
+  it('an XML element can have a limited number of attributes, but a document any number', () => {
     const element = (count: number) => `<b ${numbered(count, (at) => `k${at}=""`).join(' ')}/>`;
     equal(((read(xml, `<a>${element(10_000).repeat(3)}</a>`)!['a'] as DataObject)['b'] as unknown[]).length, 3);
     throws(() => read(xml, `<a>${element(25_001)}</a>`), /an XML element has more than 25000 attributes/);

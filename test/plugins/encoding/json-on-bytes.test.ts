@@ -140,7 +140,7 @@ describe('JSON manipulation on undecoded bytes', () => {
     });
   }
 
-  it('falls back to decoding in a merge if a key has an escape or there are very many keys', () => {
+  it('falls back to decoding in a merge if a key contains an escape sequence or the number of keys is very large', () => {
     const parts = (...texts: string[]) => texts.map((text) => Buffer.from(text));
     equal(mergeJson(parts('{"a":1}', '{"\\u0061":2}')), null);
     const many = JSON.stringify(Object.fromEntries(Array.from({ length: 257 }, (_, at) => [`k${at}`, at])));

@@ -32,7 +32,7 @@ for (const plugin of [json, fastJson]) {
       throws(() => read(plugin, 'true', true), /expected a JSON array, got a boolean/);
     });
 
-    it('fails on an empty body', () => {
+    it('fails for an empty body', () => {
       throws(() => read(plugin, ''), /^Error: EOF$/);
       throws(() => read(plugin, ' \n'), /^Error: EOF$/);
     });
@@ -79,7 +79,7 @@ for (const plugin of [json, fastJson]) {
       equal(contentType(plugin), 'application/json; charset=utf-8');
     });
 
-    it('fails cleanly on data that is nested too deeply to be written', () => {
+    it('fails with an error if data is nested too deeply to be written', () => {
       const data = read(plugin, '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000));
       equal(isObject(data), true);
       throws(() => write(plugin, data), /nested too deeply/);
@@ -100,7 +100,7 @@ describe('undecoded bytes with json encoding', () => {
     equal(Buffer.from(pass(' \r\n{ "a" : 1 }\t\n')!.body).toString(), '{ "a" : 1 }');
   });
 
-  it('are recognized as empty', () => {
+  it('are recognized as an empty object', () => {
     equal(pass('{ \n }')!.empty, true);
     equal(pass('{}')!.empty, true);
     equal(pass('{"":1}')!.empty, false);
@@ -113,7 +113,7 @@ describe('undecoded bytes with json encoding', () => {
     equal(pass('[1]', true), null);
   });
 
-  it('are rejected like in decoding', () => {
+  it('are rejected if the decoder would reject them', () => {
     throws(() => pass('[1]'), /expected a JSON object, got an array/);
     throws(() => pass(''), /EOF/);
     throws(() => pass('{"a":1'), SyntaxError);

@@ -9,7 +9,7 @@ describe('encoding/ndjson', () => {
     deepEqual(stepwise(plugin, ['{"a":1}\n{"b":2}\n{"c"', ':3}\n']), ['{"a":1}\n{"b":2}\n', '{"c":3}\n']);
   });
 
-  it('decodes a stream the same way for any split', () => {
+  it('decodes a stream identically for any split into chunks', () => {
     const stream = '\ufeff{ "é": 1, "secret": 2 }\r\n\n  \n[1, 2]\nnull\n{"secret":1}\n"x"\n{}\nnot json\n{"last":1}';
     const whole = text(stream, without('secret'));
     equal(whole, '{"é":1}\n[1, 2]\nnull\n"x"\n{}\nnot json\n{"last":1}\n');

@@ -254,7 +254,7 @@ describe('bodies other than feeds', () => {
     throws(() => read(plugin, '[1]'), Error);
   });
 
-  it('are rejected cleanly if they are nested too deeply', () => {
+  it('are rejected with an error if they are nested too deeply', () => {
     const deep = '<b>'.repeat(10_000) + '</b>'.repeat(10_000);
     throws(() => read(plugin, `<rss><channel><item><title>${deep}</title></item></channel></rss>`), /nested/);
   });

@@ -19,7 +19,7 @@ describe('encoding/sse', () => {
 
   it('drops unknown fields', () => equal(text('data: x\nfoo: bar\nbaz\n\n'), 'data: x\n\n'));
 
-  it('joins the data lines of an object and keeps those of plain text', () => {
+  it('joins the data lines of a JSON object, and keeps those of plain text separate', () => {
     equal(text('data: {"a":\ndata: 1}\n\ndata: a\ndata\ndata: b\n\n'), 'data: {"a":1}\n\ndata: a\ndata: \ndata: b\n\n');
   });
 
@@ -45,7 +45,7 @@ describe('encoding/sse', () => {
     equal(rewrite(plugin, bytes).toString(), 'data: 1\n\n');
   });
 
-  it('decodes a stream the same way for any split', () => {
+  it('decodes a stream identically for any split into chunks', () => {
     const stream =
       '\ufeff: hé\r\ndata: {"ä":1,"secret":2}\r\n\r\nid: 1\revent: e\rdata: x\r\rdata: [DONE]\n\n: p\n\ndata: {"secret":1}\n\n';
     const whole = text(stream, without('secret'));
@@ -88,7 +88,7 @@ describe('encoding/sse', () => {
 
   it('leaves malformed JSON data unchanged', () => equal(text('data: {"a":1\n\n'), 'data: {"a":1\n\n'));
 
-  it('filters the text after the last blank line without making it a message', () => {
+  it('filters the text after the last blank line, but does not make it a message', () => {
     equal(text('data: 1\n\ndata: {"secret":1,"a":2}', without('secret')), 'data: 1\n\ndata: {"a":2}\n');
   });
 
@@ -97,7 +97,7 @@ describe('encoding/sse', () => {
     equal(text(`${line}\n${line}\n`), `${line}\n${line}\n`);
   });
 
-  it('does not count comments toward the limit', () => {
+  it('does not count comments toward the limit of a message', () => {
     const comments = ': ping\n'.repeat(200_000);
     equal(text(`data: 1\n${comments}\n`), `${comments}data: 1\n\n`);
   });

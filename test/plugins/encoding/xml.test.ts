@@ -124,7 +124,7 @@ describe('the XML decoder', () => {
     equal(JSON.stringify(data), '{"__proto__":{"__proto__":["1",""],"constructor":""}}');
   });
 
-  it('rejects nesting beyond 10,000 levels cleanly', () => {
+  it('rejects nesting beyond 10,000 levels with an error', () => {
     throws(() => read(plugin, '<a>'.repeat(10_001) + '</a>'.repeat(10_001)), /nested deeper than 10000 levels/);
     doesNotThrow(() => read(plugin, '<a>'.repeat(10_000) + '</a>'.repeat(10_000)));
   });
@@ -141,7 +141,7 @@ describe('the XML encoder', () => {
     equal(write(plugin, { a: [] }), '<a/>');
   });
 
-  it('wraps a single list in "doc" to write one root element', () => {
+  it('wraps a single list in "doc", because a document has only one root element', () => {
     equal(write(plugin, { a: [1, 2] }), '<doc><a>1</a><a>2</a></doc>');
     equal(write(plugin, { a: [{ b: 1 }, { b: 2 }] }), '<doc><a><b>1</b></a><a><b>2</b></a></doc>');
   });
@@ -212,7 +212,7 @@ describe('the XML encoder', () => {
     equal(contentType(plugin), 'application/xml');
   });
 
-  it('fails cleanly on data nested too deeply', () => {
+  it('fails with an error if data is nested too deeply', () => {
     let data: DataObject = {};
     for (let level = 0; level < 100_000; level++) data = { a: data };
     throws(() => write(plugin, data), /nested too deeply/);

@@ -118,7 +118,7 @@ describe('the YAML decoder', () => {
     equal(JSON.stringify(data), '{"__proto__":{"x":1},"constructor":2,"toString":2}');
   });
 
-  it('rejects deep nesting cleanly', () => {
+  it('rejects deep nesting with an error', () => {
     for (const text of ['['.repeat(50_000), `${'- '.repeat(50_000)}1`, '{a: '.repeat(50_000), '? '.repeat(50_000)]) {
       throws(() => read(plugin, text, true), /nested deeper than 256 levels/);
     }
@@ -286,7 +286,7 @@ describe('the YAML encoder', () => {
     equal(contentType(plugin), 'application/yaml; charset=utf-8');
   });
 
-  it('fails cleanly beyond 1,000 levels', () => {
+  it('fails with an error beyond 1,000 levels', () => {
     let data: DataObject = { a: 1 };
     for (let level = 0; level < 1001; level++) data = { a: data };
     throws(() => write(plugin, data), /nested deeper than 1000 levels/);

@@ -245,7 +245,7 @@ for (const place of ['Redis', 'memory'] as const) {
       deepEqual([remaining(headers), (await spend(gateway)).statusCode], [0, 429]);
     });
 
-    it('never grant more than the limit after the counters are lost between the reservation and the count of the actual usage', async () => {
+    it('never grant more than the limit, even if the counters are lost between the reservation and the count of the actual usage', async () => {
       const gateway = await serve(1000);
       respond = async (seen, response) => {
         await redis?.command('FLUSHALL');
@@ -255,7 +255,7 @@ for (const place of ['Redis', 'memory'] as const) {
       equal(remaining(headers), 900);
     });
 
-    it('count in the earlier window when the clock is set back', async () => {
+    it('count in the earlier window if the clock is set back', async () => {
       const gateway = await serve(250, {}, {}, {}, 'minute');
       equal((await spend(gateway)).statusCode, 200);
       mock.timers.setTime(NOON + 61_000);
@@ -331,7 +331,7 @@ describe('counters of quotas in memory', () => {
     deepEqual([counters.size, counters.has('new')], [2, true]);
   });
 
-  it('do not subtract a reservation that they have lost', () => {
+  it('do not subtract a reservation that was lost with its counter', () => {
     const counters = new Map();
     const settle = (used: number, reserved: number) =>
       countIn(counters, ['a'], ['settle', String(used), '1000', '60000', String(reserved)], 0);

@@ -158,7 +158,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     deepEqual(await statuses(1, await atA()), [429]);
   });
 
-  it('shares counters between uses at the root, at endpoints and at backends', async () => {
+  it('shares its counters between the root, endpoints and backends that use it', async () => {
     const use = { [name]: quota };
     const gateway = await serve(root(), [endpoint('/a', use), endpoint('/b', use), endpoint('/c', {}, use)]);
     deepEqual(await statuses(1, gateway, 'free', 'u2', '/a'), [200]);
@@ -170,7 +170,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     deepEqual(await statuses(1, gateway, 'free', 'u3', '/b'), [429]);
   });
 
-  it('rejects with 500 while Redis is down, or accepts if configured', async () => {
+  it('rejects requests with 500 while Redis is down, or accepts them if so configured', async () => {
     const server = { address: `127.0.0.1:${await freePort()}` };
     const sinks = rememberingSinks();
     const requested = backend.requests.length;
@@ -269,7 +269,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     deepEqual(await statuses(1, gateway, 'ggg'), [400]);
   });
 
-  it("runs after the endpoint's rate limits: requests rejected there are not counted", async () => {
+  it("runs after the endpoint's rate limits, which therefore reject requests without counting them", async () => {
     const router = { 'qos/ratelimit/router': { max_rate: 1, capacity: 1, every: '10m' } };
     const gateway = await serve(root(), [endpoint('/a', { [name]: quota, ...router })]);
     deepEqual(await statuses(3, gateway), [200, 503, 503]);
@@ -412,12 +412,12 @@ const NOON = Date.UTC(2026, 5, 17, 12);
     });
   });
 
-  describe('with remembered rejections', () => {
+  describe('that remembers rejections', () => {
     const cache = { rejecter_cache: { N: 100, P: 0.01 } };
     const scripts = async () =>
       Number(/cmdstat_evalsha:calls=(\d+)/.exec(String(await redis.command('INFO', 'commandstats')))?.[1] ?? 0);
 
-    it('does not query Redis again before the window ends', async () => {
+    it('does not query Redis again for a rejected caller before the window ends', async () => {
       const gateway = await atA({}, cache);
       await statuses(2, gateway, 'free');
       await redis.command('CONFIG', 'RESETSTAT');
@@ -432,7 +432,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       equal(await scripts(), 1);
     });
 
-    it('drops all remembered callers after the cleanup interval', async () => {
+    it('forgets all rejected callers after the cleanup interval', async () => {
       mock.timers.reset();
       mock.timers.enable({ apis: ['Date', 'setInterval'], now: NOON });
       const gateway = await atA({}, { rejecter_cache: { ...cache.rejecter_cache, cleanup_interval: '10s' } });
@@ -443,7 +443,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       deepEqual(await statuses(1, gateway, 'free'), [200]);
     });
 
-    it('rejects them even while Redis is down', async () => {
+    it('rejects remembered callers even while Redis is down', async () => {
       const server = await startRedis();
       try {
         const gateway = await atA({}, cache, { address: server.address });
@@ -458,7 +458,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
   });
 
   describe('during Redis failures', () => {
-    it('makes no calls until a reload if Redis is unreachable beyond the maximum number of attempts', async () => {
+    it('makes no calls to Redis until a reload after the maximum number of attempts has failed', async () => {
       const server = await startRedis();
       await server.stop();
       const sinks = rememberingSinks();
@@ -486,7 +486,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       }
     });
 
-    it('rejects while Redis restarts, then counts again', async () => {
+    it('rejects requests while Redis restarts, then counts again', async () => {
       const server = await startRedis();
       try {
         const gateway = await atA({}, {}, { address: server.address, max_retry_backoff: '20ms' });
@@ -501,7 +501,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       }
     });
 
-    it('waits once for command_timeout if Redis is slow, then rejects or accepts immediately', async () => {
+    it('waits only once for command_timeout if Redis is slow, then rejects or accepts requests immediately', async () => {
       const refusing = await atA({}, {}, { command_timeout: '3s' });
       const allowing = await atA({}, { on_failure_allow: true }, { command_timeout: '3s', client_name: 'allowing' });
       await ask(refusing, 'metered');
@@ -541,7 +541,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       );
     });
 
-    it('rejects with 500 or accepts, without counting, if Redis is out of memory', async () => {
+    it('rejects requests with 500 or accepts them, without counting, if Redis is out of memory', async () => {
       const server = await startRedis(['--maxmemory', '1', '--maxmemory-policy', 'noeviction']);
       try {
         deepEqual(await statuses(1, await atA({}, {}, { address: server.address })), [500]);
@@ -555,7 +555,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
       }
     });
 
-    it('counts everything once if Redis has dropped its scripts, unnoticed by clients', async () => {
+    it('counts everything exactly once even if Redis has lost its scripts', async () => {
       const gateway = await atA();
       await ask(gateway);
       await redis.command('SCRIPT', 'FLUSH');
@@ -636,7 +636,7 @@ const NOON = Date.UTC(2026, 5, 17, 12);
         ['QUOTA_LIMITS', `${processors}/rules/0/limits/2/unit`],
       );
     });
-    it('needs decoded data for a weight in the body', () =>
+    it('requires decoded data for a weight in the body', () =>
       rejects(serve(root(), [{ ...endpoint('/a', use({ weight_key: 'n' })), output_encoding: 'no-op' }])));
     it('warns about settings without effect on remembered rejections', async () => {
       const config = {

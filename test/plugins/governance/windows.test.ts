@@ -18,7 +18,7 @@ describe('the windows of a quota', () => {
     ['month', '2024-02-01T00:00:00', '2024-03-01T00:00:00'],
     ['year', '2024-01-01T00:00:00', '2025-01-01T00:00:00'],
   ] as const) {
-    it(`follow the calendar in UTC: the ${unit}`, () => {
+    it(`follow the calendar in UTC for the unit ${unit}`, () => {
       deepEqual(of(unit, '2024-02-29T23:59:58.999Z'), [start, end]);
     });
   }
@@ -45,12 +45,12 @@ describe('callers that are rejected without a call to Redis', () => {
     deepEqual([refused.find('a', 999)?.value, refused.find('b', 999)], ['x', undefined]);
     deepEqual([refused.find('a', 1000), refused.size], [undefined, 0]);
   });
-  it('are counted again if the clock is set back before the rejection', () => {
+  it('are counted again if the clock is set back to a time before the rejection', () => {
     const refused = new RefusedCallers<string>(10);
     refused.add('a', 500, 1000, 'x');
     deepEqual([refused.find('a', 499), refused.size], [undefined, 0]);
   });
-  it('are limited in number: the oldest is dropped', () => {
+  it('are limited in number; beyond it the oldest is dropped', () => {
     const refused = new RefusedCallers<number>(3);
     for (let each = 0; each < 5; each++) refused.add(`c${each}`, 0, 1000, each);
     deepEqual([refused.size, refused.find('c1', 0), refused.find('c2', 0)?.value], [3, undefined, 2]);
@@ -91,7 +91,7 @@ describe('retries after a Redis failure', () => {
   it('double their delay each time, up to a minute', () => {
     deepEqual(attempts(9, 'exponential', 400), [0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
   });
-  it('wait a linear delay, and stop at the maximum number', () => {
+  it('increase their delay linearly, and stop at the maximum number', () => {
     deepEqual(attempts(3, 'linear', 20), [0, 1, 2, 3]);
   });
   it('are made by a single request at a time', () => {
@@ -101,7 +101,7 @@ describe('retries after a Redis failure', () => {
     it.succeeded();
     deepEqual([it.mayTry(1000), it.mayTry(1000)], [true, true]);
   });
-  it('end with a log line, and a late success changes nothing', () => {
+  it('end with a log line, after which a late success changes nothing', () => {
     const { it, lines } = outage(1);
     it.failed(0);
     it.failed(0);

@@ -104,14 +104,14 @@ describe('proto sources in the grpc catalog', () => {
       );
     });
 
-    it('are never interpreted as compiler options, regardless of their name', async () => {
+    it('are never interpreted as compiler options, regardless of their names', async () => {
       cpSync(SHOP, join(folder, 'shop.pb'));
       put('--version.proto', 'syntax = "proto3"; message A {}');
       put('a b.proto', 'syntax = "proto3"; message B {}');
       deepEqual(await reported([folder]), []);
     });
 
-    it('are recompiled automatically when one changes', async () => {
+    it('are compiled again automatically when one of them changes', async () => {
       const server = await startGrpc({ Find: (_call, answer) => answer(null, { id: 'x', note: 'new' }) });
       const source = (fields: string) =>
         `syntax = "proto3"; package shop; service Shop { rpc Find(Req) returns (Res); } message Req {} message Res {${fields}}`;

@@ -202,7 +202,8 @@ describe('the JMESPath engine', () => {
     }
   });
 
-  it('returns integers as integers', () => equal(resultOf('[sum(@), @[0], length(@)]', '[1,2,3]'), '[6,1,3]'));
+  it('returns integers without a decimal point', () =>
+    equal(resultOf('[sum(@), @[0], length(@)]', '[1,2,3]'), '[6,1,3]'));
 
   it('sorts strings by code point', () => equal(resultOf('sort(@)', '["😀","\uffee","a"]'), '["a","\uffee","😀"]'));
 
@@ -210,7 +211,7 @@ describe('the JMESPath engine', () => {
     equal(resultOf('sort_by(@, &a)[*].b', '[{"a":1,"b":1},{"a":0,"b":2},{"a":1,"b":3}]'), '[2,1,3]');
   });
 
-  it('reads own keys of data only, never members of JavaScript objects', () => {
+  it('reads only the members of data, never those that JavaScript objects inherit', () => {
     const names = [
       'constructor',
       '__proto__',
@@ -236,7 +237,7 @@ describe('the JMESPath engine', () => {
     equal(({} as { b?: unknown }).b, undefined);
   });
 
-  it('does not modify its input, and never returns an object twice', () => {
+  it('does not modify its input, and never returns the same object twice', () => {
     const data = Object.freeze({
       list: Object.freeze([3, 1, 2]) as unknown as Data[],
       o: Object.freeze({ a: 1 }) as never,
@@ -330,7 +331,7 @@ describe('the JMESPath engine', () => {
     equal(failureOf('join(glue, items)', { glue: 'g'.repeat(1000), items }), 'JMESPATH_LIMIT');
   });
 
-  it('stops an evaluation that repeatedly visits the same data before it consumes time or memory', () => {
+  it('stops an evaluation that repeatedly visits the same data before it exhausts time or memory', () => {
     const doubled = `[@]${' | [@, @]'.repeat(30)}`;
     const array = Array.from({ length: 100_000 }, () => 0);
     const each = (call: string) => `[${`${call},`.repeat(200)} a]`;

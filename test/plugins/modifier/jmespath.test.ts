@@ -142,7 +142,7 @@ describe('modifier/jmespath', () => {
     deepEqual(await bodyOf('/7b'), { collection: [1, 2] });
   });
 
-  it('runs on the merged data of an endpoint without changing its completeness', async () => {
+  it('runs on the merged data of an endpoint without changing whether the data is complete', async () => {
     deepEqual(await ask('/8'), { status: 200, completed: 'true', body: { x: 1, y: 2 } });
     deepEqual(await ask('/8b'), { status: 200, completed: 'false', body: { x: 1, y: null } });
   });
@@ -204,7 +204,7 @@ describe('modifier/jmespath', () => {
     await rejects(openHarness(plugin, 'endpoint', { expr: 'a', variables: {} }), ConfigErrors);
   });
 
-  it('changes neither status nor headers, and no failed response', async () => {
+  it('changes neither the status nor headers, and does not run on failed responses', async () => {
     const made = Reply.data({ a: 1 }, false);
     made.headers.set('X-A', '1');
     made.status = 201;

@@ -89,7 +89,7 @@ describe('the configuration of Lua scripts', () => {
     ]);
   });
 
-  it('reads response data only if a post script exists', async () => {
+  it('reads response data only if there is a post script', async () => {
     const traits = async (config: object) => {
       const gate = await openHarness(onProxy, 'endpoint', config);
       await gate.close();

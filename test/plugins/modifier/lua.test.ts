@@ -57,7 +57,7 @@ describe('Lua scripts in a gateway', () => {
     equal(last().headers['x-a'], '1');
   });
 
-  it('end the call with their own response before the backend is called', async () => {
+  it('end the call with a response of their own before the backend is called', async () => {
     await start(onBackend('/a', `custom_error('{"m":1}', 418, 'application/json')`), told);
     const before = backend.requests.length;
     const { status, body, headers, completed } = await ask('/a');
@@ -227,7 +227,7 @@ describe('Lua scripts in a gateway', () => {
     deepEqual([target, body.toString(), headers['x-c']], ['/b?a=1&b=2', 'new', 'c']);
   });
 
-  it('fail one of several backends, and pass through failures of the wrapped call', async () => {
+  it('can fail one of several backends, and pass failures of the call through', async () => {
     const part = (group: string, pre: string) => ({ url_pattern: '/b', group, extra_config: scripted('backend', pre) });
     await start([
       to('/a', {}, { backend: [part('one', 'nofunc()'), part('two', '')] }),
@@ -249,7 +249,7 @@ describe('Lua scripts in a gateway', () => {
     ok(sinks.lines.includes('error\tstock\t503\tgone\n'));
   });
 
-  it('share globals between pre and post, and with no other scripts', async () => {
+  it('share globals between their pre and post parts, but not with other scripts', async () => {
     const script = { pre: 'seen = (seen or 0) + 1', post: "response.load():data():set('seen', seen)" };
     await start([to('/a', scripted('proxy', script)), onBackend('/b', script)]);
     for (const path of ['/a', '/a', '/b']) equal(JSON.parse((await ask(path)).body).seen, 1);
@@ -275,7 +275,7 @@ describe('Lua scripts in a gateway', () => {
     match(printed, /^false\t/m);
   });
 
-  it('are canceled while they wait when their endpoint times out', async () => {
+  it('are canceled when their endpoint times out while they wait', async () => {
     await start(to('/a', scripted('proxy', `http_response.new('${backend.url}/hang')`), { timeout: '100ms' }));
     equal((await ask('/a')).status, 500);
   });
@@ -299,7 +299,7 @@ describe('Lua scripts in a gateway', () => {
     for (const at of codes.keys()) equal((await ask(`/${at}`)).status, 500);
   });
 
-  it('run files before inline code, as one script', async () => {
+  it('run files before inline code, as a single script', async () => {
     const one = folder.write(
       'one.lua',
       'local greeting = "hello"\nfunction greet(name) return greeting .. " " .. name end',
@@ -315,7 +315,7 @@ describe('Lua scripts in a gateway', () => {
     ok(sinks.lines.some((line) => line.includes('(two.lua:L2)')));
   });
 
-  it('read live files for every request', async () => {
+  it('read files again for every request in live mode', async () => {
     const path = folder.write('live.lua', "print('first')");
     await start(to('/a', scripted('proxy', { sources: [path], live: true })));
     await ask('/a');
@@ -330,7 +330,7 @@ describe('Lua scripts in a gateway', () => {
     ok(sinks.lines.some((line) => line.includes('(live.lua:L1)')));
   });
 
-  it('set headers and completeness of decoded responses', async () => {
+  it('set headers of decoded responses, and whether they are complete', async () => {
     const post =
       "local r=response.load(); r:headers('X-Seen','1'); r:isComplete(false); r:statusCode(418); print(r:statusCode(), r:body() == '')";
     await start(to('/a', scripted('proxy', { post })));
@@ -339,7 +339,7 @@ describe('Lua scripts in a gateway', () => {
     ok(sinks.lines.includes('0\ttrue\n'));
   });
 
-  it('dump values with their types into the log', async () => {
+  it('write values with their types to the log', async () => {
     const post = "debug.dump(response.load():data(), 'answer')";
     await start(to('/a', scripted('proxy', { post })), {
       extra_config: { 'telemetry/logging': { level: 'DEBUG', stdout: true } },
@@ -348,13 +348,13 @@ describe('Lua scripts in a gateway', () => {
     match(sinks.lines.join(''), /\[Lua\] Dumping answer[\s\S]*list[\s\S]*name: \(string\) "Ada"/);
   });
 
-  it('keep the status 413 of an oversized body', async () => {
+  it('keep the status 413 for an oversized body', async () => {
     const extra = { ...scripted('endpoint', 'ctx.load():body()'), proxy: { max_payload: 10 } };
     await start(to('/a', extra, { method: 'POST' }));
     equal((await ask('/a', { method: 'POST', payload: 'x'.repeat(100) })).status, 413);
   });
 
-  it('do not affect other requests when they hang', async () => {
+  it('do not affect other requests if they never end', async () => {
     await start([
       to('/hangs', scripted('proxy', 'while true do pcall(function() while true do end end) end')),
       to('/a'),

@@ -160,7 +160,7 @@ describe(namespace, () => {
     deepEqual([seen.headers['x-t'], seen.headers['x-n'], seen.headers['x-i']], [undefined, undefined, undefined]);
   });
 
-  it('subjects values to the forwarding lists if it runs before filtering', async () => {
+  it('applies the forwarding lists to the values if it runs before filtering', async () => {
     await start(atOnce(header('X-U', 'user.id'), query('u', 'user.id')));
     const { seen } = await send();
     deepEqual([seen.headers['x-u'], seen.target], [undefined, '/b']);
@@ -173,7 +173,7 @@ describe(namespace, () => {
     deepEqual([again.seen.headers['x-u'], again.seen.target], ['7', '/b?u=7']);
   });
 
-  it('forwards a body that is not JSON, and logs that at DEBUG', async () => {
+  it('forwards a body that is not JSON, and logs this at DEBUG', async () => {
     await start(inPipe(header('X-T', 'a')));
     const { status, seen } = await send('not json');
     deepEqual([status, String(seen.body), seen.headers['x-t']], [200, 'not json', undefined]);
@@ -201,13 +201,13 @@ describe(namespace, () => {
     );
   });
 
-  it('reads a body that is not an object with JMESPath only', async () => {
+  it('reads a body that is not an object only with JMESPath', async () => {
     await start(inPipe(header('X-J', '[1].a', 'replace', 'jmespath'), header('X-D', 'a')));
     const { seen } = await send('[1,{"a":2}]');
     deepEqual([seen.headers['x-j'], seen.headers['x-d']], ['2', undefined]);
   });
 
-  it('applies operations in order, each to the result of the previous ones', async () => {
+  it('applies operations in order, each to the result of the previous operations', async () => {
     await start(
       inPipe(
         ...[header('X-A', 'user.id'), header('X-A', 'auth', 'skip'), header('X-B', 'user.id'), header('X-B', 'auth')],
@@ -281,7 +281,7 @@ describe(namespace, () => {
     ok(lines.some((line) => /WARNING.*operation 1 is skipped: sum\(\) requires/.test(line)));
   });
 
-  it('at the root serves every endpoint before bot detection, subject to the forwarding lists', async () => {
+  it('at the root runs for every endpoint before bot detection, and its values are subject to the forwarding lists', async () => {
     await start(
       {
         root: {
@@ -313,7 +313,7 @@ describe(namespace, () => {
     deepEqual([status, valuesOf(seen, 'X-S'), seen.headers['x-seen']], [200, ['root', 'early', 'pipe'], 'pipe']);
   });
 
-  it('drops lookalikes of the headers it sets', async () => {
+  it('drops headers of the client whose names are similar to the headers that it sets', async () => {
     await start(inPipe(header('X-User', 'auth')), { input_headers: ['*'] });
     const { seen } = await send(body, { x_user: 'evil' });
     deepEqual([seen.headers['x-user'], seen.headers['x_user']], ['k1', undefined]);

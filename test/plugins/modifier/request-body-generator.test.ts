@@ -123,7 +123,7 @@ describe(namespace, () => {
     equal((await send('')).body, 'from first|from first');
   });
 
-  it('accepts either a file or an inline template', async () => {
+  it('accepts a template either as a file or inline', async () => {
     for (const [at, level] of [
       [plugin, 'endpoint'],
       [plugin, 'backend'],
@@ -142,7 +142,7 @@ describe(namespace, () => {
     folder.remove();
   });
 
-  it("runs for a backend after the endpoint's generator, with its output, and for no other backend", async () => {
+  it("runs for a backend after the endpoint's generator, whose output it can read, and for no other backend", async () => {
     await start({
       ...made('{"made":"at the endpoint"}'),
       backend: [{ url_pattern: '/one', ...made('{"one":"{{ .req_body.made }}"}') }, { url_pattern: '/two' }],
@@ -208,7 +208,7 @@ describe(namespace, () => {
     });
   }
 
-  it('replaces the content type and length, and drops the content coding of the original body', async () => {
+  it('replaces the content type and length, and removes the content encoding of the original body', async () => {
     await start(made('{"é":1}'));
     const { body, type, seen } = await send('{"long":"body of the client"}', {
       headers: { 'content-type': 'text/plain', 'content-encoding': 'gzip' },
@@ -229,7 +229,7 @@ describe(namespace, () => {
     equal(body, '1000000 9007199254740993 <a>" "<A>\\"" [1,"b"]');
   });
 
-  it('fails for a field of null', async () => {
+  it('fails if the template reads a field of null', async () => {
     await start(made('{{ .req_body.user.name }}'));
     equal((await send('{"user":null}')).status, 500);
   });
@@ -291,7 +291,7 @@ describe(namespace, () => {
     match(message, /2:\d+/);
   });
 
-  it('has a legacy name at backends that cannot be combined with the current one', async () => {
+  it('has a legacy name at backends, which cannot be combined with the current name', async () => {
     await start({ backend: [{ url_pattern: '/old', ...made('{"old":true}', {}, 'modifier/body-generator') }] });
     equal((await send('')).body, '{"old":true}');
     const both = { 'modifier/body-generator': {}, [namespace]: {} };

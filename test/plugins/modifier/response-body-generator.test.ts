@@ -68,7 +68,7 @@ describe(namespace, () => {
 
   const whole = '{"s":{{ .resp_status }},"b":{{ toJson .resp_body }}}';
 
-  it('generates another body with no-op, and provides the status', async () => {
+  it('generates another body with the no-op encoding, and lets the template read the status', async () => {
     const { status, body, type, headers } = await ask({
       ...made(whole),
       ...raw,
@@ -125,7 +125,7 @@ describe(namespace, () => {
     equal(packed.body, '200');
   });
 
-  it('cannot be combined with text modifiers in one namespace', async () => {
+  it('cannot be combined with text modifiers in the same namespace', async () => {
     for (const level of ['endpoint', 'backend'] as const) {
       ok((await faultsOf(alias, level, { template: 'e30=', modifiers: [] })).length > 0);
       ok((await faultsOf(alias, level, { path: 'a', modifiers: [] })).length > 0);
@@ -198,7 +198,7 @@ describe(namespace, () => {
     equal((await ask({ ...made('{{ fail "no" }}'), ...raw })).status, 500);
   });
 
-  it('runs on incomplete and empty data, but not on a failed call', async () => {
+  it('runs on incomplete and empty data, but not after a failed call', async () => {
     const partial = await ask({
       ...made('{"c":{{ .resp_completed }},"n":"{{ .resp_body.a.n }}"}'),
       backend: [

@@ -96,7 +96,7 @@ describe('modifier/response-headers', () => {
     deepEqual([headers['x-new'], headers['x-old']], ['1', undefined]);
   });
 
-  it("deletes headers in any letter case, including the gateway's", async () => {
+  it("deletes headers in any letter case, including the gateway's own", async () => {
     await start({ delete: ['X-Gateway', 'x-gateway-completed'] });
     const { headers } = await gateway!.inject('/data');
     deepEqual([headers['x-gateway'], headers['x-gateway-completed']], [undefined, undefined]);

@@ -221,7 +221,7 @@ describe('ai/llm', () => {
     equal(broken.statusCode, 500);
   });
 
-  it("forwards a vendor's error status and Retry-After if the vendor is the only backend", async () => {
+  it("forwards the error status and Retry-After of a vendor that is the endpoint's only backend", async () => {
     respond = (_seen, response) =>
       response.writeHead(429, { 'Retry-After': '3' }).end('{"error":{"code":"rate_limit_exceeded"}}');
     const one = await ask(await testbed.serve('openai'));

@@ -21,7 +21,7 @@ describe('model calls with a token budget', () => {
     ['returns a failure', () => Reply.failed(toCallError(whole.reason))],
     ['throws', () => Promise.reject(whole.reason)],
   ] as const) {
-    it(`are reported with unknown usage if they end before the response and the backend ${what}`, async () => {
+    it(`are reported with unknown usage if they end before the response because the backend ${what}`, async () => {
       const calling = reportingInterruptions(async () => {
         whole.cancel();
         return next();
@@ -31,7 +31,7 @@ describe('model calls with a token budget', () => {
     });
   }
 
-  it('are reported once per attempt: an abandoned attempt counts in addition to the next one', async () => {
+  it('are reported once per attempt, so an abandoned attempt counts in addition to the next one', async () => {
     const part = call.fork();
     await reportingInterruptions(async () => {
       part.cancel();
@@ -44,7 +44,7 @@ describe('model calls with a token budget', () => {
     deepEqual(reported, [null, usage]);
   });
 
-  it('are not reported again if they end after their usage', async () => {
+  it('are not reported a second time if they end after their usage was reported', async () => {
     await reportingInterruptions(async (_request, own) => {
       for (const listener of modelListenersOf(own)) listener(usage);
       whole.cancel();
@@ -53,7 +53,7 @@ describe('model calls with a token budget', () => {
     deepEqual(reported, [usage]);
   });
 
-  it('are not reported if they fail by themselves', async () => {
+  it('are not reported if they fail without an interruption', async () => {
     const failure = new BackendError('HTTP_CONNECT', 'connection refused');
     await reportingInterruptions(() => Reply.failed(failure))(request, call);
     await rejects(async () => reportingInterruptions(() => Promise.reject(failure))(request, call));

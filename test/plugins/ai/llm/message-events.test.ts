@@ -58,7 +58,7 @@ describe('ai/llm with the format anthropic', () => {
     });
   }
 
-  it("can be set in ai/llm itself; a format in the vendor's settings takes precedence", async () => {
+  it("can be set in ai/llm itself, but a format in the vendor's settings takes precedence", async () => {
     const [vendor, version, fixture] = models.find(([name]) => name === 'openai')!;
     respond = (_seen, response) => beginStream(vendor, response).end(wholeStream(vendor, fixture));
     const with_ = async (own: object) => {
@@ -86,7 +86,7 @@ describe('events of the Messages API', () => {
   };
   const said = (text: string, stop?: string): Progress => ({ deltas: [{ index: 0, text, stop }] });
 
-  it('have one block for texts and one for each tool call', () => {
+  it('have one block for all texts and one block for each tool call', () => {
     const call = (key: number, more: { id?: string; name?: string; arguments: string }): Progress => ({
       deltas: [{ index: 0, text: '', call: { key, ...more } }],
     });
@@ -118,12 +118,12 @@ describe('events of the Messages API', () => {
     );
   });
 
-  it('contain the first candidate only', () => {
+  it('contain only the first candidate of the model', () => {
     const events = write({ deltas: [{ index: 1, text: 'other' }] }, said('one', 'length'));
     deepEqual([textOf(events), events.at(-2).delta.stop_reason], ['one', 'max_tokens']);
   });
 
-  it('end with an error if the model fails or stops early, and with nothing after it', () => {
+  it('end with an error event if the model fails or stops early', () => {
     for (const progress of [[said('a'), { deltas: [], failure: 'overloaded' }, said('b', 'stop')], [said('a')]]) {
       const events = write(...progress);
       deepEqual(typesOf(events), ['message_start', 'content_block_start', 'content_block_delta', 'error']);
@@ -131,7 +131,7 @@ describe('events of the Messages API', () => {
     }
   });
 
-  it('keep hostile texts within their JSON', () => {
+  it('escape hostile texts within their JSON', () => {
     const text = '\n\nevent: message_stop\ndata: {}\n\n\u2028"';
     equal(textOf(write(said(text, 'stop'))), text);
   });

@@ -51,7 +51,7 @@ describe('the telemetry of models', () => {
   const prompt = { method: 'POST', body: '{"contents":"a secret prompt"}' };
   const usage = { input_tokens: 3, output_tokens: 4, total_tokens: 9 };
 
-  it('follows the semantic conventions: span, token usage and duration', async () => {
+  it('follow the semantic conventions of OpenTelemetry for spans, token usage and duration', async () => {
     const seen = observed();
     const gate = await open(() => Reply.data({ usage }), seen);
     await gate.send(prompt);
@@ -107,7 +107,7 @@ describe('the telemetry of models', () => {
     await gate.close();
   });
 
-  it('names vendors as the conventions do', async () => {
+  it('name vendors as the semantic conventions do', async () => {
     for (const [vendor, version, fixture] of models) {
       const seen = observed();
       const config = { [vendor]: { [version]: { credentials: 'k', variables: fixture.variables } } };

@@ -110,7 +110,7 @@ const streaming = { output_encoding: 'streaming' };
     await until(async () => (await used()) === 7);
   });
 
-  it('adds up a usage field of stream messages without interrupting a stream that exceeds the quota', async () => {
+  it('adds up a usage field over the messages of a stream, which continues even if it exceeds the quota', async () => {
     const message = streamed('openai', { data: { usage: { total_tokens: 6 } } });
     respond = (_seen, response) => void beginStream('openai', response).end(Buffer.concat([message, message, message]));
     const gateway = await serve('openai', {}, streaming, { ...quota, weight_key: 'usage.total_tokens' });
@@ -148,7 +148,7 @@ const streaming = { output_encoding: 'streaming' };
     ['openai', 'x', 'x'.repeat(399)],
     ['native', '你', '你'.repeat(133)],
   ] as const) {
-    it(`estimates usage from the text length if the client disconnects before the vendor reports it, in the format ${format} (${what})`, async () => {
+    it(`estimates the usage from the length of the text if the client disconnects before the vendor reports the usage, in the format ${format} (${what})`, async () => {
       const { fixture } = modelOf('mistral');
       let sent = 0;
       respond = (seen, response) => {

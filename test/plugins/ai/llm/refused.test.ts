@@ -33,7 +33,7 @@ describe('the configuration of ai/llm', () => {
     deepEqual(await written({ openai: whole }), []);
   });
 
-  it('is rejected without credentials, a model or variables, and with unknown fields', async () => {
+  it('is rejected without credentials, without a model, without variables, and with unknown fields', async () => {
     deepEqual(await written({ openai: { v1: { variables: model } } }), ['SCHEMA_REQUIRED /openai/v1']);
     deepEqual(await openai({ variables: {} }), ['SCHEMA_REQUIRED /openai/v1/variables']);
     deepEqual(await written({ mistral: { v1: { credentials: 'k' } } }), ['SCHEMA_REQUIRED /mistral/v1']);
@@ -49,7 +49,7 @@ describe('the configuration of ai/llm', () => {
     deepEqual(await bedrock({}), []);
   });
 
-  it('is rejected for custom variables of Bedrock, which other vendors accept', async () => {
+  it('is rejected if it sets custom variables for Bedrock, which other vendors accept', async () => {
     for (const [vendor, version] of models) {
       if (vendor === 'bedrock') continue;
       deepEqual(
@@ -78,7 +78,7 @@ describe('the configuration of ai/llm', () => {
     deepEqual(await written({ openai: { v1: settings } }, streaming), ['LLM_TEMPLATE /openai/v1/output_template']);
   });
 
-  it('is rejected with an output encoding that does not match the stream, or that has no structured data', async () => {
+  it('is rejected if the output encoding does not match the stream, or has no structured data', async () => {
     const output = (vendor: string, name: string, settings: object = {}) =>
       testbed.issues(vendor, settings, { output_encoding: name });
     deepEqual(await output('openai', 'eventstream'), ['LLM_OUTPUT ']);

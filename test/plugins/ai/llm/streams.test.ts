@@ -153,7 +153,7 @@ describe('ai/llm with streams', () => {
     }
   });
 
-  it("accepts the stream's own encoding name, sse or eventstream, as output_encoding", async () => {
+  it("accepts the names of the stream's own encoding, sse and eventstream, as output_encoding", async () => {
     const { fixture } = modelOf('bedrock');
     sends('bedrock', wholeStream('bedrock', fixture));
     const frames = await whole('bedrock', {}, { output_encoding: 'eventstream' });
@@ -216,7 +216,7 @@ describe('ai/llm with streams', () => {
     );
   });
 
-  it('forwards other statuses with their body and logs their code', async () => {
+  it('forwards responses with an error status together with their body, and logs the code of the error', async () => {
     const { status, body, code, headers } = modelOf('anthropic').fixture.failure;
     respond = (_seen, response) => response.writeHead(status, headers).end(JSON.stringify(body));
     const stream = await whole('anthropic', { format: 'openai' }, streaming);
@@ -231,7 +231,7 @@ describe('ai/llm with streams', () => {
     deepEqual([statusCode, testbed.backend.requests.length], [400, requested]);
   });
 
-  it('omits [DONE] if the stream ends before its last message', async () => {
+  it("omits [DONE] if the stream ends before the vendor's last message", async () => {
     const { fixture } = modelOf('anthropic');
     sends(
       'anthropic',

@@ -34,7 +34,7 @@ describe('an MCP server with audiences', () => {
   });
   afterEach(() => stage.close());
 
-  it('lists the tools of any audience of the request', async () => {
+  it('lists the tools of all audiences that the request belongs to', async () => {
     await start();
     deepEqual(await list({ 'X-Role': 'dev' }), ['lookup', 'any']);
     deepEqual(await list({ 'X-Role': 'x, admin' }), ['lookup', 'any', 'admin']);
@@ -43,7 +43,7 @@ describe('an MCP server with audiences', () => {
     deepEqual(await list({ 'X-Role': '*' }), ['any']);
   });
 
-  it('lists no tools for requests without an audience, or all with on_absent_value "allow"', async () => {
+  it('lists no tools for requests without an audience, but all tools with on_absent_value "allow"', async () => {
     await start();
     deepEqual(await list({}), []);
     for (const role of ['', ' , ']) deepEqual(await list({ 'X-Role': role }), []);
@@ -53,7 +53,7 @@ describe('an MCP server with audiences', () => {
     deepEqual(await list({ 'X-Role': 'x' }), ['any']);
   });
 
-  it('rejects calls of tools for other audiences as calls of unknown tools', async () => {
+  it('responds to calls of tools for other audiences as to calls of unknown tools', async () => {
     await start();
     const { message } = await stage.call({ code: 'ES' }, { 'X-Role': 'x' });
     equal(message.error.code, (await stage.call({}, { 'X-Role': 'dev' }, 'unknown')).message.error.code);
@@ -69,7 +69,7 @@ describe('an MCP server with audiences', () => {
     deepEqual(await list({ 'X-Role': 'admin' }, '/mcp/x'), ['lookup', 'any', 'admin']);
   });
 
-  it('marks its tool list as private', async () => {
+  it('marks its list of tools as private for caches', async () => {
     await start();
     const meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -80,7 +80,7 @@ describe('an MCP server with audiences', () => {
     equal(message.result.cacheScope, 'private');
   });
 
-  it('requires a header or a path variable that its endpoint has', async () => {
+  it('requires a header, or a path variable that exists in its endpoint, as the source of audiences', async () => {
     const host = 'http://127.0.0.1:1';
     const refused = (audienceSource: object, message: RegExp) =>
       rejects(startGateway(configOf(host, { server: { tool_audience_source: audienceSource } })), message);

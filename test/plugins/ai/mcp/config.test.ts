@@ -185,7 +185,7 @@ describe('the configuration of an MCP server', () => {
       equal(document.headers.get('content-type'), 'application/json');
     });
 
-    it('marks responses as private', async () => {
+    it('marks responses as private for caches', async () => {
       const token = new Stage();
       await token.start(json({}), {
         server: { stateless: true },
@@ -203,12 +203,12 @@ describe('the configuration of an MCP server', () => {
       ['a plugin at the root', { root: { extra_config: { 'plugin/http-server': { name: [] } } } }],
       ['a script', { extra: { 'modifier/lua-endpoint': { sources: [], pre: '' } } }],
     ] as const) {
-      it(`marks responses as private behind ${what}, which can reject some clients`, async () => {
+      it(`marks responses as private for caches behind ${what}, which can reject some clients`, async () => {
         equal(await scopeBehind(written), 'private');
       });
     }
 
-    it('marks responses as public without authentication', async () => {
+    it('marks responses as public for caches without authentication', async () => {
       const limit = { 'qos/ratelimit/router': { max_rate: 100 } };
       equal(await scopeBehind({ extra: limit, root: { extra_config: { router: {} } } }), 'public');
     });
@@ -237,7 +237,7 @@ describe('the configuration of an MCP server', () => {
     });
   });
 
-  it('accepts browser requests from origins that CORS allows, at the endpoint or at the root', async () => {
+  it('accepts browser requests from the origins that CORS at the endpoint or at the root allows', async () => {
     const cors = { 'security/cors': { allow_origins: ['https://*.shop.example'], allow_methods: ['POST'] } };
     for (const written of [{ extra: cors }, { root: { extra_config: cors } }]) {
       const own = new Stage();
@@ -250,7 +250,7 @@ describe('the configuration of an MCP server', () => {
     }
   });
 
-  it('reports a component that can never be called with its location', async () => {
+  it('reports the location of a component that can never be called', async () => {
     await rejects(startGateway(configOf(host, { workflow: { backend: [{ url_pattern: '/' }] } })), (error: Error) => {
       match(error.message, /servers\/0\/tools\/0\/workflow\/backend\/0/);
       return true;

@@ -30,13 +30,13 @@ describe('a conversation with an upstream MCP server', () => {
     });
   const count = (method: string) => methods.filter((each) => each === method).length;
 
-  it('begins one session for concurrent calls', async () => {
+  it('begins only one session for concurrent calls', async () => {
     const conversation = open();
     await Promise.all(Array.from({ length: 20 }, () => conversation.request('tools/list', {}, new Call())));
     deepEqual([count('initialize'), count('tools/list')], [1, 20]);
   });
 
-  it('lets another call negotiate the protocol if the first call is canceled', async () => {
+  it('lets another call negotiate the protocol version if the first call is canceled', async () => {
     const conversation = open();
     const first = new Call();
     handshake = async () => {

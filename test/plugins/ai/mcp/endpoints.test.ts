@@ -96,7 +96,7 @@ describe('an endpoint exposed as an MCP tool', () => {
     deepEqual((await call('user', { id: '7' })).structuredContent, { name: 'Ada' });
   });
 
-  it('is not called with arguments that violate its schema: the model receives the violations', async () => {
+  it("is not called with arguments that violate the tool's schema; the model receives the violations", async () => {
     await start(json({}));
     for (const [name, args, said] of [
       ['rename', { id: '7', name: 'A' }, /\/name must NOT have fewer than 2/],
@@ -112,7 +112,7 @@ describe('an endpoint exposed as an MCP tool', () => {
     deepEqual(targets(), []);
   });
 
-  it('is the only target of a call for any arguments: they cannot select another endpoint or path', async () => {
+  it('is the only endpoint that the call can reach, regardless of the arguments', async () => {
     const me = { endpoint: '/users/me', backend: [{ url_pattern: '/secret' }] };
     const below = { endpoint: '/users/{id}/keys', backend: [{ url_pattern: '/secret' }] };
     await start(json({}), { endpoints: [get, me, below], tools: [user] });
@@ -146,7 +146,7 @@ describe('an endpoint exposed as an MCP tool', () => {
     deepEqual(targets(), ['GET /u/1']);
   });
 
-  it('receives the headers that the tool lists, and neither credentials nor cookies', async () => {
+  it('receives the headers that the tool lists, but no credentials or cookies', async () => {
     const guarded = {
       ...get,
       input_headers: ['*'],
@@ -204,7 +204,7 @@ describe('an endpoint exposed as an MCP tool', () => {
     await until(() => gone);
   });
 
-  it('with no-op encoding returns images and plain text, and empty content for a response without a body', async () => {
+  it('with the no-op encoding returns images and plain text, and empty content for a response without a body', async () => {
     const raw = { ...get, output_encoding: 'no-op' };
     await start(
       ({ target }, response) =>
@@ -270,7 +270,7 @@ describe('an endpoint exposed as an MCP tool', () => {
       );
     });
 
-    it('must not be an MCP entry, a stream, a WebSocket or a wildcard', async () => {
+    it('must not be an MCP endpoint, a stream, a WebSocket or a wildcard', async () => {
       const at = /tools\/1\/endpoint {2}MCP_ENDPOINT/;
       await refused(named('a', { endpoint: '/mcp', method: 'POST' }), at);
       for (const output_encoding of ['streaming', 'sse', 'ndjson', 'eventstream']) {

@@ -17,7 +17,7 @@ describe('an MCP server with hostile clients', () => {
   const call = (args: string) =>
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lookup","arguments":${args}}}`;
 
-  it("rejects a message larger than 1 MiB, or than half of the router's max_payload", async () => {
+  it("rejects a message larger than 1 MiB, or larger than half of the router's max_payload", async () => {
     await stage.start(json({}), { server: { stateless: true } });
     const text = (length: number) => call(`{"code":"${'x'.repeat(length)}"}`);
     equal((await stage.send({ body: text(1024 * 1024) })).status, 413);
@@ -56,7 +56,7 @@ describe('an MCP server with hostile clients', () => {
     deepEqual([result.isError, result.content[0].text], [true, 'more than 1000 arguments']);
   });
 
-  it('ignores arguments named like variables that hold responses of workflow backends', () => {
+  it('ignores arguments with the names of variables that hold responses of workflow backends', () => {
     const toWorkflow = compileRequest([], [], 'x');
     const args = { code: 'x', Resp0_id: 'y', resp1_id: 'y', resp0: 'y', response: 'z' };
     const { params } = toWorkflow(args, makeRequest({ path: '/' }));
@@ -87,7 +87,7 @@ describe('an MCP server with hostile clients', () => {
     }
   });
 
-  it('lists a limited number of schema violations, within twice the usual time', async () => {
+  it('lists a limited number of schema violations, in at most twice the usual time', async () => {
     await stage.start(json({}), {
       server: { stateless: true, json_response: true },
       tool: {

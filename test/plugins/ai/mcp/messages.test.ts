@@ -56,7 +56,7 @@ describe('an MCP server without sessions', () => {
     equal((await stage.ask('tools/list', { cursor: 'x' })).message.error.code, -32602);
   });
 
-  it('accepts a supported protocol version in the handshake and offers its newest one otherwise', async () => {
+  it("accepts a supported protocol version in the handshake, and offers the newest one if the client's version is not supported", async () => {
     for (const [asked, agreed] of [
       ['2025-03-26', '2025-03-26'],
       ['2025-06-18', '2025-06-18'],
@@ -76,7 +76,7 @@ describe('an MCP server without sessions', () => {
     equal((await stage.ask('initialize', {})).message.error.code, -32602);
   });
 
-  it('answers ping, and responds to notifications and responses with 202 and no body', async () => {
+  it('answers pings, and responds to notifications and responses with 202 and no body', async () => {
     deepEqual((await stage.ask('ping')).message.result, {});
     const silent = [
       { jsonrpc: '2.0', method: 'notifications/initialized' },
@@ -154,7 +154,7 @@ describe('an MCP server without sessions', () => {
     equal(await from(`http://127.0.0.1:${stage.port + 1}`), 403);
   });
 
-  it('rejects an unsupported MCP-Protocol-Version, and one that differs from the message', async () => {
+  it('rejects an unsupported MCP-Protocol-Version header, and one that differs from the version in the message', async () => {
     const said = async (version: string) => {
       const { status, message } = await stage.ask('ping', undefined, { 'MCP-Protocol-Version': version });
       return [status, message.error?.code];
@@ -191,7 +191,7 @@ describe('an MCP server without sessions', () => {
       equal(message.result.resultType, 'complete');
     });
 
-    it('requires headers that match the message', async () => {
+    it('requires headers that match the content of the message', async () => {
       const call = modern('tools/call', { name: 'lookup', arguments: { code: 'ES' } });
       const without = (name: string) =>
         Object.fromEntries(Object.entries(call.headers!).filter(([key]) => key !== name));
@@ -213,7 +213,7 @@ describe('an MCP server without sessions', () => {
       }
     });
 
-    it('requires headers for arguments with x-mcp-header', async () => {
+    it('requires a header for each argument with x-mcp-header', async () => {
       const call = async (args: object, headers: Record<string, string>) => {
         const sent = modern('tools/call', { name: 'region', arguments: args });
         const { status, message } = await stage.send({ ...sent, headers: { ...sent.headers, ...headers } });
@@ -236,14 +236,14 @@ describe('an MCP server without sessions', () => {
       );
     });
 
-    it('responds with 404 to handshakes and subscriptions', async () => {
+    it('responds to handshakes and subscriptions with 404', async () => {
       for (const method of ['initialize', 'ping', 'subscriptions/listen', 'resources/list']) {
         const { status, message } = await stage.send(modern(method));
         deepEqual([status, message.error.code], [404, -32601], method);
       }
     });
 
-    it("requires the client's capabilities", async () => {
+    it('requires the client to state its capabilities', async () => {
       const { status, message } = await stage.send(
         modern('tools/list', {}, { meta: { 'io.modelcontextprotocol/clientCapabilities': undefined } }),
       );

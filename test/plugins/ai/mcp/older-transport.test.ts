@@ -174,7 +174,7 @@ describe('the MCP transport of 2024-11-05 (HTTP with SSE)', () => {
     equal((await post(`/mcp?session_id=${session}`, lookup(1))).status, 400);
   });
 
-  it('cannot be combined with stateless', async () => {
+  it('cannot be combined with the setting "stateless"', async () => {
     const server = { stateless: true, sse_transport: true };
     await rejects(startGateway(configOf('http://127.0.0.1:1', { server })), /sse_transport {2}MCP_STATELESS/);
   });

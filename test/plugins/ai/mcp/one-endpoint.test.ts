@@ -63,7 +63,7 @@ describe('a single endpoint with ai/mcp', () => {
     deepEqual([await statusOf(url, 'GET'), await statusOf(url, 'DELETE')], [405, 405]);
   });
 
-  it('serves only its configured method; if others share its path, it also serves the methods that they leave free', async () => {
+  it('serves only its configured method, and the methods that other endpoints with the same path do not serve', async () => {
     deepEqual(await statusOf(await start({ entry: { method: 'POST' } }), 'GET'), 405);
     await gateway!.close();
     const ended = { endpoint: '/mcp', method: 'DELETE', extra_config: { 'ai/mcp': { server_name: 'shop' } } };
@@ -94,7 +94,7 @@ describe('a single endpoint with ai/mcp', () => {
     }
   });
 
-  it('is the location of its configuration errors', async () => {
+  it('is reported as the location of errors in its configuration', async () => {
     const entry = { extra_config: { 'ai/mcp': { server_name: 'shop' }, 'qos/ratelimit/router': { max_rate: 'x' } } };
     await rejects(startGateway(configOf({ entry })), (error: Error) => {
       match(error.message, /^\/endpoints\/0\/extra_config\/qos~1ratelimit~1router\/max_rate {2}/);
@@ -103,7 +103,7 @@ describe('a single endpoint with ai/mcp', () => {
     });
   });
 
-  it('explains HTTP errors to the client', async () => {
+  it('explains HTTP errors to the client in the response', async () => {
     const url = await start({});
     const requested = async (headers: Record<string, string>, method = 'POST') => {
       const response = await fetch(url, { method, headers, ...(method === 'POST' && { body: '{}' }) });

@@ -47,7 +47,7 @@ describe('tools of upstream MCP servers', () => {
     (await stage.call(args, headers, tool)).message.result.content[0].text;
   const sent = () => upstream.requests.filter(({ body }) => body.toString().includes('tools/call')).length;
 
-  it('have a rate limit for each tool: calls beyond the limit return a tool error and are not sent', async () => {
+  it('have a rate limit for each tool: calls beyond the limit return a tool error and do not reach the upstream server', async () => {
     await start({ rate_limits: [{ max_rate: 2, every: '1h' }] });
     const texts = [];
     for (const tool of ['far_read', 'far_read', 'far_read', 'far_drop']) texts.push(await textOf(tool));
@@ -56,7 +56,7 @@ describe('tools of upstream MCP servers', () => {
     equal((await stage.call({}, {}, 'far_read')).message.result.isError, true);
   });
 
-  it('have a rate limit for each caller, and only for the tools that it names', async () => {
+  it('have a rate limit for each caller, which applies only to the tools that it names', async () => {
     await start({
       rate_limits: [{ tools: ['dr*'], client_max_rate: 1, every: '1h', strategy: 'header', key: 'X-User' }],
     });
@@ -66,7 +66,7 @@ describe('tools of upstream MCP servers', () => {
     for (let count = 0; count < 3; count++) equal(await textOf('far_read', { 'x-user': 'ada' }), 'done');
   });
 
-  it('do not count calls beyond the limit of a caller toward the limit for all callers', async () => {
+  it('count calls beyond the limit of a caller only toward that limit, not toward the limit for all callers', async () => {
     const limit = { max_rate: 2, client_max_rate: 1, every: '1h', strategy: 'header', key: 'X-User' };
     await start({ rate_limits: [limit] });
     for (let count = 0; count < 5; count++) await textOf('far_read', { 'x-user': 'ada' });

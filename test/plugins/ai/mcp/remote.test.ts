@@ -104,7 +104,7 @@ describe('an MCP server with upstream servers', () => {
     }
   });
 
-  it('uses the revision without handshakes with servers that reject initialize, and mirrors arguments in headers', async () => {
+  it('uses the revision without handshakes for servers that reject initialize, and repeats arguments in headers', async () => {
     const schema = { type: 'object', properties: { city: { type: 'string', 'x-mcp-header': 'City' } } };
     upstream = await startBackend(({ body, headers }, response) => {
       const { id, method, params } = JSON.parse(body.toString());
@@ -145,7 +145,7 @@ describe('an MCP server with upstream servers', () => {
     }
   });
 
-  it('keeps the lists and sessions of callers with different forwarded headers separate', async () => {
+  it('keeps separate lists and sessions for callers with different forwarded headers', async () => {
     upstream = await startBackend((request, response) => {
       const user = request.headers['authorization'] as string;
       scripted(() => tools(user))(request, response);
@@ -192,7 +192,7 @@ describe('an MCP server with upstream servers', () => {
     }
   });
 
-  it('bounds the number of tools and the size of their descriptions, and logs once that tools are ignored', async () => {
+  it('limits the number of tools and the size of their descriptions, and logs once that tools are ignored', async () => {
     const url = await scriptedAt((_method, { cursor }) => {
       const at = cursor === undefined ? 0 : Number(cursor);
       return { result: { ...tools(`t${at}`, `u${at}`).result, nextCursor: String(at + 1) } };
@@ -209,7 +209,7 @@ describe('an MCP server with upstream servers', () => {
     deepEqual(await names(), ['lookup', 'far_t0', 'far_u0']);
   });
 
-  it('omits the tools of an unavailable server, returns a tool error for their calls, and logs it once', async () => {
+  it('omits the tools of an unavailable server and returns a tool error for calls of them, which is logged once', async () => {
     upstream = await startBackend((_request, response) => void response.writeHead(503).end());
     await start(upstream.url);
     deepEqual(await names(), ['lookup']);
@@ -228,7 +228,7 @@ describe('an MCP server with upstream servers', () => {
     equal((await stage.call({}, {}, 'far_t')).message.result.isError, true);
   });
 
-  it('limits the time of a call, and tells the server that it was canceled', async () => {
+  it('limits the time of a call, and tells the upstream server that the call was canceled', async () => {
     const url = await scriptedAt((method) => (method === 'tools/call' ? null : tools('t')));
     await start(url, { timeout: '200ms' });
     const { result } = (await stage.call({}, {}, 'far_t')).message;
@@ -248,7 +248,7 @@ describe('an MCP server with upstream servers', () => {
     await until(() => methods().includes('notifications/cancelled'));
   });
 
-  it('begins a new session when the server has ended it', async () => {
+  it('begins a new session after the upstream server has ended the old one', async () => {
     let session = 0;
     upstream = await startBackend((request, response) => {
       const { id, method } = JSON.parse(request.body.toString());
@@ -271,7 +271,7 @@ describe('an MCP server with upstream servers', () => {
     equal(upstream.requests.at(-1)!.headers['mcp-protocol-version'], '2025-06-18');
   });
 
-  it('reads the list again after its lifetime, and when a response announces a change', async () => {
+  it('requests the list of tools again after its lifetime, and when a response announces a change', async () => {
     let count = 0;
     upstream = await startBackend((request, response) => {
       const { id, method } = JSON.parse(request.body.toString());
@@ -297,7 +297,7 @@ describe('an MCP server with upstream servers', () => {
     equal(third === fourth, false);
   });
 
-  describe('that announces changes in a stream', () => {
+  describe('of which one announces changes in a stream', () => {
     let count: number;
     let streams: ServerResponse[];
     let offersStream: boolean;
@@ -324,7 +324,7 @@ describe('an MCP server with upstream servers', () => {
     const opened = (number: number) => until(() => streams.length === number);
     const requested = () => upstream!.requests.filter(({ method }) => method === 'GET');
 
-    it('reads the list again after an announcement, over one stream with the session', async () => {
+    it('requests the list of tools again after an announcement, over one stream per session', async () => {
       await start(upstream!.url, { list_ttl: '1h' });
       deepEqual(await names(), ['lookup', 'far_t1']);
       await opened(1);
@@ -337,7 +337,7 @@ describe('an MCP server with upstream servers', () => {
       equal(requested().length, 1);
     });
 
-    it('opens a new stream with the next list when the server has ended the old one', async () => {
+    it('opens a new stream with the next list after the server has ended the old stream', async () => {
       await start(upstream!.url, { list_ttl: '0s' });
       await names();
       await opened(1);
@@ -357,7 +357,7 @@ describe('an MCP server with upstream servers', () => {
       equal(requested().length, 1);
     });
 
-    it('opens no stream if callers have lists of their own', async () => {
+    it('opens no stream if callers have separate lists', async () => {
       await start(upstream!.url, { list_ttl: '0s', forward_headers: ['X-User'] });
       await names();
       await names();
@@ -467,7 +467,7 @@ describe('an MCP server with upstream servers', () => {
 });
 
 describe('the state of callers of an upstream MCP server', () => {
-  it('is kept for at most a thousand combinations of forwarded headers, of which the oldest is dropped', () => {
+  it('is kept for at most a thousand combinations of forwarded headers; beyond that the oldest is dropped', () => {
     const opened: string[] = [];
     const callers = new Callers<object>(['X-User'], ([, user]) => {
       opened.push(user!);

@@ -52,7 +52,7 @@ describe('sessions of an MCP server', () => {
     equal((await stage.send(modern('tools/list'))).status, 200);
   });
 
-  it('survive a reload that keeps the server, and end with a reload that removes it', async () => {
+  it('survive a reload that keeps the MCP server, and end with a reload that removes it', async () => {
     await stage.start(json({}));
     const session = await stage.initialize();
     const { url } = stage.backend;
@@ -64,7 +64,7 @@ describe('sessions of an MCP server', () => {
     await until(async () => (await stage.ask('ping', undefined, session)).status === 404);
   });
 
-  it('have one stream at a time, which ends with DELETE', async () => {
+  it('have one stream at a time, which DELETE ends', async () => {
     await stage.start(json({}));
     const session = await stage.initialize();
     equal((await stage.send({ method: 'GET' })).status, 400);
@@ -130,7 +130,7 @@ describe('sessions of an MCP server', () => {
     again.leave();
   });
 
-  it('let the client cancel a call', async () => {
+  it('let the client cancel a running call', async () => {
     let gone = false;
     await stage.start(
       (_seen, response) =>

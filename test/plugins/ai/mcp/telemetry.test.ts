@@ -47,7 +47,7 @@ describe('the telemetry of MCP tools', () => {
     ok(pipe[0]!.start >= good!.start && pipe[0]!.end <= good!.end);
   });
 
-  it("measures the duration of calls, labels failed calls, and keeps the endpoint's metrics", async () => {
+  it("measures the duration of calls, labels failed calls, and does not change the endpoint's own metrics", async () => {
     await call('1');
     await stage.call({}, {}, 'user');
     const metrics = await scrape(scrapePort);

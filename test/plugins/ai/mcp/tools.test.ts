@@ -34,7 +34,7 @@ describe('a call of an MCP tool', () => {
     );
   });
 
-  it('passes only scalar arguments as path and query parameters, with the first letter of their names capitalized', async () => {
+  it('passes only scalar arguments as path and query parameters, whose names begin with a capital letter', async () => {
     await start(json({}), {
       tool: anything,
       workflow: { endpoint: '/{name}/{count}/{isOpen}' },
@@ -46,7 +46,7 @@ describe('a call of an MCP tool', () => {
     equal(message.result.isError, true);
   });
 
-  it('passes a query parameter only to backends that list it', async () => {
+  it('passes a query parameter only to backends whose input_query_strings list it', async () => {
     await start(json({}), {
       tool: anything,
       workflow: { endpoint: '/{count}' },
@@ -218,7 +218,7 @@ describe('a call of an MCP tool', () => {
     ]);
   });
 
-  it('with a no-op workflow fails if the backend responds with an error', async () => {
+  it('fails if the backend of a no-op workflow responds with an error', async () => {
     await start((_seen, response) => void response.writeHead(404).end('no'), {
       tool: { type: 'image', return_error_msg: true },
       workflow: { output_encoding: 'no-op' },
@@ -228,7 +228,7 @@ describe('a call of an MCP tool', () => {
     match(result.content[0].text, /404/);
   });
 
-  it('passes through the components of its endpoint and of its workflow', async () => {
+  it('runs the components of its endpoint and of its workflow', async () => {
     await start(json({ name: 'Spain' }), {
       extra: { 'qos/ratelimit/router': { max_rate: 1, capacity: 2, every: '1h' } },
       workflow: {

@@ -104,7 +104,7 @@ describe('ai/prompt-guard', () => {
     ['other JSON', [{ query: { deep: [attack] } }]],
     ['plain text', attack],
   ] as const) {
-    it(`inspects bodies of ${what}`, async () => {
+    it(`inspects bodies of the type ${what}`, async () => {
       await serve();
       equal(await statusOf(body), 403);
     });
@@ -142,7 +142,7 @@ describe('ai/prompt-guard', () => {
     equal(backend.requests[0]!.body.toString(), JSON.stringify(chat('hello')));
   });
 
-  it('guards backends', async () => {
+  it('also guard the requests of single backends', async () => {
     const guarded = { host: [backend.url], url_pattern: '/b', extra_config: { 'ai/prompt-guard': {} } };
     await serve([], [], { extra_config: {}, backend: [guarded] });
     deepEqual([await statusOf(chat(attack)), await statusOf(chat('hello'))], [403, 200]);
@@ -207,7 +207,7 @@ describe('ai/prompt-guard', () => {
   });
 
   describe('classifier guards', () => {
-    it('send the body as it is, and block scores below the threshold', async () => {
+    it('send the body unchanged to a server, and block requests with a score below the threshold', async () => {
       await serve(['scored'], [scored()]);
       const statuses: number[] = [];
       for (const value of [0.59, 0.6, 1]) {
@@ -242,7 +242,7 @@ describe('ai/prompt-guard', () => {
     });
   });
 
-  it('logs the guard and its severity, and never the prompt', async () => {
+  it('logs the guard that blocked a request and its severity, and never the prompt', async () => {
     const sinks = rememberingSinks();
     const endpoint = {
       endpoint: '/a/{id}',

@@ -53,7 +53,7 @@ describe('ai/providers', function () {
     });
   }
 
-  it('uses the default model of the vendor, and the path of an endpoint that has one', async () => {
+  it('uses the default model of the vendor, and the path of a configured endpoint', async () => {
     const gateway = await serve([provider({ endpoint: `${testbed.backend.url}/proxy/v1/responses?team=a` })]);
     await ask(gateway);
     const { target, body } = testbed.backend.requests.at(-1)!;
@@ -66,7 +66,7 @@ describe('ai/providers', function () {
     equal(testbed.backend.requests.at(-1)!.target, '/model/arn:aws:x%2F%7By%7D%3Fz/converse');
   });
 
-  it('streams responses of a provider, in the format of the backend', async () => {
+  it('streams responses of a provider in the format that the backend configures', async () => {
     const gateway = await serve([provider()], referring({ provider: 'fast', format: 'anthropic' }), {
       output_encoding: 'streaming',
     });
@@ -118,7 +118,7 @@ describe('ai/providers', function () {
     }
   });
 
-  it('reports unknown, misspelled and duplicate names', async () => {
+  it('reports unknown, misspelled and duplicate names of providers', async () => {
     deepEqual(await issues([provider()], referring({ provider: 'fats' })), ['LLM_PROVIDER /provider']);
     deepEqual(await issues([], referring()), ['LLM_PROVIDER /provider']);
     deepEqual(await issues([provider()], referring({ provider: '__proto__' })), ['LLM_PROVIDER /provider']);
@@ -142,7 +142,7 @@ describe('ai/providers', function () {
     ok((await issues([provider({ provider: 'acme' })])).some((issue) => issue.endsWith('/providers/0/provider')));
   });
 
-  it('accepts a provider named like a property of objects', async () => {
+  it('accepts a provider with the name of a property that all objects have', async () => {
     const gateway = await serve([provider({ name: '__proto__' })], referring(JSON.parse('{"provider":"__proto__"}')));
     equal((await ask(gateway)).statusCode, 200);
   });

@@ -82,7 +82,7 @@ describe('ai/redaction', () => {
     equal(sent, `[EMPLOYEE_1] ${mail} [DIGIT_1]`);
   });
 
-  it('does not restore texts that the client has written itself', async () => {
+  it('does not restore placeholders that the client has written itself', async () => {
     await open();
     reply = () => Reply.data({ text: '[EMAIL_1] and [EMAIL_2] and [EMAIL_3]' });
     const { data } = await send(`[EMAIL_1] is not ${mail}`);
@@ -107,7 +107,7 @@ describe('ai/redaction', () => {
     equal(JSON.stringify(inner), `{"__proto__":["${mail}"]}`);
   });
 
-  it('restores values in undecoded responses, escaped as JSON, without headers of the replaced bytes', async () => {
+  it('restores values in undecoded responses, escaped as JSON, and removes headers that no longer match the bytes', async () => {
     await open({ patterns: [{ name: 'quoted', pattern: '"[^"]*"' }] });
     reply = () => raw('{"a":"[QUOTED_1]"}', 'application/json', ['Content-Length', '18', 'ETag', '"a"']);
     const response = await send('say "x"', { 'content-type': 'text/plain' });
@@ -127,7 +127,7 @@ describe('ai/redaction', () => {
     });
   }
 
-  it('requests uncompressed responses', async () => {
+  it('requests responses without compression', async () => {
     let headers: HeaderBag | undefined;
     await open(
       {},
@@ -143,7 +143,7 @@ describe('ai/redaction', () => {
     equal(headers!.has('accept-encoding'), false);
   });
 
-  it('keeps placeholders with restore false', async () => {
+  it('leaves placeholders in responses if restore is false', async () => {
     await open({ restore: false });
     reply = () => Reply.data({ text: '[EMAIL_1]' });
     deepEqual((await send(mail)).data, { text: '[EMAIL_1]' });
@@ -191,7 +191,7 @@ describe('ai/redaction', () => {
       );
     });
 
-    it('restores alternative responses whose events alternate', async () => {
+    it('restores placeholders in several alternative responses whose events alternate', async () => {
       await open();
       const part = (index: number, content: string) => event({ choices: [{ index, delta: { content } }] });
       reply = () =>
@@ -203,7 +203,7 @@ describe('ai/redaction', () => {
       deepEqual(texts, [`a ${mail}`, 'b bob@example.com c']);
     });
 
-    it("restores events of Anthropic's Messages API, and sends a held text before the end of its block", async () => {
+    it("restores placeholders in events of Anthropic's Messages API, and sends retained text before the end of its block", async () => {
       await open();
       const delta = (value: string) =>
         `event: content_block_delta\n${event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: value } })}`;
@@ -220,7 +220,7 @@ describe('ai/redaction', () => {
       equal(await bodyOf(await send(mail)), stream);
     });
 
-    it('restores placeholders that are split over pieces of other texts', async () => {
+    it('restores placeholders that are interrupted by pieces of other texts', async () => {
       await open();
       reply = () => streamed('application/x-ndjson', [...'{"a":"[EMAIL_1]"}\n{"a":"[EMAIL_"}\n']);
       equal(await bodyOf(await send(mail)), `{"a":"${mail}"}\n{"a":"[EMAIL_"}\n`);
@@ -232,7 +232,7 @@ describe('ai/redaction', () => {
       equal(await bodyOf(await send(mail)), `data: {"a":"${mail}","n":12345678901234567890}\n\n`);
     });
 
-    it('passes on events that never end without storing them', async () => {
+    it('forwards events that never end without storing them', async () => {
       await open();
       const long = `data: ${'x'.repeat(300_000)}`;
       reply = () => streamed('text/event-stream', [long, ' [EMAIL_1]\n\n']);
@@ -244,13 +244,13 @@ describe('ai/redaction', () => {
     ['in an unknown compression', { 'content-encoding': 'snappy' }],
     ['in UTF-16', { 'content-type': 'text/plain; charset=utf-16' }],
   ] as const) {
-    it(`rejects bodies ${what} with 415, because personal data in them is not found`, async () => {
+    it(`rejects bodies ${what} with 415, because personal data in them cannot be found`, async () => {
       await open();
       deepEqual([(await send(mail, headers)).status, sent], [415, '']);
     });
   }
 
-  it('redacts the requests of backends', async () => {
+  it('redacts the requests of single backends', async () => {
     const next = async (request: PipeRequest) => {
       sent = Buffer.from(await request.body!.bytes()).toString();
       return Reply.data({ text: '[EMAIL_1]' });
@@ -260,7 +260,7 @@ describe('ai/redaction', () => {
     deepEqual([sent, data], ['[EMAIL_1]', { text: mail }]);
   });
 
-  it('counts different values by kind', async () => {
+  it('counts replaced values by kind, each distinct value once', async () => {
     const { counts, offers } = countingMeter();
     await open({}, { offers });
     await send(`${mail} ${mail} bob@example.com`);

@@ -22,7 +22,7 @@ function requestOf(): PipeRequest {
   return new PipeRequest(makeRequest({ method: 'POST' }), {}, new Query(), new HeaderBag(), null);
 }
 
-describe('an attempt of ai/router', () => {
+describe('an attempt of ai/router to call a provider', () => {
   afterEach(() => mock.timers.reset());
 
   it('has no time limit once its stream has begun', async () => {
@@ -42,7 +42,7 @@ describe('an attempt of ai/router', () => {
     equal(cancelled!.reason, null);
   });
 
-  it('discards a response that arrives after its time', async () => {
+  it('discards a response that arrives after its time limit', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const late = Promise.withResolvers<Reply>();
     const stream = new ByteStream();
@@ -60,7 +60,7 @@ describe('an attempt of ai/router', () => {
     equal(stream.isTaken, true);
   });
 
-  it('percent-encodes names that cannot be in a header', async () => {
+  it('percent-encodes names of providers that contain characters forbidden in headers', async () => {
     const reply = await callInOrder(
       [candidate('schnell\r\nü', () => Reply.data({}))],
       { request: requestOf(), body: null },
@@ -75,7 +75,7 @@ describe('the ai/router strategy', () => {
   const names = (candidates: readonly Candidate[]) => candidates.map(({ name }) => name);
   const never = () => Reply.data({});
 
-  it('"latency" measures a provider again when its measurement is a minute old', () => {
+  it('"latency" measures a provider again when the last measurement is a minute old', () => {
     const [fast, slow] = [new Health(), new Health()];
     fast.answered(10, 0);
     slow.answered(100, 50_000);
@@ -86,7 +86,7 @@ describe('the ai/router strategy', () => {
     deepEqual(names(arrange(both, 120_000)), ['fast', 'slow']);
   });
 
-  it('"weight" selects first by the share of the weights', () => {
+  it('"weight" selects the first provider according to the weights', () => {
     const both = [candidate('a', never), candidate('b', never)];
     let seed = 1;
     const random = () => {

@@ -18,7 +18,7 @@ describe('failover of ai/router', function () {
 
   const chain = { routes: [{ provider: 'a' }], failover: ['b', 'c'] };
 
-  it('does not happen if the first provider answers, which the response names', async () => {
+  it('does not happen if the first provider responds, which a response header names', async () => {
     const gateway = await testbed.serve(chain);
     const { statusCode, headers, body } = await ask(gateway);
     equal(statusCode, 200);
@@ -37,7 +37,7 @@ describe('failover of ai/router', function () {
     });
   }
 
-  it('happens after a connection that is cut, with the same prompt', async () => {
+  it('happens after a broken connection, and sends the same prompt', async () => {
     testbed.respond.a = (_seen, response) => void response.destroy();
     testbed.respond.b = failing(500);
     const gateway = await testbed.serve(chain);
@@ -47,7 +47,7 @@ describe('failover of ai/router', function () {
     ok(String(testbed.servers.b.requests.at(-1)!.body).includes('the prompt'));
   });
 
-  it("happens after the provider's share of the time, and ends the first call", async () => {
+  it("happens after the provider's share of the time, and cancels the first call", async () => {
     let isClosed = false;
     testbed.respond.a = (_seen, response) => void response.on('close', () => (isClosed = true));
     const gateway = await testbed.serve({ ...chain, attempt_timeout: '50ms' });
@@ -100,7 +100,7 @@ describe('failover of ai/router', function () {
     deepEqual(testbed.counts, { a: 0, b: 0, c: 0 });
   });
 
-  it('does not happen after the last provider, whose 429 and Retry-After reach the client', async () => {
+  it('does not happen after the last provider, whose status 429 and Retry-After reach the client', async () => {
     testbed.respond.a = failing(500);
     testbed.respond.b = failing(429, { 'Retry-After': '7' });
     const gateway = await testbed.serve({ routes: [{ provider: 'a', failover: 'b' }] });
@@ -125,7 +125,7 @@ describe('failover of ai/router', function () {
     equal((await ask(gateway)).headers['x-ai-provider'], 'a');
   });
 
-  it('starts with the first provider again for each request if cooldown is 0s', async () => {
+  it('begins with the first provider for each request if cooldown is 0s', async () => {
     testbed.respond.a = failing(500);
     const gateway = await testbed.serve({ ...chain, cooldown: '0s' });
     await ask(gateway);
@@ -159,7 +159,7 @@ describe('failover of ai/router', function () {
     ok(!testbed.lines.some((each) => each.includes('a secret prompt')));
   });
 
-  it('omits the headers that name the provider, if configured', async () => {
+  it('omits the headers that name the provider, if so configured', async () => {
     const gateway = await testbed.serve({ ...chain, disable_provider_headers: true });
     const { headers } = await ask(gateway);
     deepEqual([headers['x-ai-provider'], headers['x-ai-model']], [undefined, undefined]);

@@ -39,7 +39,7 @@ describe('the routes of ai/router', function () {
     (await ask(gateway, undefined, headers)).headers['x-ai-provider'];
   const premium = { 'x-plan': 'premium' };
 
-  it('apply from top to bottom, if all gates pass', async () => {
+  it('are tried from top to bottom; a route applies if all its conditions hold', async () => {
     const gateway = await serve({
       routes: [{ gates: ['premium', 'code'], provider: 'b' }, { gates: ['code'], provider: 'c' }, { provider: 'a' }],
     });
@@ -48,7 +48,7 @@ describe('the routes of ai/router', function () {
     equal(await providerOf(gateway), 'a');
   });
 
-  it('can be nested, and continue with the next route if no nested one matches', async () => {
+  it('can be nested, and continue with the next outer route if no nested one applies', async () => {
     const gateway = await serve({
       routes: [
         { gates: ['code'], routes: [{ gates: ['premium'], provider: 'b' }] },
@@ -61,14 +61,14 @@ describe('the routes of ai/router', function () {
     equal(await providerOf(gateway), 'a');
   });
 
-  it('reject a request that matches none, even with a failover', async () => {
+  it('reject a request to which no route applies, even if a failover is configured', async () => {
     const gateway = await serve({ routes: [{ gates: ['premium'], provider: 'b' }], failover: 'a' });
     equal((await ask(gateway)).statusCode, 500);
     deepEqual(testbed.counts, { a: 0, b: 0, c: 0 });
     ok(testbed.lines.some((line) => line.includes('matches no route')));
   });
 
-  it('call the provider that a classifier chooses, then the failover', async () => {
+  it('call the provider that a classifier chooses, and after a failure the providers of the failover', async () => {
     const gateway = await serve({
       routes: [{ classifier: 'smart', providers: ['a', 'b'], failover: 'c' }],
       failover: 'a',
@@ -79,7 +79,7 @@ describe('the routes of ai/router', function () {
     equal(await providerOf(gateway), 'c');
   });
 
-  it('call the failover if a classifier cannot choose, and reject the request without one', async () => {
+  it('call the first provider of the failover if a classifier cannot choose, and reject the request without a failover', async () => {
     choice = { provider: 'unknown' };
     const route = { classifier: 'smart', providers: ['a', 'b'] };
     equal(await providerOf(await serve({ routes: [route], failover: 'c' })), 'c');
@@ -87,7 +87,7 @@ describe('the routes of ai/router', function () {
     deepEqual(testbed.counts, { a: 0, b: 0, c: 1 });
   });
 
-  it('prefer cheaper providers by cost, and unknown prices last', async () => {
+  it('with the strategy "cost" prefer cheaper providers, and put those with an unknown price last', async () => {
     const gateway = await serve({ routes: [{ providers: ['a', 'b', 'c'], strategy: 'cost' }] }, { b: 3, c: 1 });
     equal(await providerOf(gateway), 'c');
     testbed.respond.c = failing(500);
@@ -96,14 +96,14 @@ describe('the routes of ai/router', function () {
     equal(await providerOf(gateway), 'a');
   });
 
-  it('prefer faster providers by latency, once all have been measured', async () => {
+  it('with the strategy "latency" prefer faster providers, once all have been measured', async () => {
     testbed.respond.a = (seen, response) => void setTimeout(() => answers.openai(seen, response), 100);
     const gateway = await serve({ routes: [{ providers: ['a', 'c'], strategy: 'latency' }] });
     deepEqual([await providerOf(gateway), await providerOf(gateway)], ['a', 'c']);
     for (let round = 0; round < 3; round++) equal(await providerOf(gateway), 'c');
   });
 
-  it('prefer providers that fail less by availability', async () => {
+  it('with the strategy "availability" prefer providers that fail less often', async () => {
     const gateway = await serve({ routes: [{ providers: ['a', 'c'], strategy: 'availability' }], cooldown: '0s' });
     testbed.respond.a = failing(500);
     await providerOf(gateway);
@@ -111,7 +111,7 @@ describe('the routes of ai/router', function () {
     equal(await providerOf(gateway), 'c');
   });
 
-  it('divide requests by weight', async () => {
+  it('with the strategy "weight" distribute requests by weight', async () => {
     const gateway = await serve({
       routes: [{ providers: ['a', 'c'], strategy: 'weight', weights: { c: 1e9, a: 1e-9 } }],
     });
@@ -183,13 +183,13 @@ describe('the routes of ai/router', function () {
       await rejects(testbed.start(config), /unknown provider "a"/);
     });
 
-    it('are rejected with two targets for a provider', async () => {
+    it('are rejected with two targets for the same provider', async () => {
       const target = { provider: 'a', backend: [{ extra_config: { 'ai/llm': { provider: 'a' } } }] };
       const found = await issues({ routes: [{ provider: 'a' }], targets: [target, structuredClone(target)] });
       deepEqual(found, ['ROUTER_TARGET /targets/1/provider']);
     });
 
-    it('are rejected within targets of another router', async () => {
+    it('are rejected within the targets of another router', async () => {
       const inner = { routes: [{ provider: 'b' }] };
       const target = {
         provider: 'a',
@@ -199,7 +199,7 @@ describe('the routes of ai/router', function () {
       deepEqual(found, ['ROUTER_TARGET ']);
     });
 
-    it('are reported with a warning if settings have no effect', async () => {
+    it('cause a warning if settings have no effect', async () => {
       const target = { provider: 'b', backend: [{ extra_config: { 'ai/llm': { provider: 'b' } } }] };
       const gateway = await serve({
         ...{ routes: [{ provider: 'a' }], targets: [target], format: 'openai', attempt_timeout: '1h' },
@@ -210,7 +210,7 @@ describe('the routes of ai/router', function () {
       );
     });
 
-    it('are rejected at an endpoint whose output passes bytes', async () => {
+    it('are rejected at an endpoint whose output encoding passes bytes unchanged', async () => {
       deepEqual(await testbed.issues({ routes: [{ provider: 'a' }] }, { output_encoding: 'no-op' }), [
         'ROUTER_OUTPUT ',
       ]);

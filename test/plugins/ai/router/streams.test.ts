@@ -45,7 +45,7 @@ describe('ai/router with streams', function () {
     equal(stream.headers['content-type'], 'text/event-stream');
   });
 
-  it('streams unchanged if all providers are of one vendor', async () => {
+  it('streams messages unchanged if all providers are of one vendor', async () => {
     const stream = await open({ routes: [{ provider: 'a' }], failover: 'c' });
     await stream.until('response.completed');
   });

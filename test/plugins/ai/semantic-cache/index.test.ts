@@ -77,7 +77,7 @@ describe('ai/semantic-cache', () => {
     });
   }
 
-  it('answers the same text without an embedding', async () => {
+  it('answers a repeated text without computing an embedding', async () => {
     await open();
     await send(chat('capital'));
     await send(chat('capital'));
@@ -224,7 +224,7 @@ describe('ai/semantic-cache', () => {
     await owner.close();
   });
 
-  it('keeps responses over a reload, until their ttl has passed', async () => {
+  it('keeps responses over a reload until their ttl has passed', async () => {
     let now = 0;
     await open({ ttl: '10s' }, { services: { clock: { now: () => now } } });
     await send(chat('capital'));

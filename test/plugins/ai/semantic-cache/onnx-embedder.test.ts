@@ -77,7 +77,7 @@ describe('a semantic cache with an ONNX model', () => {
     deepEqual(await harness.close(), { kept: 0, deferred: 0 });
   });
 
-  describe('when checked', () => {
+  describe('when the configuration is checked', () => {
     const none = { 'model.onnx': undefined };
     const at = '/embedders/0';
     for (const [what, files, finding, more = {}] of [
@@ -130,7 +130,7 @@ describe('a semantic cache with an ONNX model', () => {
       equal((await harness.close()).kept, 0);
     });
 
-    it('names the packages to install if they are missing', () => {
+    it('names the missing packages to install', () => {
       const site = {
         fault: (code: string, at: string, message: string, { hint }: { hint: string }) =>
           new Error([code, at, message, hint].join(' | ')),

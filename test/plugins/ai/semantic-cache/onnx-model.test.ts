@@ -78,7 +78,7 @@ describe('an ONNX model', () => {
     await rejects(vectorOf('capital of peru'), { code, message: /unknown to the model/ });
   });
 
-  it('embeds no text that is dropped before its turn', async () => {
+  it('computes no vector for texts whose request is canceled while they are queued', async () => {
     open({}, 'mean', program('parentPort.postMessage({ vector: new Float32Array([Number(text)]) })'));
     const [first, second, third] = await Promise.all(['1', '2', '3'].map((text) => model.embed(text, 60_000)));
     second!.drop();
@@ -99,7 +99,7 @@ describe('an ONNX model', () => {
     ok(results.every(({ status }) => status === 'rejected'));
   });
 
-  it('is ended if it computes for ever, and loaded again when it is used 10 s later', async () => {
+  it('is stopped if its computation never ends, and loaded again when it is used 10 s later', async () => {
     open({ 'model.onnx': endless() });
     await rejects(vectorOf('capital', 10), { code, message: 'the model returned no vector within 10ms' });
     now = 9_999;
@@ -140,7 +140,7 @@ describe('an ONNX model', () => {
     equal(await model.identity(), identity);
   });
 
-  it('has the same identity for equal files, and another identity for different files', async () => {
+  it('has the same identity for equal files, and another one for different files', async () => {
     open();
     const [first, firstFolder] = [await model.identity(), folder!];
     open();

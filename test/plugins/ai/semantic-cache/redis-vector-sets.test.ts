@@ -40,7 +40,7 @@ for (const [kind, sets, without] of [
     const keep = (key: string, text: string, stored: string, ttlMs = 60_000) =>
       open().keep(key, { text, vector: stored, response: `response to ${text}`, ttlMs }, new Call());
 
-    it('reply with the scores of the documentation of Redis', async () => {
+    it('return the scores that the documentation of Redis states', async () => {
       const points = { A: [1, 1], B: [-1, -1], C: [-1, 1], D: [1, -1], E: [1, 0] };
       for (const [text, numbers] of Object.entries(points)) await keep('{points}', text, vector(...numbers));
       const source = `return redis.call('VSIM', KEYS[1], 'FP32', ARGV[1], 'WITHSCORES', 'COUNT', '4', 'EF', '200')`;
@@ -150,7 +150,7 @@ for (const [kind, sets, without] of [
   });
   after(() => redis.close());
 
-  it('are not used, and tried again after a minute', async () => {
+  it('are not used if Redis does not support them, and are tried again after a minute', async () => {
     let now = 0;
     let runs = 0;
     const own = connectionTo(redis, 'own');

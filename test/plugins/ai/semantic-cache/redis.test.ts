@@ -90,7 +90,7 @@ import { startRedis, type TestRedis, withoutRedis } from '../../../support/redis
     ok((await ask('the capital')) > 1);
   });
 
-  it('store hashes of prompts only', async () => {
+  it('store only hashes of prompts', async () => {
     const ask = await start();
     await ask('the secret capital');
     await stored(2);
@@ -103,7 +103,7 @@ import { startRedis, type TestRedis, withoutRedis } from '../../../support/redis
 describe('copies of vectors from Redis', () => {
   const vector = encode(new Float32Array(4096).fill(1 / 64));
 
-  it('take at most 64 MiB, and drop the least recently used variants', () => {
+  it('take at most 64 MiB; beyond that the least recently used variants are dropped', () => {
     const lists = new VectorLists();
     for (let variant = 0; variant < 5; variant++) {
       for (let number = 0; number < 990; number++) lists.add(String(variant), `${number}-0`, String(number), vector);
@@ -120,7 +120,7 @@ describe('copies of vectors from Redis', () => {
     ok(lists.size < 170_000, `${lists.size} variants`);
   });
 
-  it('have at most 2,000 vectors of a variant', () => {
+  it('contain at most 2,000 vectors of a variant', () => {
     const lists = new VectorLists();
     const small = encode(new Float32Array([1]));
     for (let number = 0; number < 2001; number++) lists.add('v', `${number}-0`, String(number), small);

@@ -21,27 +21,27 @@ describe('the index of responses', () => {
       now,
     );
 
-  it('returns the nearest response within the distance', () => {
+  it('returns the nearest response within the distance limit', () => {
     keep('a', 0);
     keep('b', 0.3);
     equal(find(0.2, 0.25), 'to b');
     equal(find(0.1, 0.25), 'to a');
   });
 
-  it('returns nothing beyond the distance', () => {
+  it('returns nothing beyond the distance limit', () => {
     keep('a', 0);
     // The cosine distance of 0.75 radians is 0.268.
     equal(find(0.75, 0.25), null);
     equal(find(0.75, 0.27), 'to a');
   });
 
-  it('returns the response to the same direction with distance 0, and no other', () => {
+  it('returns a response with distance 0 for a vector of the same direction only', () => {
     keep('a', 1);
     equal(find(1, 0), 'to a');
     equal(find(1.01, 0), null);
   });
 
-  it('returns the response to the same text without a vector', () => {
+  it('returns the response to a repeated text without a vector', () => {
     keep('a', 0);
     equal(find(null, 0, { text: 'a' }), 'to a');
     equal(find(null, 2, { text: 'b' }), null);
@@ -65,7 +65,7 @@ describe('the index of responses', () => {
     equal(index.size, 0);
   });
 
-  it('replaces the response to the same text', () => {
+  it('replaces the response when the same text is stored again', () => {
     keep('a', 0);
     keep('a', 0, { response: 'new' });
     equal(find(0, 1), 'new');
@@ -89,7 +89,7 @@ describe('the index of responses', () => {
     equal(find(null, 0, { variant: '9', text: '9' }), response);
   });
 
-  it('is emptied as a whole', () => {
+  it('can be emptied as a whole', () => {
     keep('a', 0);
     index.answer({ does: 'clear' }, 0);
     equal(find(0, 2, { text: 'a' }), null);

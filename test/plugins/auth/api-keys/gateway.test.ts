@@ -40,7 +40,7 @@ describe('a gateway with API keys', () => {
   const ask = (url: string, headers: Record<string, string> = {}) => gateway!.inject({ url, headers });
   const seen = () => backend.requests.at(-1)!;
 
-  it("sends the caller's role to the backend regardless of input_headers, and forwards neither the key nor lookalike headers", async () => {
+  it("sends the caller's role to the backend regardless of input_headers, but neither the key nor headers with a similar name", async () => {
     for (const input_headers of [[], ['X-Role'], ['*']]) {
       gateway = await startGateway(config({ roles: ['user'] }, { identifier: 'X-Key' }, { input_headers }));
       const headers = { 'x-key': 'k-usr', 'x-role': 'root', x_role: 'root', 'x.role': 'root' };
@@ -63,7 +63,7 @@ describe('a gateway with API keys', () => {
     equal(seen().target, '/?apikey=k-usr&x=1');
   });
 
-  it('leaves endpoints without auth/api-keys open', async () => {
+  it('requires no key at endpoints without auth/api-keys', async () => {
     gateway = await startGateway(config({ roles: ['admin'] }));
     deepEqual([(await ask('/open')).statusCode, (await ask('/a')).statusCode], [200, 401]);
   });
@@ -122,7 +122,7 @@ describe('a gateway with API keys', () => {
     );
   });
 
-  it("does not charge rejected requests to the endpoint's rate limit", async () => {
+  it("does not count rejected requests toward the endpoint's rate limit", async () => {
     const written = config({ roles: ['admin'] });
     const limit = { 'qos/ratelimit/router': { max_rate: 1, capacity: 1, every: '10m' } };
     Object.assign((written.endpoints[0] as { extra_config: object }).extra_config, limit);

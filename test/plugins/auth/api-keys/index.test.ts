@@ -152,7 +152,7 @@ describe('auth/api-keys', () => {
     deepEqual(statuses, [200, 200, 200, 429]);
   });
 
-  it('keeps rate limit counts across a reload and drops those of keys that were idle for ten minutes', async () => {
+  it('keeps rate limit counts across a reload, and drops those of keys that were idle for ten minutes', async () => {
     const config = { roles: [], client_max_rate: 0.0001 };
     const gate = await open(config);
     await gate.send(bearer('k-usr'));

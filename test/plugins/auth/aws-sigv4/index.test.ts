@@ -154,7 +154,7 @@ describe('auth/aws-sigv4', () => {
   });
   const callWithout = () => ({ get: () => undefined }) as never;
 
-  it('signs every attempt anew, and does not sign requests to other hosts', async () => {
+  it('signs every attempt separately, and does not sign requests to other hosts', async () => {
     const { attached } = await open();
     const signer = attached.offers![0]!.value as HttpSigner;
     const signing = { host: null };
@@ -256,7 +256,7 @@ describe('auth/aws-sigv4', () => {
     };
     const expired = ['X-Amzn-ErrorType', 'InvalidSignatureException'];
 
-    it('is taken from AWS if it rejects a signature because of a clock difference of minutes, with one warning', async () => {
+    it("is calculated from AWS's clock if it causes AWS to reject a signature, with one warning", async () => {
       const log = rememberingLog();
       backend = () => refusal(3600, expired);
       const gate = await open({}, { services: { log } });

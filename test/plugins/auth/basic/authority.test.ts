@@ -60,7 +60,7 @@ describe('the password cache of auth/basic', () => {
     }
   });
 
-  it('does not confuse user and password parts that contain colons', async () => {
+  it('distinguishes user names and passwords with colons at different positions', async () => {
     await enter('ada:b:c');
     admit('ada:b');
     admit('bob:b:c');

@@ -51,7 +51,7 @@ describe('a gateway with basic authentication', () => {
   const statusOf = async (url: string, headers: Record<string, string> = {}) =>
     (await gateway!.inject({ url, headers })).statusCode;
 
-  it('leaves endpoints without auth/basic open, even if the root has users', async () => {
+  it('requires no credentials at endpoints without auth/basic, even if the root has users', async () => {
     gateway = await startGateway(config({ users: { ada: hash } }, [guarded(), { endpoint: '/b', backend: to('/b') }]));
     deepEqual([await statusOf('/a'), await statusOf('/b')], [401, 200]);
   });

@@ -259,7 +259,7 @@ describe('auth/client-credentials:', () => {
       deepEqual(tokens(), ['Bearer t1', 'Bearer t1', 'Bearer t2']);
     });
 
-    it('is requested by the new configuration if a reload retires the one that was requesting it', async () => {
+    it('is requested by the new configuration if a reload replaces the configuration that was requesting it', async () => {
       const held: (() => void)[] = [];
       issue = () => new Promise((resolve) => held.push(() => resolve(token({ access_token: 'late' }))));
       const gate = await open();
@@ -340,7 +340,7 @@ describe('auth/client-credentials:', () => {
       ],
       ['it redirects to an invalid URL', () => Reply.raw(302, new HeaderBag(), null), 'status 302'],
     ] as const) {
-      it(`fails the backend request without calling the backend, and is repeated for the next one: ${what}`, async () => {
+      it(`fails the backend request without calling the backend, and is repeated for the next request: ${what}`, async () => {
         issue = reply;
         const gate = await open();
         const { status, errors } = await ask(gate);

@@ -123,7 +123,7 @@ describe('a gateway with an ext_authz server over gRPC', () => {
     [{ status: { code: 100 } }, [403, '', undefined]],
     [{ status: { code: 7777 }, headers: [option('content-length', '9')] }, [403, '', undefined]],
   ] as const) {
-    it(`rejects a request with ${JSON.stringify(denied ?? 'the status alone')}`, async () => {
+    it(`rejects a request if the server responds with ${JSON.stringify(denied ?? 'the status alone')}`, async () => {
       decide = (_call, answer) => answer(null, { status: { code: 7 }, ...(denied && { denied_response: denied }) });
       await serve();
       const { statusCode, body, headers } = await ask();
@@ -150,7 +150,7 @@ describe('a gateway with an ext_authz server over gRPC', () => {
     });
   }
 
-  it('rejects requests while the server is silent, or gone', async () => {
+  it('rejects requests while the server does not respond or is unreachable', async () => {
     decide = () => {};
     await serve({ timeout: '20ms' });
     equal((await ask()).statusCode, 503);

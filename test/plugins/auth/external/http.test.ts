@@ -91,7 +91,7 @@ describe('a gateway with forward authentication', () => {
     deepEqual([authorization, cookie, hop], ['a', undefined, undefined]);
   });
 
-  it('passes response headers to backends, and never those of the client', async () => {
+  it("passes headers of the server's response to backends, but never headers of the client with the same name", async () => {
     decide = accept({ 'X-User': 'ada', 'X-Group': ['a', 'b'], 'X-Other': 'c' });
     await serve(
       { response_headers: ['X-User', 'X-Group', 'X-Role'] },
@@ -149,13 +149,13 @@ describe('a gateway with forward authentication', () => {
     });
   }
 
-  it('rejects requests with on_failure_status while the server is silent', async () => {
+  it('rejects requests with on_failure_status while the server does not respond', async () => {
     decide = () => {};
     await serve({ timeout: '20ms', on_failure_status: 403 });
     equal((await ask()).statusCode, 403);
   });
 
-  it('sends bodies up to max_body_size, which the backend receives as well', async () => {
+  it('sends bodies up to max_body_size to the server, and the same bodies to the backend', async () => {
     await serve({ forward_body: true, max_body_size: 10 }, { method: 'POST' });
     const post = (payload: string) => ask({ 'content-type': 'text/plain' }, { method: 'POST', payload });
     equal((await post('0123456789')).json().body, '0123456789');

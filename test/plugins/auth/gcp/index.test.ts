@@ -132,7 +132,7 @@ describe('auth/gcp', () => {
     ok(!text.includes('PRIVATE KEY'));
   });
 
-  it('masks the assertion that it sent in the error message of the token server', async () => {
+  it('masks its own assertion if an error message of the token server repeats it', async () => {
     const sinks = rememberingSinks();
     issue = (seen, response) => json({ error_description: seen.body.toString() }, 400)(seen, response);
     await start({ credentials_json: account() }, {}, { sinks });
@@ -162,7 +162,7 @@ describe('auth/gcp', () => {
     });
   }
 
-  it('adds custom claims to the token request, which cannot replace its own claims', async () => {
+  it('adds custom claims to the token request, which cannot replace the standard claims', async () => {
     await start({ credentials_json: account(), custom_claims: { tenant: 'a', nested: { b: [1] } } });
     await ask();
     const { payload } = await assertionOf(0);

@@ -152,7 +152,7 @@ describe('HTTP message signatures', () => {
     equal(await status(signed()), 401);
   });
 
-  it('passes the key ID to backends, and never that of the client', async () => {
+  it('passes the key ID to backends, and never a header of the client with the same name', async () => {
     await serve({ key_id_header: 'X-Key' }, { input_headers: ['X-Key'] });
     equal(await status({ ...signed(), 'x-key': 'forged' }), 200);
     equal(backend.requests.at(-1)!.headers['x-key'], 'k');

@@ -73,13 +73,13 @@ describe('nonces of HTTP message signatures', () => {
   });
 
   for (const params of ['', ';nonce=""', ';nonce=1', ';nonce', ';nonce=:YQ==:']) {
-    it(`are required: a signature with ${params || 'no nonce'} is rejected`, async () => {
+    it(`are required if a rule demands them: a signature with ${params || 'no nonce'} is rejected`, async () => {
       await serve({ require_nonce: true });
       equal(await status(signed(params)), 401);
     });
   }
 
-  it('are not required by default, and not remembered', async () => {
+  it('are neither required nor remembered by default', async () => {
     await serve();
     const headers = signed(';nonce="n"');
     deepEqual([await status(signed('')), await status(headers), await status(headers)], [200, 200, 200]);
@@ -128,7 +128,7 @@ describe('nonces of HTTP message signatures', () => {
     for (const one of [...workers, owner]) await one.close();
   });
 
-  it('in memory are limited to 100,000, and further ones are rejected until earlier ones have expired', () => {
+  it('are limited to 100,000 in memory, and further ones are rejected until earlier ones have expired', () => {
     const nonces = new Nonces();
     for (let at = 0; at < 100_000; at++) equal(nonces.take(String(at), 1000, at < 50_000 ? 0 : 500), true);
     deepEqual([nonces.take('more', 1000, 999), nonces.take('0', 1000, 999)], [null, false]);
@@ -143,7 +143,7 @@ describe('nonces of HTTP message signatures', () => {
     [{ require_nonce: true, on_failure_allow: true }, 'HTTP_SIGNATURES_NONCE /on_failure_allow'],
     [{ require_nonce: true, connection_name: 'nonces' }, 'REDIS_CONNECTION /connection_name'],
   ] as const) {
-    it(`are rejected in the configuration ${JSON.stringify(config)}, which has no effect`, async () => {
+    it(`cause a configuration error in ${JSON.stringify(config)}, where they have no effect`, async () => {
       const own = { alg: 'HS256', jwk_local_path: path, ...config };
       deepEqual(await findingsOf(openHarness(plugin, 'endpoint', own)), [finding]);
     });

@@ -109,7 +109,7 @@ describe('a gateway with auth/introspection', () => {
       return request;
     };
 
-    it('cancels the request with the last client that waits for it, and reports no failure', async () => {
+    it('cancels the request when the last client that waits for it disconnects, and reports no failure', async () => {
       const sinks = rememberingSinks();
       waiting.length = 0;
       let cancelled = 0;

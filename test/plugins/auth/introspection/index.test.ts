@@ -91,7 +91,7 @@ describe('auth/introspection:', () => {
       equal(headers.get('authorization'), `Basic ${btoa('gate%3A1:a+b')}`);
     });
 
-    it('contains the client credentials in the form, or a token of the gateway, if configured', async () => {
+    it('contains the client credentials in the form, or a token of the gateway, if so configured', async () => {
       await (await open({ client_auth_method: 'client_secret_post', token_type_hint: '' })).send(bearer('t1'));
       deepEqual(Object.fromEntries(asked[0]!.form), { token: 't1', client_id: 'gate', client_secret: 'hush-hush' });
       equal(asked[0]!.headers.get('authorization'), undefined);
@@ -102,7 +102,7 @@ describe('auth/introspection:', () => {
   });
 
   describe('the location of the token', () => {
-    it('is the header, then the cookie, then the query parameter', async () => {
+    it('is the header first, then the cookie, then the query parameter', async () => {
       const gate = await open({ auth_header_name: 'X-Token', cookie_key: 'sid', query_key: 'token' });
       for (const [headers, target] of [
         [{ 'X-Token': 'bEARER a', Cookie: 'sid=b' }, '/?token=c'],
@@ -181,7 +181,7 @@ describe('auth/introspection:', () => {
       deepEqual(seen(await gate.send(bearer('t'))), [403, 'Bearer error="insufficient_scope", scope="read admin"']);
     });
 
-    it('runs the token checks of other components, in sequence', async () => {
+    it('runs the token checks of other components one after another', async () => {
       const order: string[] = [];
       const check = (name: string, result: boolean | Promise<boolean>): TokenCheck => ({
         name,
@@ -197,7 +197,7 @@ describe('auth/introspection:', () => {
       deepEqual(order.sort(), ['one ada', 'two ada']);
     });
 
-    it('treats names of Object.prototype as plain data', async () => {
+    it('treats claims named like members of Object.prototype as plain data', async () => {
       for (const name of PROTOTYPE_NAMES) {
         answer = () => says(`{"active":true,${JSON.stringify(holding(name, ['admin'])).slice(1)}`);
         const gate = await open({ roles: ['admin'], roles_key: name });
@@ -264,7 +264,7 @@ describe('auth/introspection:', () => {
       deepEqual([await ask(gate), asked.length], [401, 2]);
     });
 
-    it('does not contain failures', async () => {
+    it('does not contain failed requests', async () => {
       const gate = await open();
       answer = () => says('{}', 500);
       deepEqual([await ask(gate), await ask(gate), asked.length], [503, 503, 2]);
@@ -327,7 +327,7 @@ describe('auth/introspection:', () => {
     ];
 
     for (const [title, response, isOutage] of responses) {
-      it(`rejects requests when the server ${title}, and ${isOutage ? 'accepts' : 'rejects'} them with on_failure_allow`, async () => {
+      it(`rejects requests if the server ${title}, and ${isOutage ? 'accepts' : 'rejects'} them with on_failure_allow`, async () => {
         answer = response;
         equal((await (await open()).send(bearer('t'))).status, 503);
         equal((await (await open({ on_failure_status: 403 })).send(bearer('t'))).status, 403);
@@ -335,7 +335,7 @@ describe('auth/introspection:', () => {
       });
     }
 
-    it('rejects requests when the server is silent for longer than the timeout', async () => {
+    it('rejects requests if the server does not respond within the timeout', async () => {
       answer = (_asked, call) =>
         new Promise((resolve) => {
           call.onCancel((reason) => resolve(Reply.failed(reason as CallError)));

@@ -79,7 +79,7 @@ describe('auth/ntlm', () => {
     );
   });
 
-  it('tries a wrong password once, and logs the rejection without the password', async () => {
+  it('tries a wrong password only once, and logs the rejection without the password', async () => {
     const sinks = rememberingSinks();
     gateway = await startGateway(config({ password: 'wrong-one' }), { sinks });
     equal((await ask()).statusCode, 401);
@@ -141,7 +141,7 @@ describe('auth/ntlm', () => {
     );
   });
 
-  it('accepts a user name without a domain, and one with its own domain', async () => {
+  it('accepts a user name without a domain, and a user name that contains its domain', async () => {
     await start({ user: 'u' });
     equal((await ask()).statusCode, 200);
     await gateway!.close();
@@ -185,7 +185,7 @@ describe('auth/ntlm', () => {
     }
   });
 
-  it('serves other clients while the maximum number of waiting clients does not read their responses', async () => {
+  it('serves other clients while many clients do not read their responses', async () => {
     const long = Buffer.alloc(32 * 1024 * 1024);
     server.state.respond = ({ url }, response) => response.end(url === '/long' ? long : 'short');
     const [endpoint] = config().endpoints;

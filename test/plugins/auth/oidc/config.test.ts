@@ -59,7 +59,7 @@ describe('the configuration of auth/oidc', () => {
     });
   }
 
-  it('is accepted with HTTP on this machine, and warns of an issuer without TLS', async () => {
+  it('is accepted with HTTP to this machine, and with a warning about any other issuer without TLS', async () => {
     const config = root({ public_url: 'http://localhost:8080' }, { issuer: 'http://id.test' });
     const harness = await openHarness(plugin, 'service', config);
     const codes = harness.warnings.map(({ code }) => code).filter((code) => code.startsWith('OIDC'));
@@ -85,7 +85,7 @@ describe('the configuration of auth/oidc', () => {
   });
   const at = (index: number, field: string) => `/endpoints/${index}/${field}`;
 
-  it('is rejected with an endpoint at a path of a provider, or one that names no declared provider', async () => {
+  it('is rejected if an endpoint has a path of a provider, or names an undeclared provider', async () => {
     const two = root({ providers: [provider, { ...provider, name: 'second' }] });
     deepEqual(
       await faults({
@@ -108,7 +108,7 @@ describe('the configuration of auth/oidc', () => {
     equal((await faults({ extra_config: { 'auth/oidc': root() }, endpoints: [endpoint('/a', {})] })).length, 0);
   });
 
-  it('causes a warning with an endpoint whose variables match a path of a provider', async () => {
+  it('causes a warning if the variables of an endpoint match a path of a provider', async () => {
     const gateway = await startGateway({
       disable_rest: true,
       extra_config: { 'auth/oidc': root() },

@@ -53,7 +53,7 @@ describe('logouts of cookie sessions with auth/oidc', () => {
     deepEqual([await statusOf(browser), await statusOf(copy)], [200, 401]);
   });
 
-  it('end copies after a reload, too', async () => {
+  it('still end copies of the cookie after a reload', async () => {
     const browser = await loggedIn();
     const copy = copyOf(browser);
     await leave(browser);
@@ -61,14 +61,14 @@ describe('logouts of cookie sessions with auth/oidc', () => {
     equal(await statusOf(copy), 401);
   });
 
-  it('end the session that a cookie had before a login', async () => {
+  it('end the session that the browser had before a new login', async () => {
     const browser = await loggedIn();
     const planted = copyOf(browser);
     await browser.open('/oidc/main/login?return_to=/a');
     deepEqual([await statusOf(browser), await statusOf(planted)], [200, 401]);
   });
 
-  it('are requested by the provider, by session and by user', async () => {
+  it('can be requested by the provider, for a session or for a user', async () => {
     const [browser, other] = [await loggedIn(), await loggedIn()];
     const [sid, ofOther] = stage.backend.requests.map(({ headers }) => headers['x-sid']);
     notEqual(sid, ofOther);
@@ -89,13 +89,13 @@ describe('logouts of cookie sessions with auth/oidc', () => {
 });
 
 describe('logouts in memory with auth/oidc', () => {
-  it('are limited to ten thousand, of which the earliest is forgotten', () => {
+  it('are limited to ten thousand; beyond that the earliest is forgotten', () => {
     const logouts = new Logouts();
     for (let at = 0; at <= 10_000; at++) logouts.add(`sub ${at}`, at, 60_000);
     deepEqual([logouts.times.size, logouts.times.has('sub 0'), logouts.times.has('sub 1')], [10_000, false, true]);
   });
 
-  it('are forgotten when the sessions would have ended anyway', () => {
+  it('are forgotten once the sessions would have expired anyway', () => {
     const logouts = new Logouts();
     logouts.add('sub a', 1000, 60_000);
     logouts.add('sub b', 2000, 60_000);

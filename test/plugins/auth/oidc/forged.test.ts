@@ -87,7 +87,7 @@ describe('auth/oidc with forged responses of a provider', () => {
     });
   }
 
-  it('keeps claims with the names of prototypes as plain data', async () => {
+  it('treats claims named like members of prototypes as plain data', async () => {
     await stage.serve({ own: { roles: ['admin'], roles_key: '__proto__.roles', roles_key_is_nested: true } });
     const claims = (nonce: string) => ({ ...valid(nonce), ...JSON.parse('{"__proto__":{"roles":["admin"]}}') });
     deepEqual(await logIn((nonce) => stage.provider.sign(claims(nonce))), [200, true]);
@@ -105,7 +105,7 @@ describe('auth/oidc with forged responses of a provider', () => {
     deepEqual([(await browser.open('/a')).status, browser.own.size], [502, 0]);
   });
 
-  it('keeps claims of the ID token about itself, regardless of the user info', async () => {
+  it('keeps the claims of the ID token that describe the token itself, regardless of the user info', async () => {
     const own = {
       propagate_claims: [
         ['sub', 'X-Sub'],

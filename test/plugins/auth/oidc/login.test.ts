@@ -13,7 +13,7 @@ describe('logins with auth/oidc', () => {
 
   const session = '__Host-oidc.main.0';
 
-  it('open the requested page, and pass claims and the access token to backends, but no cookie of the gateway', async () => {
+  it('open the requested page, and pass the claims and the access token to backends, but no cookie of the gateway', async () => {
     const own = {
       propagate_claims: [
         ['sub', 'X-User'],
@@ -35,7 +35,7 @@ describe('logins with auth/oidc', () => {
     deepEqual([...browser.own.keys()], ['theme', session]);
   });
 
-  it('hide their cookies from backends of endpoints that require no login', async () => {
+  it('do not reveal their cookies to backends of endpoints that require no login', async () => {
     const backend = [{ host: [stage.backend.url], url_pattern: '/b' }];
     const endpoints = [
       { endpoint: '/all', input_headers: ['*'], backend },
@@ -52,7 +52,7 @@ describe('logins with auth/oidc', () => {
     );
   });
 
-  it('use PKCE, state and nonce, which differ each time', async () => {
+  it('use PKCE, state and nonce, with new values for each login', async () => {
     await stage.serve({ provider: { authorization_params: { prompt: 'login', state: 'fixed' }, scopes: ['profile'] } });
     const urls = [];
     for (let at = 0; at < 2; at++) {
@@ -95,7 +95,7 @@ describe('logins with auth/oidc', () => {
     });
   }
 
-  it('complete in each of two tabs', async () => {
+  it('complete in two tabs at the same time', async () => {
     await stage.serve();
     const browser = stage.browser();
     const tabs = [await browser.open('/a?tab=1', { redirects: 0 }), await browser.open('/a?tab=2', { redirects: 0 })];
@@ -105,7 +105,7 @@ describe('logins with auth/oidc', () => {
     }
   });
 
-  it('keep the five latest logins of a browser', async () => {
+  it('are kept for the five latest attempts of a browser', async () => {
     await stage.serve();
     const browser = stage.browser();
     const pending = [];
@@ -116,7 +116,7 @@ describe('logins with auth/oidc', () => {
     equal((await browser.open(latest!)).status, 200);
   });
 
-  it('reject a callback that is repeated, and leave the session as it is', async () => {
+  it('reject a repeated callback, and do not change the session', async () => {
     await stage.serve();
     const browser = stage.browser();
     const toProvider = await browser.open('/a', { redirects: 0 });
@@ -134,7 +134,7 @@ describe('logins with auth/oidc', () => {
     equal((await stage.browser().open(last.url, { redirects: 0 })).status, 400);
   });
 
-  it('reject a callback with a login that has expired, is of another provider, or was changed', async () => {
+  it('reject the callback of a login that has expired, was changed, or belongs to another provider', async () => {
     await stage.serve();
     const seal = openSeal([SECRET]);
     const login = { state: 'x'.repeat(43), nonce: 'n', verifier: 'v'.repeat(43), page: '/a', startedAt: Date.now() };
@@ -167,7 +167,7 @@ describe('logins with auth/oidc', () => {
     equal(stage.count('POST /token'), 1);
   });
 
-  it('reject parameters of a callback that do not belong to the login', async () => {
+  it('reject a callback whose parameters do not belong to the login', async () => {
     await stage.serve();
     for (const change of [
       (url: URL) => url.searchParams.set('state', `${url.searchParams.get('state')!.slice(0, 42)}-`),
@@ -194,7 +194,7 @@ describe('logins with auth/oidc', () => {
     equal(stage.count('POST /token'), 0);
   });
 
-  it('lead to pages of the gateway only', async () => {
+  it('redirect only to pages of the gateway', async () => {
     await stage.serve();
     for (const [target, page] of Object.entries({
       'https://evil.test/': '/',
@@ -217,7 +217,7 @@ describe('logins with auth/oidc', () => {
     }
   });
 
-  it('are rejected with 403 if the provider denies them, without the text of the provider', async () => {
+  it("are rejected with 403 if the provider denies them; the response does not contain the provider's text", async () => {
     await stage.serve();
     stage.provider.denial = 'access_denied';
     const browser = stage.browser();
@@ -247,7 +247,7 @@ describe('logins with auth/oidc', () => {
     equal(stage.backend.requests.length, 1);
   });
 
-  it('open a page that opens the requested one with SameSite=Strict', async () => {
+  it('open an intermediate page with SameSite=Strict, which opens the requested page', async () => {
     await stage.serve({ session: { same_site: 'Strict' } });
     const browser = stage.browser();
     const { status, text, headers } = await browser.open(`/a?x='"<b>&y`);

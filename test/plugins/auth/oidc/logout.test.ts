@@ -25,7 +25,7 @@ describe('logouts with auth/oidc', () => {
   };
 
   for (const method of ['GET', 'POST']) {
-    it(`end the session here and at the provider after a ${method} request`, async () => {
+    it(`end the session at the gateway and at the provider after a ${method} request`, async () => {
       const browser = await loggedIn();
       const { status, headers } = await browser.open('/oidc/main/logout', { method, headers: own, redirects: 0 });
       const url = new URL(headers.get('location')!);
@@ -75,7 +75,7 @@ describe('logouts with auth/oidc', () => {
     });
   }
 
-  it('end the session here while the provider is unreachable', async () => {
+  it('end the session at the gateway even if the provider is unreachable', async () => {
     const browser = await loggedIn();
     await stage.serve();
     stage.provider.intercept = (_message, response) => {
@@ -86,7 +86,7 @@ describe('logouts with auth/oidc', () => {
     deepEqual([status, headers.get('location'), browser.own.size], [303, `${base}/`, 0]);
   });
 
-  it('lead to post_logout_path if the browser has no session', async () => {
+  it('redirect to post_logout_path if the browser has no session', async () => {
     const { headers } = await stage.browser().open('/oidc/main/logout', { headers: own, redirects: 0 });
     equal(headers.get('location'), `${base}/bye`);
   });
@@ -216,7 +216,7 @@ describe('logouts with auth/oidc', () => {
       deepEqual([(await browser.open('/a', api)).status, (await other.open('/a', api)).status], [401, 401]);
     });
 
-    it('all end when the provider repeats a logout during which Redis failed', async () => {
+    it('all end when the provider repeats a logout that failed because of Redis', async () => {
       const browsers = [await loggedIn(), await loggedIn()];
       const statuses = async () => Promise.all(browsers.map(async (one) => (await one.open('/a', api)).status));
       const claims = { sub: 'ada', jti: 'repeated' };
@@ -231,7 +231,7 @@ describe('logouts with auth/oidc', () => {
       deepEqual(await statuses(), [401, 401]);
     });
 
-    it('do not end for logout tokens that are not valid', async () => {
+    it('are not ended by invalid logout tokens', async () => {
       const browser = await loggedIn();
       const now = Math.floor(Date.now() / 1000);
       const events = 'http://schemas.openid.net/event/backchannel-logout';
@@ -272,7 +272,7 @@ describe('logouts with auth/oidc', () => {
       equal((await browser.open('/a', api)).status, 200);
     });
 
-    it('are rejected with 503 while Redis is unreachable, also with on_failure_allow', async () => {
+    it('are rejected with 503 while Redis is unreachable, even with on_failure_allow', async () => {
       await serve({ on_failure_allow: true });
       const browser = await loggedIn();
       await redis.stop();

@@ -42,7 +42,7 @@ describe('the metrics of auth/oidc', () => {
 });
 
 describe('the metadata of a provider', () => {
-  it('is refreshed after discovery_ttl, and used longer while the provider is unreachable', async () => {
+  it('is refreshed after discovery_ttl, and remains in use while the provider is unreachable', async () => {
     let time = 0;
     let requests = 0;
     let isDown = true;

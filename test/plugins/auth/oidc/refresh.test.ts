@@ -35,7 +35,7 @@ describe('refreshes of sessions with auth/oidc', () => {
     };
   };
 
-  it('send one request to the provider for many requests of a session, which all get the new session', async () => {
+  it('send one request to the provider for concurrent requests of a session, all of which get the new session', async () => {
     await stage.serve({ own: { pass_access_token: true } });
     const browser = await expired();
     const old = browser.own.get(cookie)!;
@@ -67,7 +67,7 @@ describe('refreshes of sessions with auth/oidc', () => {
     });
   });
 
-  it('continue when the client disconnects', async () => {
+  it('continue if the client disconnects', async () => {
     await stage.serve();
     const browser = await expired();
     let release = () => {};
@@ -93,7 +93,7 @@ describe('refreshes of sessions with auth/oidc', () => {
     equal(refreshes(), 1);
   });
 
-  it('end the session if the provider has ended it', async () => {
+  it('end the session if the provider rejects the refresh token', async () => {
     await stage.serve({ own: { on_failure_allow: true } });
     const browser = await expired();
     answer(400, { error: 'invalid_grant' });
@@ -142,7 +142,7 @@ describe('refreshes of sessions with auth/oidc', () => {
     ['a redirect', 302, {}],
     ['the unexpected status 418', 418, {}],
   ] as const) {
-    it(`are rejected with 503, also with on_failure_allow, if the response has ${name}`, async () => {
+    it(`are rejected with 503, even with on_failure_allow, if the response has ${name}`, async () => {
       await stage.serve({ own: { on_failure_allow: true } });
       const browser = await expired();
       answer(status, body);

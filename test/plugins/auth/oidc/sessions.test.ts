@@ -71,7 +71,7 @@ describe('cookie sessions of auth/oidc', () => {
       Date.now = now;
     });
 
-    it('end without a request for that long', async () => {
+    it('end after that time without a request', async () => {
       const browser = await loggedIn();
       match(
         browser.lines.find((line) => line.startsWith(name))!,
@@ -85,7 +85,7 @@ describe('cookie sessions of auth/oidc', () => {
       equal((await browser.open('/a', api)).status, 401);
     });
 
-    it('record requests once for each interval, in responses that are not cached', async () => {
+    it('record the latest request once for each interval, in a cookie of a response that is not cached', async () => {
       const browser = await loggedIn();
       const cookiesAfter = async (milliseconds: number) => {
         later += milliseconds;
@@ -97,7 +97,7 @@ describe('cookie sessions of auth/oidc', () => {
       deepEqual(await cookiesAfter(1_000), [200, 0, null]);
     });
 
-    it('are rejected without their record, and with the changed record or the record of another session', async () => {
+    it('are rejected without this record, with a changed record, and with the record of another session', async () => {
       const browser = await loggedIn();
       const record = browser.own.get(name)!;
       const statusWith = async (value: string) => {
@@ -127,7 +127,7 @@ describe('cookie sessions of auth/oidc', () => {
       equal((await browser.open('/a', api)).status, 200);
     });
 
-    it('leave no cookie after a logout', async () => {
+    it('leave no cookies behind after a logout', async () => {
       const browser = await loggedIn();
       await browser.open('/oidc/main/logout', { headers: { 'sec-fetch-site': 'same-origin' }, redirects: 0 });
       equal(browser.own.size, 0);
@@ -145,7 +145,7 @@ describe('cookie sessions of auth/oidc', () => {
     equal(stage.backend.requests.length, 0);
   });
 
-  it('are rejected after any change, and for another provider, another client or a login', async () => {
+  it('are rejected after any change, and as the cookie of another provider, another client or a login', async () => {
     const other = { name: 'other', issuer: stage.provider.issuer, ...CLIENT };
     const config = stage.config() as { extra_config: { 'auth/oidc': { providers: object[] } }; endpoints: object[] };
     config.extra_config['auth/oidc'].providers.push(other);
@@ -184,7 +184,7 @@ describe('cookie sessions of auth/oidc', () => {
     equal((await browser.open('/a', api)).status, 401);
   });
 
-  it('use several cookies for large tokens, and remove those that they no longer need', async () => {
+  it('use several cookies for large tokens, and remove cookies that are no longer needed', async () => {
     await stage.close();
     let size = 5000;
     stage = await OidcStage.open({

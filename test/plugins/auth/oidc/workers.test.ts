@@ -75,7 +75,7 @@ describe('the workers of a gateway with auth/oidc', function () {
     equal(stage.count('POST /token'), 1);
   });
 
-  it('all reject copies of a session that one of them has ended', async () => {
+  it('all reject copies of a session that one worker has ended', async () => {
     const cookie = await logIn();
     const port = await listen();
     const ask = () => statuses(port, 12, '/a', { cookie, accept: 'application/json' });
@@ -93,7 +93,7 @@ describe('the turns of processes to refresh a token with auth/oidc', () => {
     deepEqual([turns.claim('0', 60_000), turns.claim('9000', 60_000)], [{ turn: 'mine' }, { turn: 'taken' }]);
   });
 
-  it('end with their result, or after their time', () => {
+  it('end with the result, or after a time limit', () => {
     const turns = new LocalTurns();
     turns.claim('a', 60_000);
     turns.settle('a', 'sealed', 60_000);

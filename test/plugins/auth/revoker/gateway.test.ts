@@ -214,7 +214,7 @@ describe('a gateway with auth/revoker', function () {
       equal((await ask(server, 'DELETE', '/instances/nobody'))[0], 404);
     });
 
-    it('sends revocations to every gateway, and earlier ones to a gateway that registers later', async () => {
+    it('sends revocations to every gateway, and earlier revocations to a gateway that registers later', async () => {
       const server = await serve();
       const first = await start(config(0, pinging(server)));
       await until(async () => ((await ask(server, 'GET', '/instances'))[1] as object[]).length === 1);
@@ -240,7 +240,7 @@ describe('a gateway with auth/revoker', function () {
       await until(async () => (await statusOf(after, { jti: 'def' })) === 401);
     });
 
-    it('retries as configured, and removes gateways that are silent or deleted from its list', async () => {
+    it('retries as configured, and removes gateways from its list that do not respond or were deleted', async () => {
       const server = await serve(serverConfig({ revoke_server_ping_interval: '60s', revoke_server_max_retries: 2 }));
       let requested = 0;
       const gone = await startBackend((_seen, response) => {

@@ -65,13 +65,13 @@ describe('auth/revoker:', () => {
       deepEqual([passes(gate, { jti: 'abc', sub: 'u1' }), passes(gate, { jti: 'def', sub: 'u1' })], [false, false]);
     });
 
-    it('ignores values without the name of a configured claim', async () => {
+    it('ignores values that do not begin with the name of a configured claim', async () => {
       const gate = await open();
       await add(gate, 'abc', 'eyJhbGciOiJIUzI1NiJ9.e30.AAAA', 'iss-abc');
       equal(passes(gate, { jti: 'abc', iss: 'abc' }), true);
     });
 
-    it('accepts a value again after three rotations', async () => {
+    it('accepts a value again after three rotations of the filter', async () => {
       const gate = await open();
       clock.time = 5000;
       await add(gate, 'jti-abc');
@@ -257,7 +257,7 @@ describe('auth/revoker:', () => {
     });
 
     for (const change of [{ N: 2000 }, { P: 1e-5 }, { hash_name: 'default' }, { TTL: 61 }]) {
-      it(`with ${JSON.stringify(change)} drops the revocations and logs that`, async () => {
+      it(`drops the revocations and logs this if ${JSON.stringify(change)} has changed`, async () => {
         const gate = await open();
         await add(gate, 'jti-abc');
         await gate.reload({ ...base, ...change });
@@ -293,7 +293,7 @@ describe('auth/revoker:', () => {
       deepEqual([typeof name, port, typeof run], ['string', gate.ports[0], 'string']);
     });
 
-    it('can be unreachable: the gateway logs that and validates tokens as before', async () => {
+    it('can be unreachable, which the gateway logs while it continues to validate tokens', async () => {
       for (const answer of [
         () => Reply.failed(new BackendError('TEST', 'nobody there')),
         () => Reply.raw(401, new HeaderBag(), null),

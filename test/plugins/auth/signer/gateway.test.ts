@@ -76,7 +76,7 @@ describe('a gateway with auth/signer', () => {
     equal(renewed.json().access_token.split('.').length, 3);
   });
 
-  it('keeps its key if a configuration is rejected because the key was withdrawn', async () => {
+  it('keeps its key if a configuration is rejected because the key server no longer offers the key', async () => {
     const failing = definePlugin({
       name: 'test/failing',
       description: 'Is never ready.',

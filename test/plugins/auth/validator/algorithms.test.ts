@@ -160,7 +160,7 @@ describe('the keys and signatures of auth/validator', () => {
       ['x5t', { x5t: 'same' }, { kid: 'same' }],
       ['kid', { kid: '' }, {}],
     ] as const) {
-      it(`find the key ${JSON.stringify(jwk)} for the token header ${JSON.stringify(header)}, with the strategy ${strategy}`, async () => {
+      it(`find the key ${JSON.stringify(jwk)} for the token header ${JSON.stringify(header)} with the strategy ${strategy}`, async () => {
         const signer = signers.get('HS256')!;
         const { kid: _, ...plain } = signer.jwk;
         const open = await openWith('HS256', [{ ...plain, ...jwk }], { key_identify_strategy: strategy });

@@ -147,7 +147,7 @@ describe('auth/validator:', () => {
         equal(await statusOf({ leeway }, claims), status));
     }
 
-    it('are checked for every request, even with a cached token', async () => {
+    it('are checked for every request, even if the token is cached', async () => {
       const token = await issue(signer, { exp: now + 10 });
       await open();
       equal(await gate!.status(token), 200);
@@ -281,7 +281,7 @@ describe('auth/validator:', () => {
       equal(headers.has('x-admin'), false);
     });
 
-    it('reserve their header names, so that lookalike headers of clients are dropped', async () => {
+    it('reserve the names of their headers, so that similar headers of clients are dropped', async () => {
       await open({ propagate_claims: [['sub', 'X-User']] }, { endpoint });
       deepEqual(gate!.attached.sets, ['X-User']);
     });

@@ -80,7 +80,7 @@ describe('keys that auth/validator downloads', () => {
     deepEqual(server.requested, [url]);
   });
 
-  it('are requested without any data of the client', async () => {
+  it('are requested without any data from the client', async () => {
     await warmed();
     const { headers, method } = server.requests[0]!;
     equal(method, 'GET');
@@ -122,7 +122,7 @@ describe('keys that auth/validator downloads', () => {
     equal(server.requested.length, 2);
   });
 
-  it('are no longer accepted after they were withdrawn, even for cached tokens', async () => {
+  it('are no longer accepted after the key server withdraws them, even for cached tokens', async () => {
     const gate = await warmed();
     equal(await call(gate, ada), 200);
     server.keys = [bob.jwk];
@@ -130,7 +130,7 @@ describe('keys that auth/validator downloads', () => {
     equal(await call(gate, ada), 401);
   });
 
-  it('are no longer accepted after they changed under the same ID', async () => {
+  it('are no longer accepted after the key server replaces them under the same ID', async () => {
     const gate = await warmed({ cache_duration: 60 });
     equal(await call(gate, ada), 200);
     server.keys = [{ ...bob.jwk, kid: 'ada' }];
@@ -152,7 +152,7 @@ describe('keys that auth/validator downloads', () => {
     equal(await call(gate, ada), 200);
   });
 
-  it('are not requested again during the cooldown if their ID was unknown, but other IDs are', async () => {
+  it('are not requested again for an unknown ID during the cooldown of that ID', async () => {
     const gate = await warmed({ failed_jwk_key_cooldown: '60s' });
     equal(await call(gate, bob), 401);
     server.keys = [ada.jwk, bob.jwk];
@@ -164,7 +164,7 @@ describe('keys that auth/validator downloads', () => {
     equal(server.requested.length, 3);
   });
 
-  it('are requested during the cooldown of another unknown ID', async () => {
+  it('are requested for another unknown ID during the cooldown of the first one', async () => {
     const gate = await warmed({ failed_jwk_key_cooldown: '60s' });
     equal(await call(gate, { ...bob, kid: 'invented' }), 401);
     server.keys = [ada.jwk, bob.jwk];
@@ -235,7 +235,7 @@ describe('keys that auth/validator downloads', () => {
       });
     }
 
-    it('redirects, are downloaded from there without the user name and password', async () => {
+    it('responds with a redirect, are downloaded from there without the user name and password', async () => {
       server.answer = () => {
         server.answer = null;
         return Reply.raw(301, new HeaderBag(['Location', 'https://other.test/set?a=b']), null);
@@ -252,7 +252,7 @@ describe('keys that auth/validator downloads', () => {
       equal(await call(await open(), ada), 200);
     });
 
-    it('sends unknown kinds of keys, are used without those', async () => {
+    it('sends unknown kinds of keys, are used without the unknown ones', async () => {
       const odd = [{ kty: 'OKP', crv: 'X25519', kid: 'ada', x: 'a' }, { kty: 'future', kid: 'ada' }, {}];
       server.keys = [...odd, ada.jwk, ...odd];
       equal(await call(await open(), ada), 200);
@@ -268,7 +268,7 @@ describe('keys that auth/validator downloads', () => {
   });
 
   describe('if the key server never responds', () => {
-    it('delay a request by no more than its timeout, which is then rejected with 401', async () => {
+    it('delay a request at most until its timeout, and the request is rejected with 401', async () => {
       server.answer = () => new Promise(() => {});
       const gate = await open({}, { endpoint: { timeout: 50 } });
       equal(await call(gate, ada), 401);
@@ -349,7 +349,7 @@ describe('keys that auth/validator downloads', () => {
       equal(server.requested.length, 2);
     });
 
-    it('are accepted after their withdrawal for at most the longer of the two durations', async () => {
+    it('are accepted after their withdrawal for at most the longer of both durations', async () => {
       const gate = await openShared(sharing);
       server.keys = [bob.jwk];
       later(2.9);

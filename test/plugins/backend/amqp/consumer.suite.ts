@@ -261,14 +261,14 @@ export function consumerSuite(broker: () => Broker): void {
       equal(({} as Record<string, unknown>)['polluted'], undefined);
     });
 
-    it('delivers a message to the next request after earlier requests timed out', async () => {
+    it('delivers a message to the next request if earlier requests have timed out', async () => {
       await start([backend()], { timeout: '50ms' });
       await Promise.all([next(), next(), next()]);
       publish('{"n":1}');
       await until(async () => (await next()).body === '{"n":1}');
     });
 
-    it('requeues its prefetched messages when a reload removes it', async () => {
+    it('requeues its prefetched messages when a reload removes the backend', async () => {
       await start();
       for (const n of [1, 2, 3]) publish(`{"n":${n}}`);
       equal((await next()).body, '{"n":1}');
@@ -280,7 +280,7 @@ export function consumerSuite(broker: () => Broker): void {
       );
     });
 
-    it('keeps its prefetched messages across a reload that does not change it', async () => {
+    it('keeps its prefetched messages across a reload that does not change the backend', async () => {
       await start();
       for (const n of [1, 2]) publish(`{"n":${n}}`);
       equal((await next()).body, '{"n":1}');
@@ -305,7 +305,7 @@ export function consumerSuite(broker: () => Broker): void {
       match(sinks.lines.join(''), /RESOURCE_LOCKED/);
     });
 
-    it('causes a warning with concurrent_calls, which would lose messages', async () => {
+    it('causes a warning if it is combined with concurrent_calls, which would lose messages', async () => {
       await start([backend()], { concurrent_calls: 2 });
       ok(gateway!.status.warnings.some(({ code }) => code === 'AMQP_CONCURRENT'));
     });

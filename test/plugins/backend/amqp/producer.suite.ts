@@ -93,7 +93,7 @@ export function producerSuite(broker: () => Broker): void {
       equal(((await next(queue)) as GetMessage).fields.routingKey, 'orders.new');
     });
 
-    it('publishes with an empty routing key if no parameter provides it, and warns about that', async () => {
+    it('publishes with an empty routing key if no parameter provides one, and warns about this', async () => {
       await start(endpoint('/any/{x}', { routing_key: 'orders.new' }));
       const [orders, all] = [await bound('orders.*'), await bound('#')];
       equal((await post('/any/1')).status, 200);
@@ -138,7 +138,7 @@ export function producerSuite(broker: () => Broker): void {
       }
     });
 
-    it('rejects values for which the broker would close the channel, and continues', async () => {
+    it('rejects values for which the broker would close the channel, and keeps working', async () => {
       const fields = { routing_key: 'Key', exp_key: 'Ttl', reply_to_key: 'Reply' };
       await start(endpoint('/p/{key}/{ttl}/{reply}', fields, { input_headers: ['*'] }));
       const queue = await bound('#');
@@ -155,7 +155,7 @@ export function producerSuite(broker: () => Broker): void {
       await until(async () => Boolean(await next(queue)));
     });
 
-    it('does not let clients route copies with CC and BCC headers or set __proto__', async () => {
+    it('does not let clients set the headers CC and BCC, which route copies, or __proto__', async () => {
       await start(endpoint('/p/{route}', {}, { input_headers: ['*'] }));
       const [mine, other] = [await bound('mine'), await bound('other')];
       await admin.assertQueue('other-queue', { exclusive: true });
@@ -201,7 +201,7 @@ export function producerSuite(broker: () => Broker): void {
       await until(async () => (await post('/p/k')).status === 200);
     });
 
-    it('keeps its channel across reloads that do not change it', async () => {
+    it('keeps its channel across reloads that do not change the backend', async () => {
       await start(endpoint('/p/{route}'));
       const queue = await bound('#');
       const logged = () => sinks.lines.filter((line) => line.includes('[AMQP]')).length;

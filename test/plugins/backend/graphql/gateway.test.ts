@@ -96,7 +96,7 @@ describe('backend/graphql in a gateway', () => {
   const post = (url: string, payload?: string) =>
     gateway.inject({ url, method: 'POST', ...(payload !== undefined && { payload }) });
 
-  it("sends path parameters as variables in a POST, regardless of the endpoint's method", async () => {
+  it("sends path parameters as variables in a POST request, regardless of the endpoint's method", async () => {
     const { data } = (await gateway.inject('/hero/JEDI')).json();
     deepEqual(data.hero, { name: 'R2-D2', episode: 'JEDI', friends: null });
     const { method, headers, body } = last();
@@ -111,7 +111,7 @@ describe('backend/graphql in a gateway', () => {
     });
   });
 
-  it('sends a GET with query parameters and no body if the backend is configured for GET', async () => {
+  it('sends a GET request with query parameters and no body if the backend is configured for GET', async () => {
     equal((await gateway.inject('/got/JEDI')).json().data.hero.episode, 'JEDI');
     const { method, target, headers, body } = last();
     const { pathname, searchParams } = new URL(target, 'http://server');
@@ -134,7 +134,7 @@ describe('backend/graphql in a gateway', () => {
     match(last().target, /^\/graphql\?trace=1&operationName=Hero&query=/);
   });
 
-  it("merges the body's top-level members over the configured variables", async () => {
+  it("merges the body's top-level members into the configured variables, which they override", async () => {
     const { data } = (await post('/review', '{"review":{"stars":5}}')).json();
     deepEqual(data.review, { ep: 'JEDI', stars: 5, commentary: null });
     deepEqual(JSON.parse(String(last().body)).variables, { ep: 'JEDI', review: { stars: 5 } });

@@ -161,7 +161,7 @@ describe('connections of backend/grpc', () => {
       server.close();
     });
 
-    it('are closed when idle', async () => {
+    it('are closed when they are idle', async () => {
       await start([host], { idle_conn_disconnect_time: '20ms' });
       equal(await ask(), 'x');
       await until(() => sockets.size === 0);
@@ -179,7 +179,7 @@ describe('connections of backend/grpc', () => {
       await until(() => sockets.size === 0);
     });
 
-    it('are multiplied if a server limits its concurrent streams', async () => {
+    it('are opened in larger numbers if a server limits its concurrent streams', async () => {
       await start([host], {}, { timeout: '20s' });
       await ask();
       hold = true;

@@ -209,7 +209,7 @@ describe('backend/grpc in a gateway', () => {
     match(String(metadata['user-agent']), /^Sluice/);
   });
 
-  it('accepts plain strings for bytes fields with input_assume_bytes only', async () => {
+  it('accepts plain strings for fields of type bytes only with input_assume_bytes', async () => {
     await start({ input_assume_bytes: true }, { endpoint: { endpoint: '/f' } });
     await ask('/f?raw=hello!');
     deepEqual(seen().request, { raw: Buffer.from('hello!') });

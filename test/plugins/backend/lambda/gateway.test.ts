@@ -76,7 +76,7 @@ describe('backend/lambda in a gateway', () => {
   const ask = (url = '/x/7', options: object = {}) => gateway.inject({ url, ...options });
   const last = () => stub.requests.at(-1)!;
 
-  it("sends parameters or the body according to the client's method if the endpoint serves every method", async () => {
+  it("sends the parameters or the body, depending on the client's method, if the endpoint serves every method", async () => {
     await start({ function_name: 'f1' }, { endpoint: { method: 'ANY' } });
     await ask();
     equal(last().body.toString(), '{"userid":"7"}');
@@ -110,7 +110,7 @@ describe('backend/lambda in a gateway', () => {
     equal(last().target, '/2015-03-31/functions/my-fn/invocations');
   });
 
-  it('reads the function name from {function} by default, URL-encoded, in its original case', async () => {
+  it('reads the function name from the path parameter {function} by default, URL-encoded, in its original case', async () => {
     await start({}, { endpoint: { endpoint: '/call/{function}' } });
     await ask('/call/arn:aws:lambda:eu-west-1:1:function:F');
     equal(last().target, '/2015-03-31/functions/arn%3Aaws%3Alambda%3Aeu-west-1%3A1%3Afunction%3AF/invocations');
@@ -217,7 +217,7 @@ describe('backend/lambda in a gateway', () => {
     equal((await ask()).headers['x-amz-executed-version'], '7');
   });
 
-  it('fails without a call for a request without a function name', async () => {
+  it('fails without calling AWS if the request contains no function name', async () => {
     await start({ function_param_name: 'other' });
     deepEqual([(await ask()).statusCode, stub.requests.length], [500, 0]);
   });
@@ -234,7 +234,7 @@ describe('backend/lambda in a gateway', () => {
     ['a region', {}, /no AWS region/],
     ['a valid region', { AWS_REGION: 'us west' }, /"us west" is not a valid AWS region/],
   ] as const) {
-    it(`fails without ${what}, without a call, and logs the reason once`, async () => {
+    it(`fails without ${what}, calls no function, and logs the reason once`, async () => {
       const back = setEnvironment(given);
       await start({ function_name: 'f1', ...(what !== 'credentials' && { region: undefined }) });
       deepEqual([(await ask()).statusCode, (await ask()).statusCode, stub.requests.length], [500, 500, 0]);
@@ -245,7 +245,7 @@ describe('backend/lambda in a gateway', () => {
     });
   }
 
-  it('times out with the backend, even between two attempts', async () => {
+  it('times out with the backend, even while it waits between two attempts', async () => {
     answer = (_seen, response) => response.writeHead(500).end();
     await start({ function_name: 'f1', max_retries: 10 }, { backend: { timeout: '300ms' } });
     equal((await ask()).statusCode, 500);

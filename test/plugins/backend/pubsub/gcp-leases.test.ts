@@ -71,7 +71,7 @@ describe('leases of Google Cloud Pub/Sub messages', () => {
     deepEqual(requested, []);
   });
 
-  it('are ended for several messages with one request', async () => {
+  it('are ended for several messages in one request', async () => {
     for (const id of ['a', 'b', 'c', 'd']) leases.add(id);
     for (const id of ['a', 'b', 'c']) leases.accept(id);
     leases.giveBack('d');
@@ -82,7 +82,7 @@ describe('leases of Google Cloud Pub/Sub messages', () => {
     ]);
   });
 
-  it('are ended once the server is reachable again, with a warning about expired ones', async () => {
+  it('are ended once the server is reachable again, with a warning about leases that have expired', async () => {
     fails = true;
     leases.add('a');
     leases.accept('a');

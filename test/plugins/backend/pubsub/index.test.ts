@@ -132,7 +132,7 @@ describe('backend/pubsub', () => {
     );
   });
 
-  it('warns if a request is sent several times', async () => {
+  it('warns if a setting causes the same request to be sent several times', async () => {
     for (const direction of ['publish', 'take'] as const) {
       const gate = await open('nats://', 'x', direction, { endpoint: { concurrent_calls: 3 } });
       deepEqual(
@@ -143,7 +143,7 @@ describe('backend/pubsub', () => {
     }
   });
 
-  it('fails each request if the environment does not define the server', async () => {
+  it('fails each request if the environment variable for the server is not set', async () => {
     for (const direction of ['publish', 'take'] as const) {
       const gate = await open('nats://', 'x', direction);
       const { status, errors } = await gate.send('GET /');

@@ -13,7 +13,7 @@ import { describeKafka } from './kafka-stage.ts';
 describeKafka((stage) => {
   const { cluster, fresh, lines, start, endpoint, kafka, writer, reader, write, read, joined } = stage;
 
-  it('returns a record that arrives while a request waits, once, even after a restart', async () => {
+  it('returns each record that arrives while a request waits exactly once, even after a restart', async () => {
     const topic = fresh('one');
     const config = reader(
       topic,

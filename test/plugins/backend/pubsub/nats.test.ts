@@ -95,7 +95,7 @@ import { publish, take } from './nats-endpoints.ts';
     ok(ms >= 290 && ms < 15_000, `${ms}`);
   });
 
-  it('fails each request if the environment does not define the server, and logs that once', async () => {
+  it('fails each request if the environment variable for the server is not set, and logs that once', async () => {
     restore();
     restore = setEnvironment({ NATS_SERVER_URL: undefined });
     await start(publish('events'));
@@ -181,7 +181,7 @@ import { publish, take } from './nats-endpoints.ts';
     });
   });
 
-  it('fails for a message that cannot be decoded, which is lost, and logs that', async () => {
+  it('fails for a message that cannot be decoded, which is lost, and logs this', async () => {
     await start(take('broken'));
     const client = await ready('broken');
     client.publish('broken', 'oops');
@@ -254,7 +254,7 @@ import { publish, take } from './nats-endpoints.ts';
     equal(connections, 0);
   });
 
-  it('abandons and closes a connection to a server that accepts it but stays silent', async function () {
+  it('abandons and closes a connection if the server accepts it but does not respond', async function () {
     this.timeout(30_000);
     const sockets = new Set<Socket>();
     let accepted = 0;

@@ -102,7 +102,7 @@ export function pubsubSuite(broker: () => Broker): void {
       await until(async () => (await take()).statusCode === 200);
     });
 
-    it('fails for a message that cannot be routed to a queue, until one is bound', async () => {
+    it('fails for a message that cannot be routed to a queue, until a queue is bound', async () => {
       await admin.assertExchange(name, 'fanout', { autoDelete: true });
       await start();
       const reply = await publish('x');
@@ -129,7 +129,7 @@ export function pubsubSuite(broker: () => Broker): void {
       await until(async () => (await admin.checkQueue(name)).messageCount === 9);
     });
 
-    it("uses the root's client_tls, and accepts an address without a scheme", async () => {
+    it("uses the root's client_tls, and accepts a server address without a scheme", async () => {
       await declare();
       restore();
       restore = setEnvironment({ RABBIT_SERVER_URL: broker().rabbit.tlsUrl });

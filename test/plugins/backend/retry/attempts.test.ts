@@ -75,12 +75,12 @@ describe('backend/retry', () => {
     }
   };
 
-  it('returns the first response if it needs no retry', async () => {
+  it('returns the first response if it requires no retry', async () => {
     const { next, calls } = replying(ok200);
     deepEqual([(await send({}, next)).data, calls()], [{ ok: true }, 1]);
   });
 
-  it('repeats a request whose step throws a retriable error, or rejects with one', async () => {
+  it('repeats a request if a component throws a retriable error or rejects with one', async () => {
     const thrown = replying(
       () => {
         throw reset;
@@ -91,7 +91,7 @@ describe('backend/retry', () => {
     deepEqual([(await send({ attempts: 3 }, thrown.next)).failed, thrown.calls()], [false, 3]);
   });
 
-  it('does not repeat other errors: of the breaker, of limits, of the gateway itself, and cancellations', async () => {
+  it('does not repeat a request after errors of the circuit breaker, of limits or of the gateway itself, or after a cancellation', async () => {
     const errors = [
       new BackendError('CIRCUIT_OPEN', ''),
       new BackendError('RATELIMIT_BACKEND', ''),
@@ -107,7 +107,7 @@ describe('backend/retry', () => {
     }
   });
 
-  it('never counts a canceled attempt, even if it also fails with an error that is retried', async () => {
+  it('never counts a canceled attempt as a failure, even if it also fails with a retriable error', async () => {
     const { next, calls } = replying(() => Reply.failed(reset, new CancelledError()));
     const { counted, offers } = observed();
     await send(
@@ -182,7 +182,7 @@ describe('backend/retry', () => {
     deepEqual(counted, ['backend.retry.results body']);
   });
 
-  it('releases the budget at the end of each request', async () => {
+  it('releases its share of the budget at the end of each request', async () => {
     const harness = await openHarness(
       plugin,
       'backend',
@@ -198,7 +198,7 @@ describe('backend/retry', () => {
     equal(counted.calls(), 10);
   });
 
-  it('ends an attempt by its timeout even if the step ignores its call, and discards the late reply', async () => {
+  it('ends an attempt by its timeout even if the component ignores the abort signal, and discards the late response', async () => {
     let late: ((reply: Reply) => void) | undefined;
     let isCancelled = false;
     const { next, calls } = replying(
@@ -245,7 +245,7 @@ describe('backend/retry', () => {
     equal(await codeOf({}, beside('backend/grpc')), 'RETRY_IDEMPOTENT');
   });
 
-  it('is rejected with settings that contradict each other', async () => {
+  it('is rejected with contradictory settings', async () => {
     equal(await codeOf({ backoff: { base: '2s', max: '1s' } }), 'RETRY_BACKOFF');
     equal(await codeOf({ hedge_after: '0s' }), 'RETRY_HEDGE');
     equal(await codeOf({ conditions: [], status_codes: [] }), 'RETRY_NEVER');
@@ -259,7 +259,7 @@ describe('backend/retry', () => {
     equal(await codeOf({}), '');
   });
 
-  it('rejects hostile settings by schema', async () => {
+  it('is rejected by its schema for hostile settings', async () => {
     const hostile: unknown[] = [
       { attempts: 1e9 },
       { attempts: '3' },

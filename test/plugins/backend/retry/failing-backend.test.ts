@@ -40,7 +40,7 @@ describe('backend/retry with a backend that fails 30 % of the time', function ()
     return { success: succeeded / REQUESTS, load: calls / REQUESTS, medianMs: at(0.5), p99Ms: at(0.99) };
   }
 
-  it('answers nearly all requests, with little more load', async () => {
+  it('answers nearly all requests, and sends few additional ones', async () => {
     const plain = await run(null);
     const retried = await run({ attempts: 4, budget: { percent: 100 } });
     const budgeted = await run({ attempts: 4 });

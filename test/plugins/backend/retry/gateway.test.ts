@@ -73,7 +73,7 @@ describe('backend/retry in a gateway', () => {
     equal(backend.requests.length, 3);
   });
 
-  it('does not repeat other statuses, and repeats those that are listed instead of the default ones', async () => {
+  it('with a list of statuses repeats only these instead of the default ones', async () => {
     const backend = await planned(500);
     await start(backend.url, {});
     await get();
@@ -84,13 +84,13 @@ describe('backend/retry in a gateway', () => {
     deepEqual([(await get())[0], limited.requests.length], [503, 2]);
   });
 
-  it('repeats a request after a reset connection', async () => {
+  it('repeats a request after its connection was reset', async () => {
     const backend = await planned('reset', 200);
     await start(backend.url, {});
     deepEqual(await get(), [200, '{"n":200}']);
   });
 
-  it('retries no failure that is not among the conditions', async () => {
+  it('repeats no request after a failure that the conditions do not include', async () => {
     const backend = await planned('reset', 'reset', 200);
     await start(backend.url, { conditions: ['timeout'] });
     equal((await get())[0], 500);
@@ -113,7 +113,7 @@ describe('backend/retry in a gateway', () => {
     );
   });
 
-  it('decides by the method that is sent to the backend, not by the one of the endpoint', async () => {
+  it('decides by the method that is sent to the backend, not by the method of the endpoint', async () => {
     const backend = await planned(503, 200);
     await start(backend.url, {}, { backend: { method: 'POST' } });
     equal((await get())[0], 500);
@@ -139,7 +139,7 @@ describe('backend/retry in a gateway', () => {
     equal(backend.requests.length, 1);
   });
 
-  it('uses a different host for each attempt while there are any', async () => {
+  it('uses a different host for each attempt as long as there is one', async () => {
     const three = [await planned(503), await planned(503), await planned(503)];
     const urls = three.map(({ url }) => url);
     await start(urls, { attempts: 3, budget: { percent: 100, min_concurrency: 100 } });
@@ -150,13 +150,13 @@ describe('backend/retry in a gateway', () => {
     );
   });
 
-  it('repeats a request to the only host', async () => {
+  it('repeats a request to the same host if the backend has only one', async () => {
     const backend = await planned(503, 200);
     await start([backend.url, backend.url], {});
     equal((await get())[0], 200);
   });
 
-  it('cancels an attempt that takes too long, and repeats it', async () => {
+  it('cancels an attempt that exceeds its timeout, and repeats it', async () => {
     let first: ServerResponse | undefined;
     const closed = Promise.withResolvers<void>();
     const backend = await open((_seen, response) => {
@@ -169,7 +169,7 @@ describe('backend/retry in a gateway', () => {
     await closed.promise;
   });
 
-  it('sends the whole body of a stream once its headers have arrived, however long it takes', async () => {
+  it('sends the whole response stream once its headers have arrived, even beyond the timeout of the attempt', async () => {
     const backend = await open((_seen, response) => {
       response.writeHead(200).write('first ');
       setTimeout(() => response.end('last'), 80);
@@ -225,7 +225,7 @@ describe('backend/retry in a gateway', () => {
     equal(backend.requests.length, 1);
   });
 
-  it('keeps short bodies to send them again, and does not repeat a longer one that was streamed', async () => {
+  it('keeps short request bodies to send them again, and does not repeat requests with longer, streamed bodies', async () => {
     const backend = await planned(503, 200, 503, 200);
     await start(backend.url, { max_body_size: 5 }, { method: 'PUT' });
     equal((await get({ method: 'PUT', payload: '12345' }))[0], 200);
@@ -302,7 +302,7 @@ describe('backend/retry in a gateway', () => {
     equal(backend.requests.length, 2);
   });
 
-  it('repeats only its own step of a sequence', async () => {
+  it('in a sequence repeats only the request to its own backend', async () => {
     const paths: string[] = [];
     const failures = new Set(['/second']);
     const backend = await open(({ target, method }, response) => {
@@ -328,7 +328,7 @@ describe('backend/retry in a gateway', () => {
     deepEqual(paths.slice(4), ['POST /first']);
   });
 
-  it('sends a hedged request after hedge_after, uses the faster response and cancels the other request', async () => {
+  it('sends a second, hedged request after hedge_after, uses the faster response and cancels the other request', async () => {
     let slow: ServerResponse | undefined;
     const closed = Promise.withResolvers<void>();
     const backend = await open((_seen, response) => {
@@ -366,7 +366,7 @@ describe('backend/retry in a gateway', () => {
     ok(backend.requests.length < 40, `${backend.requests.length} requests`);
   });
 
-  it('writes a line for each retry at DEBUG', async () => {
+  it('logs each retry at DEBUG', async () => {
     const sinks = rememberingSinks();
     const backend = await planned(503, 200);
     const logging = { extra_config: { 'telemetry/logging': { level: 'DEBUG', stdout: true } } };

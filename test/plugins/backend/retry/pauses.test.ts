@@ -28,7 +28,7 @@ describe('the pauses of backend/retry', () => {
     }
   });
 
-  it('read grpc-retry-pushback-ms as milliseconds, and anything else as a prohibition', () => {
+  it('read grpc-retry-pushback-ms as milliseconds; any other value forbids retries', () => {
     deepEqual(['0', '25', '2147483647'].map(pushbackMs), [0, 25, 2147483647]);
     for (const text of ['-1', '', ' 1', '1.5', '1e3', 'soon', '1, 2', '9'.repeat(400), '\u0661']) {
       equal(pushbackMs(text), Number.POSITIVE_INFINITY, text);
@@ -37,7 +37,7 @@ describe('the pauses of backend/retry', () => {
 });
 
 describe('the budget of backend/retry', () => {
-  it('is a percentage of the active requests, or the minimum concurrency', () => {
+  it('is a percentage of the active requests, but at least the minimum concurrency', () => {
     const limits = { percent: 20, min_concurrency: 3 };
     equal(allowsRetry({ active: 1, retries: 2 }, limits), true);
     equal(allowsRetry({ active: 1, retries: 3 }, limits), false);

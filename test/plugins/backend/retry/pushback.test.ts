@@ -60,7 +60,7 @@ describe('backend/retry with a gRPC server', () => {
     deepEqual(await call({ attempts: 3, backoff: { base: '1h' } }), [200, 3]);
   });
 
-  it('retries after the backoff without a demand of the server', async () => {
+  it('retries after the backoff if the server demands no other time', async () => {
     demands = [null];
     deepEqual(await call({ backoff: { base: '0s' } }), [200, 2]);
   });
@@ -75,13 +75,13 @@ describe('backend/retry with a gRPC server', () => {
       deepEqual(await call({ attempts: 5, backoff: { base: '0s' } }), [500, 1]);
     });
 
-    it(`calls no other server at once if one pushes back with ${name}`, async () => {
+    it(`does not call another server immediately if one server pushes back with ${name}`, async () => {
       demands = [demand];
       deepEqual(await call({ backoff: { base: '0s' } }, 2), [500, 1]);
     });
   }
 
-  it('sends no hedge after the server has forbidden retries', async () => {
+  it('sends no hedged request after the server has forbidden retries', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const replies: ((reply: Reply) => void)[] = [];
     const next: Step<PipeRequest> = () => new Promise((resolve) => replies.push(resolve));

@@ -29,7 +29,7 @@ describe('the URL of an AMQP broker', () => {
     equal(readAmqpAddress('amqp://broker/').vhost, '/');
   });
 
-  it('is rejected with the reason, without showing its password', () => {
+  it('is rejected with a reason that does not contain its password', () => {
     const refused: readonly (readonly [text: string, reason: RegExp])[] = [
       ['', /not a valid broker address/],
       ['http://ann:s3cret@broker/', /not a valid broker address/],

@@ -123,7 +123,7 @@ export function channelSuite(broker: () => Broker): void {
       await send(publisher, 'k', 'x');
     });
 
-    it('consumes messages, and receives an unacknowledged message again', async () => {
+    it('consumes messages, and receives a message again that was not acknowledged', async () => {
       const taken: Delivery[] = [];
       const consumer = consume('c4', taken, { prefetch: 2 });
       await consumer.current(call);
@@ -173,7 +173,7 @@ export function channelSuite(broker: () => Broker): void {
       await until(() => publisher.opened !== null);
     });
 
-    it('reports that the password is wrong, but not the password', async () => {
+    it('reports a wrong password without showing it', async () => {
       const { port } = broker().rabbit;
       await rejects(openLink(settings(`amqp://guest:s3cret@127.0.0.1:${port}/`), signal), ({ message }: Error) => {
         equal(message, 'the broker rejects the user name or the password');
@@ -212,7 +212,7 @@ export function channelSuite(broker: () => Broker): void {
       await link.close();
     });
 
-    it('buffers at most 64 MiB and one message, and acknowledges or rejects each message once', async () => {
+    it('buffers at most 64 MiB plus one message, and acknowledges or rejects each message once', async () => {
       const taken: Delivery[] = [];
       const consumer = consume('c9', taken);
       await consumer.current(call);

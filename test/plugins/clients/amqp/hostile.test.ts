@@ -87,7 +87,7 @@ describe('an AMQP client', () => {
     await until(() => sockets.size === 0);
   });
 
-  it('closes its connection during the handshake if its user closes it', async () => {
+  it('closes its connection during the handshake if it is closed', async () => {
     const connection = new AmqpConnection(settings('connection_timeout=60000'));
     const refused = rejects(connection.link(), /closed/);
     await until(() => sockets.size === 1);
@@ -132,7 +132,7 @@ describe('an AMQP client', () => {
     await Promise.all([channel.close(), connection.close()]);
   });
 
-  it('does not wait for a silent broker when its channel is closed', async () => {
+  it('does not wait for an unresponsive broker when its channel is closed', async () => {
     const connection = new AmqpConnection(settings('connection_timeout=60000'));
     const channel = keptChannel(connection, { open: async () => 'open' });
     channel.open(silentLog, { maxRetries: 0, strategy: 'linear' });
@@ -144,7 +144,7 @@ describe('an AMQP client', () => {
     await until(() => sockets.size === 0);
   });
 
-  it('stops waiting for a silent name server after the timeout or on cancellation', async () => {
+  it('stops waiting for an unresponsive name server after the timeout or on cancellation', async () => {
     const denied = new DeniedAddresses();
     const { port } = server.address() as { port: number };
     denied.deny({ address: '127.0.0.1', port });

@@ -147,14 +147,14 @@ describe('AWS credentials', () => {
     equal((await found.get()).accessKeyId, 'a');
   });
 
-  it('and the region fail instead of being absent if a shared file is temporarily unreadable', async () => {
+  it('and the region are reported as a failure, not as absent, if a shared file is temporarily unreadable', async () => {
     symlinkSync('config', join(folder, 'config'));
     const failure = { code: 'AWS_CREDENTIALS', message: /^cannot read .*config$/ };
     await rejects(chain({}).get(), failure);
     await rejects(defaultRegion(files), failure);
   });
 
-  it('fail with an error code of their own if absent, and are looked up again a second later', async () => {
+  it('if absent, lead to an error with its own code, and are looked up again a second later', async () => {
     const found = chain({});
     await rejects(found.get(), { code: 'AWS_CREDENTIALS' });
     writeFileSync(join(folder, 'credentials'), '[default]\naws_access_key_id=a\naws_secret_access_key=b\n');

@@ -106,7 +106,7 @@ describe('AWS signatures', () => {
     equal(spaced('/?a=b+c'), spaced('/?a=b%20c'));
   });
 
-  it('use a signing key for each day and each credential', () => {
+  it('use a separate signing key for each day and each set of credentials', () => {
     const first = signatureOf({});
     signAws(plain, { ...credentials, secretAccessKey: 'other' }, scope, at);
     equal(signatureOf({}), first);

@@ -46,7 +46,7 @@ describe('a broker connection', () => {
     mock.timers.reset();
   });
 
-  it('logs each reason of an outage once, and the recovery', async () => {
+  it('logs each reason of an outage once, and logs its end', async () => {
     attempts = [refused, refused, () => Promise.reject(new Error('silent')), refused, works];
     const kept = link();
     kept.open(log());
@@ -102,7 +102,7 @@ describe('a broker connection', () => {
     await kept.close();
   });
 
-  it('gives up after its maximum number of attempts, and starts again for the next user', async () => {
+  it('gives up after its maximum number of attempts, and starts again when it is used the next time', async () => {
     attempts = [refused];
     const kept = link({ firstAttempts: 3, failure: () => new Error('none') });
     kept.open(log(), { maxRetries: 2, strategy: 'linear' });
@@ -118,7 +118,7 @@ describe('a broker connection', () => {
     equal(made, 5);
   });
 
-  it('fails all waiting users when it is closed, and rejects new ones', async () => {
+  it('fails all waiting calls when it is closed, and rejects new calls', async () => {
     const inbox = new Inbox<string>();
     const waiting = rejects(async () => inbox.take(call), /over/);
     deepEqual(inbox.close(new Error('over')), []);

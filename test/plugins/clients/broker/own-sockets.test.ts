@@ -22,7 +22,7 @@ describe('sockets of a client library', () => {
   });
   after(() => new Promise((resolve) => server.close(resolve)));
 
-  it('are closed even if it opens them after the attempt was canceled', async () => {
+  it('are closed even if the library opens them after the attempt was canceled', async () => {
     const sockets = new OwnSockets(new DeniedAddresses());
     const looked = Promise.withResolvers<void>();
     let late: Socket | undefined;

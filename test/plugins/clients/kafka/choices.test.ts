@@ -4,7 +4,7 @@ import { rangeAssigner } from '../../../../plugins/clients/kafka/consumer/assign
 import { partitionerOf } from '../../../../plugins/clients/kafka/producer/partitioner.ts';
 
 describe('Kafka partitions', () => {
-  it('are assigned to group members as ranges, with the remainder to the first members', () => {
+  it('are assigned to group members in ranges; the first members get one more if the numbers do not divide evenly', () => {
     const topic = (partitionsCount: number) => ({ id: '', partitions: [], partitionsCount, lastUpdate: 0 });
     const metadata = {
       id: '',

@@ -21,7 +21,7 @@ describe('offset commits of a Kafka consumer group', () => {
   };
   const both = [{ topic: 't', partitions: [0, 1] }];
 
-  it('continue with a new client while a lost one does not respond', async () => {
+  it('continue with a new client while the lost client does not respond', async () => {
     const commits = new Commits();
     const lost = clientOf();
     await commits.begin(lost.client, both, new Map());
@@ -45,7 +45,7 @@ describe('offset commits of a Kafka consumer group', () => {
     await commits.finish(next.client);
   });
 
-  it('exclude partitions that were reassigned to other members', async () => {
+  it('exclude partitions that are now assigned to other members', async () => {
     const commits = new Commits();
     const lost = clientOf();
     await commits.begin(lost.client, both, new Map());

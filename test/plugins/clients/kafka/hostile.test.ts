@@ -189,7 +189,7 @@ describe('a misbehaving Kafka broker', () => {
     });
   }
 
-  it('causes no loop of reauthentication with a session lifetime of months', async () => {
+  it('with a session lifetime of months does not cause an endless loop of reauthentication', async () => {
     const requested: number[] = [];
     const month = Buffer.alloc(8);
     month.writeBigInt64BE(30n * 86_400_000n * 12n);

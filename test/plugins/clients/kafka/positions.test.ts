@@ -5,7 +5,7 @@ describe('consumer offsets in Kafka partitions', () => {
   const at = 'orders:0';
   const taken = (positions: Positions, ...offsets: bigint[]) => offsets.map((offset) => positions.take(at, offset, 1n));
 
-  it('can be committed up to the first unprocessed record', () => {
+  it('can be committed up to the first record that is not processed', () => {
     const positions = new Positions();
     taken(positions, 5n, 6n, 7n);
     equal(positions.done(at, 6n), undefined);
@@ -20,14 +20,14 @@ describe('consumer offsets in Kafka partitions', () => {
     equal(positions.done(at, 5n), undefined);
   });
 
-  it('skip records that were already received, processed or not', () => {
+  it('skip records that were received before, processed or not', () => {
     const positions = new Positions();
     deepEqual(taken(positions, 5n, 6n), [true, true]);
     positions.done(at, 5n);
     deepEqual(taken(positions, 5n, 6n, 7n), [false, false, true]);
   });
 
-  it('deliver records again that were returned unprocessed', () => {
+  it('deliver records again that were returned without being processed', () => {
     const positions = new Positions();
     taken(positions, 5n, 6n, 7n);
     positions.giveBack(at, 6n);
@@ -43,7 +43,7 @@ describe('consumer offsets in Kafka partitions', () => {
     equal(positions.done(at, 0n), 1n);
   });
 
-  it('drop partitions that were assigned to other members', () => {
+  it('no longer contain partitions that were assigned to other members', () => {
     const positions = new Positions();
     taken(positions, 5n);
     positions.take('orders:1', 1n, 1n);

@@ -102,7 +102,7 @@ describe('Kafka record batches', () => {
     ['a compression flag on uncompressed data', (batch) => batch.writeInt16BE(1, ATTRIBUTES)],
     ['an unknown compression codec', (batch) => batch.writeInt16BE(7, ATTRIBUTES)],
   ] as [string, (batch: Buffer) => void][]) {
-    it(`with an error in ${what} are reported as unreadable, and the batches around them are read`, () => {
+    it(`with an error in ${what} are reported as unreadable, and the batches before and after them are read`, () => {
       const batches = fetch([batchOf(5, ['a']), broken(6, change), batchOf(9, ['b'])]);
       const [first, wrong, last] = seen(batches);
       deepEqual([first, last], ['5 a', '9 b']);
@@ -120,7 +120,7 @@ describe('Kafka record batches', () => {
     deepEqual(seen(fetch([broken(6, lying)])), ['6 to 8: 1 unreadable']);
   });
 
-  it('with an invalid last offset are skipped up to the end of the response', () => {
+  it('with an invalid last offset are skipped, together with the rest of the response', () => {
     for (const delta of [-1, 0x7fff_ffff]) {
       const wrong = (batch: Buffer) => {
         batch.writeInt32BE(delta, LAST_DELTA);
@@ -156,7 +156,7 @@ describe('Kafka record batches', () => {
     equal(next(batches), 2);
   });
 
-  it('that are too large after decompression are reported one per response', () => {
+  it('that are too large after decompression are reported one at a time, each with its own response', () => {
     const bomb = (offset: number) => {
       const data = zstdCompressSync(Buffer.alloc(70 * 1024 * 1024));
       const batch = Buffer.concat([batchOf(offset, ['a']).subarray(0, RECORDS), data]);
@@ -216,7 +216,7 @@ describe('Kafka record batches', () => {
       deepEqual(shown(batches, [1, 0], [1, 4]), ['2 b']);
     });
 
-    it('are read if the broker compacted the end of the transaction away', () => {
+    it('are read even if the broker has removed the end of the transaction by compaction', () => {
       const empty = end(1, 1, 0).subarray(0, RECORDS);
       empty.writeInt32BE(RECORDS - 12, LENGTH);
       empty.writeInt32BE(0, COUNT);

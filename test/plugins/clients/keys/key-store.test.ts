@@ -26,7 +26,7 @@ describe('the copy of a key set in a worker', () => {
     return { store, tell: () => report(), close: () => closing.forEach((each) => void each()) };
   }
 
-  it('contains the keys that another worker downloaded once it is notified', async () => {
+  it('contains the keys that another worker has downloaded after the notification about them', async () => {
     const { store, tell: report, close } = openBusy(async () => BUSY);
     const refreshing = store.refresh('stale');
     await new Promise(setImmediate);
@@ -36,7 +36,7 @@ describe('the copy of a key set in a worker', () => {
     close();
   });
 
-  it('does not wait for a notification that arrived with the response', async () => {
+  it('does not wait for a notification that arrived together with the response', async () => {
     let response: (value: number) => void = () => {};
     const {
       store,

@@ -89,7 +89,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     return self;
   }
 
-  it('sends nothing for a call that has ended, and reports why', async () => {
+  it('sends nothing for a call that has ended, and reports the reason', async () => {
     const connection = open(settings(redis.port));
     await run(connection);
     const call = new Call();
@@ -98,7 +98,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     equal(await redis.command('GET', 'n'), '1');
   });
 
-  it('queues commands during the first connection attempt only', async () => {
+  it('queues commands only during the first connection attempt', async () => {
     const connection = open(settings(redis.port));
     deepEqual(await Promise.all([run(connection), run(connection)]), [1, 2]);
     const away = open(settings(await freePort()));
@@ -108,7 +108,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     match(lines[0]!, /^ERROR \[Redis\] counters not connected: connect ECONNREFUSED/);
   });
 
-  it('sends the commands of one event loop turn in one write', async () => {
+  it('sends all commands of one event loop turn in one write', async () => {
     const between = await proxy();
     const connection = open(settings(between.port));
     await run(connection);
@@ -137,7 +137,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     deepEqual(lines, []);
   });
 
-  it('connects once the server is up, and reconnects after a restart', async () => {
+  it('connects once the server is running, and reconnects after a restart', async () => {
     const server = await startRedis();
     opened.push(server);
     await server.stop();
@@ -181,7 +181,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     }
   });
 
-  it('times out once for a silent server, sends nothing until it responds, and then continues', async () => {
+  it('times out once if the server does not respond, sends nothing until it responds, and then continues', async () => {
     const connection = open(settings(redis.port, { commandMs: 2000 }));
     await until(() => run(connection).then(Boolean, () => false));
     redis.pause();
@@ -195,7 +195,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     deepEqual(lines, ['ERROR [Redis] counters does not respond', 'INFO [Redis] counters responds again']);
   });
 
-  it('reconnects if the server stays silent', async () => {
+  it('reconnects if the server continues not to respond', async () => {
     const between = await proxy();
     const connection = open(settings(between.port, { commandMs: 10, connectMs: 500 }));
     await until(() => run(connection).then(Boolean, () => false));
@@ -224,7 +224,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     deepEqual(lines, []);
   });
 
-  it('stops sending to a silent server even if calls end before command_timeout', async () => {
+  it('stops sending to an unresponsive server even if calls end before command_timeout', async () => {
     const connection = open(settings(redis.port, { commandMs: 60 }));
     await until(() => run(connection).then(Boolean, () => false));
     redis.pause();
@@ -302,7 +302,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     equal(new Set(classes).size, 1);
   });
 
-  it('abandons a server that accepts the connection but stays silent', async () => {
+  it('abandons a connection if the server accepts it but does not respond', async () => {
     const port = await serve();
     await problem(run(open(settings(port, { connectMs: 20 }))), /not connected: no response within 20ms/);
   });
@@ -322,7 +322,7 @@ const settings = (port: number, more: Partial<RedisSettings> = {}): RedisSetting
     deepEqual(lines, []);
   });
 
-  it('does not treat a server that rejects commands as silent', async () => {
+  it('does not treat a server that rejects commands as unresponsive', async () => {
     let commands = 0;
     const port = await serve((socket, text) => {
       if (text.includes('PING')) return socket.write('+PONG\r\n');

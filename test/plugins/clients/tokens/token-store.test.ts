@@ -3,7 +3,7 @@ import type { Site } from '#contract';
 import { TokenStore } from '../../../../plugins/clients/tokens/token-store.ts';
 
 describe('a token that two processes need at the same time', () => {
-  it('is requested once, even if a process receives permission after the other one has finished', async () => {
+  it('is requested once, even if a process gets the permission to request it after the other process has finished', async () => {
     const requested: string[] = [];
     const issued: string[] = [];
     let learn: ((change: unknown) => void) | null = null;

@@ -184,7 +184,7 @@ export async function use(baseUrl: string) {
     );
   });
 
-  it('throws responses with a status that the contract does not contain, and path parameters that are dot segments', async () => {
+  it('throws an error for responses with a status that the contract does not contain, and for path parameters that are dot segments', async () => {
     const source = config(endpoints());
     const file = writeConfig(source);
     contract('GET', '/users/{user}', { 200: json(object(echoed)) });
@@ -201,7 +201,7 @@ export async function use(baseUrl: string) {
     deepEqual([files.status, files.body.target], [200, '/files/a%20b/c.json']);
   });
 
-  it('stays valid for names, keys and texts that are not identifiers', async () => {
+  it('is valid TypeScript even if names, keys and texts are not identifiers', async () => {
     const hostile = object({ __proto__: string, 'a-b': string, "it's": string, '1': string }, ['a-b']);
     const parsed = JSON.parse(JSON.stringify(hostile).replace('"1":', '"__proto__":{"type":"string"},"1":'));
     const documented = (id: string, more: object = {}) => ({

@@ -79,7 +79,7 @@ describe('check of documentation/openapi', () => {
     it(sentence, () => deepEqual(told(settings, service).sort(), [...expected].sort()));
   }
 
-  it('rejects a duplicate operation_id and reports both locations', () => {
+  it('rejects a duplicate operation_id, and reports both locations', () => {
     const { errors } = normalize({
       version: 3,
       endpoints: [documented('/a', { operation_id: 'x' }), documented('/b', { operation_id: 'x' })],

@@ -104,7 +104,7 @@ describe('the exported OpenAPI document', () => {
     deepEqual(Object.keys(paths['/a']), ['get', 'delete']);
   });
 
-  it('describes an endpoint for every method under each common method without its own endpoint', async () => {
+  it('describes an endpoint that serves every method under each common method that has no endpoint of its own', async () => {
     const document = describedAs(
       configOf([
         documented('/a/{id}', { operation_id: 'all' }, { method: 'ANY' }),
@@ -256,7 +256,7 @@ describe('the parameters of an operation', () => {
     );
   });
 
-  it('can be hidden, except path parameters, and settings without effect are reported', () => {
+  it('can be hidden, except path parameters, and settings of hidden ones without effect are reported', () => {
     const settings = {
       param_definition: [{ name: 'id', required: false, hide: true }, { name: 'nope' }],
       query_definition: [{ name: 'page', hide: true }],
@@ -381,7 +381,7 @@ describe('the responses of an operation', () => {
     await validate(describedAs(configOf([one], more)));
   });
 
-  it('replace generated ones with the same status, with the reason phrase as description', () => {
+  it('replace generated responses with the same status; the reason phrase is their default description', () => {
     const one = documented('/a', {
       response_definition: { 200: { ref: 'User' }, 204: {}, default: { example_schema: { type: 'string' } } },
     });
@@ -403,7 +403,7 @@ describe('the responses of an operation', () => {
     deepEqual(Object.keys(get.responses), ['101', '500']);
   });
 
-  it('contain the example of the legacy field', () => {
+  it('contain the example that the legacy field configures', () => {
     deepEqual(operationOf(documented('/a', { example: { id: 1 } })).responses['200'].content, {
       'application/json': { example: { id: 1 } },
     });

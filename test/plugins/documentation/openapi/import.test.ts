@@ -56,7 +56,7 @@ describe('a configuration imported from OpenAPI', () => {
     deepEqual(configuration.endpoints[0].backend, [{ url_pattern: '/v1/a' }]);
   });
 
-  it('calls a given host instead, with the base path of the server', () => {
+  it("calls the host given on the command line instead, with the base path of the document's server", () => {
     const document = spec({ '/a': { get: operation() } }, { servers: [{ url: '/v1' }] });
     deepEqual(imported(document).configuration.endpoints[0].backend, [{ url_pattern: '/v1/a' }]);
     deepEqual(imported(document, { baseHost: undefined }).errors, [
@@ -64,7 +64,7 @@ describe('a configuration imported from OpenAPI', () => {
     ]);
   });
 
-  it('sets the host at each backend that has a different one', () => {
+  it('sets the host at each backend whose host differs from the common one', () => {
     const document = spec(
       { '/a': { get: operation() }, '/b': { get: operation({ servers: [{ url: 'http://b.example' }] }) } },
       { servers: [{ url: 'http://a.example' }] },
@@ -76,7 +76,7 @@ describe('a configuration imported from OpenAPI', () => {
     );
   });
 
-  it('adds a given prefix to every path, and a given output encoding and timeout', () => {
+  it('adds the given prefix to every path, and uses the given output encoding and timeout', () => {
     const { configuration } = imported(spec({ '/a': { get: operation() } }), {
       prefix: '/shop',
       outputEncoding: 'xml',
@@ -87,7 +87,7 @@ describe('a configuration imported from OpenAPI', () => {
     deepEqual([configuration.output_encoding, configuration.timeout], ['xml', '9s']);
   });
 
-  it('returns arrays as arrays, and forwards other content types unchanged', () => {
+  it('returns arrays as arrays, and forwards content types other than JSON unchanged', () => {
     const answering = (content: object) => operation({ responses: { 200: { description: 'OK', content } } });
     const { configuration } = imported(
       spec(
@@ -232,7 +232,7 @@ describe('a configuration imported from OpenAPI', () => {
     ]);
   });
 
-  it('uses one name for the path parameter at a given position', () => {
+  it('uses one name for path parameters at the same position', () => {
     const { configuration, notes } = imported(
       spec({ '/u/{id}': { get: operation(), put: operation() }, '/u/{user.name}/x/{user.name}': { get: operation() } }),
     );
@@ -243,13 +243,13 @@ describe('a configuration imported from OpenAPI', () => {
     ]);
   });
 
-  it('enables placeholders inside path segments if needed, and reports that', () => {
+  it('enables placeholders inside path segments if needed, and reports this', () => {
     const { configuration, notes } = imported(spec({ '/file.{extension}': { get: operation() } }));
     equal(configuration.disable_rest, true);
     deepEqual(notes, ['placeholders are used inside path segments: disable_rest is set']);
   });
 
-  it('restores an exported wildcard', () => {
+  it('restores a wildcard from a document that the gateway has exported', () => {
     const parameters = [{ name: 'wildcard', in: 'path', required: true, 'x-wildcard': true }];
     const { configuration } = imported(spec({ '/files/{wildcard}': { get: operation({ parameters }) } }));
     deepEqual(

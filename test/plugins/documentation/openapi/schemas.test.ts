@@ -109,14 +109,14 @@ describe('a JSON Schema converted to OpenAPI 3.1', () => {
   }
 });
 
-describe('the shared schemas of documentation/openapi', () => {
+describe('shared schemas of documentation/openapi', () => {
   const schemas = {
     User: { type: 'object', properties: { address: { $ref: '#/components/schemas/Address' } } },
     Address: Buffer.from('{"type":"object","properties":{"zip":{"const":1}}}').toString('base64'),
   };
   const config = configOf([endpoint('/a')], { extra_config: { [OPENAPI]: { components_schemas: schemas } } });
 
-  it('appear in the document under their names, given as objects or base64', async () => {
+  it('appear in the document under their names, whether given as objects or in base64', async () => {
     const document = describedAs(config);
     deepEqual(document.components.schemas, {
       User: { type: 'object', properties: { address: { $ref: '#/components/schemas/Address' } } },

@@ -54,7 +54,7 @@ describe('parameters that an OpenAPI document shares', () => {
     );
   });
 
-  it('are written out in Swagger 2.0, which has no cookies', () => {
+  it('are repeated in each operation in Swagger 2.0; cookies are omitted', () => {
     const document = documentOf({ components_parameters: ['page', 'session'] }, { input_query_strings: ['page'] });
     const { paths } = toSwagger(document, () => {}) as Document;
     deepEqual(paths['/a'].get.parameters, [{ name: 'page', in: 'query', type: 'integer' }]);

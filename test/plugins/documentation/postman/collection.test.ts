@@ -28,7 +28,7 @@ const inFolder = (path: string, folder: string, more: object = {}) =>
   endpoint(path, {}, { [POSTMAN]: { folder, ...more } });
 
 describe('a Postman collection', () => {
-  it('has an item for each common method of an endpoint for every method', async () => {
+  it('has an item for each common method of an endpoint that serves every method', async () => {
     const { item } = await collected([endpoint('/a', { method: 'ANY' }), endpoint('/a', { method: 'DELETE' })]);
     deepEqual(
       item.map(({ request }: Document) => request.method),
@@ -128,7 +128,7 @@ describe('a Postman collection', () => {
     });
   });
 
-  it('resolves references in example bodies, and contains null only where it is intended', async () => {
+  it('resolves references in example bodies, and contains null only where the schema intends it', async () => {
     const schema = {
       properties: {
         user: { $ref: '#/definitions/user%20id' },

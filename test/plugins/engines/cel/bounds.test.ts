@@ -15,7 +15,7 @@ describe('the evaluation limits of a CEL expression', () => {
     ok(cost(() => match(String(verdict(source, { list })), /too long|members/)) < HELD_MS);
   });
 
-  it('stop them even if another operand would decide the result', () => {
+  it('stop nested loops even if another operand would decide the result', () => {
     const loops = 'data.list.all(x, data.list.all(y, data.list.all(z, x + y + z >= 0)))';
     for (const source of [`${loops} || true`, `true && !(${loops})`]) equal(typeof verdict(source, { list }), 'string');
   });

@@ -103,7 +103,7 @@ describe('a CEL expression', () => {
     equal(verdict("timestamp(now) + duration('1s') > timestamp(now)"), true);
   });
 
-  it('uses the deciding side of && and || even if the other one fails', () => {
+  it('returns the result of && and || if one side decides it, even if the other side fails', () => {
     for (const source of ['false && 1 / 0 > 0', '1 / 0 > 0 && false']) equal(verdict(source), false, source);
     for (const source of ['true || 1 / 0 > 0', '1 / 0 > 0 || true']) equal(verdict(source), true, source);
     match(String(verdict('1 / 0 > 0 || false')), /divide by zero/);

@@ -206,7 +206,7 @@ describe('the Lua engine', () => {
     deepEqual((await run(code, {})).printed, ['{"l":["a","c"]}\t2\t1\ttrue\tfalse\tl\tnil\ttrue', 'userdata']);
   });
 
-  it('ignores accesses beyond the ends of a list, except set, which extends it', async () => {
+  it('ignores reads and writes beyond the ends of a list, except set, which extends the list', async () => {
     const code = `local l = luaList.new(); l:set(0, 'a'); l:set(-1, 'x'); l:del(-1); l:del(1); l:del(9)
       print(json.marshal(l), l:get(-1), l:get(1), l:get(0 / 0), l:get(0.5), select('#', l:get(5)))
       l:set(2, 'c') print(json.marshal(l))`;

@@ -37,7 +37,7 @@ describe('the configuration of grpc/server', () => {
     deepEqual(await reported([{ name: 'shop.Shop', methods: [find] }]), []);
   });
 
-  it('must name unary methods only', async () => {
+  it('must contain only unary methods', async () => {
     deepEqual(await reported([{ name: 'shop.Shop', methods: [{ ...find, name: 'Watch' }] }]), [
       [
         'GRPC_METHOD',
@@ -55,7 +55,7 @@ describe('the configuration of grpc/server', () => {
     deepEqual(await codes(twice), ['GRPC_METHOD_TWICE /1/methods/1/name']);
   });
 
-  it('needs a backend for each method', async () => {
+  it('requires a backend for each method', async () => {
     deepEqual(await codes([{ name: 'shop.Shop', methods: [{ name: 'Find', backend: [] }] }]), [
       'SCHEMA_RANGE /0/methods/0/backend',
     ]);
@@ -79,7 +79,7 @@ describe('the configuration of grpc/server', () => {
     ]);
   });
 
-  it('must name all parameters that backends use', async () => {
+  it('must define all parameters that backends use', async () => {
     const method = {
       ...find,
       payload_params: { name: 'name' },
@@ -90,7 +90,7 @@ describe('the configuration of grpc/server', () => {
     ]);
   });
 
-  it('warns about a parameter from an unknown field', async () => {
+  it('warns about a parameter that is read from an unknown field', async () => {
     const method = { ...find, payload_params: { 'where.latitude': 'a', 'where.lat': 'b' } };
     deepEqual(await codes([{ name: 'shop.Shop', methods: [method] }]), [
       'GRPC_FIELD /0/methods/0/payload_params/where.lat',

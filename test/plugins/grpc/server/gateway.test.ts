@@ -184,7 +184,7 @@ describe("gRPC services on the gateway's port", () => {
     }
   });
 
-  it('finish calls with their original configuration across a reload, and start new ones with the new one', async () => {
+  it('finish running calls with their original configuration across a reload, and start new calls with the new configuration', async () => {
     const client = await stage.start([find(stage.http('/held'))]);
     const slow = ask(client);
     await until(() => stage.held.length === 1);
@@ -195,7 +195,7 @@ describe("gRPC services on the gateway's port", () => {
     equal((await callUnary(client, 'Echo')).code, status.OK);
   });
 
-  it('finish their calls when the gateway closes, and reject new ones', async () => {
+  it('finish running calls when the gateway closes, and reject new calls', async () => {
     const client = await stage.start([find(stage.http('/held'))]);
     const slow = ask(client);
     await until(() => stage.held.length === 1);

@@ -228,7 +228,7 @@ describe('the gRPC server with misbehaving clients', () => {
     await isServing();
   });
 
-  it('serves HTTP/1.1 after connections that begin like HTTP/2 and continue differently', async () => {
+  it('serves HTTP/1.1 on the same port after connections that begin like HTTP/2 and continue differently', async () => {
     await start();
     for (const bytes of ['P', 'PR', 'PRI', 'PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n', 'PRIVATE / HTTP/1.1\r\n\r\n']) {
       const socket = connectTcp(stage.port, '127.0.0.1').on('error', () => {});

@@ -48,7 +48,7 @@ describe('telemetry of gRPC services', () => {
     return { isMeasured: text.includes('/shop.Shop/Find') };
   };
 
-  it('measures and traces calls like endpoints', async () => {
+  it('measures and traces gRPC calls in the same way as endpoints', async () => {
     const { isMeasured } = await ask({});
     equal(isMeasured, true);
     await until(() => receiver.spans.some(({ kind }) => kind === 'SPAN_KIND_SERVER'));

@@ -27,7 +27,7 @@ describe('the bodies and statuses of modifier/martian', () => {
     deepEqual([body, headers], ['new', []]);
   });
 
-  it('release the connection of a replaced body', async () => {
+  it('release the connection whose body is replaced', async () => {
     const gate = await openHarness(plugin, 'backend', abc);
     const body = new ByteStream();
     const reply = await gate.attached.transport!(() => Reply.raw(200, new HeaderBag(), body))(
@@ -80,7 +80,7 @@ describe('the bodies and statuses of modifier/martian', () => {
     deepEqual([reply.status, text], [500, 'abcdefghij']);
   });
 
-  it('set the length of the new body in a response to HEAD, without a body', async () => {
+  it('set the length of the new body in a response to HEAD, which has no body', async () => {
     const { reply } = await through(abc, { method: 'HEAD' });
     deepEqual([reply.body, reply.headers.get('content-length')], [null, '10']);
   });

@@ -142,7 +142,7 @@ describe('modifier/martian in a gateway', () => {
     deepEqual([headers['x-role'], headers['x_role']], ['user', undefined]);
   });
 
-  it('fails the call with 500 and a log line if a modifier fails', async () => {
+  it('fails the call with 500 and a log line if one of its modifiers fails', async () => {
     const calls = backend.requests.length;
     equal((await gateway.inject('/broken')).statusCode, 500);
     equal(backend.requests.length, calls);

@@ -29,7 +29,7 @@ describe('the groups of modifier/martian', () => {
     deepEqual((await through({ 'priority.Group': { modifiers } })).headers, ['X-A', '1']);
   });
 
-  it('run the later declared of two modifiers with equal priorities first', async () => {
+  it('run the later one of two modifiers with equal priorities first', async () => {
     const modifiers = [
       { priority: 5, modifier: append('first') },
       { priority: 5, modifier: append('second') },
@@ -39,7 +39,7 @@ describe('the groups of modifier/martian', () => {
     deepEqual(headers, ['X-A', 'highest', 'X-A', 'second', 'X-A', 'first']);
   });
 
-  it('run in their scopes only', async () => {
+  it('run only for the requests or responses in their scopes', async () => {
     const { headers, replied } = await through({ 'fifo.Group': { modifiers: [append('1')], scope: ['response'] } });
     deepEqual([headers, replied], [[], ['X-A', '1']]);
   });
@@ -100,7 +100,7 @@ describe('the groups of modifier/martian', () => {
     deepEqual(gate.attached.sets, ['X-A', 'X-Krakend-Id']);
   });
 
-  it('cause a warning and no overhead if no scope is left', async () => {
+  it('cause a warning and no overhead if no modifier has a valid scope', async () => {
     const filter = { 'header.Filter': { name: 'X', modifier: set('1', ['response']), scope: ['request'] } };
     deepEqual(await warningsOf(filter), ['/ no modifier applies to requests or responses: check their scopes']);
     deepEqual((await openHarness(plugin, 'backend', filter)).attached, {});

@@ -101,7 +101,7 @@ describe('headers in modifier/martian:', () => {
       ['no value', {}],
       ['an empty value', { value: '' }],
     ] as const) {
-      it(`matches the presence of the header with ${what}`, async () => {
+      it(`matches headers that are present, with ${what}`, async () => {
         deepEqual(await chosen(filter(fields), ['X-V', 'anything']), ['x-then', 'x-else']);
       });
     }
@@ -112,7 +112,7 @@ describe('headers in modifier/martian:', () => {
       deepEqual(await chosen(filter({ modifier: onResponse, else: onResponse }), ['X-V', '1']), ['', 'x-then']);
     });
 
-    it('does nothing without "else" if it does not match', async () => {
+    it('does nothing if it does not match and has no "else"', async () => {
       deepEqual(await chosen({ 'header.Filter': { name: 'X-V', modifier: a } }, []), ['', '']);
     });
   });
@@ -129,13 +129,13 @@ describe('headers in modifier/martian:', () => {
       },
     });
 
-    it('matches if the first value matches anywhere', async () => {
+    it('matches if the first value of the header contains a match', async () => {
       equal((await through(beta(['request']), { headers: ['X-V', '1-beta'] })).target, '/x?t=1');
       equal((await through(beta(['request']), { headers: ['X-V', '1', 'X-V', '1-beta'] })).target, '/x');
       equal((await through(beta(['request']))).target, '/x');
     });
 
-    it('matches the request header in the response scope, too', async () => {
+    it('matches the header of the request even in the response scope', async () => {
       const matching = await through(beta(['response']), { headers: ['X-V', '1-beta'] });
       const other = await through(beta(['response']), {}, { headers: ['X-V', '1-beta'] });
       deepEqual(
@@ -189,12 +189,12 @@ describe('headers in modifier/martian:', () => {
       deepEqual([host, origin, headers], ['v.example', 'http://h1', []]);
     });
 
-    it('is read as it will be sent', async () => {
+    it('is read with the value that will be sent', async () => {
       const copy = { 'header.Copy': { from: 'Host', to: 'X-Host', scope: ['request'] } };
       deepEqual((await through(copy)).headers, ['X-Host', 'h1']);
     });
 
-    it("is reset to the backend's host when removed", async () => {
+    it("is reset to the backend's host if it is removed", async () => {
       const modifiers = [
         { 'header.Modifier': { name: 'Host', value: 'v', scope: ['request'] } },
         { 'header.Blacklist': { names: ['Host'], scope: ['request'] } },
@@ -243,7 +243,7 @@ describe('headers in modifier/martian:', () => {
     });
   });
 
-  it('cannot be connection headers, and a warning says so', async () => {
+  it('cannot be connection headers, which a warning reports', async () => {
     const set = { 'header.Modifier': { name: 'Transfer-Encoding', value: 'chunked' } };
     const { headers, replied } = await through(set);
     deepEqual([headers, replied], [[], []]);

@@ -56,7 +56,7 @@ describe('the URLs of modifier/martian', () => {
     deepEqual([origin, target], ['https://h1', '/x?b=2']);
   });
 
-  it('are encoded where needed without encoding twice', async () => {
+  it('are percent-encoded where needed, but never twice', async () => {
     const { target } = await through({ 'url.Modifier': { path: 'ü %2f?#', query: 'a=%20 b%' } });
     equal(target, '/%C3%BC%20%2f%3F%23?a=%20%20b%25');
   });
@@ -94,7 +94,7 @@ describe('the URLs of modifier/martian', () => {
     );
   });
 
-  it('are matched in the response scope as they were modified', async () => {
+  it('are matched in the response scope in their modified form', async () => {
     const modifiers = [
       { 'url.Modifier': { path: '/changed' } },
       { 'url.Filter': { path: '/changed', modifier: marked.modifier, scope: ['response'] } },

@@ -102,7 +102,7 @@ describe('the modifier "content-replacer"', () => {
     deepEqual(await replaced({ '@a': { find: 'x', replace: 'y' } }, { '@a': 'x' }), { '@a': 'y' });
   });
 
-  it('fails if a string becomes too long', async () => {
+  it('fails if a string would become too long', async () => {
     const text = 'a'.repeat(1024 * 1024);
     for (const regexp of [false, true]) {
       const gate = await openHarness(
@@ -149,7 +149,7 @@ describe('the modifier "content-replacer" in a gateway', () => {
     'plugin/req-resp-modifier': replacing({ [path]: { find: '.', replace: '#' } }),
   });
 
-  it('changes the data of a backend in its group', async () => {
+  it('changes the data of a backend within its group', async () => {
     gateway = await startGateway({
       host: [backend.url],
       endpoints: [{ endpoint: '/a', backend: [{ url_pattern: '/', group: 'g', extra_config: settings('g.n') }] }],

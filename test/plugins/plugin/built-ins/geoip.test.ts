@@ -118,7 +118,7 @@ describe('the client location of the plugin "geoip"', () => {
     deepEqual(JSON.parse(header!), nowhere);
   });
 
-  it('is empty for an unreadable record, with an ERROR once a minute', async () => {
+  it('is empty for an unreadable record, which is logged as an ERROR once a minute', async () => {
     const broken = makeDatabase([['2001:db8:0:0:0:0:0:0/32', london]]);
     // The city record has an unknown data type.
     broken.set([1, 20], broken.indexOf('geoname_id') - 2);
@@ -192,7 +192,7 @@ describe('the client location of the plugin "geoip"', () => {
     equal(seen().Country.IsoCode, '');
   });
 
-  it('replaces a location header that the client sends, even under a lookalike name', async () => {
+  it('replaces a location header that the client sends, even under a similar name', async () => {
     await start({ input_headers: ['*'] });
     await from('81.2.69.142', { 'x-geoip': '{"Country":{"IsoCode":"ES"}}', x_geoip: '{"Country":{"IsoCode":"ES"}}' });
     equal(seen().Country.IsoCode, 'GB');

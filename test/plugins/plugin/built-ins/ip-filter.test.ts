@@ -47,7 +47,7 @@ describe('the plugin "ip-filter"', () => {
     );
   });
 
-  it('trusts the header of any client if no proxies are configured', async () => {
+  it('trusts the address header of any client if no proxies are configured', async () => {
     deepEqual(await statuses({ CIDR, allow: true }, ['127.0.0.1', xff, '8.8.8.8']), [403]);
   });
 
@@ -81,7 +81,7 @@ describe('the plugin "ip-filter"', () => {
     );
   });
 
-  it('ignores the header unless a trusted proxy sent it', async () => {
+  it('ignores the address header unless a trusted proxy sent it', async () => {
     const settings = { CIDR, allow: true, trusted_proxies: ['203.0.113.0/24'] };
     deepEqual(await statuses(settings, ['127.0.0.1', xff, '8.8.8.8'], ['9.9.9.9', xff, '127.0.0.1']), [200, 403]);
   });
@@ -112,7 +112,7 @@ describe('the plugin "ip-filter"', () => {
     deepEqual(await statuses(settings, ['9.9.9.9', xff, '10.0.0.1:x'], ['9.9.9.9', xff, '010.0.0.1']), [200, 200]);
   });
 
-  it("uses the connection's address if no headers are configured", async () => {
+  it("uses the connection's address if no address headers are configured", async () => {
     deepEqual(await statuses({ CIDR, client_ip_headers: [] }, ['9.9.9.9', xff, '10.0.0.1'], ['10.0.0.1']), [200, 403]);
   });
 
@@ -209,7 +209,7 @@ describe('the plugin "ip-filter" in a gateway', () => {
     (await gateway.inject({ url, headers, remoteAddress: '9.9.9.9' } as never)).statusCode;
   const own = { client_ip_headers: ['X-Client'] };
 
-  it('covers every path at the root except CORS preflights, and is named in the access log', async () => {
+  it('applies to every path at the root except CORS preflights, and is named in the access log', async () => {
     const sinks = rememberingSinks();
     gateway = await startGateway(
       {
@@ -237,7 +237,7 @@ describe('the plugin "ip-filter" in a gateway', () => {
     );
   });
 
-  it('covers only its own endpoint, before authentication', async () => {
+  it('at an endpoint applies only to this endpoint, before authentication', async () => {
     const files = {
       'auth/validator': { alg: 'HS256', jwk_local_path: 'samples/tokens/keys.json', disable_jwk_security: true },
     };
@@ -247,7 +247,7 @@ describe('the plugin "ip-filter" in a gateway', () => {
     deepEqual([await statusOf('/a', listed), await statusOf('/a'), await statusOf('/b', listed)], [403, 401, 200]);
   });
 
-  it('rejects calls to its own backend only', async () => {
+  it('at a backend rejects calls to this backend only', async () => {
     const one = {
       url_pattern: '/',
       group: 'a',
@@ -293,7 +293,7 @@ describe('the plugin "ip-filter" in a gateway', () => {
 });
 
 describe('the names of built-in modifiers', () => {
-  it('define their order', async () => {
+  it('determine their order', async () => {
     const gate = await openHarness(modifier, 'endpoint', {
       name: ['ip-filter', 'content-replacer'],
       'ip-filter': { CIDR, client_ip_headers: [] },

@@ -92,7 +92,7 @@ describe('the plugin "url-rewrite"', () => {
     equal(await ask('/hi'), 404);
   });
 
-  it('rewrites once, and serves nothing if the new path has no endpoint', async () => {
+  it('rewrites a path only once, and serves nothing if the new path has no endpoint', async () => {
     await start({
       literal: { '/x': '/y', '/y': '/hello' },
       regexp: [
@@ -120,7 +120,7 @@ describe('the plugin "url-rewrite"', () => {
     }
   });
 
-  it('provides the new path to components, and the original one to the access log', async () => {
+  it('shows the new path to components, and the original path in the access log', async () => {
     const sinks = rememberingSinks();
     await start({ literal: { '/old': '/seen' } }, ['url-rewrite'], { sinks });
     equal(await ask('/old'), '/seen');
