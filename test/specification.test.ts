@@ -43,7 +43,7 @@ describe('the check of the specification', () => {
     equal(table.split('\n').at(-2), '| R1 | Says so. | [a.test.ts](a.test.ts)<br>• takes \\* and a\\|b |');
   });
 
-  it('has links relative to the folder of the table', () => {
+  it('has links that are relative to the folder of the table', () => {
     const table = tableOf({ ...chapter(rule('R1', 'a')), table: 'test/specification/a.md' }, [title('a')]);
     ok(table.includes('[a.test.ts](../a.test.ts)'));
   });

@@ -272,7 +272,7 @@ describe('the list of servers that a configuration uses', () => {
       },
     ));
 
-  it('includes their emulators without TLS, and cloud regions', async () => {
+  it('includes emulators of cloud providers without TLS, and cloud regions', async () => {
     const place = `${at0}backend~1pubsub~1publisher/topic_url`;
     const bus = 'Endpoint=sb://bus.test/;SharedAccessKeyName=n;SharedAccessKey=k;UseDevelopmentEmulator=true';
     for (const [host, shown] of [

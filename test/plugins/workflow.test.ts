@@ -97,7 +97,7 @@ describe('workflow', () => {
     deepEqual([status, json, completed, requested('/after1')], [200, { name: 'x' }, 'false', before]);
   });
 
-  it('returns the data from before a failure', async () => {
+  it('returns the data that it has received before a failure', async () => {
     await start([workflow({ backend: [group('y'), to('/fail/z')] })]);
     const { status, json, completed } = await get();
     deepEqual([status, json, completed], [200, { y: { name: 'y' } }, 'false']);
@@ -123,7 +123,7 @@ describe('workflow', () => {
     });
   }
 
-  it('fails with its backends, and returns the status of a single one with return_error_code', async () => {
+  it('fails with its backends, and returns the status of a single backend with return_error_code', async () => {
     await start([
       workflow({ backend: [to('/fail/1'), to('/fail/2')], extra_config: { proxy: { sequential: false } } }),
     ]);
@@ -147,7 +147,7 @@ describe('workflow', () => {
     deepEqual((await get()).json, { outer: { inner: { name: 'deep/7' }, z: { name: 'z' } } });
   });
 
-  it('numbers its own responses from 0, and reads earlier responses of its endpoint through its path', async () => {
+  it('numbers its own responses from 0, and reads earlier responses of its endpoint through parameters of its path', async () => {
     const inner = {
       endpoint: '/w/{resp0_k}',
       backend: [to('/p/{resp0_k}', { mapping: { name: 'k' } }), to('/q/{resp0_k}', { group: 'q' })],
@@ -165,7 +165,7 @@ describe('workflow', () => {
     deepEqual([json, completed, requested('/counted')], [{ name: 'x' }, 'false', before + 1]);
   });
 
-  it('runs its own components around its backends', async () => {
+  it('runs the components of the workflow around its backends', async () => {
     const extra_config = {
       proxy: { static: { strategy: 'always', data: { added: 1 } } },
       'validation/cel': [{ check_expr: "req_params.Id == '7'" }],
@@ -229,7 +229,7 @@ describe('workflow', () => {
     deepEqual((await get()).json, { calls: 3 });
   });
 
-  describe('with no-op', () => {
+  describe('with the no-op encoding', () => {
     it('is decoded with the encoding of its outer backend', async () => {
       await start([workflow({ output_encoding: 'no-op', backend: [to('/text')] }, { encoding: 'string' }), to('/x')]);
       deepEqual((await get()).json, { content: 'plain', name: 'x' });
@@ -241,7 +241,7 @@ describe('workflow', () => {
       deepEqual([json, headers['x-own']], ['plain', '1']);
     });
 
-    it("at the endpoint only returns the data in the workflow's encoding", async () => {
+    it("returns the data in the workflow's encoding if only the endpoint has the no-op encoding", async () => {
       await start([workflow({ backend: [group('y'), group('z')] })], { output_encoding: 'no-op' });
       deepEqual((await get()).json, { y: { name: 'y' }, z: { name: 'z' } });
     });
@@ -288,7 +288,7 @@ describe('workflow', () => {
     deepEqual((await get()).json, { k: 'v' });
   });
 
-  it('warns about a host of its own, which is never called', async () => {
+  it('warns about its own hosts, which are never called', async () => {
     const outer = { ...workflow({ backend: [to('/t', { host: [backend.url] })] }), host: ['http://127.0.0.1:9'] };
     gateway = await startGateway({ host: [backend.url], endpoints: [{ endpoint: '/a/{id}', backend: [outer] }] });
     const told = gateway.status.warnings.map(({ code, message, related, hint }) => [code, message, related, hint]);
@@ -319,7 +319,7 @@ describe('workflow', () => {
       equal(refusal!.hint, 'add "host" here or at the root: the surrounding backend\'s host does not apply');
     });
 
-    it('for a component that has no effect there', async () => {
+    it('for a component that has no effect in a workflow', async () => {
       const extra_config = { 'qos/ratelimit/router': { max_rate: 1 } };
       deepEqual(await refused({ backend: [to('/t')], extra_config }), [
         ['PIPE_COMPONENT', `${at}/extra_config/qos~1ratelimit~1router`],
@@ -347,7 +347,7 @@ describe('workflow', () => {
     });
   });
 
-  it("causes a warning about a timeout longer than the endpoint's, and about a parameter that its endpoint lacks", async () => {
+  it("causes a warning about a timeout longer than the endpoint's, and about a parameter that its endpoint does not have", async () => {
     await start([workflow({ endpoint: '/w/{other}', timeout: '1h', backend: [to('/t')] })]);
     deepEqual(
       gateway!.status.warnings.map(({ code }) => code),

@@ -45,7 +45,7 @@ describe('an attack on', function () {
   after(() => restore());
 
   for (const file of files) {
-    it(`${file} shows no weakness`, () => {
+    it(`finds no weakness in ${file}`, () => {
       deepEqual(
         reports.get(file)!.findings.map(({ attack, endpoint, shown }) => `${attack} ${endpoint}: ${shown}`),
         [],

@@ -124,7 +124,7 @@ const missing = isInstalled('chromium') ? '' : ': apt-get install chromium';
     equal(await page.evaluate('document.cookie'), '');
   });
 
-  it('opens another tab without a login, and pages of a role only with it', async () => {
+  it('opens another tab without a new login, and opens pages of a role only for users with that role', async () => {
     const { page } = await open();
     await logIn(page, 'bob');
     const tab = await page.context().newPage();
@@ -152,7 +152,7 @@ const missing = isInstalled('chromium') ? '' : ': apt-get install chromium';
     await tab.waitForURL(`${base()}/profile`);
   });
 
-  it('rejects requests of scripts with 401 once the user has logged out, here and at the provider', async () => {
+  it('rejects requests of scripts with 401 once the user has logged out, at the gateway and at the provider', async () => {
     const { page, lines } = await open();
     await logIn(page, 'ada');
     const status = () => page.evaluate(() => fetch('/profile').then((response) => response.status));

@@ -129,7 +129,7 @@ describe('the sample plugins', function () {
     equal(body, 'id,title,draft\r\n10,Notes,false\r\n11,Bernoulli numbers,true\r\n');
   });
 
-  it('include csv, which reads comma-separated values, even its own', async () => {
+  it('include csv, which reads comma-separated values, including the ones that it writes', async () => {
     const { get, gateway, path, write } = await serve('csv');
     const { port } = await gateway.listen();
     const text = readFileSync(path('gateway.json'), 'utf8').replace('/stock.csv', '/users/1/posts');
@@ -159,7 +159,7 @@ describe('the sample plugins', function () {
     equal((await away.get('/lines/a')).statusCode, 500);
   });
 
-  it('include hosts-file, which follows its file, and ignores an invalid one', async () => {
+  it('include hosts-file, which watches its file, and ignores invalid content', async () => {
     const { get, gateway, path, write } = await serve('hosts-file');
     await gateway.watch();
     equal((await get('/users/1')).statusCode, 200);

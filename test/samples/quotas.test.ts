@@ -44,7 +44,7 @@ describe('the sample "quotas"', () => {
       deepEqual(await ask(2, '/users/1'), [200, 429]);
     });
 
-    it('limits clients without Redis by rate limits only, while quotas reject requests', async () => {
+    it('limits clients without Redis only by rate limits, while quotas reject all requests', async () => {
       deepEqual(await ask(3, '/home/1'), [200, 200, 429]);
       await redis.stop();
       await until(async () => (await ask(1, '/home/1'))[0] === 200);

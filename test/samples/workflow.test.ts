@@ -36,7 +36,7 @@ describe('the sample "workflow"', () => {
     deepEqual(JSON.parse(body), { id: 1, customer: { id: 'ada', account: { plan: 'gold' } } });
   });
 
-  it('returns an order without its customer if that does not exist', async () => {
+  it('returns an order without its customer if the customer does not exist', async () => {
     data['/orders/2'] = { id: 2 };
     const { body, headers } = await gateway.inject('/orders/2');
     deepEqual([JSON.parse(body), headers['x-gateway-completed']], [{ id: 2, customer: {} }, 'false']);

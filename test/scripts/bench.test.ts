@@ -114,7 +114,7 @@ describe('the benchmark', function () {
     deepEqual(counts, [FEW, 50]);
   });
 
-  it('sends requests to the first, the last, a random and no endpoint of many', () => {
+  it('sends requests to the first of many endpoints, to the last, to random ones and to a path without an endpoint', () => {
     const asked = (which: Routes['asked']) => routed({ count: 50, asked: which }).paths;
     deepEqual(asked('first'), ['/area-0/page-0']);
     deepEqual(asked('last'), ['/v1/area-49/things-49/42']);
@@ -123,7 +123,7 @@ describe('the benchmark', function () {
     ok(!endpoints.some((endpoint) => 'endpoint' in endpoint && endpoint.endpoint === asked('none')[0]));
   });
 
-  it('sends bodies, and detects one that comes back changed', async () => {
+  it('sends bodies, and detects bodies that the gateway returns with changes', async () => {
     const scenario = scenarios.find(({ name }) => name === 'echo-1m')!;
     const { base, subject } = await compare(scenario, floor, gateway, { ...plan(), rounds: 1 });
     ok(base.requestsPerSecond.median > 0 && subject.requestsPerSecond.median > 0);

@@ -79,7 +79,7 @@ describe('published schemas', () => {
     ]);
   });
 
-  it('name objects by their lists, and components by their object', () => {
+  it('name objects after their lists, and components after the object that contains them', () => {
     const extra_config = object({ 'auth/key': object({ id: { type: 'string' } }), 'new/one': object({}) });
     const backend = { type: 'array', items: object({ extra_config, host: { type: 'array' } }) };
     const endpoints = { type: 'array', items: object({ extra_config, backend }) };
@@ -122,7 +122,7 @@ describe('published schemas', () => {
     throws(() => compareSchemas(join(folder, 'none.json'), {}), /none\.json does not exist/);
   });
 
-  it('are reported by object, missing fields first, with the numbers of fields', () => {
+  it('are reported by object, missing fields first, with the number of fields', () => {
     const comparison = compare({ b: { type: 'string', default: 'x' }, a: {} }, { b: { type: 'string' }, c: {}, d: {} });
     const { lines, isExplained } = reportOf(comparison, [], false);
     deepEqual(lines, [

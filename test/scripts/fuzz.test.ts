@@ -41,7 +41,7 @@ describe(`fuzzing with random input (SLUICE_FUZZ_SEED=${seed})`, function () {
     });
   }
 
-  it('are not late while the machine does not let the process run', async () => {
+  it('does not treat input as too slow while the machine does not let the process run', async () => {
     let isLate = false;
     afterPatience(100, () => {
       isLate = true;

@@ -176,7 +176,7 @@ export const clientBounds: readonly Bound[] = [
     from: 'plugins/qos/http-cache/store.ts',
     limit: '{MAX_VARIANTS} variants',
     beyond: 'The oldest variant of the address is dropped.',
-    tests: ['response variants in qos/http-cache are limited for each URL without evicting other responses'],
+    tests: ['response variants in qos/http-cache are limited in number for each URL, without evicting others'],
   },
   {
     holds: 'Backend requests shared by workers (`qos/http-cache`)',
@@ -266,7 +266,7 @@ export const clientBounds: readonly Bound[] = [
     from: 'plugins/telemetry/lib/metrics/store.ts',
     limit: '{MAX_SERIES} series',
     beyond: 'Further series are combined into one.',
-    tests: ['a metrics store limits the number of series, and counts the rest in one overflow series'],
+    tests: ['a metrics store limits the number of series, and counts all others in one overflow series'],
   },
   {
     holds: 'Log lines waiting to be written',

@@ -8,7 +8,7 @@ export const pluginBounds: readonly Bound[] = [
     limit: '{MOST_LINES} lines a second',
     beyond: 'Lines are dropped; a thread that sends 20,000 messages per second is terminated and restarted.',
     tests: [
-      'misbehaving isolated modules that log too much lose lines, and those that send too many messages lose their thread',
+      'misbehaving isolated modules lose log lines if they log too much, and lose their thread if they send too many messages',
     ],
   },
   {

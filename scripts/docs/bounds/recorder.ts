@@ -23,7 +23,7 @@ export const recorderBounds: readonly Bound[] = [
     beyond: 'The oldest recordings are dropped.',
     tests: [
       'recordings in memory drop the oldest of an endpoint above max_per_endpoint',
-      'recordings in memory stay within max_bytes, also when a recording is larger than that',
+      'recordings in memory stay within max_bytes, even if a single recording is larger',
     ],
   },
   {
@@ -31,20 +31,20 @@ export const recorderBounds: readonly Bound[] = [
     from: 'plugins/telemetry/recorder/ring.ts',
     limit: '{MAX_FILE_LENGTH} characters',
     beyond: 'Older recordings are omitted.',
-    tests: ['recordings in memory are returned the latest first, up to 48 million characters'],
+    tests: ['recordings in memory are returned in order, the latest first, up to 48 million characters'],
   },
   {
     holds: 'Recordings of a process that are being printed, or sent to the primary (`telemetry/recorder`)',
     from: 'plugins/telemetry/recorder/keeper.ts',
     limit: '{MAX_PENDING} recordings',
     beyond: 'New recordings are dropped; one log line per second.',
-    tests: ['recordings of a worker are dropped with one warning while 64 others wait to be stored in the primary'],
+    tests: ['recordings of a worker are dropped, with one warning, while 64 others wait to be stored in the primary'],
   },
   {
     holds: 'Recordings that wait to be written to the folder of `telemetry/recorder`',
     from: 'plugins/telemetry/recorder/folder.ts',
     limit: '{MAX_WAITING} recordings',
     beyond: 'New items are dropped; one log line per second.',
-    tests: ['a folder of recordings writes at most 64 recordings that wait, and drops further ones'],
+    tests: ['a folder of recordings contains at most 64 recordings that wait to be written; further ones are dropped'],
   },
 ];

@@ -81,7 +81,7 @@ describe('the host services of modules', function () {
     });
   }
 
-  it('explain how to declare a missing connection', async () => {
+  it('explain in an error how to declare a missing connection', async () => {
     const [refusal] = await refusalsOf(
       startModules(
         config({}),
@@ -150,7 +150,7 @@ describe('the host services of modules', function () {
       deepEqual(got, [2, ['ada', '1', 'bob', '2'], ['users', '7', 1]]);
     });
 
-    it('report Redis errors, even for queued commands, and reject oversized and non-string arguments', async () => {
+    it('report Redis errors, even for queued commands, and reject arguments that are too large or not strings', async () => {
       const got = await given((host) => {
         const client = host.redis('shared');
         return async () => [

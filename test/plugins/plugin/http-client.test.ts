@@ -82,7 +82,7 @@ describe('an HTTP client module', () => {
     equal(JSON.parse((await ask('/t/other')).body).path, '/other');
   });
 
-  it('fails the backend with an error status, and returns it with no-op', async () => {
+  it('with an error status fails the backend, except with the no-op encoding, which returns the status', async () => {
     const notThere: Client = () => new Response('not there', { status: 404, headers: { 'X-Kind': 'own' } });
     await start(to(), notThere);
     deepEqual([(await ask()).status, (await ask()).body], [500, '']);
@@ -220,7 +220,7 @@ describe('an HTTP client module', () => {
     deepEqual(seen, [`${backend.url}/b/7?x=1`, 'POST', 'a', headers['X-Added'], 'hello']);
   });
 
-  it('forwards responses unchanged, including length and header names', async () => {
+  it('forwards responses unchanged, including their length and the names of their headers', async () => {
     await start(to({ url_pattern: '/cookies' }, { ...raw, method: 'POST' }), delegating);
     const { port } = await gateway!.listen();
     const cookies = await new Promise((resolve, reject) => {
@@ -267,7 +267,7 @@ describe('an HTTP client module', () => {
     equal(JSON.parse((await ask()).body).PATH, '/B');
   });
 
-  it('forwards bodies that fetch decompressed without their content coding', async () => {
+  it('removes the content encoding of bodies that fetch has decompressed', async () => {
     await start(to({ url_pattern: '/zip' }, raw), (request) => fetch(request.url));
     const { headers, body } = await ask();
     deepEqual([headers['content-encoding'], body], [undefined, '{"zipped":true}']);
@@ -338,7 +338,7 @@ describe('an HTTP client module', () => {
     deepEqual([calls, aborted.length], [3, 2]);
   });
 
-  it('controls redirects itself', async () => {
+  it('handles redirects itself', async () => {
     await start(to({}, raw), () => new Response(null, { status: 302, headers: { Location: '/elsewhere' } }));
     const { status, headers } = await ask();
     deepEqual([status, headers['location']], [302, '/elsewhere']);
@@ -411,7 +411,7 @@ describe('an HTTP client module', () => {
     deepEqual(await refusals({ name: 'http-logger' }), ['CONFIG_NOT_SUPPORTED', '/name']);
   });
 
-  it('has no effect with other protocols than HTTP, and causes a warning', async () => {
+  it('has no effect with protocols other than HTTP, and causes a warning', async () => {
     const other = definePlugin({
       name: 'test/data',
       description: 'Answers with data.',

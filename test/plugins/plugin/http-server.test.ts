@@ -61,7 +61,7 @@ describe('an HTTP server module', () => {
   const passing: Server = (_request, next) => next();
   const pathOf = ({ url }: Request) => new URL(url).pathname;
 
-  it("handles a path itself and passes on others, including the gateway's own", async () => {
+  it("responds to one path itself and forwards requests for others, including the gateway's own paths", async () => {
     await start({
       hijack: (request, next) => (pathOf(request) === '/hijack-me' ? new Response('Hello') : next()),
     });
@@ -125,7 +125,7 @@ describe('an HTTP server module', () => {
     deepEqual(seen, ['/a', 'GET', true, '/a?x=1']);
   });
 
-  it('reads response headers at any time, even from a derived response', async () => {
+  it('reads the headers of the response at any time, even if it creates a new response from it', async () => {
     await start({
       copy: async (request, next) => {
         const response = await next(request);
@@ -136,7 +136,7 @@ describe('an HTTP server module', () => {
     deepEqual([status, headers['content-type']], [200, 'application/json; charset=utf-8']);
   });
 
-  it('rejects before a request is counted', async () => {
+  it("can reject a request before the gateway's rate limits count it", async () => {
     const limited = { 'qos/ratelimit/router': { max_rate: 1, every: '1h' } };
     await start(
       { block: (request, next) => (request.headers.has('x-block') ? new Response(null, { status: 403 }) : next()) },
@@ -187,7 +187,7 @@ describe('an HTTP server module', () => {
     deepEqual([status, headers['x-dressed']], [404, 'yes']);
   });
 
-  it('sets headers before it continues, kept unless the gateway sets them too', async () => {
+  it('sets response headers before it calls the next step; headers that the gateway also sets are replaced', async () => {
     await start({
       early: (request, next) => {
         request.raw.response.setHeader('X-Early', 'yes');
@@ -244,7 +244,7 @@ describe('an HTTP server module', () => {
     deepEqual([last().method, last().body.toString(), last().headers['x-a']], ['POST', 'other', 'b']);
   });
 
-  it('reads a body and continues with it', async () => {
+  it('reads a body and passes it to the next step', async () => {
     await start(
       {
         read: async (request, next) => {
@@ -440,7 +440,7 @@ describe('an HTTP server module', () => {
     equal(other?.pointer, '/extra_config/plugin~1http-server/name');
   });
 
-  it('is absent unless it is listed', async () => {
+  it('has no effect unless it is listed', async () => {
     const gate = await openHarness(plugin, 'service', {});
     deepEqual(gate.attached, {});
     await gate.close();

@@ -149,7 +149,7 @@ describe('misbehaving isolated modules', function () {
     deepEqual([await status('/edited'), await status('/other')], [200, 200]);
   });
 
-  it('that are removed during a request stop cleanly without a logged error', async () => {
+  it('that are removed during a request stop without an error in the log', async () => {
     stage.write({
       slow: `middleware: (config, host) => async (ctx, request, next) => {
         host.logger.info('entered');
@@ -196,7 +196,7 @@ describe('misbehaving isolated modules', function () {
     equal(await status('/stray'), 200);
   });
 
-  it('that call the next step after responding have no effect', async () => {
+  it('have no effect if they call the next step after they have responded', async () => {
     stage.write({
       late: `middleware: () => async (ctx, request, next) => {
         setTimeout(() => next().catch((error) => console.log('late: ' + error.message)), 20);
@@ -210,7 +210,7 @@ describe('misbehaving isolated modules', function () {
     equal(backend.requests.length, before);
   });
 
-  it('that log too much lose lines, and those that send too many messages lose their thread', async () => {
+  it('lose log lines if they log too much, and lose their thread if they send too many messages', async () => {
     stage.write(
       {
         chatty: `middleware: (config, host) => async (ctx, request, next) => {
@@ -232,7 +232,7 @@ describe('misbehaving isolated modules', function () {
     await recovered('/chatty');
   });
 
-  it('that send malformed messages do not affect others', async () => {
+  it('do not affect other modules if they send malformed messages', async () => {
     stage.write(
       {
         garbage: `middleware: () => async (ctx, request, next) => {

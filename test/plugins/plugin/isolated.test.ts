@@ -324,7 +324,7 @@ describe('isolated modules', function () {
       equal(notes().filter((note) => note === 'loaded').length, 2);
     });
 
-    it('ignore a module broken by an edit, and report a deleted one', async () => {
+    it('ignore a module that an edit broke, and report a deleted one', async () => {
       write('one');
       await stage.start({ '/a': middleware('team') });
       stage.folder.write('team.js', 'export const plugin = { isolate: true, name: };');

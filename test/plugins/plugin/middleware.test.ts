@@ -76,7 +76,7 @@ describe('middleware modules', () => {
       return response;
     };
 
-  it('run in order, the first name outermost', async () => {
+  it('run in order, with the first name outermost', async () => {
     await start(to(named('A', 'B')), { A: appending('A'), B: appending('B') });
     const { headers } = await ask();
     equal(last().headers['x-t'], 'A, B');
@@ -91,7 +91,7 @@ describe('middleware modules', () => {
     equal(requested(), before);
   });
 
-  it('reject with the status they throw, and the message if return_error_msg is set', async () => {
+  it('reject requests with the status of the error that they throw, and with its message if return_error_msg is set', async () => {
     const refusing: Handler = () => {
       throw { statusCode: 429, message: 'slow down' };
     };
@@ -103,7 +103,7 @@ describe('middleware modules', () => {
     deepEqual([(await ask()).status, (await ask()).body], [429, 'slow down']);
   });
 
-  it('return the body and content type of the error they throw', async () => {
+  it('respond with the body and the content type of the error that they throw', async () => {
     const refusing: Handler = () => {
       throw Object.assign(new Error('teapot'), { statusCode: 418, body: '{"s":1}', encoding: 'application/json' });
     };
@@ -207,7 +207,7 @@ describe('middleware modules', () => {
     ok(headers['content-length'] !== '3');
   });
 
-  it('must not continue with a body that they have read', async () => {
+  it('must not pass on a body that they have read', async () => {
     await start(
       { endpoint: '/a', output_encoding: 'no-op', extra_config: named('reader'), backend: [{ url_pattern: '/long' }] },
       {
@@ -278,7 +278,7 @@ describe('middleware modules', () => {
     equal(Object.getPrototypeOf({}), Object.prototype);
   });
 
-  it("replace the client's body with its length", async () => {
+  it("can replace the client's body, which also changes its length", async () => {
     await start(to(named('body'), { method: 'POST' }), {
       body: async (_ctx, request, next) => {
         request.body = `${await request.text()}!`;
@@ -338,7 +338,7 @@ describe('middleware modules', () => {
     equal(requested(), before + 2);
   });
 
-  it('cannot send a streamed body twice, but can repeat one that they read', async () => {
+  it('cannot send a streamed body twice, but can repeat a body that they have read', async () => {
     let thrown: unknown;
     const twice: Handler = async (_ctx, request, next) => {
       const first = await next(request);

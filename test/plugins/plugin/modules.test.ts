@@ -210,7 +210,7 @@ describe('modules for the extension points of KrakenD', () => {
       equal((await gateway!.inject('/a')).statusCode, 200);
     });
 
-    it('and dispose of them in reverse order after the last configuration that uses them', async () => {
+    it('and dispose of them in reverse order when no configuration uses them any longer', async () => {
       const seen: string[] = [];
       const element = {
         ...made((_config, host) => {
@@ -229,7 +229,7 @@ describe('modules for the extension points of KrakenD', () => {
       deepEqual(seen.sort(), ['first', 'module', 'second']);
     });
 
-    it('and dispose of one whose factory finished after the configuration was abandoned', async () => {
+    it('and dispose of a handler whose factory finished after the configuration was discarded', async () => {
       let dispose: unknown;
       const broken = { ...made(() => fail('no luck')), name: 'broken' };
       let finish: () => void = () => {};
@@ -272,7 +272,7 @@ describe('modules for the extension points of KrakenD', () => {
       equal(got[1], 'hidden');
     });
 
-    it('metrics that record nothing if nothing is exported', async () => {
+    it('metrics that have no effect if nothing is exported', async () => {
       equal(await given((host) => host.metrics.counter('a', { description: 'A.' }).add(1) ?? 'counted'), 'counted');
     });
 
@@ -284,7 +284,7 @@ describe('modules for the extension points of KrakenD', () => {
       );
     });
 
-    it("fetch over the gateway's client", async () => {
+    it("a fetch function that uses the gateway's client", async () => {
       const before = backend.requests.length;
       const got = await given(async (host) => {
         const response = await host.fetch(`${backend.url}/x?y=1`, {
@@ -303,7 +303,7 @@ describe('modules for the extension points of KrakenD', () => {
       match(seen.headers['user-agent'] ?? '', /^Sluice/);
     });
 
-    it("fetch that fails like the platform's", async () => {
+    it('a fetch function that fails like that of the platform', async () => {
       const got = await given((host) =>
         host.fetch('http://127.0.0.1:1/').catch((error: Error) => [error.name, error.message, String(error.cause)]),
       );
@@ -311,7 +311,7 @@ describe('modules for the extension points of KrakenD', () => {
       match(got[2], /refused/);
     });
 
-    it('fetch that can be aborted', async () => {
+    it('a fetch function that can be aborted', async () => {
       const got = await given((host) =>
         host.fetch(`${backend.url}/`, { signal: AbortSignal.abort(new Error('enough')) }).catch(String),
       );

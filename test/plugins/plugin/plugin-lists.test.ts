@@ -104,7 +104,7 @@ describe('plugins listed as in version 4 of the format', () => {
     });
   }
 
-  it('treat names of prototypes as data', async () => {
+  it('treat names of members of prototypes as plain data', async () => {
     const proto = JSON.parse('{"name": "__proto__", "config": {"polluted": true}}');
     const errors = await refusalsOf(startModules(configOf(list(proto)), modules));
     deepEqual(
@@ -114,7 +114,7 @@ describe('plugins listed as in version 4 of the format', () => {
     equal(({} as Loose).polluted, undefined);
   });
 
-  it('warn of on_load_error, except for "critical"', async () => {
+  it('cause a warning about on_load_error, except for "critical"', async () => {
     const entries = [
       { name: 'a', on_load_error: 'passthrough' },
       { name: 'b', on_load_error: 'critical' },

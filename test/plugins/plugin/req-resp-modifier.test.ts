@@ -79,7 +79,7 @@ describe('modifier modules', () => {
     equal((await ask()).body, '{"name":"Ada"}');
   });
 
-  it('reject with the status they throw', async () => {
+  it('reject requests with the status of the error that they throw', async () => {
     const refusing = onRequest('no', () => {
       throw Object.assign(new Error('not you'), { statusCode: 403 });
     });
@@ -90,7 +90,7 @@ describe('modifier modules', () => {
     equal((await ask()).body, 'not you');
   });
 
-  it('return their error text with the given content type', async () => {
+  it('respond with the text of the error that they throw, and with the given content type', async () => {
     const thrown = { statusCode: 429, message: '{"s":1}', encoding: 'application/json' };
     await start(
       to(named('no')),
@@ -179,7 +179,7 @@ describe('modifier modules', () => {
     });
   }
 
-  it('pass their result to the next one', async () => {
+  it('pass their result to the next modifier', async () => {
     await start(onBackend(named('one', 'two')), [
       onRequest('one', async (request) => ({ ...request, method: 'PUT', headers: { 'X-One': ['1', '2'] } })),
       onRequest('two', (request) => {
@@ -215,7 +215,7 @@ describe('modifier modules', () => {
     equal('fixed' in seen, false);
   });
 
-  it('cannot switch backends with the path, but can with a parameter', async () => {
+  it('cannot change the endpoint by its path, but can change a parameter', async () => {
     await start({ endpoint: '/u/{id}', extra_config: named('p'), backend: [{ url_pattern: '/b/{id}' }] }, [
       onRequest('p', (request) => {
         request.path = '/elsewhere';
@@ -330,7 +330,7 @@ describe('modifier modules', () => {
     equal((await ask()).status, 200);
   });
 
-  it('keep a body that they have read', async () => {
+  it('keep a body that they have read available for others', async () => {
     await start(to(named('read'), { method: 'POST' }), [
       onRequest('read', async (request) => {
         deepEqual(await request.json(), { a: 1 });
@@ -348,7 +348,7 @@ describe('modifier modules', () => {
     await gate.close();
   });
 
-  it('are absent unless they are listed', async () => {
+  it('have no effect unless they are listed', async () => {
     const gate = await openHarness(plugin, 'endpoint', {});
     deepEqual(gate.attached, {});
     await gate.close();

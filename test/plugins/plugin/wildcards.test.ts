@@ -64,7 +64,7 @@ describe('the KrakenD plugin "wildcard"', () => {
     match(warning?.hint ?? '', /"endpoint": "\/foo\/\*"/);
   });
 
-  it('prefers the longest prefix, and an endpoint of its own', async () => {
+  it('prefers the longest prefix, and an endpoint with the exact path', async () => {
     const endpoints = [
       receiving('/w/a', '/one'),
       receiving('/w/b', '/two'),
@@ -104,7 +104,7 @@ describe('the KrakenD plugin "wildcard"', () => {
     equal(await ask('/foo/x'), '/plain/x');
   });
 
-  it('reports errors of its endpoints at their original location', async () => {
+  it('reports errors of its endpoints at the location in the original configuration', async () => {
     const wrong = { ...receiving('/w', '/'), extra_config: { 'qos/nothing': {} } };
     const endpoints = [receiving('/v', '/'), wrong];
     deepEqual(
@@ -194,13 +194,13 @@ describe('built-in clients of KrakenD', () => {
     });
   }
 
-  it('report errors at their original location', async () => {
+  it('report errors at the location in the original configuration', async () => {
     const [refusal] = await refusalsOf(startGateway(config({ name: 'http-proxy', proxy_address: 'nowhere' })));
     deepEqual([refusal?.code, refusal?.pointer], ['HTTP_PROXY_ADDRESS', `${at}/proxy_address`]);
   });
 
   for (const name of ['http-logger']) {
-    it(`do not include "${name}", which is rejected by name`, async () => {
+    it(`do not include "${name}", which is rejected by its name`, async () => {
       const [refusal] = await refusalsOf(startGateway(config({ name })));
       deepEqual([refusal?.code, refusal?.pointer], ['CONFIG_NOT_SUPPORTED', `${at}/name`]);
     });

@@ -45,7 +45,7 @@ describe('the strategy "fallback" of proxy', () => {
     deepEqual((await send([broken, responses('{"b":2}')])).data, { b: 2 });
   });
 
-  it('calls no other backend once the request has ended, and reports none as failed', async () => {
+  it('calls no other backend once the request has ended, and reports no backend as failed', async () => {
     const log = rememberingLog();
     const seen: PipeRequest[] = [];
     const leaving: Backend = (_request, call) =>
@@ -66,7 +66,7 @@ describe('the strategy "fallback" of proxy', () => {
     deepEqual([none.data, none.complete, none.failed], [{}, false, false]);
   });
 
-  it('logs the error of a backend that another one replaces', async () => {
+  it('logs the error of a backend whose response another backend replaces', async () => {
     const log = rememberingLog();
     const around = { ...over([failing('one'), responses('{"b":2}')]), services: { log } as unknown as Services };
     await (await openHarness(plugin, 'endpoint', { strategy: 'fallback' }, around)).send('GET /');
@@ -133,7 +133,7 @@ describe('the strategy "fallback" of proxy', () => {
     );
   });
 
-  it('has precedence in the pipes of components, which are sequential by default', async () => {
+  it('overrides the default of pipes within components, which is sequential', async () => {
     const count = up.requests.length;
     const { method: _method, ...inner } = pipe('/inner');
     await start({

@@ -27,11 +27,11 @@ describe('the flatmap_filter setting of proxy', () => {
       equal(await apply('{"a":[1]}', 'del a.0'), '{"a":null}');
     });
 
-    it('removes every child with a last *', async () => {
+    it('removes every child if the last segment is *', async () => {
       equal(await apply('{"a":{"b":1,"c":2},"l":[1,2],"x":1}', 'del a.* l.*'), '{"a":null,"l":null,"x":1}');
     });
 
-    it('keeps a container that was empty before', async () => {
+    it('keeps a container that was already empty', async () => {
       equal(await apply('{"a":{},"l":[]}', 'del a.* l.* a.b l.0'), '{"a":{},"l":[]}');
     });
 
@@ -40,7 +40,7 @@ describe('the flatmap_filter setting of proxy', () => {
       equal(await apply('{"o":{"x":{"a":1,"b":1},"y":{"a":2,"b":2}}}', 'del o.*.a'), '{"o":{"x":{"b":1},"y":{"b":2}}}');
     });
 
-    it('keeps the names of the remaining members for later operations', async () => {
+    it('keeps the original names of the remaining members for later operations', async () => {
       equal(await apply('{"l":["x","y","z"]}', 'del l.0', 'del l.1'), '{"l":["z"]}');
     });
 
@@ -58,7 +58,7 @@ describe('the flatmap_filter setting of proxy', () => {
       equal(await apply('{"a":1,"b":2,"c":3}', 'move b x'), '{"a":1,"x":2,"c":3}');
     });
 
-    it('ignores the other segments of the new path', async () => {
+    it('uses only the last segment of the new path', async () => {
       equal(await apply('{"a":{"b":1}}', 'move a.b c.d'), '{"a":{"d":1}}');
     });
 
@@ -68,7 +68,7 @@ describe('the flatmap_filter setting of proxy', () => {
       equal(await apply(json, 'move a.*.b.*.c a.*.b.*.d'), renamed);
     });
 
-    it('treats a last * as a name', async () => {
+    it('treats * as a name in the last segment', async () => {
       equal(await apply('{"a":{"*":1,"b":2}}', 'move a.* a.x'), '{"a":{"x":1,"b":2}}');
     });
 
@@ -127,7 +127,7 @@ describe('the flatmap_filter setting of proxy', () => {
       );
     });
 
-    it('keeps the last of several sources', async () => {
+    it('keeps only the last of several sources', async () => {
       equal(await apply('{"l":[{"v":1},{"v":2}]}', 'move l.*.v v', 'del l'), '{"v":2}');
     });
 
@@ -190,7 +190,7 @@ describe('the flatmap_filter setting of proxy', () => {
       equal(await apply('{"s":["a","b"],"k":["c"]}', 'del s.0', 'append k s', 'del s.2'), '{"s":["b"]}');
     });
 
-    it('keeps an array that is its own target or contains it', async () => {
+    it('keeps an array that is its own target or that contains its target', async () => {
       equal(await apply('{"l":[[1],2]}', 'append l l', 'append l l.0'), '{"l":[[1],2]}');
     });
 

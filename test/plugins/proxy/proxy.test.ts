@@ -40,7 +40,7 @@ describe('the namespace proxy', () => {
     deepEqual((await openHarness(plugin, 'backend', { shadow: true })).attached, { shadow: {} });
   });
 
-  it('sets a separate timeout for a shadow, with 0 for none', async () => {
+  it('limits the time of a shadow separately, or not at all with 0', async () => {
     const shadow = async (shadow_timeout: string) =>
       (await openHarness(plugin, 'backend', { shadow: true, shadow_timeout })).attached.shadow;
     deepEqual(await shadow('1500ms'), { timeoutMs: 1500 });

@@ -26,7 +26,7 @@ describe('the sequential setting of proxy', () => {
     deepEqual(order, ['0 called', '0 answered', '1 called', '1 answered', '2 called', '2 answered']);
   });
 
-  it('declares that later backends can use earlier responses', async () => {
+  it('is reported to components, which then know that later backends can use earlier responses', async () => {
     equal((await harness([down, down])).attached.gather!.sequential, true);
   });
 
@@ -39,7 +39,7 @@ describe('the sequential setting of proxy', () => {
     equal(seen[2]!.earlier[1]!.data!['id'], 2);
   });
 
-  it('merges in order of declaration, with later keys replacing earlier ones', async () => {
+  it('merges responses in the order of declaration, so that later keys replace earlier ones', async () => {
     const reply = await send([responses('{"a":1,"x":{"p":1}}'), responses('{"b":2,"x":{"q":2}}')]);
     deepEqual(reply.data, { a: 1, x: { q: 2 }, b: 2 });
     equal(reply.status, 200);
@@ -114,7 +114,7 @@ describe('the sequential setting of proxy', () => {
       equal(seen.length, 0);
     });
 
-    it('stops after an incomplete first response, too', async () => {
+    it('stops even after an incomplete first response', async () => {
       const seen: PipeRequest[] = [];
       const reply = await send([() => Reply.data({ error_a: {} }, false), noting(seen, responses('{"b":1}'))]);
       equal(reply.status, 200);

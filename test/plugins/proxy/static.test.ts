@@ -103,7 +103,7 @@ describe('the static setting of proxy', () => {
     }
   });
 
-  it('can be modified by later components if it is the only data', async () => {
+  it('can be modified by later components even if a response has no other data', async () => {
     const reply = await send('always', down, { n: 1 });
     reply.data!['m'] = 2;
     deepEqual(reply.data, { n: 1, m: 2 });
@@ -122,7 +122,7 @@ describe('the static setting of proxy', () => {
     }
   });
 
-  it('needs data and a known strategy', async () => {
+  it('requires data and a known strategy', async () => {
     const refused = async (config: unknown) =>
       (await refusal(openHarness(plugin, 'endpoint', { static: config }))).length;
     equal(await refused({ data: {} }), 1);

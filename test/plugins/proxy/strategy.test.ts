@@ -53,7 +53,7 @@ describe('proxy strategy', () => {
   });
 
   for (const strategy of ['Fallback', 'Sequential', 1, null, ['sequential'], { __proto__: null }]) {
-    it(`rejects ${JSON.stringify(strategy)} where it is written`, async () => {
+    it(`rejects ${JSON.stringify(strategy)} with its location`, async () => {
       const [error] = await refusalsOf(startGateway(configOf(pipe({ strategy, sequential: true }))));
       equal(error?.pointer, '/endpoints/0/extra_config/proxy/strategy');
     });

@@ -43,7 +43,7 @@ describe('redis', () => {
     );
   });
 
-  it('warns about every pool setting, because each connection is a single one', async () => {
+  it('warns about every pool setting, because there is only one connection for each name', async () => {
     const unused = {
       pool_size: 20,
       min_idle_conns: 1,
@@ -72,7 +72,7 @@ describe('redis', () => {
     }
   });
 
-  it('does not warn about a pool setting that matches the actual behavior', async () => {
+  it('does not warn about a pool setting that matches this behavior', async () => {
     const kept = { pool_size: 0, max_active_conns: 0, conn_max_life_time: '0s', max_retries: -1 };
     const opentelemetry = { disable_metrics: true, disable_traces: true };
     deepEqual((await open({ connection_pools: [{ ...pool, ...kept, opentelemetry }] })).warnings, []);
@@ -142,7 +142,7 @@ describe('redis', () => {
     it(`rejects ${what}`, () => rejects(open(config), { code: 'CONFIG_INVALID' }));
   }
 
-  it('hides its password in outputs', async () => {
+  it('hides its password in all outputs', async () => {
     const folder = createFolder();
     const file = folder.write('redis.json', {
       version: 3,

@@ -118,7 +118,7 @@ const one = {
     equal(await ask('b'), 500);
   });
 
-  it('of a cluster receive commands for their own keys, and share one rate limit', async () => {
+  it('of a cluster receive only commands for their own keys, and share one rate limit', async () => {
     const members = [];
     for (let each = 0; each < 3; each++) {
       // Without a port of their own, the members connect to each other 10,000 ports above, which may be in use.

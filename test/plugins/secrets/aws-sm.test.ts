@@ -69,12 +69,12 @@ describe('secrets/aws-sm', () => {
   };
   const value = async () => (JSON.parse((await gateway!.inject('/a')).payload) as { value: unknown }).value;
 
-  it('fetches the fields of a secret with one signed request', async () => {
+  it('fetches all fields of a secret with one signed request', async () => {
     await start('${aws-sm:orders#user}:${aws-sm:orders#password}');
     deepEqual([await value(), server.requests.length], ['app:aws-secret', 1]);
   });
 
-  it('fetches a whole text, and secrets by ARN', async () => {
+  it('fetches a whole secret as text, and secrets by their ARN', async () => {
     const arn = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:api-key-a1b2c3';
     secrets = { [arn]: { SecretString: 'plain-secret' } };
     await start(`\${aws-sm:${arn}}`);

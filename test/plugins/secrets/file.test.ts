@@ -56,7 +56,7 @@ describe('secrets/file', () => {
     equal(await value(), 'mounted-secret');
   });
 
-  it('applies a change of a file, also if a symbolic link is replaced as by Kubernetes', async () => {
+  it('applies a change of a file, even if a symbolic link is replaced, as Kubernetes does', async () => {
     mkdirSync(join(directory, 'one'));
     mkdirSync(join(directory, 'two'));
     write('one/token', 'first-secret');
@@ -97,7 +97,7 @@ describe('secrets/file', () => {
     });
   }
 
-  it('does not affect the displayed fingerprint of a configuration', async () => {
+  it('does not change the displayed fingerprint of a configuration', async () => {
     write('token', 'first-secret');
     await start(`\${file:${directory}/token}`);
     const { hash } = gateway!.status;

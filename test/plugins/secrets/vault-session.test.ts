@@ -6,7 +6,7 @@ import { until } from '../../support/conditions.ts';
 import { rememberingLog } from '../../support/log.ts';
 
 describe('a login of secrets/vault that several calls share', () => {
-  it('is repeated for the others if the call that has begun it is canceled', async () => {
+  it('is repeated for the other calls if the call that began it is canceled', async () => {
     const logins: ((text: string) => void)[] = [];
     const answered = (data: object) => Reply.raw(200, new HeaderBag(), Buffer.from(JSON.stringify(data)));
     const server = {

@@ -61,13 +61,13 @@ describe('secrets/vault', () => {
     equal(vault.count('kv/data/orders'), 1);
   });
 
-  it('uses kv_version if the token may not read the mounts', async () => {
+  it('uses kv_version if the token has no permission to read the mounts', async () => {
     const token = vault.issue(3600, { denied: ['sys/internal'] });
     await start('${vault:kv/orders#token}', { auth: { method: 'token', token }, kv_version: 2 });
     equal(await value(), 'kv-two-secret');
   });
 
-  it('uses the path as it is written if the engine is not known', async () => {
+  it('uses the path unchanged if the engine is unknown', async () => {
     const token = vault.issue(3600, { denied: ['sys/internal'] });
     await start('${vault:old/orders#token}', { auth: { method: 'token', token } });
     equal(await value(), 'kv-one-secret');
@@ -118,7 +118,7 @@ describe('secrets/vault', () => {
     equal(gateway!.attempts.list[0]!.trigger, 'secret');
   });
 
-  it('keeps serving with its values while the server is sealed, and recovers', async () => {
+  it('continues to serve with the known values while the server is sealed, and recovers', async () => {
     await start('${vault:kv/orders#token}', { refresh_interval: '30ms' });
     vault.sealed = true;
     await until(() => gateway!.secrets.failing.length > 0);
@@ -136,7 +136,7 @@ describe('secrets/vault', () => {
     equal(vault.count('auth/approle/login'), 2);
   });
 
-  it('does not log in again for a path that its token may not read', async () => {
+  it('does not log in again for a path that its token has no permission to read', async () => {
     const token = vault.issue(3600, { denied: ['kv/'] });
     const message = /cannot fetch \$\{vault:kv\/orders#token\}: status 403: permission denied/;
     await rejects(start('${vault:kv/orders#token}', { auth: { method: 'token', token } }), message);
@@ -150,7 +150,7 @@ describe('secrets/vault', () => {
     equal(vault.count('auth/approle/login'), 1);
   });
 
-  it('logs in again when its token reaches the end of its life, and replaces leased secrets', async () => {
+  it('logs in again when its token reaches its maximum lifetime, and replaces leased secrets', async () => {
     Object.assign(vault, { tokenTtl: 1, isRenewable: false });
     await start('${vault:database/creds/app#password}');
     equal(await value(), 'password-1');
@@ -158,7 +158,7 @@ describe('secrets/vault', () => {
     ok(vault.count('auth/approle/login') >= 2);
   });
 
-  it('renews leases, and replaces a secret whose lease cannot be prolonged', async () => {
+  it('renews leases, and replaces a secret whose lease cannot be renewed', async () => {
     Object.assign(vault, { leaseTtl: 1, renewedLeaseTtl: 1 });
     await start('${vault:database/creds/app#username}:${vault:database/creds/app#password}');
     await until(() => vault.count('sys/leases/renew') > 0);
@@ -256,7 +256,7 @@ describe('secrets/vault', () => {
     });
   }
 
-  it('must be configured before a configuration refers to it', async () => {
+  it('must be configured before a configuration can refer to it', async () => {
     const { extra_config: _, ...config } = configOf('${vault:kv/orders#token}');
     await rejects(
       openGateway(config as never, { port: 0, sinks }),

@@ -102,7 +102,7 @@ describe('server/static-filesystem', () => {
       equal(headers['x-gateway-completed'], undefined);
     });
 
-    it('come from endpoints for skipped paths, by whole path segments', async () => {
+    it('come from the endpoints for skipped paths, which are compared by whole segments', async () => {
       deepEqual(JSON.parse((await get('/media/api/x')).text), { from: 'endpoint' });
       equal(await statusOf('/media/apix'), 404);
     });
@@ -111,7 +111,7 @@ describe('server/static-filesystem', () => {
       equal(await statusOf('/mediator'), 200);
     });
 
-    it('hide endpoints below the prefix, which causes a warning with their names', () => {
+    it('hide endpoints below the prefix, which a warning names', () => {
       const warnings = gateway!.status.warnings.filter(({ code }) => code === 'STATIC_HIDES');
       deepEqual(
         warnings.map(({ pointer }) => pointer),
@@ -120,7 +120,7 @@ describe('server/static-filesystem', () => {
       match(warnings[0]!.message, /GET \/media\/nope/);
     });
 
-    it('are logged in the access log with the component', async () => {
+    it('are logged in the access log with the name of the component', async () => {
       await get('/media/a.png');
       await until(() => sinks.lines.some((line) => line.includes('/media/a.png')));
       match(sinks.lines.find((line) => line.includes('/media/a.png'))!, /server\/static-filesystem/);
@@ -187,7 +187,7 @@ describe('server/static-filesystem', () => {
       equal(await statusOf('/%5Cdocs'), 404);
     });
 
-    it('of the prefix is redirected if the prefix has no trailing slash', async () => {
+    it('that is the prefix itself is redirected if the prefix has no trailing slash', async () => {
       await start({ prefix: '/media' });
       deepEqual((await get('/media')).headers['location'], '/media/');
       equal((await get('/media/')).text, '<h1>home</h1>');
@@ -209,7 +209,7 @@ describe('server/static-filesystem', () => {
       ok(!page.includes('.hidden'));
     });
 
-    it('is not a file, and a file is not a directory', async () => {
+    it('is required for a path with a trailing slash or further segments: a file returns 404', async () => {
       await start({});
       equal(await statusOf('/media/a.png/'), 404);
       equal(await statusOf('/media/a.png/x'), 404);
@@ -271,7 +271,7 @@ describe('server/static-filesystem', () => {
     equal((await get('/media/.well-known/security.txt')).text, 'contact');
   });
 
-  it('follows a symbolic link as its root for every request', async () => {
+  it('follows a symbolic link that is its root again for every request', async () => {
     tree.write('v1/x.txt', 'one');
     tree.write('v2/x.txt', 'two');
     symlinkSync('v1', join(tree.path, 'current'));
@@ -396,7 +396,7 @@ describe('server/static-filesystem', () => {
       equal(await encodingOf('/media/app.js', {}), undefined);
     });
 
-    it("is off if the gateway's compression is off", async () => {
+    it("is disabled if the gateway's compression is disabled", async () => {
       await start({}, { extra_config: { router: { disable_gzip: true } } });
       const { headers, text: body } = await get('/media/app.js', { 'Accept-Encoding': 'gzip' });
       deepEqual([headers['content-encoding'], body], [undefined, script]);
@@ -485,7 +485,7 @@ describe('server/static-filesystem', () => {
       extra_config: { 'plugin/http-server': { name, 'static-filesystem': settings(fields) }, ...more },
     });
 
-    it('serves the same, and warns with the equivalent configuration', async () => {
+    it('serves the same files, and warns with the equivalent configuration', async () => {
       gateway = await startGateway(old({}));
       port = (await gateway.listen()).port;
       deepEqual((await get('/media/a.png')).bytes, image);
@@ -495,7 +495,7 @@ describe('server/static-filesystem', () => {
       match(warning!.hint ?? '', /"server\/static-filesystem": \{"prefix"/);
     });
 
-    it('reports errors at their original location', async () => {
+    it('reports errors at the location in the original configuration', async () => {
       const [refusal] = await refusalsOf(startGateway(old({ path: '/nowhere' })));
       deepEqual([refusal!.code, refusal!.pointer], ['STATIC_PATH', `${at}/static-filesystem/path`]);
     });

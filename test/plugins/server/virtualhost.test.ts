@@ -138,7 +138,7 @@ describe('server/virtualhost', () => {
     match(sinks.lines.find((line) => line.includes('/foo'))!, /"?\/foo/);
   });
 
-  it('applies the CORS settings of its endpoints', async () => {
+  it('applies the CORS settings of the endpoints of the host', async () => {
     const cors = (origin: string) => ({ extra_config: { 'security/cors': { allow_origins: [origin] } } });
     await start(aliases, [to('/__virtual/shop/foo', '/B', cors('https://shop.example')), to('/foo', '/C')], {
       'security/cors': { allow_origins: ['https://all.example'] },
@@ -224,7 +224,7 @@ describe('server/virtualhost', () => {
     const refused = async (hosts: object, list: object[] = []) =>
       (await refusalsOf(startGateway(config(hosts, list)))).map(({ code, pointer }) => [code, pointer]);
 
-    it('with both fields, with neither and with unknown ones', async () => {
+    it('with both fields, with neither of them, and with unknown fields', async () => {
       equal((await refused({}))[0]![1], at);
       equal((await refused({ hosts: ['a'], ...aliases })).length, 1);
       equal((await refused({ hosts: ['a'], host: 'b' })).length, 1);

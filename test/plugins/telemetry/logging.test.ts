@@ -223,33 +223,33 @@ describe('the access log of telemetry/logging', () => {
     }
   });
 
-  it('has the built-in format if none is configured', async () => {
+  it('is written in the built-in format if no format is configured', async () => {
     const { access, stdout } = await gateway({ level: 'CRITICAL' });
     access(record());
     match(stdout[0]!, /^\[GATEWAY\] .* \| 200 \| .* "\/a\?x=1"\n$/);
   });
 
-  it('has a default format', async () => {
+  it('is written in the format "default"', async () => {
     const { access, stdout } = await gateway({ level: 'INFO', prefix: '[GW]', access_log_format: 'default' });
     access(record());
     equal(stdout[0], '[GW] 2024/01/02 - 15:04:05.678 [AccessLog] |200| 2.000ms | 127.0.0.1 | GET /a\n');
   });
 
-  it('has the common log format of web servers', async () => {
+  it('is written in the common log format of web servers', async () => {
     const { access, stdout } = await gateway({ level: 'INFO', access_log_format: 'httpdCommon' });
     access(record());
     equal(stdout[0], '127.0.0.1 - - [2024/01/02 - 15:04:05.678] "GET /a?x=1 HTTP/1.1" 200 -\n');
   });
 
   for (const access_log_format of ['httpdCombine', 'httpdCombined']) {
-    it(`has the combined log format of web servers with ${access_log_format}`, async () => {
+    it(`is written in the combined log format of web servers with ${access_log_format}`, async () => {
       const { access, stdout } = await gateway({ level: 'INFO', access_log_format });
       access(record({ requestHeaders: new HeaderBag(['Referer', 'r', 'User-Agent', 'u "x"']) }));
       match(stdout[0]!, /" 200 - "r" "u \\"x\\""\n$/);
     });
   }
 
-  it('has a JSON format with a numeric status', async () => {
+  it('is written in a JSON format with a numeric status', async () => {
     const { access, stdout } = await gateway({ level: 'INFO', access_log_format: 'json' });
     access(record());
     equal(
@@ -336,7 +336,7 @@ describe('the access log of telemetry/logging', () => {
     equal(line, 't s r /{id} 42 a; b 200,503');
   });
 
-  it("prints the client's trace ID if tracing is off", async () => {
+  it("prints the client's trace ID if tracing is disabled", async () => {
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
     const line = await accessLineOf('%{traceId} %{spanId}', {
       requestHeaders: new HeaderBag(['traceparent', traceparent]),
@@ -344,7 +344,7 @@ describe('the access log of telemetry/logging', () => {
     equal(line, `${'a'.repeat(32)} ${'b'.repeat(16)}`);
   });
 
-  it('adds a missing line break to the format and warns once', async () => {
+  it('adds a missing line break to the format, and warns about that once', async () => {
     const config = { level: 'INFO', stdout: true, access_log_format: 'custom', access_log_custom_format: '%{method}' };
     const { access, stdout, gate } = await gateway(config);
     access(record());
@@ -445,13 +445,13 @@ describe('the backend log of telemetry/logging', () => {
     deepEqual(await backendLines({ custom_format: '%{statusCode}\n' }, respond(200), 'CRITICAL'), ['200\n']);
   });
 
-  it('is silent about a backend that was not called', async () => {
+  it('contains no line for a backend that was not called', async () => {
     const skipped = respond(200);
     skipped.skipped = true;
     deepEqual(await backendLines({ custom_format: '%{statusCode}\n' }, skipped), []);
   });
 
-  it('is written from its level on if the access log is off', async () => {
+  it('is written at its level and above even if the access log is disabled', async () => {
     const lines = async (level: LogLevel) => {
       const backend = { log_with_level: 'INFO', custom_format: 'backend\n' };
       const config = { level, stdout: true, format: 'custom', custom_format: '%{message}', backend };
@@ -549,7 +549,7 @@ describe('the configuration errors of telemetry/logging', () => {
     });
   }
 
-  it('include mixed forms of a backend log', async () => {
+  it('include a backend log that mixes both forms', async () => {
     const mixed = openHarness(plugin, 'backend', { backend: { prefix: 'x' }, prefix: 'y' });
     await rejects(mixed, (error) => {
       const [{ pointer, message, hint }] = (error as ConfigErrors).errors as [ConfigErrors['errors'][number]];

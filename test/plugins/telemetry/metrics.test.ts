@@ -54,7 +54,7 @@ describe('telemetry/metrics', function () {
   const pipe = (name: string, complete: boolean, error: boolean, layer = 'pipe') =>
     `krakend.proxy.requests.layer.${layer}.name.${name}.complete.${complete}.error.${error}`;
 
-  it('exposes sorted keys that start at 0', async () => {
+  it('exposes sorted keys whose values start at 0', async () => {
     await start();
     const stats = await page();
     equal(stats['krakend.router.connected'], 0);
@@ -68,7 +68,7 @@ describe('telemetry/metrics', function () {
     ok(Array.isArray(stats['cmdline']) && typeof stats['memstats'] === 'object');
   });
 
-  it('counts the responses of an endpoint, its proxy and its backends', async () => {
+  it('counts the responses of an endpoint, of its proxy layer and of its backends', async () => {
     await start();
     for (let count = 0; count < 3; count++) await ask('/a');
     await ask('/u/7');
@@ -264,7 +264,7 @@ describe('telemetry/metrics', function () {
 });
 
 describe('a sample of values', () => {
-  it('keeps a limited number and counts all', () => {
+  it('contains a limited number of values, but counts all', () => {
     const sample = new Sample();
     for (let value = 0; value < 100_000; value++) sample.add(value);
     equal(sample.values.length, 1028);
@@ -283,7 +283,7 @@ describe('a sample of values', () => {
     equal(summaryOf(new Sample())['max'], 0);
   });
 
-  it('is one of a limited number of samples, with names of any form', () => {
+  it('is one of a limited number of samples, whose names can have any form', () => {
     const stats = new Stats();
     for (let name = 0; name < 60_000; name++) {
       stats.counter(`c${name}`).value += 1;

@@ -58,7 +58,7 @@ describe('telemetry/opencensus', () => {
   }
 
   for (const place of ['endpoint', 'backend'] as const) {
-    it(`applies path_aggregation at the ${place} level, and warns about those without effect`, async () => {
+    it(`applies path_aggregation at the ${place} level, and warns about settings without effect`, async () => {
       for (const [aggregation, codes] of [
         ['pattern', []],
         ['lastparam', ['OPTION_UNUSED']],

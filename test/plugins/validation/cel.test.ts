@@ -56,7 +56,7 @@ describe('validation/cel in a gateway', () => {
     });
   });
 
-  it('numbers conditions separately for request and response, and stops at the first that is false', async () => {
+  it('numbers conditions separately for request and response, and stops at the first one that is false', async () => {
     const extra_config = rules("resp_data.name == 'Ada'", "req_method == 'GET'", "req_path == '/b'", 'now == "x"');
     await start(to('/a', { extra_config }), reported);
     equal((await ask('/a')).body, 'request aborted by evaluator #1');
@@ -179,7 +179,7 @@ describe('validation/cel in a gateway', () => {
     equal(await statusOf('/a'), 200);
   });
 
-  it('evaluates a condition without variables, or with only the time, before backends are called', async () => {
+  it('evaluates a condition that uses no variables, or only the time, before backends are called', async () => {
     await start([
       to('/a', { extra_config: rules("timestamp(now) < timestamp('2020-01-01T00:00:00Z')") }),
       to('/b', { extra_config: rules('1 > 2') }),

@@ -124,7 +124,7 @@ describe('references in validation/json-schema', () => {
       });
     }
 
-    it("apply the metaschema's own draft", () => {
+    it('use the draft that the metaschema itself declares', () => {
       const exclusive = '{"x":{"minimum":1,"exclusiveMinimum":true}}';
       allowed(to(draft('04'), { $schema: draft('07') }), exclusive);
       refused(
@@ -141,7 +141,7 @@ describe('references in validation/json-schema', () => {
       allowed(to(draft('07'), {}), '{"x":{"properties":{"a":true}}}');
     });
 
-    it('can point to a part of it', () => {
+    it('can point to a part of the metaschema', () => {
       const count = to(`${draft('07')}/definitions/nonNegativeInteger`, {});
       allowed(count, '{"x":0}');
       refused(count, '{"x":-1}', '- x: Must be greater than or equal to 0');

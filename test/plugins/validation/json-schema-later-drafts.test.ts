@@ -168,7 +168,7 @@ describe('keywords of a single draft in validation/json-schema', () => {
     deepEqual(warningsOf({ $schema: draft2019, unevaluatedProperties: false }), []);
   });
 
-  it('take no exponential time if recursive alternatives fail', () => {
+  it('do not take exponential time if recursive alternatives fail', () => {
     const node = { $ref: '#/$defs/node' };
     const schema = {
       $schema: draft2020,

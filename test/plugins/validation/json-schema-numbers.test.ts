@@ -38,7 +38,7 @@ describe('numbers in validation/json-schema', () => {
     );
   });
 
-  it('are equal by value', () => {
+  it('are equal if their values are equal', () => {
     equal(check('{"const":9007199254740993}', '9007199254740993.0'), '');
     equal(
       check('{"enum":[9007199254740993]}', '9007199254740992'),

@@ -157,13 +157,13 @@ describe('validation/json-schema', () => {
     equal(text, '- (root): array items[0,50000] must be unique');
   });
 
-  it('takes no exponential time for a recursive schema', async () => {
+  it('does not take exponential time for a recursive schema', async () => {
     const alternatives = [1, 2, 3, 4].map((id) => ({ properties: { next: { $ref: '#' }, id: { const: id } } }));
     const { reply } = await send({ oneOf: alternatives }, '{"next":'.repeat(40) + '{"id":9}' + '}'.repeat(40));
     equal(reply.status, 400);
   });
 
-  it('takes linear time for patterns that cause catastrophic backtracking elsewhere', async () => {
+  it('takes linear time for patterns that cause catastrophic backtracking in other engines', async () => {
     const { text } = await send({ pattern: '^(\\w+\\s?)*$' }, JSON.stringify(`${'a'.repeat(100_000)}!`));
     equal(text, "- (root): Does not match pattern '^(\\w+\\s?)*$'");
     const { reply } = await send(

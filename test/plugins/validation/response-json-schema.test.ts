@@ -202,7 +202,7 @@ describe('validation/response-json-schema', () => {
     equal((await ask('/e/long')).status, 500);
   });
 
-  it('rejects data nested too deeply or too long for a pattern without blocking the event loop', async () => {
+  it('rejects data that is nested too deeply, or too long for a pattern, without blocking the event loop', async () => {
     const gate = await openHarness(
       plugin,
       'endpoint',

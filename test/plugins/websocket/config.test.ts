@@ -82,7 +82,7 @@ describe('the configuration of websocket', () => {
     );
   });
 
-  it("makes its endpoint a GET with no-op encoding, regardless of the endpoint's settings", async () => {
+  it("changes its endpoint to GET with the no-op encoding, regardless of the endpoint's settings", async () => {
     const backend = await stage.backend();
     const endpoint = { method: 'POST', output_encoding: 'json', input_headers: ['X-A'] };
     await stage.start(directConfig(backend.url, { endpoint, backend: { encoding: 'xml', group: 'a' } }));
@@ -131,7 +131,7 @@ describe('the configuration of websocket', () => {
     await gate.close();
   });
 
-  it('counts connections, messages, errors and reconnections by endpoint, unless disabled', async () => {
+  it('counts connections, messages, errors and reconnections by endpoint, unless metrics are disabled', async () => {
     const { meter, totals } = addingMeter();
     const measuring = definePlugin({
       name: 'test/measuring',

@@ -50,7 +50,7 @@ describe('websocket with a backend connection for each client', () => {
     equal((await silent.over()).code, 1005);
   });
 
-  it('sends 1001 to the backend when a client disappears', async () => {
+  it('sends 1001 to the backend when a client disconnects without a close frame', async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url));
     const client = await stage.open('/chat/red');
@@ -58,7 +58,7 @@ describe('websocket with a backend connection for each client', () => {
     equal((await (await backend.next()).over()).code, 1001);
   });
 
-  it("requests the client's path with the query of url_pattern and forwarded parameters", async () => {
+  it("requests the client's path from the backend, with the query of url_pattern and forwarded parameters", async () => {
     const backend = await stage.backend();
     const endpoint = { input_query_strings: ['token', 'EIO'] };
     const pattern = { url_pattern: '/io/{room}/?EIO=4&transport=websocket' };
@@ -71,7 +71,7 @@ describe('websocket with a backend connection for each client', () => {
     );
   });
 
-  it("forwards its own input_headers instead of the endpoint's", async () => {
+  it("forwards the headers of its own input_headers instead of the endpoint's", async () => {
     const backend = await stage.backend();
     const endpoint = { input_headers: ['X-Endpoint'] };
     await stage.start(directConfig(backend.url, { endpoint, websocket: { input_headers: ['X-Team', 'Cookie'] } }));

@@ -36,13 +36,13 @@ describe('a websocket message envelope', () => {
   const toAll = (text: string | Buffer) => ({ payload: Buffer.from(text as string), url: null, session: [] });
   const read = (text: string | Buffer) => readEnvelope(Buffer.from(text as string));
 
-  it('is sent to all clients without an address and session', () => {
+  it('without an address and a session is sent to all clients', () => {
     deepEqual(read('{"body":"eA=="}'), toAll('x'));
     deepEqual(read(' \n{"body":"eA==","url":"","session":{}}'), toAll('x'));
     deepEqual(read('{"body":"eA==","url":null,"session":null}'), toAll('x'));
   });
 
-  it('can be as long as any message', () => {
+  it('can contain a message of 24 MB', () => {
     const body = 'eHh4'.repeat(8_000_000);
     equal(read(`{"body":"${body}"}`)!.payload.length, 24_000_000);
     equal(read(`{"body":"${body}=="}`)!.payload[0], 0x7b);

@@ -54,7 +54,7 @@ describe('websocket frames', () => {
     equal(await peer.next(), '');
   });
 
-  it('of one message are joined, and pings between them are answered immediately', async () => {
+  it('of one message are joined, and pings that arrive between them are answered immediately', async () => {
     await start();
     const client = await open();
     const peer = await backend.next();
@@ -68,7 +68,7 @@ describe('websocket frames', () => {
     await until(() => client.frames.some(({ opcode, payload }) => opcode === PONG && String(payload) === 'beat'));
   });
 
-  it('can split a UTF-8 character, and the last one can be empty', async () => {
+  it('can end within a UTF-8 character, and the last one of a message can be empty', async () => {
     await start();
     const client = await open();
     const peer = await backend.next();
@@ -113,7 +113,7 @@ describe('websocket frames', () => {
     ['closes with a reason that is not UTF-8', 1007, { opcode: CLOSE, payload: closing(1000, Buffer.from([0xff])) }],
   ];
   for (const [what, code, ...frames] of refused) {
-    it(`close only the client with ${code} whose frame ${what}`, async () => {
+    it(`close with ${code} only the client whose frame ${what}`, async () => {
       await start();
       const other = await stage.open('/chat/red');
       const otherPeer = await backend.next();
@@ -168,7 +168,7 @@ describe('websocket frames', () => {
     await until(() => stage.gateway.status.streams === 0);
   });
 
-  it('without a close frame in response end the connection after a few seconds', async () => {
+  it('end the connection after a few seconds if the close frame is not answered', async () => {
     await start();
     const client = await open();
     (await backend.next()).socket.close(4000);

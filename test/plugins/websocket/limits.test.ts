@@ -33,7 +33,7 @@ describe('a websocket connection with limits', () => {
     }
   };
 
-  it('pings the client, and disconnects one that stays silent', async () => {
+  it('pings the client, and disconnects a client that does not respond', async () => {
     const backend = await stage.backend();
     await stage.start(directConfig(backend.url, { websocket: { ping_period: '20ms', pong_wait: '3s' } }));
     const alive = await stage.open('/chat/red');
@@ -103,7 +103,7 @@ describe('a websocket connection with limits', () => {
     );
   });
 
-  it('does not treat a client as silent while the backend delays it', async () => {
+  it('does not treat a client as silent if the gateway does not read from it because the backend is slow', async () => {
     const backend = await stage.backend();
     const websocket = { max_message_size: 65_536, ping_period: '500ms', pong_wait: '3s', write_wait: '60s' };
     await stage.start(directConfig(backend.url, { websocket }));

@@ -86,7 +86,7 @@ describe('websocket with one backend connection for all clients', () => {
     equal(await blue.next(), 'end');
   });
 
-  it('delivers messages without an envelope to all clients, and never shows an envelope', async () => {
+  it('delivers messages without an envelope to all clients, and never shows an envelope to clients', async () => {
     const backend = await stage.backend({ accepted: greeted });
     await open(backend);
     const peer = await uplink(backend);
@@ -155,7 +155,7 @@ describe('websocket with one backend connection for all clients', () => {
     equal(peer.closed, null);
   });
 
-  it('greets a backend that it reconnects to, unnoticed by clients', async () => {
+  it('sends the greeting again to a backend that it reconnects to, without effect on clients', async () => {
     let backend = await stage.backend({ accepted: greeted });
     const { port } = backend;
     await open(backend);
@@ -226,7 +226,7 @@ describe('websocket with one backend connection for all clients', () => {
     deepEqual(client.messages, []);
   });
 
-  it('accepts an "OK" that arrives before the greeting, and holds messages back until then', async () => {
+  it('accepts an "OK" that arrives before the greeting was sent, and sends messages afterwards', async () => {
     const backend = await stage.backend({ accepted: ({ send }) => send('OK') });
     await open(backend);
     await uplink(backend);
@@ -378,7 +378,7 @@ describe('websocket with one backend connection for all clients', () => {
     equal((await peer.over()).code, 1001);
   });
 
-  it('closes and stops reconnecting while the backend is down', async () => {
+  it('can be closed while it reconnects to a backend', async () => {
     const backend = await stage.backend();
     await backend.close();
     await open(backend);

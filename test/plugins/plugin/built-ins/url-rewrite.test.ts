@@ -139,7 +139,7 @@ describe('the plugin "url-rewrite"', () => {
     }
   });
 
-  it('is ordered by name among modules', async () => {
+  it('runs before or after modules according to its name', async () => {
     const filter = { 'ip-filter': { CIDR: ['10.0.0.1'], client_ip_headers: [] } };
     const gate = await openHarness(plugin, 'service', {
       name: ['url-rewrite', 'ip-filter'],

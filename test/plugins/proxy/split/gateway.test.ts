@@ -117,7 +117,7 @@ describe('proxy/split in a gateway', () => {
     deepEqual([...seen].sort(), ['v1', 'v2']);
   });
 
-  it('reassigns only as many callers as a change of weights requires, and none whose variant grew', async () => {
+  it('reassigns only as many callers as a change of weights requires, and no callers of a variant whose weight has increased', async () => {
     const sticky = { strategy: 'cookie', key: 'session' };
     const shares = (share: number) => ({
       variants: [
@@ -142,7 +142,7 @@ describe('proxy/split in a gateway', () => {
     deepEqual(await all(), before);
   });
 
-  it('identifies callers by address, IPv6 networks of 64 bits as one', async () => {
+  it('identifies callers by their address, and treats an IPv6 network of 64 bits as one caller', async () => {
     await start({
       variants: [
         { ...stable, weight: 50 },
@@ -160,7 +160,7 @@ describe('proxy/split in a gateway', () => {
     equal(seen.size, 2);
   });
 
-  it('splits callers without a value at random', async () => {
+  it('splits callers that have no identifying value at random', async () => {
     await start({
       variants: [
         { ...stable, weight: 50 },
@@ -171,7 +171,7 @@ describe('proxy/split in a gateway', () => {
     deepEqual(Object.keys(await counted(60)).sort(), ['v1', 'v2']);
   });
 
-  it('makes splits independent of one another by their seeds', async () => {
+  it('makes splits with different seeds independent of one another', async () => {
     const sticky = { strategy: 'header', key: 'X-User' };
     const variants = [
       { ...stable, weight: 50 },
@@ -239,7 +239,7 @@ describe('proxy/split in a gateway', () => {
     match(String(error), /PLUGINS_CONFLICT/);
   });
 
-  it('is shown by explain', async () => {
+  it('is shown by the command explain', async () => {
     const given = config({
       variants: [stable, { ...canary, match: { strategy: 'header', key: 'X-Canary', value: 'yes' } }],
     });

@@ -82,7 +82,7 @@ describe('proxy/split', () => {
     }
   });
 
-  it('reports its backends before its settings are validated, regardless of their form', () => {
+  it('reports its backends even if its settings are invalid', () => {
     for (const variants of [
       undefined,
       null,

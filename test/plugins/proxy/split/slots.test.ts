@@ -28,13 +28,13 @@ describe('the slots of a split', () => {
     deepEqual(counts(slotsOf([100, 0]), 2), [10_000, 0]);
   });
 
-  it('include at least one for the smallest weight, and none for the weight 0', () => {
+  it('include at least one slot for the smallest weight, and none for the weight 0', () => {
     deepEqual(counts(slotsOf([1_000_000, 0.001]), 2), [9999, 1]);
     deepEqual(counts(slotsOf([0.001, 1_000_000]), 2), [1, 9999]);
     deepEqual(counts(slotsOf([0, 1e-300, 1_000_000]), 3), [0, 1, 9999]);
   });
 
-  it('of two variants move from the one that shrinks to the one that grows, and no more than needed', () => {
+  it('of two variants move from the variant that shrinks to the one that grows, and only as many as necessary', () => {
     const shares = Array.from({ length: 100 }, (_, share) => share);
     for (const from of shares.filter((share) => share % 7 === 0)) {
       for (const to of shares.filter((share) => share % 9 === 0 && share !== from)) {
@@ -44,7 +44,7 @@ describe('the slots of a split', () => {
     }
   });
 
-  it('of several variants stay where they are if the share has not changed', () => {
+  it('of several variants stay with their variant if its share has not changed', () => {
     deepEqual(moves([80, 10, 10], [70, 20, 10]), { '0>1': 1000 });
     deepEqual(moves([80, 10, 10], [75, 10, 15]), { '0>2': 500 });
     deepEqual(moves([70, 20, 10], [85, 5, 10]), { '1>0': 1500 });
@@ -56,7 +56,7 @@ describe('the slots of a split', () => {
     deepEqual(moves([60, 40], [50, 40, 10]), { '0>2': 1000 });
   });
 
-  it('are selected evenly by random numbers and by similar names, and always the same for a name', () => {
+  it('are selected evenly by random numbers and by similar names, and always identically for the same name', () => {
     const stable = slotsOf([90, 10]);
     for (const draw of [(at: number) => slotOf(`user-${at}`), (at: number) => slotOf(String(at)), randomSlot]) {
       let canary = 0;

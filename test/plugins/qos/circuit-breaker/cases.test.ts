@@ -48,7 +48,7 @@ describe('a circuit breaker in a gateway', () => {
     deepEqual([await call(6), backend.requests.length], [[500, 500, 200, 500, 500, 200], 6]);
   });
 
-  it('ignores the status with no-op', async () => {
+  it('ignores the status with the no-op encoding', async () => {
     statuses = [500];
     await start({ 'qos/circuit-breaker': breaker }, { output_encoding: 'no-op' });
     deepEqual([await call(5), backend.requests.length], [[500, 500, 500, 500, 500], 5]);
@@ -56,7 +56,7 @@ describe('a circuit breaker in a gateway', () => {
 
   const byStatus = { 'qos/circuit-breaker/http': { ...breaker, valid_status_codes: [200, 404] } };
 
-  it('treats a valid status as a success, even with no-op', async () => {
+  it('treats a valid status as a success, even with the no-op encoding', async () => {
     statuses = [404];
     await start(byStatus, { output_encoding: 'no-op' });
     deepEqual([await call(5), backend.requests.length], [[404, 404, 404, 404, 404], 5]);

@@ -63,7 +63,7 @@ describe('qos/circuit-breaker/http', () => {
     );
   });
 
-  it('does not warn if it is the only circuit breaker', async () => {
+  it('does not warn if it is the only circuit breaker of the backend', async () => {
     deepEqual((await openHarness(plugin, 'backend', config)).warnings, []);
   });
 

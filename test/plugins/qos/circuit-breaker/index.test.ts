@@ -118,7 +118,7 @@ describe('qos/circuit-breaker', () => {
     deepEqual(lines, ["[CB] Creating the circuit breaker named 'users'"]);
   });
 
-  it('does not count a call if one of its parts was canceled', async () => {
+  it('does not count a call if a part of it was canceled', async () => {
     const { behind, send } = await breaker({}, () => {
       const [refused] = down().errors;
       return Reply.failed(refused!, new CancelledError());

@@ -93,7 +93,7 @@ describe('the states of a circuit breaker', () => {
     deepEqual(await send(), ['200']);
   });
 
-  it('keep failures until the interval ends, to the millisecond', async () => {
+  it('keep failures exactly until the interval ends', async () => {
     const { behind, clock, send } = await breaker({ interval: 2 });
     clock.time += 5000;
     await send(2);
@@ -197,7 +197,7 @@ describe('the states of a circuit breaker', () => {
     deepEqual(await send(), ['200']);
   });
 
-  it('allow another trial call after a canceled one', async () => {
+  it('allow another trial call if the first one is canceled', async () => {
     const { behind, clock, send } = await breaker();
     await send(3);
     clock.time += 1000;
@@ -231,7 +231,7 @@ describe('a circuit breaker that follows the breaker of another worker', () => {
     return { clock, settings, breaker: createBreaker(clock) };
   }
 
-  it('opens with it, and allows a trial call after the timeout', () => {
+  it('opens when the other one opens, and allows a trial call after the timeout', () => {
     const { clock, settings, breaker } = following();
     follow(breaker, clock, { state: 'open', ageMs: 400 });
     equal(enter(breaker, settings), OPEN);
@@ -242,7 +242,7 @@ describe('a circuit breaker that follows the breaker of another worker', () => {
     equal(breaker.state, 'closed');
   });
 
-  it('closes with it', () => {
+  it('closes when the other one closes', () => {
     const { clock, settings, breaker } = following();
     follow(breaker, clock, { state: 'open', ageMs: 0 });
     follow(breaker, clock, { state: 'closed', ageMs: 0 });
@@ -258,7 +258,7 @@ describe('a circuit breaker that follows the breaker of another worker', () => {
     equal(breaker.state, 'open');
   });
 
-  it('ignores the results of calls that started before', () => {
+  it('ignores the results of calls that began before it opened or closed', () => {
     const { clock, settings, breaker } = following();
     const ticket = enter(breaker, settings);
     follow(breaker, clock, { state: 'open', ageMs: 0 });

@@ -33,7 +33,7 @@ describe('conditional requests to qos/http-cache', () => {
     [lm, 'If-Modified-Since: 2026', 200],
     ['Date: Wed, 31 Dec 2025 23:59:59 GMT', 'If-Modified-Since: Thu, 01 Jan 2026 00:00:00 GMT', 304],
   ] as const) {
-    it(`for a response with ${kept}: ${requested} returns ${status}`, async () => {
+    it(`for a response with ${kept}: a request with ${requested} returns ${status}`, async () => {
       bench.given = { headers: `Cache-Control: max-age=60 / ${kept}` };
       await bench.ask();
       const { status: given, text } = await bench.ask(requested);

@@ -59,7 +59,7 @@ describe('the response store that workers share', () => {
     deepEqual([testbed.find('b'), testbed.find('d')], ['give 1000', 'give 1000']);
   });
 
-  it('notifies waiting workers only', () => {
+  it('notifies only workers that wait', () => {
     const testbed = new Testbed();
     testbed.find('a');
     testbed.answer({ does: 'land', by: 'a', key: 'k', landing: 'failed' });
@@ -101,7 +101,7 @@ describe('the response store that workers share', () => {
     deepEqual([testbed.find('b'), testbed.find('a', 500)], ['fetch 500', 'wait']);
   });
 
-  it('notifies workers when a response they hold is replaced', () => {
+  it('notifies workers when a response of which they have a copy is replaced', () => {
     const testbed = new Testbed();
     testbed.put('a', entry(1));
     testbed.put('b', entry(2));
@@ -145,7 +145,7 @@ describe('the response store that workers share', () => {
 });
 
 describe('a clock that is set back', () => {
-  it('does not extend the claim of a worker that might be gone', () => {
+  it('does not extend the claim of a worker that may have ended', () => {
     const testbed = new Testbed();
     deepEqual([testbed.find('a'), testbed.find('b')], ['fetch', 'wait']);
     testbed.now -= 500;
@@ -162,7 +162,7 @@ describe('a clock that is set back', () => {
 describe('a worker without a main process', () => {
   afterEach(() => mock.timers.reset());
 
-  it('waits for it only briefly, then sends no requests to it for a while', async () => {
+  it('waits for the main process only briefly, then sends no requests to it for a while', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const requested: Question[] = [];
     const silent = (bytes: Uint8Array) => {
@@ -185,12 +185,12 @@ describe('a worker without a main process', () => {
     equal(requested.length, 2);
   });
 
-  it('continues immediately if it cannot be reached', async () => {
+  it('continues immediately if it cannot reach the main process', async () => {
     const store = new GatewayStore(() => Promise.reject(new Error('gone')), 'a');
     equal(await store.find('k', asking, undefined), null);
   });
 
-  it('limits the size and number of concurrent bodies it sends', () => {
+  it('limits the size and the number of bodies that it sends concurrently', () => {
     const requested: Question[] = [];
     const store = new GatewayStore((bytes) => {
       requested.push(unpack(bytes));
@@ -202,7 +202,7 @@ describe('a worker without a main process', () => {
     deepEqual([puts, requested.filter(({ does }) => does === 'land').length], [4, 3]);
   });
 
-  it('handles a result that arrives before it waits', async () => {
+  it('handles a result that arrives before it waits for it', async () => {
     const flights = new Flights();
     const flight = flights.expect('k');
     flights.landedElsewhere('k', 'kept');

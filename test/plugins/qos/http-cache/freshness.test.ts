@@ -31,7 +31,7 @@ describe('freshness in qos/http-cache', () => {
     deepEqual([bench.calls, text, age, reply.headers.get('x-kept')], [1, 'body', '59', '1']);
   });
 
-  it('ages responses even if the clock is set back', async () => {
+  it('counts the age of responses even if the clock is set back', async () => {
     const before = process.hrtime();
     bench.given = { headers: 'Cache-Control: max-age=60' };
     await bench.ask();

@@ -38,7 +38,7 @@ describe('qos/http-cache in a gateway', () => {
     equal(backend.requests.length, 1);
   });
 
-  it('returns a stored response unchanged with no-op, and 304 to a client that has it', async () => {
+  it('with the no-op encoding returns a stored response unchanged, and 304 to a client that already has it', async () => {
     serve = () => [200, { 'cache-control': 'max-age=60', etag: '"1"', 'x-own': '1' }, '{"a":1}'];
     await start(one('/a', cache(), { output_encoding: 'no-op', input_headers: ['If-None-Match'] }));
     await ask('/a');
@@ -49,7 +49,7 @@ describe('qos/http-cache in a gateway', () => {
     equal(backend.requests.length, 1);
   });
 
-  it('returns stored failures', async () => {
+  it('returns stored error responses', async () => {
     serve = () => [404, { 'cache-control': 'max-age=60' }, '{}'];
     await start(one('/a', cache()));
     deepEqual([(await ask('/a')).statusCode, (await ask('/a')).statusCode], [500, 500]);
@@ -69,7 +69,7 @@ describe('qos/http-cache in a gateway', () => {
     });
   }
 
-  it('depends on the method of the backend, not of the endpoint', async () => {
+  it('depends on the method of the backend, not on that of the endpoint', async () => {
     const get = { url_pattern: '/x', method: 'GET', extra_config: cache() };
     const post = { url_pattern: '/x', method: 'POST', extra_config: cache() };
     await start({ endpoint: '/a', method: 'POST', backend: [get] }, { endpoint: '/b', backend: [post] });
@@ -90,7 +90,7 @@ describe('qos/http-cache in a gateway', () => {
     equal((await ask('/a', { host: 'api.example' })).body, '"api.example"');
   });
 
-  it('returns 500, or 504 with no-op, for only-if-cached without a stored response', async () => {
+  it('returns 500, or 504 with the no-op encoding, for only-if-cached without a stored response', async () => {
     const list = { input_headers: ['Cache-Control'] };
     await start(one('/a', cache(), list), one('/b', cache(), { ...list, output_encoding: 'no-op' }));
     const only = { 'cache-control': 'only-if-cached' };
@@ -98,13 +98,13 @@ describe('qos/http-cache in a gateway', () => {
     equal(backend.requests.length, 0);
   });
 
-  it('ignores a Cache-Control that is not forwarded', async () => {
+  it('ignores a Cache-Control header of the client that is not forwarded', async () => {
     await start(one('/a', cache()));
     for (let turn = 0; turn < 2; turn++) await ask('/a', { 'cache-control': 'no-cache' });
     equal(backend.requests.length, 1);
   });
 
-  it('counts cache hits in rate limits', async () => {
+  it('counts requests in rate limits even if the response comes from the cache', async () => {
     const limit = { 'qos/ratelimit/proxy': { max_rate: 1, capacity: 2, every: '10m' } };
     await start(one('/a', { ...cache(), ...limit }));
     const statuses = [];

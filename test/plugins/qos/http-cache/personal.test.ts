@@ -50,7 +50,7 @@ describe('qos/http-cache with headers that identify the user', () => {
     equal(await callsOf('max-age=60 / Vary: X-Role', 'X-User: a / X-Role: r', 'X-User: b / X-Role: r'), 2);
   });
 
-  it('separates other headers only if Vary names them', async () => {
+  it('distinguishes values of other headers only if Vary names them', async () => {
     await open('X-User');
     equal(await callsOf('max-age=60', 'X-Tenant: a', 'X-Tenant: b'), 1);
   });
@@ -87,7 +87,7 @@ describe('qos/http-cache with headers that identify the user', () => {
     });
   }
 
-  it('considers headers that modifiers copy, but not generated request IDs', async () => {
+  it('takes into account headers that modifiers copy, but not generated request IDs', async () => {
     const offered = async (config: object) => {
       const testbed = await openHarness(martian, 'backend', config);
       const names = testbed.attached.offers?.filter(({ port }) => port.name === personalHeaders.name);

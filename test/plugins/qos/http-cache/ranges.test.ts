@@ -112,7 +112,7 @@ describe('range requests to qos/http-cache', () => {
     equal(bench.saw('range'), 'bytes=0-1');
   });
 
-  it('return the whole response with decoded encodings and for HEAD', async () => {
+  it('return the whole response if its encoding is decoded, and for HEAD', async () => {
     equal((await bench.ask('Range: bytes=0-1', { method: 'HEAD' })).status, 200);
     await bench.open();
     await bench.ask();

@@ -109,7 +109,7 @@ describe('qos/http-cache with concurrent requests', () => {
     equal((await staying).text, 'body');
   });
 
-  it('stops waiting when its own client disconnects', async () => {
+  it("stops waiting when the request's own client disconnects", async () => {
     const first = bench.ask();
     const call = new Call();
     const second = bench.ask('', {}, call);
@@ -162,7 +162,7 @@ describe('qos/http-cache with concurrent requests', () => {
     call.finish();
   });
 
-  it('fetches separately if the response does not match the request', async () => {
+  it('fetches another response if the shared one does not match the request', async () => {
     const first = bench.ask('X-User: a');
     await turns();
     const call = new Call(undefined, 200);

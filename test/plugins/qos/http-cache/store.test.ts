@@ -38,7 +38,7 @@ describe('qos/http-cache stores', () => {
     deepEqual(await askAll('/a', '/c', '/b'), ['/b']);
   });
 
-  it('do not store a response of the whole max_size, but return it completely', async () => {
+  it('do not store a response as large as max_size, but return it completely', async () => {
     await bench.open({ max_items: 100, max_size: 1024 });
     const around = 'HTTP/1.1 200 OK\r\n\r\n'.length + 'Cache-Control: max-age=60\r\n'.length;
     for (const [length, calls] of [
@@ -54,7 +54,7 @@ describe('qos/http-cache stores', () => {
     }
   });
 
-  it('do not store a streamed body that exceeds max_size, and release its space', async () => {
+  it('do not store a streamed body that exceeds max_size, and release the space reserved for it', async () => {
     const testbed = await bench.open({ max_items: 100, max_size: 1024 });
     bench.given = () => {
       const body = new ByteStream();

@@ -31,7 +31,7 @@ describe('response variants in qos/http-cache', () => {
     equal(bench.calls, 3);
   });
 
-  it('include one response for each combination of values of the Vary headers', async () => {
+  it('include one response for each combination of values of the headers that Vary lists', async () => {
     const en = 'Accept-Language: en';
     const fr = 'Accept-Language: fr';
     bench.given = ({ headers }) => ({
@@ -49,7 +49,7 @@ describe('response variants in qos/http-cache', () => {
     equal(await callsOf(vary, 'X-A: 9 / X-B: b', 'X-A: 9 / X-B: c'), 2);
   });
 
-  it('are selected by recency if several match', async () => {
+  it('are selected by their age if several match, the latest first', async () => {
     let turn = 0;
     bench.given = () => ({ headers: `Cache-Control: max-age=60 / Vary: ${turn++ ? 'X-B' : 'X-A'}`, body: `${turn}` });
     await bench.ask('X-A: 1');
@@ -57,7 +57,7 @@ describe('response variants in qos/http-cache', () => {
     equal((await bench.ask('X-A: 1 / X-B: 1')).text, '2');
   });
 
-  it('are limited for each URL without evicting other responses', async () => {
+  it('are limited in number for each URL, without evicting others', async () => {
     bench.given = { headers: 'Cache-Control: max-age=60 / Vary: X-A' };
     await bench.ask('', { target: '/other' });
     for (let each = 0; each < 100; each++) await bench.ask(`X-A: ${each}`);

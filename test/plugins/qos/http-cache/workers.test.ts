@@ -91,7 +91,7 @@ describe('qos/http-cache with several workers', function () {
   };
   const pids = () => gateway.processes.workers.map(({ pid }) => pid!);
 
-  it('shares responses between workers, until they are invalidated or purged', async () => {
+  it('shares responses between workers until they are invalidated or purged', async () => {
     const all = clients(9);
     const toAll = async (path: string) => (await Promise.all(all.map((ask) => ask(path)))).every(isWhole);
     await undisturbed(async (id) => {
@@ -124,7 +124,7 @@ describe('qos/http-cache with several workers', function () {
     });
   });
 
-  it('switches to another worker if the fetching worker dies', async () => {
+  it('lets another worker fetch a response if the fetching worker dies', async () => {
     const asking = await allAsking('/soon/two');
     const before = pids();
     const pid = ownerOf(held[0]!.socket!.remotePort!);
@@ -136,7 +136,7 @@ describe('qos/http-cache with several workers', function () {
     ok(pids().some((each) => !before.includes(each)));
   });
 
-  it('continues if a worker hangs', async () => {
+  it('continues without the store if a worker does not respond', async () => {
     const asking = await allAsking('/soon/three');
     const pid = ownerOf(held[0]!.socket!.remotePort!);
     if (pid === null) return this.ctx.skip();

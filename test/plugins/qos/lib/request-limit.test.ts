@@ -182,7 +182,7 @@ describe('the configuration of a rate limit', () => {
     });
   }
 
-  it('makes the main process count, for the client first and then for all clients', async () => {
+  it('makes the main process count in the limit of the client first, and then in the limit of all clients', async () => {
     const { answers: responses, requested, send, close } = await askingProcess({ ...byTenant, max_rate: 1 });
     try {
       equal(await send('x'), 500);
@@ -196,7 +196,7 @@ describe('the configuration of a rate limit', () => {
     }
   });
 
-  it('does not make workers drop idle clients', async () => {
+  it('does not make workers forget idle clients', async () => {
     mock.timers.enable({ apis: ['setInterval'] });
     try {
       const { close } = await askingProcess(byTenant);

@@ -181,7 +181,7 @@ describe('qos/ratelimit/proxy', () => {
       equal((await ask()).status, 500);
     });
 
-    it('ends a sequence with the data so far', async () => {
+    it('ends a sequence of backends, whose earlier data is returned', async () => {
       const sequential = { extra_config: { proxy: { sequential: true } } };
       await start([to('/a'), to('/b', { [plugin.name]: one }), to('/c')], sequential);
       await ask();
@@ -190,7 +190,7 @@ describe('qos/ratelimit/proxy', () => {
       equal(backend.requests.filter(({ target }) => target === '/c').length, 1);
     });
 
-    it('uses a token for each concurrent call', async () => {
+    it('consumes a token for each of several concurrent calls', async () => {
       await start([to('/a', { [plugin.name]: { ...one, capacity: 2 } })], { concurrent_calls: 3 });
       deepEqual([(await ask()).status, (await ask()).status], [200, 500]);
       equal(calls() <= 2, true);

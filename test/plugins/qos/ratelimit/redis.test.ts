@@ -161,7 +161,7 @@ describe('the configuration of a rate limit in Redis', () => {
     ok(Number(headers['retry-after']) > 590 && Number(headers['retry-after']) <= 600);
   });
 
-  it("checks the client's limit first, in one command: a rejected client consumes no shared token", async () => {
+  it("checks the client's limit first, in the same command, so that a rejected client consumes no shared token", async () => {
     const gateway = await start(config({ ...byId, max_rate: 2, capacity: 2 }));
     const calls = async () =>
       /cmdstat_eval(?:sha)?:calls=(\d+)/g[Symbol.matchAll](String(await redis.command('INFO', 'commandstats')));
@@ -202,7 +202,7 @@ describe('the configuration of a rate limit in Redis', () => {
     );
   });
 
-  it('expires a counter one interval after it would be full', async () => {
+  it('lets a counter expire one interval after its bucket would be full', async () => {
     const gateway = await start(config(two));
     await ask(gateway);
     const [key] = (await redis.command('KEYS', '*')) as string[];
@@ -211,7 +211,7 @@ describe('the configuration of a rate limit in Redis', () => {
     ok(ms > 1_190_000 && ms <= 1_200_000, String(ms));
   });
 
-  it('resets an invalid counter, and one from the future', async () => {
+  it('resets an invalid counter, and a counter with a time in the future', async () => {
     const gateway = await start(config(two));
     for (const state of ['nonsense', '0 99999999999999.000']) {
       await redis.command('SET', 'sluice:ratelimit:all:GET:/a', state);
@@ -259,7 +259,7 @@ describe('the configuration of a rate limit in Redis', () => {
     );
   });
 
-  it('can be used in a tier, for all gateways', async () => {
+  it('can be used in a tier, for all gateways together', async () => {
     const tier = { tier_value: 'gold', ratelimit_redis: byId };
     const root = { 'qos/ratelimit/tiered': { tier_key: 'X-Plan', tiers: [tier, { tier_value_as: '*' }] } };
     const given = { ...config(two, root), endpoints: [endpoint('/a')] };
@@ -303,7 +303,7 @@ describe('the configuration of a rate limit in Redis', () => {
     const allow = (limit: object) => ({ ...limit, on_failure_allow: true });
     const tokens = async () => Number(String(await redis.command('GET', 'sluice:ratelimit:all:GET:/a')).split(' ')[0]);
 
-    it('rejects with 500 immediately without calling the backend if Redis is unreachable, and logs that', async () => {
+    it('rejects requests with 500 immediately without calling the backend if Redis is unreachable, and logs this', async () => {
       const sinks = rememberingSinks();
       const away = { address: `127.0.0.1:${await freePort()}`, dial_timeout: '100s', command_timeout: '100s' };
       const gateway = await start({ ...config(two, {}, away), timeout: '300s' }, { sinks });
@@ -317,7 +317,7 @@ describe('the configuration of a rate limit in Redis', () => {
       );
     });
 
-    it('accepts without counting if Redis is unreachable and that is configured, with one warning a second', async () => {
+    it('accepts requests without counting if Redis is unreachable and this is configured, with one warning a second', async () => {
       const sinks = rememberingSinks();
       const gateway = await start(config(allow(two), {}, { address: `127.0.0.1:${await freePort()}` }), { sinks });
       for (let requested = 0; requested < 50; requested++) equal(await ask(gateway), 200);
@@ -325,7 +325,7 @@ describe('the configuration of a rate limit in Redis', () => {
       ok(warnings.length >= 1 && warnings.length < 50, warnings.join('\n'));
     });
 
-    it('waits once for command_timeout if Redis is slow, then rejects immediately; sent commands can be counted later, once', async () => {
+    it('waits only once for command_timeout if Redis is slow, then rejects requests immediately; commands that were sent are counted at most once', async () => {
       const gateway = await start(config({ ...two, max_rate: 50, capacity: 50 }, {}, { command_timeout: '3s' }));
       equal(await ask(gateway), 200);
       redis.pause();
@@ -361,7 +361,7 @@ describe('the configuration of a rate limit in Redis', () => {
       );
     });
 
-    it('accepts if configured while Redis is slow, with time left for the backend', async () => {
+    it('accepts requests while Redis is slow, if so configured, and leaves time for the backend', async () => {
       const given = config(allow(two), {}, { command_timeout: '10s' });
       const gateway = await start({ ...given, timeout: '6s' });
       equal(await ask(gateway), 200);
@@ -373,7 +373,7 @@ describe('the configuration of a rate limit in Redis', () => {
       }
     });
 
-    it('rejects while Redis restarts, then counts again', async () => {
+    it('rejects requests while Redis restarts, then counts again', async () => {
       const server = await startRedis();
       try {
         const gateway = await start(config(byId, {}, { address: server.address, max_retry_backoff: '20ms' }));
@@ -396,7 +396,7 @@ describe('the configuration of a rate limit in Redis', () => {
       }
     });
 
-    it('rejects with 500 or accepts, without counting, if Redis is out of memory', async () => {
+    it('rejects requests with 500 or accepts them, without counting, if Redis is out of memory', async () => {
       const server = await startRedis(['--maxmemory', '1', '--maxmemory-policy', 'noeviction']);
       try {
         const refusing = await start(config(two, {}, { address: server.address }));
@@ -409,7 +409,7 @@ describe('the configuration of a rate limit in Redis', () => {
       }
     });
 
-    it('rejects with 500 or accepts, without counting, if Redis is a read-only replica', async () => {
+    it('rejects requests with 500 or accepts them, without counting, if Redis is a read-only replica', async () => {
       const replica = await startRedis(['--replicaof', '127.0.0.1', String(redis.port)]);
       try {
         const gateway = await start(config(two, {}, { address: replica.address }));
@@ -421,7 +421,7 @@ describe('the configuration of a rate limit in Redis', () => {
       }
     });
 
-    it('counts everything once if Redis has dropped its scripts, unnoticed by clients', async () => {
+    it('counts everything exactly once even if Redis has lost its scripts', async () => {
       const gateway = await start(config({ ...two, max_rate: 5, capacity: 5 }));
       equal(await ask(gateway), 200);
       await redis.command('SCRIPT', 'FLUSH');
@@ -429,7 +429,7 @@ describe('the configuration of a rate limit in Redis', () => {
       equal(await tokens(), 1);
     });
 
-    it('rejects with 500 if a key has another type, and leaves the key unchanged', async () => {
+    it('rejects requests with 500 if a key has another type, and leaves the key unchanged', async () => {
       const gateway = await start(config(two));
       await redis.command('HSET', 'sluice:ratelimit:all:GET:/a', 'a', '1');
       equal(await ask(gateway), 500);

@@ -107,7 +107,7 @@ describe('qos/ratelimit/router', () => {
     }
   });
 
-  it('does not read the body or continue if it rejects a request', async () => {
+  it('neither reads the body nor calls the backend if it rejects a request', async () => {
     let calls = 0;
     const next = () => {
       calls++;
@@ -163,7 +163,7 @@ describe('qos/ratelimit/router', () => {
     deepEqual(await send(a, withHeader('X-Tenant', 'b')), [429, 200]);
   });
 
-  it('restarts counting if the client identification changes', async () => {
+  it('counts from zero if the client identification changes', async () => {
     const { gate, send } = await limited(byTenant);
     const a = { headers: { 'X-Tenant': 'a', 'X-User': 'a' } };
     await send(a, a);
@@ -179,7 +179,7 @@ describe('qos/ratelimit/router', () => {
     deepEqual(await send(a, a, a, a), [200, 200, 200, 429]);
   });
 
-  it('keeps a client at least for the interval if that is longer', async () => {
+  it('does not drop a client before the end of the interval, even if that is longer', async () => {
     const { clock, send } = await limited({ ...byTenant, client_capacity: 3, client_max_rate: 1, every: '1h' });
     const a = withHeader('X-Tenant', 'a');
     await send(a, a, a);

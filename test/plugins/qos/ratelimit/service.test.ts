@@ -71,13 +71,13 @@ describe('qos/ratelimit/service', () => {
       deepEqual([headers['x-gateway-completed'], body], [undefined, '']);
     });
 
-    it('uses the same client buckets there', async () => {
+    it('uses the same buckets of clients for static files', async () => {
       await start(byToken, undefined, files);
       const style = '/files/style.css';
       deepEqual(await ask(as('x', style), as('x', '/a'), as('x', style), as('y', style)), [200, 200, 429, 200]);
     });
 
-    it('applies only the shared limit there if clients are identified by a path parameter', async () => {
+    it('applies only the shared limit to static files if clients are identified by a path parameter', async () => {
       const byParam = { client_max_rate: 1, client_capacity: 1, every: '10m', strategy: 'param', key: 'id' };
       await start({ ...two, ...byParam }, [endpoint('/u/{id}')], files);
       deepEqual(await ask('/files/style.css', '/files/style.css', '/files/style.css'), [200, 200, 503]);

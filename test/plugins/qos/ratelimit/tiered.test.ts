@@ -62,7 +62,7 @@ describe('qos/ratelimit/tiered', () => {
     deepEqual(await send(two, two, caller('u2', 'gold')), [200, 429, 200]);
   });
 
-  it('accepts clients without a tier, logs them, and does not count them', async () => {
+  it('accepts, logs and does not count clients without a tier', async () => {
     const lines: string[] = [];
     const log = {
       ...silentLog,
@@ -81,7 +81,7 @@ describe('qos/ratelimit/tiered', () => {
     deepEqual(await send(three, three, caller('u4', 'bronze')), [200, 429, 200]);
   });
 
-  it('selects a tier by an expression, or continues with the next tier', async () => {
+  it('selects a tier by an expression, and tries the next tier if the expression is false', async () => {
     const team = { tier_value: "value.matches('^Team-[a-z]+$')", tier_value_as: 'policy', ratelimit: of(1) };
     const { send } = await limited({ ...plans, tiers: [team, { ...everyone, ratelimit: of(2) }] });
     const [red, other] = [caller('u', 'Team-red'), caller('u', 'Team-1')];
@@ -94,7 +94,7 @@ describe('qos/ratelimit/tiered', () => {
     deepEqual(await send(one, one, one), [200, 200, 200]);
   });
 
-  it('rejects a client of a tier that cannot be identified', async () => {
+  it('rejects clients of a tier whose limit cannot identify them', async () => {
     const { send } = await limited(plans);
     deepEqual(await send(caller(null, 'gold')), [429]);
   });
@@ -106,7 +106,7 @@ describe('qos/ratelimit/tiered', () => {
     deepEqual([(await gate.send(request)).status, (await gate.send(request)).status], [200, 429]);
   });
 
-  it('uses the first matching tier', async () => {
+  it('uses the first tier that matches', async () => {
     const { gate, send } = await limited({ ...plans, tiers: [silver, { ...gold, tier_value: 'silver' }] });
     const one = caller('u1', 'silver');
     deepEqual(await send(one, one), [200, 429]);
@@ -167,7 +167,7 @@ describe('qos/ratelimit/tiered', () => {
       '/tiers/1/tier_value',
     ]));
 
-  it('rejects an expression on anything other than the tier', () =>
+  it('rejects an expression that reads anything other than the tier', () =>
     issues(limited({ ...plans, tiers: [{ tier_value: "req_method == 'GET'", tier_value_as: 'policy' }] }), [
       'CEL_NAME',
       '/tiers/0/tier_value',
@@ -236,7 +236,7 @@ describe('qos/ratelimit/tiered', () => {
       deepEqual(await ask(by('/a'), by('/b'), by('/b', 'gold'), by('/nope')), [200, 429, 403, 404]);
     });
 
-    it('identifies clients by a path parameter, at the root where the endpoint has it', async () => {
+    it('at the root identifies clients by a path parameter where the endpoint has it', async () => {
       const limit = { client_max_rate: 1, client_capacity: 1, every: '10m', strategy: 'param', key: 'id' };
       gateway = await startGateway({
         extra_config: { [plugin.name]: { tier_key: 'X-Plan', tiers: [{ tier_value_as: '*', ratelimit: limit }] } },
@@ -253,7 +253,7 @@ describe('qos/ratelimit/tiered', () => {
       deepEqual(await ask(by('/a'), by('/a'), by('/a')), [200, 429, 503]);
     });
 
-    it('is inactive at the root if no tier limits anything', async () => {
+    it('is inactive at the root if no tier has a limit', async () => {
       gateway = await startGateway({
         extra_config: { [plugin.name]: { tier_key: 'X-Plan', tiers: [{ tier_value: 'gold' }] } },
         endpoints: [endpoint('/a')],

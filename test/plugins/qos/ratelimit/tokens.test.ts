@@ -3,7 +3,7 @@ import { json, startBackend, startGateway } from '../../../support/gateway.ts';
 import { issue, makeKeyFiles, makeSigner } from '../../auth/fixture.ts';
 
 describe('the rate limit of an endpoint with auth/validator', () => {
-  it('ignores requests without a token, which receive CORS headers, and bots, which are rejected earlier', async () => {
+  it('does not count requests without a token, which get CORS headers, or bots, both of which are rejected earlier', async () => {
     const ada = await makeSigner('RS256', 'ada');
     const files = makeKeyFiles();
     const backend = await startBackend(json({ ok: true }));

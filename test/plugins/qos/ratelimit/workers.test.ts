@@ -77,7 +77,7 @@ describe('qos/ratelimit/router in several workers', () => {
     deepEqual(await of('10.0.0.2'), [true, true, false]);
   });
 
-  it('returns Retry-After even if the worker rejects without asking the main process', async () => {
+  it('returns Retry-After even if the worker rejects the request without asking the main process', async () => {
     const [worker] = await open({ max_rate: 0.1, capacity: 1 }, 1);
     equal(await passes(worker!), true);
     for (let turn = 0; turn < 2; turn++) {

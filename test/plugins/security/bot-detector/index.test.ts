@@ -71,7 +71,7 @@ describe('security/bot-detector', () => {
     equal(requested.length, 4);
   });
 
-  it('caches none by default, and no user agent longer than 1024 characters', async () => {
+  it('caches no user agents by default, and never one that is longer than 1024 characters', async () => {
     const long = 'x'.repeat(1025);
     const without = await counted({ patterns: ['1'] });
     await without.send('1', '1');
@@ -159,7 +159,7 @@ describe('security/bot-detector', () => {
       deepEqual([await statusOf('/a', 'a'), await statusOf('/b', 'a'), await statusOf('/nope', 'a')], [403, 200, 404]);
     });
 
-    it('requires a request to pass both levels', async () => {
+    it('requires a request to pass the rules of both levels', async () => {
       await start(
         { 'security/bot-detector': { deny: ['a'] } },
         { 'security/bot-detector': { allow: ['a'], deny: ['b'] } },

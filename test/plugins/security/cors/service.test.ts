@@ -79,13 +79,13 @@ describe('security/cors at the root', () => {
     );
   });
 
-  it('rejects a method by omitting it', async () => {
+  it('rejects a method by omitting it from the response', async () => {
     await start(config);
     const { status, vary, cors } = await ask(gateway, 'OPTIONS', '/a', preflight('PUT'));
     deepEqual([status, vary, cors], [204, requested, {}]);
   });
 
-  it('rejects a header by omitting it', async () => {
+  it('rejects a header by omitting it from the response', async () => {
     await start(config);
     const headers = preflight('POST', { 'Access-Control-Request-Headers': 'X-PINGOTHER' });
     const { status, cors } = await ask(gateway, 'OPTIONS', '/a', headers);
@@ -155,7 +155,7 @@ describe('security/cors at the root', () => {
     });
   }
 
-  it('declares Vary, even without an origin', async () => {
+  it('sends Vary even in responses to requests without an origin', async () => {
     await start(config);
     const { vary, cors } = await ask(gateway, 'GET', '/a', {});
     deepEqual([vary, cors], ['Origin', {}]);
@@ -181,7 +181,7 @@ describe('security/cors at the root', () => {
     equal((await ask(gateway, 'GET', '/any')).vary, '*');
   });
 
-  it('answers preflights without a body and other headers', async () => {
+  it('answers preflights without a body and without other headers', async () => {
     await start(config);
     const { headers } = await ask(gateway, 'OPTIONS', '/a', preflight('GET'));
     for (const name of ['content-type', 'cache-control', 'x-gateway-completed', 'transfer-encoding']) {
@@ -216,7 +216,7 @@ describe('security/cors at the root', () => {
     equal(backend.requests.length, before);
   });
 
-  it('logs its decisions if configured, with line breaks of clients removed', async () => {
+  it('logs its decisions if so configured, and removes line breaks that clients send', async () => {
     const sinks = rememberingSinks();
     const logging = { 'telemetry/logging': { level: 'DEBUG', stdout: true } };
     await start({ ...config, debug: true }, { extra_config: logging }, { sinks });

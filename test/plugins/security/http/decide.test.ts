@@ -13,7 +13,7 @@ for (const level of levels) {
       equal((await gate.send(to('api.x.io'))).status, 500);
     });
 
-    it('returns Bad Host for other hosts, without the configured headers', async () => {
+    it('rejects requests for other hosts with Bad Host, without the configured headers', async () => {
       const gate = await attach({ allowed_hosts: ['x'], frame_deny: true, referrer_policy: 'origin' });
       const reply = await gate.send(to('y'));
       equal(reply.status, 500);
@@ -74,7 +74,7 @@ for (const level of levels) {
       equal(forwarded.headers.get('location'), 'https://real/');
     });
 
-    it('redirects other methods without a body', async () => {
+    it('redirects requests with other methods without a body', async () => {
       const gate = await attach({ ssl_redirect: true });
       const reply = await gate.send(to('h', '/p', {}, 'POST'));
       equal(reply.status, 301);
@@ -83,7 +83,7 @@ for (const level of levels) {
       equal(reply.headers.has('content-type'), false);
     });
 
-    it('trusts the configured proxy header with its exact value as proof of HTTPS', async () => {
+    it('treats a request as HTTPS if the configured proxy header has exactly the configured value', async () => {
       const gate = await attach({ ssl_redirect: true, ssl_proxy_headers: { 'X-Forwarded-Proto': 'https' } });
       equal((await gate.send(to('h', '/', { 'X-Forwarded-Proto': 'https' }))).status, 200);
       equal((await gate.send(to('h', '/', { 'X-Forwarded-Proto': 'HTTPS' }))).status, 301);

@@ -91,7 +91,7 @@ for (const level of levels) {
       deepEqual(lines, ['[HTTPsecure] Bad Host: "a"', '[HTTPsecure] Bad Host: "d"']);
     });
 
-    it('warns about a redirect loop', async () => {
+    it('warns about redirects that would lead to an endless loop', async () => {
       const gate = await attach({ ssl_redirect: true });
       deepEqual(
         gate.warnings.map(({ code }) => code),

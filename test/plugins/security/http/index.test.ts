@@ -35,14 +35,14 @@ describe('security/http at the root', () => {
     equal(response.body, null);
   });
 
-  it("is replaced by an endpoint's own object, even an empty one", async () => {
+  it("is replaced by an endpoint's own settings, even if they are empty", async () => {
     const matched = { extra_config: { 'security/http': {} } };
     const response = await serve({ allowed_hosts: ['x'], frame_deny: true }, { matched });
     equal(response.status, 404);
     equal(response.headers.get('x-frame-options'), undefined);
   });
 
-  it('covers endpoints without an object of their own', async () => {
+  it('applies to endpoints without settings of their own', async () => {
     const matched = { extra_config: { 'security/cors': {} } };
     equal((await serve({ allowed_hosts: ['x'] }, { matched })).status, 500);
   });

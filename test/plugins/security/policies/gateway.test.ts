@@ -54,7 +54,7 @@ describe('security/policies in a gateway', () => {
     deepEqual([await statusOf('/a', { cookie: 'GDPR=yes' }), await statusOf('/a')], [200, 403]);
   });
 
-  it('rejects with 500 and an empty body by default, without calling a backend', async () => {
+  it('rejects requests with 500 and an empty body by default, without calling a backend', async () => {
     await start(to('/a', { req: { policies: ["hasHeader('X-Tenant')"] } }, { input_headers: ['X-Tenant'] }));
     const requested = backend.requests.length;
     deepEqual(await ask('/a'), { status: 500, body: '', completed: 'false', type: undefined });
@@ -94,7 +94,7 @@ describe('security/policies in a gateway', () => {
     equal((await ask('/a', { headers: bearer({}) })).body, '');
   });
 
-  it('rejects a token with a policy without a configured error', async () => {
+  it('rejects a token whose policy has no configured error', async () => {
     const sinks = rememberingSinks();
     const policies = { jwt: { policies: ["has(JWT.dep) && JWT.dep == 'IT'"] } };
     await start(to('/a', {}, { extra_config: guarded(policies) }), {}, { sinks });
@@ -144,7 +144,7 @@ describe('security/policies in a gateway', () => {
     equal(await statusOf('/none'), 500);
   });
 
-  it('names the joined expression if policies are joined', async () => {
+  it('names the joined expression in the error if policies are joined', async () => {
     const sinks = rememberingSinks();
     const req = { policies: ['1 < 2', '2 < 1'], error: { status: 409 } };
     await start([to('/a', { req, auto_join_policies: true }), to('/b', { req })], {}, { sinks });
@@ -201,7 +201,7 @@ describe('security/policies in a gateway', () => {
     );
   });
 
-  it('checks the token before its roles, and only if the token is valid', async () => {
+  it('checks whether the token is valid, then its policies, then its roles', async () => {
     const sinks = rememberingSinks();
     const extra_config = {
       'auth/validator': { ...validator(), roles: ['reader'], roles_key: 'roles' },

@@ -21,7 +21,7 @@ describe('the token buckets of clients', () => {
     equal(clients.take('constructor', limit, idleMs, 0), 0);
   });
 
-  it('restart a client that was idle for the maximum idle time', () => {
+  it('forget a client that was idle for the maximum idle time', () => {
     const clients = new ClientBuckets();
     const slow = limitOf(1, 6_000_000, 1);
     clients.take('a', slow, idleMs, 0);
@@ -30,7 +30,7 @@ describe('the token buckets of clients', () => {
     equal(clients.take('a', slow, idleMs, 1_799_998), 0);
   });
 
-  it('sweep idle clients and keep others', () => {
+  it('drop idle clients and keep others', () => {
     const clients = new ClientBuckets();
     clients.take('a', limit, idleMs, 0);
     clients.take('b', limit, idleMs, 1);
@@ -41,7 +41,7 @@ describe('the token buckets of clients', () => {
     equal(clients.take('b', limit, idleMs, idleMs) > 0, true);
   });
 
-  it('sweep many clients over several turns of the event loop', async () => {
+  it('drop many clients over several turns of the event loop', async () => {
     const clients = new ClientBuckets();
     for (let client = 0; client < 25_000; client++) clients.take(`client ${client}`, limit, idleMs, 0);
     clients.sweep(idleMs, idleMs);
@@ -71,7 +71,7 @@ describe('the token buckets of clients', () => {
     );
   });
 
-  it('are distributed so that few are dropped at once', () => {
+  it('are distributed so that only a few are dropped at once', () => {
     const clients = new ClientBuckets(6400);
     for (let client = 1000; client <= 7400; client++) clients.take(`client ${client}`, limit, idleMs, 0);
     equal(clients.size > 6400 - 20, true);

@@ -35,7 +35,7 @@ describe('a token bucket', () => {
     equal(take(bucket, limit, 200), 0);
   });
 
-  it('keeps the rest of an interval when a late request takes a token', () => {
+  it('keeps the elapsed part of an interval when a late request takes a token', () => {
     const bucket = fullBucket();
     const limit = limitOf(10, 1000, 5);
     for (let taken = 0; taken < 5; taken++) take(bucket, limit, 0);
@@ -53,7 +53,7 @@ describe('a token bucket', () => {
     equal(passed, 2);
   });
 
-  it('drops the rest of an interval while it is full', () => {
+  it('does not count the elapsed part of an interval while it is full', () => {
     const bucket = fullBucket();
     const limit = limitOf(10, 1000, 1);
     take(bucket, limit, 0);

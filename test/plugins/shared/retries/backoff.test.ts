@@ -9,7 +9,7 @@ describe('the backoff strategies for reconnecting', () => {
   const least = () => 0;
   const most = () => 1 - Number.EPSILON;
 
-  it('linear: as many seconds as attempts were made, with no first delay, at most a minute', () => {
+  it('"linear" waits as many seconds as attempts were made, none before the first one, and at most a minute', () => {
     deepEqual(firstOf('linear'), [0, 1000, 2000, 3000, 10_000]);
     deepEqual(
       [59, 60, 61, 100_000].map((attempt) => backoffMs('linear', attempt)),
@@ -17,32 +17,32 @@ describe('the backoff strategies for reconnecting', () => {
     );
   });
 
-  it('linear-jitter: a third shorter or longer, never zero', () => {
+  it('"linear-jitter" waits up to a third shorter or longer, but never zero', () => {
     deepEqual(firstOf('linear-jitter', least), [1, 670, 1340, 2010, 6700]);
     deepEqual(firstOf('linear-jitter', most), [1, 1330, 2660, 3990, 13_300]);
   });
 
-  it('exponential: doubles from a second, up to a minute', () => {
+  it('"exponential" doubles the delay from a second up to a minute', () => {
     deepEqual(firstOf('exponential'), [1000, 2000, 4000, 8000, 60_000]);
     equal(backoffMs('exponential', 100_000), 60_000);
   });
 
-  it('exponential-jitter: a third shorter or longer', () => {
+  it('"exponential-jitter" waits up to a third shorter or longer', () => {
     deepEqual(firstOf('exponential-jitter', least), [670, 1340, 2680, 5360, 40_200]);
     deepEqual(firstOf('exponential-jitter', most), [1330, 2660, 5320, 10_640, 79_800]);
   });
 
-  it('fallback: always a second', () => {
+  it('"fallback" always waits a second', () => {
     deepEqual(firstOf('fallback'), [1000, 1000, 1000, 1000, 1000]);
   });
 
-  it('jitter: differs between attempts', () => {
+  it('"jitter" varies from attempt to attempt', () => {
     const pauses = new Set(Array.from({ length: 50 }, () => backoffMs('exponential-jitter', 4)));
     ok(pauses.size > 1);
     ok([...pauses].every((ms) => ms >= 16_000 * 0.67 && ms <= 16_000 * 1.33));
   });
 
-  it('are those that agents accept', () => {
+  it('are the strategies that agents accept', () => {
     deepEqual(agentSchema.properties.connection.properties.backoff_strategy.enum, backoffField.enum);
   });
 

@@ -47,7 +47,7 @@ describe('an InfluxDB batch', () => {
     deepEqual(await namesOf(['/a'], ''), ['/a']);
   });
 
-  it('restarts the count of a series that was dropped in between', async () => {
+  it('counts from zero in a series that was dropped in between', async () => {
     const writer = new BatchWriter('here');
     const countOf = async (value: number) => {
       const stats = new Stats();
@@ -151,7 +151,7 @@ describe('the delivery of InfluxDB batches', () => {
     deepEqual(writes.map(totals), [[2], [3], [1]]);
   });
 
-  it('sends the last counts when it closes, unless the server is down', async () => {
+  it('sends the last counts when it closes, unless the server is unreachable', async () => {
     const { push, delivery, writes, state } = open(2);
     await push();
     await delivery.close();

@@ -187,7 +187,7 @@ describe('telemetry/influx', function () {
     match(sinks.lines.join(''), /Couldn't write to server: status 307/);
   });
 
-  it('closes immediately while the server hangs, and serves clients meanwhile', async () => {
+  it('closes immediately even if the server does not respond, and serves clients in the meantime', async () => {
     receiver.state.respond = () => {};
     const ask = await start();
     await until(() => receiver.writes.length > 0);
@@ -240,7 +240,7 @@ describe('telemetry/influx', function () {
     equal(receiver.writes.length, 1);
   });
 
-  it('keeps counting across a reload, for one configuration at a time', async () => {
+  it('continues counting across a reload, and only one configuration at a time writes', async () => {
     const ask = await start();
     const tags = { name: '/u/:id', status: '200' };
     await ask('/u/1');
@@ -270,7 +270,7 @@ describe('telemetry/influx', function () {
     deepEqual(receiver.writes, []);
   });
 
-  it('cancels a write to a server that hangs or never ends its response', async () => {
+  it('cancels a write if the server does not respond or its response never ends', async () => {
     const { denied } = toolServices();
     const options = { address: receiver.url, db: 'x', credentials: null, authorities: undefined, denied };
     const { signal } = new AbortController();

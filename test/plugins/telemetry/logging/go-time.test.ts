@@ -21,7 +21,7 @@ describe('a Go time layout', () => {
     it(`prints ${layout}`, () => equal(utc(layout), text));
   }
 
-  it('follows the clock from one second to the next', () => {
+  it('prints the current time from one second to the next', () => {
     const print = compileLayout('05.000', true);
     equal(print(moment), '08.090');
     equal(print(moment + 5), '08.095');

@@ -21,7 +21,7 @@ describe('a Go format verb', () => {
     it(`prints ${value} as ${text} under ${format}`, () => equal(compileVerb(format)!(value), text));
   }
 
-  it('is undefined for an unknown verb', () => {
+  it('is not compiled if it is unknown', () => {
     equal(compileVerb('wide'), undefined);
     equal(compileVerb(''), undefined);
   });

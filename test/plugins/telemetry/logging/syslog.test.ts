@@ -24,7 +24,7 @@ describe('a syslog line', () => {
     match(format(line('CRITICAL', 'x')), /^<154>/);
   });
 
-  it('cannot be forged with its message', () => {
+  it('cannot be forged by its message', () => {
     equal(syslogFormat('', 'local0')(line('DEBUG', 'a\n<0>b')).split('\n').length, 2);
   });
 });
@@ -67,7 +67,7 @@ describe('a syslog daemon with datagram sockets only', () => {
     equal(datagramSocket([log, other], listing(['0002', target])), log);
   });
 
-  it('has no effect if another socket accepts connections', async () => {
+  it('is ignored if another socket accepts connections', async () => {
     await socketAt(other);
     equal(datagramSocket([log, other], listing(['0002', target], ['0001', other])), undefined);
   });
@@ -76,7 +76,7 @@ describe('a syslog daemon with datagram sockets only', () => {
     equal(datagramSocket([folder, log], listing(['0002', target])), log);
   });
 
-  it('is not assumed without a socket or with an unknown socket type', () => {
+  it('is not assumed if no socket exists or its type is unknown', () => {
     equal(datagramSocket([other], listing()), undefined);
     equal(datagramSocket([log], listing(['0001', target])), undefined);
     equal(datagramSocket([log], join(folder, 'none')), undefined);

@@ -83,7 +83,7 @@ describe('the delivery of Moesif events', () => {
     match(lines[0]!, /is the gateway's own admin port/);
   });
 
-  it('ends within its timeout if the collector hangs', async () => {
+  it('ends within its timeout if the collector does not respond', async () => {
     const { delivery } = open({ closeMs: 50 });
     const { promise: isPushed, resolve: push } = Promise.withResolvers<unknown>();
     collector.state.respond = push;
@@ -95,7 +95,7 @@ describe('the delivery of Moesif events', () => {
     equal(collector.pushes.length, 1);
   });
 
-  it('waits for the timer after a failed request, regardless of new events', async () => {
+  it('waits for the next interval after a failed request, regardless of new events', async () => {
     const { delivery } = open({ batchSize: 1, queueSize: 10 });
     collector.state.status = 500;
     delivery.add('1');
@@ -134,7 +134,7 @@ describe('the delivery of Moesif events', () => {
     equal(delivery.dropped, 1);
   });
 
-  it('waits for a hanging or missing collector no longer than its timeout', async () => {
+  it('waits for an unresponsive or unreachable collector no longer than its timeout', async () => {
     const sockets: Socket[] = [];
     const hanging = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
     await once(hanging, 'listening');

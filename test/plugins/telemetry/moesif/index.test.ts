@@ -109,7 +109,7 @@ describe('telemetry/moesif', () => {
     equal((await received())[0]!.response.status, 404);
   });
 
-  it('reports other bodies in base64, and decompresses gzip', async () => {
+  it('reports bodies of other types in base64, and decompresses gzip', async () => {
     await start();
     equal((await gateway!.inject('/plain')).body, 'text');
     await received(1);
@@ -168,7 +168,7 @@ describe('telemetry/moesif', () => {
     ok(!('body' in plain!.response));
   });
 
-  it('identifies no user with an empty header setting', async () => {
+  it('identifies no user if the header setting is empty', async () => {
     await start();
     await gateway!.inject({ url: '/a', headers: { 'x-user': '', authorization: token({ sub: 'ada' }) } });
     equal((await received())[0]!.user_id, undefined);

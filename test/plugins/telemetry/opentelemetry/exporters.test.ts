@@ -96,7 +96,7 @@ describe('the exporters of telemetry/opentelemetry', () => {
     ['never responds', 'http', 'never', /no response within 4000 ms/],
     ['never responds', 'grpc', 'never', /no response within 4000 ms/],
   ] as const) {
-    it(`delay no request and log once if the collector ${what} over ${kind}`, async () => {
+    it(`delay no request, and log once, if the collector ${what} over ${kind}`, async () => {
       const options = { fail: () => outcome };
       const receiver = kind === 'http' ? stage.httpReceiver(options) : stage.grpcReceiver(options);
       const port = outcome === undefined ? await freePort() : (await receiver).port;
@@ -113,7 +113,7 @@ describe('the exporters of telemetry/opentelemetry', () => {
     });
   }
 
-  it('close within seconds if the collector hangs', async () => {
+  it('close within seconds if the collector does not respond', async () => {
     const receiver = await stage.grpcReceiver({ fail: () => 'never' });
     await stage.start({ exporters: otlp(receiver.port) });
     await stage.ask('/u/1');

@@ -13,7 +13,7 @@ describe('the metrics of telemetry/opentelemetry', () => {
   beforeEach(() => stage.startBackend());
   afterEach(() => stage.close());
 
-  it("count requests with different paths in the series of their endpoint's pattern", async () => {
+  it('count requests with different paths in one series, under the pattern of their endpoint', async () => {
     await stage.start();
     await stage.ask('/u/1');
     await stage.ask('/u/2');
@@ -32,7 +32,7 @@ describe('the metrics of telemetry/opentelemetry', () => {
     equal(value('krakend_backend_duration', { http_route: '/b/:userid', krakend_endpoint_route: '/a/:userid' }), 1);
   });
 
-  it('count a request without an endpoint by its status in the outermost layer only', async () => {
+  it('count a request without an endpoint by its status, only in the outermost layer', async () => {
     await stage.start();
     equal(await stage.ask('/nope'), 404);
     const { value, series } = await stage.scrape();
@@ -139,7 +139,7 @@ describe('the metrics of telemetry/opentelemetry', () => {
     equal((await stage.scrape()).value('http_client_response_read_errors_total', { error: 'true' }), 1);
   });
 
-  it('of backends consist of the stage only if their object is empty', async () => {
+  it('of backends include only the stage if their settings are an empty object', async () => {
     await stage.start({ layers: { backend: { metrics: {} } } });
     await stage.ask('/u/1');
     const { value, series } = await stage.scrape();
@@ -346,7 +346,7 @@ describe('the metrics of telemetry/opentelemetry', () => {
     }
   });
 
-  it('of an endpoint added by a reload go to its own exporters', async () => {
+  it('of an endpoint that a reload adds are sent to its own exporters', async () => {
     const other = await stage.httpReceiver();
     const exporters = {
       otlp: [{ name: 'other', host: '127.0.0.1', port: other.port, use_http: true, disable_metrics: true }],

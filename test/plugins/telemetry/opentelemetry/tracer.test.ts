@@ -73,7 +73,7 @@ describe('the spans of components', () => {
     endpoints: [stage.endpoint({ extra_config: { 'acme/traced': {} }, ...more })],
   });
 
-  it('are children of the surrounding span, and parents of the calls inside', async () => {
+  it('are children of the surrounding span, and parents of the spans of inner calls', async () => {
     await start(
       [
         native((tracer, call) => {
@@ -161,7 +161,7 @@ describe('the spans of components', () => {
     equal(receiver.spans.filter(({ name }) => name === 'beyond').length, 0);
   });
 
-  it('of unrecorded traces are null', async () => {
+  it('of traces that are not recorded are null', async () => {
     await start([native((tracer, call) => tracer.start(call, 'unseen'))], traced(), { trace_sample_rate: 0 });
     equal(await stage.ask('/u/1'), 200);
     await stage.gateway.close();
@@ -214,7 +214,7 @@ describe('the spans of components', () => {
     equal(span.parentSpanId, byStage('global').spanId);
   });
 
-  it('of modules have no cost if traces are not exported, and require a context otherwise', async () => {
+  it('of modules have no cost if traces are not exported, and otherwise require a context', async () => {
     const handler = (host: Loose) => async () => {
       let message = 'none';
       try {

@@ -91,7 +91,7 @@ describe('the traces of telemetry/opentelemetry', () => {
     equal(client.traceState, 'a=1');
   });
 
-  it("start anew for every request if the client's trace is not trusted", async () => {
+  it("begin anew for every request if the client's trace is not trusted", async () => {
     await start({ layers: { global: { disable_propagation: true } } });
     await stage.ask('/u/1', { headers: { traceparent, baggage: 'a=b' } });
     const [first] = await spans(5);
@@ -109,7 +109,7 @@ describe('the traces of telemetry/opentelemetry', () => {
     `00-${traceId}-${'0'.repeat(16)}-01`,
     `00-${traceId.toUpperCase()}-${parent}-01`,
   ]) {
-    it(`start anew for an invalid header: ${header}`, async () => {
+    it(`begin anew for an invalid header: ${header}`, async () => {
       await start();
       await stage.ask('/u/1', { headers: { traceparent: header } });
       const all = await spans(5);
@@ -212,7 +212,7 @@ describe('the traces of telemetry/opentelemetry', () => {
       ok(!names.includes(`http.request.header.${left}`), left);
   });
 
-  it('contain limited amounts of a long request', async () => {
+  it('contain limited parts of the URL and headers of a long request', async () => {
     await start({ layers: { global: { report_headers: true } } });
     const long = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`X-${at}`, 'v'.repeat(1500)]));
     await stage.ask(`/u/1?${'q'.repeat(10_000)}`, { headers: { ...long, 'User-Agent': 'u'.repeat(5000) } });
@@ -238,7 +238,7 @@ describe('the traces of telemetry/opentelemetry', () => {
     );
   });
 
-  it('omit disabled layers, whose children are attached to the caller', async () => {
+  it("omit disabled layers, whose children become children of the caller's span", async () => {
     const layers = {
       global: { disable_traces: true },
       proxy: { disable_traces: true },

@@ -136,7 +136,7 @@ describe('telemetry/recorder', () => {
     ok(!JSON.stringify(entries).includes('k-secret-7f3a'));
   });
 
-  it('keeps prototype keys of bodies as data', async () => {
+  it('treats keys of bodies with names of members of prototypes as plain data', async () => {
     await stage.start((_seen, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"__proto__":{"password":"p","a":1}}');
     });

@@ -27,7 +27,7 @@ describe('recordings in memory', () => {
     deepEqual(ring.latest(0), []);
   });
 
-  it('stay within max_bytes, also when a recording is larger than that', () => {
+  it('stay within max_bytes, even if a single recording is larger', () => {
     const ring = new Ring();
     const limits = { maxBytes: 100_000, maxPerEndpoint: 1000 };
     for (let at = 0; at < 200; at++) {
@@ -40,7 +40,7 @@ describe('recordings in memory', () => {
     equal(ring.latest(1000).length, count);
   });
 
-  it('are returned the latest first, up to 48 million characters', () => {
+  it('are returned in order, the latest first, up to 48 million characters', () => {
     const ring = new Ring();
     const entries = 'x'.repeat(12 * 1024 * 1024);
     for (let at = 0; at < 6; at++) ring.add({ endpoint: `GET /${at}`, entries }, { maxBytes: 1e9, maxPerEndpoint: 1 });
@@ -53,7 +53,7 @@ describe('recordings in memory', () => {
 });
 
 describe('recordings of a worker', () => {
-  it('are dropped with one warning while 64 others wait to be stored in the primary', async () => {
+  it('are dropped, with one warning, while 64 others wait to be stored in the primary', async () => {
     let asked = 0;
     const warnings: string[] = [];
     const answers: (() => void)[] = [];
@@ -105,7 +105,7 @@ describe('a folder of recordings', () => {
     equal(readdirSync(path).length, 1);
   });
 
-  it('removes unfinished files of earlier runs, and no others', async () => {
+  it('removes unfinished files of earlier runs, and no other files', async () => {
     const id = '01234567-89ab-cdef-0123-456789abcdef';
     for (const name of [`.000001700000000-${id}.tmp`, '.other.tmp', 'mine.har']) writeFileSync(join(path, name), 'x');
     await new Folder(path).add('{}', { maxFiles: 1, maxBytes: 1000 });
@@ -117,7 +117,7 @@ describe('a folder of recordings', () => {
     );
   });
 
-  it('writes at most 64 recordings that wait, and drops further ones', async () => {
+  it('contains at most 64 recordings that wait to be written; further ones are dropped', async () => {
     const folder = new Folder(path);
     const limits = { maxFiles: 1000, maxBytes: 1e6 };
     const written = Array.from({ length: 70 }, () => folder.add('{}', limits));

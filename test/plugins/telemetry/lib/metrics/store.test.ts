@@ -37,7 +37,7 @@ describe('a metrics store', () => {
     deepEqual([types.get('active'), value('active')], ['gauge', 1]);
   });
 
-  it('limits the number of series, and counts the rest in one overflow series', () => {
+  it('limits the number of series, and counts all others in one overflow series', () => {
     const store = new MetricStore(10);
     const counter = store.counter('c', { description: 'C.' });
     for (let value = 0; value < 1000; value++) counter.add(1, { id: value });
@@ -71,7 +71,7 @@ describe('a metrics store', () => {
     deepEqual([value('c_total', { of: 'one' }), value('c_total', { of: 'two' })], [1, 2]);
   });
 
-  it('is printed in pieces, yielding to the event loop', () => {
+  it('is printed in pieces, between which other work can run', () => {
     const store = new MetricStore();
     const counter = store.counter('c', { description: 'C.' });
     for (let value = 0; value < 1000; value++) counter.add(1, { id: value });
@@ -126,7 +126,7 @@ describe('the metrics of a gateway with workers', () => {
     deepEqual([value('memory'), value('start')], [15, 7]);
   });
 
-  it('count a report once if a worker sends it twice because the response was lost, and later counts with the next report', async () => {
+  it('count a report once if a worker sends it twice because the response was lost, and count later reports', async () => {
     const sent: unknown[] = [];
     let fails = true;
     const store = new MetricStore();
